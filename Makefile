@@ -1,0 +1,47 @@
+# Two commands set everything up: `make demo` and `make test`. Both need Python 3.11+ and nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip --disable-pip-version-check --quiet
+
+.PHONY: demo up test test-long lint types imports check lock bench clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/run.stamp          ## the whole flow on an embedded broker, with bundled documents
+	@$(BIN)/safepassage demo
+
+up: $(VENV)/run.stamp            ## the same stack, left running, with the review console
+	@$(BIN)/safepassage up
+
+test: $(VENV)/dev.stamp          ## the default test run
+	@$(BIN)/python -m pytest
+
+test-long: $(VENV)/dev.stamp     ## the tests that take minutes to hours
+	@$(BIN)/python -m pytest -m long
+
+lint: $(VENV)/dev.stamp
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+types: $(VENV)/dev.stamp
+	@$(BIN)/mypy
+
+imports: $(VENV)/dev.stamp
+	@$(BIN)/lint-imports --no-cache
+
+check: lint types imports        ## everything but the tests
+
+lock: $(VENV)/dev.stamp          ## rewrite the lock files from this environment
+	@$(PIP) install -r requirements-bench.lock && $(BIN)/python deploy/lock.py
+
+$(VENV)/run.stamp: requirements.lock pyproject.toml
+	@test -x $(BIN)/python || (echo "creating $(VENV)" && $(PYTHON) -m venv $(VENV))
+	@echo "installing the pinned packages (some minutes the first time)"
+	@$(PIP) install -r requirements.lock && $(PIP) install --no-deps --editable .
+	@touch $@
+
+$(VENV)/dev.stamp: $(VENV)/run.stamp requirements-dev.lock
+	@$(PIP) install -r requirements-dev.lock
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info

@@ -1,0 +1,80 @@
+"""The contracts: one model per topic, what users subclass, and the decision rule."""
+
+from .alignment import AlignedExtraction, Alignment, Occurrence, Route, Span
+from .base import Contract, Event
+from .claim import Claim, Response, claim_id
+from .document import Coordinates, Document, DocumentRef
+from .entity import Entity, entities_in
+from .extraction import (
+    Extraction,
+    ExtractionManifest,
+    ExtractorTrail,
+    LabelledExtraction,
+    Usage,
+    extraction_id,
+)
+from .hypothesis import CLAIM_TYPE, entity_type_name, hypothesis, render_value
+from .ids import canonical_json, stable_id, text_digest
+from .judgement import Assessment, judge, reject, undetermined, verdict_id
+from .report import (
+    AuditBlock,
+    AuditEntry,
+    DeadLetter,
+    DocumentReport,
+    ScorerRelease,
+    Stage,
+    Warning,
+)
+from .review import Review, ReviewDecision
+from .verdict import Decision, Finding, Reason, ReviewTrail, ScorerTrail, Verdict
+
+__all__ = [
+    "CLAIM_TYPE",
+    "AlignedExtraction",
+    "Alignment",
+    "Assessment",
+    "AuditBlock",
+    "AuditEntry",
+    "Claim",
+    "Contract",
+    "Coordinates",
+    "DeadLetter",
+    "Decision",
+    "Document",
+    "DocumentRef",
+    "DocumentReport",
+    "Entity",
+    "Event",
+    "Extraction",
+    "ExtractionManifest",
+    "ExtractorTrail",
+    "Finding",
+    "LabelledExtraction",
+    "Occurrence",
+    "Reason",
+    "Response",
+    "Review",
+    "ReviewDecision",
+    "ReviewTrail",
+    "Route",
+    "ScorerRelease",
+    "ScorerTrail",
+    "Span",
+    "Stage",
+    "Usage",
+    "Verdict",
+    "Warning",
+    "canonical_json",
+    "claim_id",
+    "entities_in",
+    "entity_type_name",
+    "extraction_id",
+    "hypothesis",
+    "judge",
+    "reject",
+    "render_value",
+    "stable_id",
+    "text_digest",
+    "undetermined",
+    "verdict_id",
+]

@@ -1,0 +1,46 @@
+"""Documents and where to find their text again."""
+
+from __future__ import annotations
+
+from pydantic import Field, JsonValue
+
+from .base import Contract, Event, EventId
+from .ids import text_digest
+
+
+class Coordinates(Contract):
+    """The Kafka record that holds a document: its text can always be read again from there."""
+
+    topic: str
+    partition: int = Field(ge=0)
+    offset: int = Field(ge=0)
+
+
+class DocumentRef(Contract):
+    """Names one version of a document's text without carrying it.
+
+    ``digest`` is the SHA-256 of the text in UTF-8 (64 hex digits), ``length`` its code points.
+    ``coordinates`` is None only outside Kafka (``safepassage check``).
+    """
+
+    id: EventId
+    digest: str = Field(pattern=r"^[0-9a-f]{64}$")
+    length: int = Field(ge=0)
+    coordinates: Coordinates | None = None
+
+
+class Document(Event):
+    """Topic ``documents``. ``meta`` is carried along and never interpreted."""
+
+    id: EventId
+    text: str = Field(repr=False)
+    meta: dict[str, JsonValue] | None = Field(default=None, repr=False)
+
+    def ref(self, coordinates: Coordinates | None = None) -> DocumentRef:
+        """The reference under which every later event names this text."""
+        return DocumentRef(
+            id=self.id,
+            digest=text_digest(self.text),
+            length=len(self.text),
+            coordinates=coordinates,
+        )

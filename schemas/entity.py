@@ -1,0 +1,68 @@
+"""`Entity`: what users subclass to say what to extract (SafePassage paper, Figure 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from pydantic import BaseModel, Field, JsonValue
+
+from .hypothesis import entity_type_name
+
+
+class Entity(BaseModel):
+    """One kind of fact. Subclasses add payload fields; ``context`` is inherited.
+
+    ::
+
+        class Date(BaseModel):
+            yyyy: int
+            mm: int | None
+            dd: int | None
+
+        class DecisionDate(Entity):
+            date: Date
+
+        class Case(BaseModel):  # the schema given to the extractor
+            decision_dates: list[DecisionDate]
+            presiding_judge: PresidingJudge | None
+
+    The entity type is the class name in words ("Decision Date") unless ``entity_type`` is set.
+    """
+
+    entity_type: ClassVar[str | None] = None
+
+    context: str = Field(
+        description="A short snippet copied character by character from the document "
+        "that shows both what kind of fact this is and its value."
+    )
+
+    @classmethod
+    def type_name(cls) -> str:
+        """The entity type as it appears on events and in hypotheses."""
+        return cls.entity_type or entity_type_name(cls.__name__)
+
+    def payload(self) -> JsonValue:
+        """The extracted value: the only payload field's value, or an object of all of them."""
+        fields = self.model_dump(mode="json", exclude={"context"})
+        return next(iter(fields.values())) if len(fields) == 1 else fields
+
+
+def entities_in(response: BaseModel) -> Iterator[Entity]:
+    """Every `Entity` inside ``response``, depth first, in field order."""
+    if isinstance(response, Entity):
+        yield response
+        return
+    for name in type(response).model_fields:
+        yield from _entities_in_value(getattr(response, name))
+
+
+def _entities_in_value(value: object) -> Iterator[Entity]:
+    if isinstance(value, BaseModel):
+        yield from entities_in(value)
+    elif isinstance(value, list | tuple):
+        for element in value:
+            yield from _entities_in_value(element)
+    elif isinstance(value, dict):
+        for element in value.values():
+            yield from _entities_in_value(element)

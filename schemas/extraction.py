@@ -1,0 +1,91 @@
+"""What the LLM said it found, before anyone believed it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, JsonValue
+
+from .base import Contract, EntityType, Event, EventId
+from .document import DocumentRef
+from .hypothesis import hypothesis
+from .ids import canonical_json, stable_id
+
+
+def _not_null(value: JsonValue) -> JsonValue:
+    if value is None:
+        raise ValueError("value is null")
+    return value
+
+
+Value = Annotated[JsonValue, AfterValidator(_not_null)]
+"""A string, number, truth value, list or object such as ``{"yyyy": 2012, "mm": 1, "dd": 17}``."""
+
+
+class Usage(Contract):
+    """What a call to an LLM took. ``cost_usd`` is None where no price is configured."""
+
+    input_tokens: int = Field(default=0, ge=0)
+    output_tokens: int = Field(default=0, ge=0)
+    cost_usd: float | None = Field(default=None, ge=0)
+    milliseconds: float = Field(default=0, ge=0)
+
+
+class ExtractorTrail(Contract):
+    """Who extracted: enough to tell two prompts, schemas or models apart later."""
+
+    model: str
+    prompt_digest: str
+    schema_digest: str
+    usage: Usage | None = None
+
+
+class Extraction(Event):
+    """Topic ``extractions``: an entity type, a value, and the context quoted for it.
+
+    ``document`` is None only in files given to ``safepassage check``, which finds the document
+    by ``doc_id``.
+    """
+
+    id: EventId
+    doc_id: EventId
+    entity_type: EntityType
+    value: Value
+    context: str = Field(repr=False)
+    document: DocumentRef | None = None
+    extractor: ExtractorTrail | None = None
+
+    @property
+    def hypothesis(self) -> str:
+        """h(y): what the passage has to entail."""
+        return hypothesis(self.entity_type, self.value)
+
+
+class LabelledExtraction(Extraction):
+    """A row of a file of gold labels: 1 supported, 0 not. ``kind`` and ``why`` are for people.
+
+    ``kind`` is tied to the label in some sets, so no scorer may see it.
+    """
+
+    label: Literal[0, 1] | None = None
+    kind: str | None = None
+    why: str | None = None
+
+
+def extraction_id(document: DocumentRef, entity_type: str, value: JsonValue, context: str) -> str:
+    """The same finding in the same text has the same id, however often it is extracted."""
+    return stable_id(
+        "extraction", document.id, document.digest, entity_type, canonical_json(value), context
+    )
+
+
+class ExtractionManifest(Event):
+    """Topic ``manifests``: which extractions a document led to, possibly none.
+
+    It tells the report role what to wait for, and makes a document without any finding end
+    (promise P1).
+    """
+
+    document: DocumentRef
+    extraction_ids: tuple[EventId, ...]
+    extractor: ExtractorTrail | None = None

@@ -1,0 +1,112 @@
+"""The decision rule: the only place where evidence becomes a verdict."""
+
+from __future__ import annotations
+
+from .alignment import AlignedExtraction, Alignment
+from .base import Contract, Probability
+from .document import DocumentRef
+from .extraction import Extraction
+from .ids import stable_id
+from .verdict import Decision, Finding, Reason, ScorerTrail, Verdict
+
+
+class Assessment(Contract):
+    """What a scorer says of one pair: a score with its threshold, or why there is none.
+
+    ``score`` is p(passage entails h(y)) in [0, 1]. Exactly one of ``score`` and ``failure`` is
+    set, so that a failed measurement cannot look like one.
+    """
+
+    scorer: str
+    revision: str
+    score: Probability | None = None
+    threshold: Probability | None = None
+    failure: Reason | None = None
+    failure_detail: str | None = None
+    findings: tuple[Finding, ...] = ()
+    trail: tuple[ScorerTrail, ...] = ()
+
+    def model_post_init(self, _context: object) -> None:
+        if (self.score is None) == (self.failure is None):
+            raise ValueError("an assessment has either a score or a failure")
+
+
+def judge(aligned: AlignedExtraction, assessment: Assessment) -> Verdict:
+    """The verdict on an aligned extraction, given what the scorer said of it."""
+    reasons: list[Reason] = []
+    decision: Decision = "quarantined"
+    if not aligned.alignment.found:
+        reasons.append("not_found")
+    if aligned.alignment.low_evidence:
+        reasons.append("low_evidence")
+    if assessment.failure is not None:
+        reasons.append(assessment.failure)
+        decision = "undetermined"
+    elif assessment.score is None or assessment.threshold is None:
+        reasons.append("no_threshold")
+        decision = "undetermined"
+    elif assessment.score < assessment.threshold:
+        reasons.append("unsupported")
+    elif not reasons:
+        decision = "accepted"
+    return _verdict(
+        aligned.extraction,
+        decision,
+        tuple(reasons),
+        document=aligned.document,
+        alignment=aligned.alignment,
+        assessment=assessment,
+    )
+
+
+def reject(
+    extraction: Extraction, reason: Reason, document: DocumentRef | None, alignment: Alignment
+) -> Verdict:
+    """Quarantine an extraction whose alignment alone shows that it is unsafe."""
+    return _verdict(extraction, "quarantined", (reason,), document=document, alignment=alignment)
+
+
+def undetermined(
+    extraction: Extraction, reason: Reason, document: DocumentRef | None, detail: str = ""
+) -> Verdict:
+    """The verdict on an extraction that could not be judged."""
+    findings = (Finding(code=reason, detail=detail[:500]),) if detail else ()
+    return _verdict(extraction, "undetermined", (reason,), document=document, findings=findings)
+
+
+def verdict_id(extraction: Extraction, document: DocumentRef | None, revision: str) -> str:
+    """Same document, extraction and scorer revision, same id (promise P3)."""
+    return stable_id("verdict", extraction.id, document.digest if document else "", revision)
+
+
+def _verdict(
+    extraction: Extraction,
+    decision: Decision,
+    reasons: tuple[Reason, ...],
+    *,
+    document: DocumentRef | None,
+    alignment: Alignment | None = None,
+    assessment: Assessment | None = None,
+    findings: tuple[Finding, ...] = (),
+) -> Verdict:
+    revision = assessment.revision if assessment else None
+    return Verdict(
+        id=verdict_id(extraction, document, revision or "unscored"),
+        doc_id=extraction.doc_id,
+        extraction_id=extraction.id,
+        entity_type=extraction.entity_type,
+        value=extraction.value,
+        context=extraction.context,
+        hypothesis=extraction.hypothesis,
+        decision=decision,
+        reasons=reasons,
+        findings=findings + (assessment.findings if assessment else ()),
+        alignment=alignment,
+        score=assessment.score if assessment else None,
+        threshold=assessment.threshold if assessment else None,
+        scorer=assessment.scorer if assessment else None,
+        scorer_revision=revision,
+        scorers=assessment.trail if assessment else (),
+        document=document,
+        extractor=extraction.extractor,
+    )

@@ -1,0 +1,97 @@
+"""Events about the flow itself: what ended, what could not be read, what looks wrong."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from .base import Contract, Event, EventId
+from .document import Coordinates, DocumentRef
+
+Stage = Literal["submit", "extract", "align", "score", "review", "report", "replay"]
+
+
+class DocumentReport(Event):
+    """Topic ``reports``: the outcome of one document, once all its verdicts are in."""
+
+    document: DocumentRef
+    extractions: int = Field(ge=0)
+    accepted: int = Field(ge=0)
+    quarantined: int = Field(ge=0)
+    undetermined: int = Field(ge=0)
+    dead_lettered: int = Field(default=0, ge=0)
+    reasons: dict[str, int] = Field(default_factory=dict)
+    verdict_ids: tuple[EventId, ...] = ()
+
+    @property
+    def score(self) -> float | None:
+        """The document's SafePassage score: the share of its extractions that were accepted."""
+        return self.accepted / self.extractions if self.extractions else None
+
+
+class DeadLetter(Event):
+    """Topic ``dead-letters``: a record nobody could process, with the bytes as they arrived.
+
+    ``key`` and ``value`` are base64, so that any bytes survive the JSON; None is Kafka's null.
+    """
+
+    id: EventId
+    stage: Stage
+    source: Coordinates
+    key: str | None = Field(default=None, repr=False)
+    value: str | None = Field(default=None, repr=False)
+    error: str
+    detail: str
+    attempts: int = Field(default=1, ge=1)
+    doc_id: str | None = None
+    extraction_id: str | None = None
+
+
+class Warning(Event):
+    """Topic ``warnings``: something measured over many events drifted."""
+
+    id: EventId
+    measure: str
+    entity_type: str | None = None
+    scorer_revision: str | None = None
+    observed: float
+    expected: float
+    limit: float
+    detail: str
+    raised_at: datetime
+
+
+class ScorerRelease(Event):
+    """Topic ``scorers`` (compacted by ``slot``): which scorer decides and which one shadows."""
+
+    slot: Literal["live", "shadow"]
+    scorer: str | None
+    revision: str | None
+    previous: str | None = None
+    previous_revision: str | None = None
+    released_at: datetime
+    released_by: str
+    reason: str
+
+
+class AuditEntry(Contract):
+    """One verdict as the audit chain saw it; ``sha256`` is of the record's value."""
+
+    source: Coordinates
+    verdict_id: str | None
+    sha256: str
+
+
+class AuditBlock(Event):
+    """Topic ``audit``: a run of verdicts, chained to the block before it by its hash.
+
+    ``hash`` is the SHA-256 over the previous block's hash and this block's entries.
+    """
+
+    chain: str
+    index: int = Field(ge=0)
+    previous: str
+    entries: tuple[AuditEntry, ...]
+    hash: str

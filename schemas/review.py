@@ -1,0 +1,39 @@
+"""What a person decided about a verdict."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal, Self
+
+from pydantic import Field, JsonValue, model_validator
+
+from .base import Event, EventId
+from .verdict import Verdict
+
+ReviewDecision = Literal["supports", "insufficient", "corrected", "skipped", "undone"]
+
+
+class Review(Event):
+    """Topic ``reviews``: one decision of one reviewer, with the verdict it was made on.
+
+    Reviews are never changed: an undo is another review that ``supersedes`` the first. The
+    latest decision of a reviewer on an extraction wins. ``seconds`` is the time the case was
+    open, from which the labelling effort is estimated. ``sampled`` marks an accepted verdict
+    that was mixed in to estimate leakage.
+    """
+
+    id: EventId
+    verdict: Verdict
+    decision: ReviewDecision
+    value: JsonValue = None
+    reviewer: str = Field(min_length=1, max_length=200)
+    decided_at: datetime
+    seconds: float = Field(default=0, ge=0)
+    sampled: bool = False
+    supersedes: EventId | None = None
+
+    @model_validator(mode="after")
+    def _correction_has_a_value(self) -> Self:
+        if (self.decision == "corrected") != (self.value is not None):
+            raise ValueError("a correction carries the corrected value, nothing else does")
+        return self

@@ -1,0 +1,117 @@
+"""The decision on one extraction, with its whole trail."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, JsonValue, model_validator
+
+from .alignment import Alignment
+from .base import Contract, EntityType, Event, EventId, Probability
+from .document import DocumentRef
+from .extraction import ExtractorTrail, Usage
+
+Decision = Literal["accepted", "quarantined", "undetermined"]
+
+Reason = Literal[
+    # quarantined: judged unsafe
+    "not_found",  # the quote does not stand in the document
+    "empty_context",  # nothing was quoted
+    "low_evidence",  # the quote is too short for so inexact a match
+    "unsupported",  # the passage does not support the value
+    # undetermined: could not be judged
+    "document_missing",
+    "document_mismatch",  # the text found is not the text that was extracted from
+    "document_too_long",
+    "context_too_long",
+    "alignment_failed",
+    "alignment_timeout",
+    "scorer_failed",
+    "scorer_timeout",
+    "score_not_finite",
+    "no_threshold",
+    "invalid_extraction",
+    # accepted by a person
+    "review_confirmed",
+    "review_corrected",
+]
+
+
+class Finding(Contract):
+    """What a deterministic check saw, e.g. ``date_differs: passage says 2014, value says 2013``.
+
+    ``code`` is stable and countable, ``detail`` is for the person who reads the verdict.
+    """
+
+    code: str = Field(min_length=1, max_length=64, pattern=r"^[a-z][a-z0-9_]*$")
+    detail: str = Field(default="", max_length=500, repr=False)
+
+
+class ScorerTrail(Contract):
+    """One scorer's part in the verdict. ``score`` is p(passage entails h(y)); None if it failed."""
+
+    scorer: str
+    revision: str
+    score: Probability | None
+    threshold: Probability | None
+    failure: str | None = None
+    usage: Usage | None = None
+
+
+class ReviewTrail(Contract):
+    """The person who decided in place of the scorer."""
+
+    review_id: EventId
+    reviewer: str
+    corrects: JsonValue = None
+    """The value as extracted, where the reviewer replaced it."""
+
+
+class Verdict(Event):
+    """Topics ``accepted`` and ``quarantine``, and a line of ``safepassage check --out``.
+
+    No `Verdict` with decision "accepted" can be built without its evidence (promise P2): a
+    found alignment and a finite score at or above its threshold, or a named reviewer.
+
+    Raises:
+        pydantic.ValidationError: an accepted verdict lacks evidence, or another lacks a reason.
+    """
+
+    id: EventId
+    doc_id: EventId
+    extraction_id: EventId
+    entity_type: EntityType
+    value: JsonValue
+    context: str = Field(repr=False)
+    hypothesis: str = Field(repr=False)
+    decision: Decision
+    reasons: tuple[Reason, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    alignment: Alignment | None
+    score: Probability | None
+    threshold: Probability | None
+    scorer: str | None
+    scorer_revision: str | None
+    scorers: tuple[ScorerTrail, ...] = ()
+    document: DocumentRef | None = None
+    extractor: ExtractorTrail | None = None
+    review: ReviewTrail | None = None
+
+    @model_validator(mode="after")
+    def _rests_on_evidence(self) -> Self:
+        if self.decision == "accepted":
+            if not (self.review or self._was_measured_safe()):
+                raise ValueError("an accepted verdict needs its evidence or a reviewer")
+        elif not self.reasons:
+            raise ValueError("a verdict that stops an extraction names a reason")
+        return self
+
+    def _was_measured_safe(self) -> bool:
+        return (
+            self.alignment is not None
+            and self.alignment.found
+            and not self.alignment.low_evidence
+            and self.score is not None
+            and self.threshold is not None
+            and self.score >= self.threshold
+        )
