@@ -15,6 +15,7 @@ from .extraction import (
 )
 from .hypothesis import CLAIM_TYPE, entity_type_name, hypothesis, render_value
 from .ids import canonical_json, stable_id, text_digest
+from .jsonl import BadLine, read_jsonl, validation_summary
 from .judgement import Assessment, judge, reject, undetermined, verdict_id
 from .report import (
     AuditBlock,
@@ -35,6 +36,7 @@ __all__ = [
     "Assessment",
     "AuditBlock",
     "AuditEntry",
+    "BadLine",
     "Claim",
     "Contract",
     "Coordinates",
@@ -71,10 +73,12 @@ __all__ = [
     "extraction_id",
     "hypothesis",
     "judge",
+    "read_jsonl",
     "reject",
     "render_value",
     "stable_id",
     "text_digest",
     "undetermined",
+    "validation_summary",
     "verdict_id",
 ]
