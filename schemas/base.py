@@ -2,17 +2,51 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
 # Bounds on what comes from outside. A longer id or type is a defect of the producer; a longer
 # text is refused by name (see `Settings`) instead of being truncated.
 MAX_ID_CHARACTERS = 512
 MAX_TYPE_CHARACTERS = 200
 
-EventId = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARACTERS)]
-EntityType = Annotated[str, Field(min_length=1, max_length=MAX_TYPE_CHARACTERS)]
+
+def _encodable(text: str) -> str:
+    if not text.isascii():
+        text.encode()  # of a lone surrogate: UnicodeEncodeError, which is a ValueError
+    return text
+
+
+def _representable(value: JsonValue) -> JsonValue:
+    """Refuses what pydantic lets pass inside a `JsonValue` though JSON cannot carry it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("a number is not finite")
+    if isinstance(value, str):
+        _encodable(value)
+    elif isinstance(value, list):
+        for element in value:
+            _representable(element)
+    elif isinstance(value, dict):
+        for key, element in value.items():
+            _encodable(key)
+            _representable(element)
+    return value
+
+
+Text = Annotated[str, AfterValidator(_encodable)]
+"""A string that UTF-8 can carry: without lone surrogates."""
+
+Json = Annotated[JsonValue, AfterValidator(_representable)]
+"""A JSON value without NaN, infinity and lone surrogates."""
+
+EventId = Annotated[
+    str, Field(min_length=1, max_length=MAX_ID_CHARACTERS), AfterValidator(_encodable)
+]
+EntityType = Annotated[
+    str, Field(min_length=1, max_length=MAX_TYPE_CHARACTERS), AfterValidator(_encodable)
+]
 Probability = Annotated[float, Field(ge=0.0, le=1.0)]
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
-from .base import Event, EventId
+from .base import Event, EventId, Json, Text
 from .document import Coordinates, DocumentRef
 from .extraction import Extraction
 from .hypothesis import CLAIM_TYPE
@@ -17,10 +17,10 @@ class Response(Event):
     """Topic ``responses``: an answer and the retrieved text it has to rest on."""
 
     id: EventId
-    context: str | list[str] = Field(repr=False)
-    response: str = Field(repr=False)
-    query: str | None = Field(default=None, repr=False)
-    meta: dict[str, JsonValue] | None = Field(default=None, repr=False)
+    context: Text | list[Text] = Field(repr=False)
+    response: Text = Field(repr=False)
+    query: Text | None = Field(default=None, repr=False)
+    meta: dict[Text, Json] | None = Field(default=None, repr=False)
 
     @property
     def text(self) -> str:

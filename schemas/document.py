@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
-from .base import Contract, Event, EventId
+from .base import Contract, Event, EventId, Json, Text
 from .ids import text_digest
 
 
@@ -33,8 +33,8 @@ class Document(Event):
     """Topic ``documents``. ``meta`` is carried along and never interpreted."""
 
     id: EventId
-    text: str = Field(repr=False)
-    meta: dict[str, JsonValue] | None = Field(default=None, repr=False)
+    text: Text = Field(repr=False)
+    meta: dict[Text, Json] | None = Field(default=None, repr=False)
 
     def ref(self, coordinates: Coordinates | None = None) -> DocumentRef:
         """The reference under which every later event names this text."""

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, JsonValue
 
-from .base import Contract, EntityType, Event, EventId
+from .base import Contract, EntityType, Event, EventId, Json, Text
 from .document import DocumentRef
 from .hypothesis import hypothesis
 from .ids import canonical_json, stable_id
@@ -18,7 +18,7 @@ def _not_null(value: JsonValue) -> JsonValue:
     return value
 
 
-Value = Annotated[JsonValue, AfterValidator(_not_null)]
+Value = Annotated[Json, AfterValidator(_not_null)]
 """A string, number, truth value, list or object such as ``{"yyyy": 2012, "mm": 1, "dd": 17}``."""
 
 
@@ -51,7 +51,7 @@ class Extraction(Event):
     doc_id: EventId
     entity_type: EntityType
     value: Value
-    context: str = Field(repr=False)
+    context: Text = Field(repr=False)
     document: DocumentRef | None = None
     extractor: ExtractorTrail | None = None
 

@@ -7,7 +7,6 @@ write it: a date in words, since encoders judge "January 17, 2012" better than "
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections.abc import Mapping
 
@@ -21,6 +20,20 @@ _MONTH_KEYS = ("mm", "month")
 _DAY_KEYS = ("dd", "day")
 _DATE_KEYS = frozenset(_YEAR_KEYS + _MONTH_KEYS + _DAY_KEYS)
 _NAME_KEYS = ("title", "prefix", "first_name", "middle_name", "last_name", "suffix")
+_MONTHS = (  # not calendar.month_name, which follows the locale of the process
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 _CAMEL_EDGE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -52,19 +65,17 @@ def render_value(value: JsonValue) -> str:
 
 
 def _render_object(value: Mapping[str, JsonValue]) -> str:
-    present = {key: part for key, part in value.items() if part not in (None, "")}
-    if present and _DATE_KEYS.issuperset(present):
-        return _render_date(present)
-    if present and set(_NAME_KEYS).issuperset(present):
-        return " ".join(render_value(present[key]) for key in _NAME_KEYS if key in present)
-    if len(present) == 1:
-        return render_value(next(iter(present.values())))
-    return ", ".join(
-        f"{key.replace('_', ' ')} {render_value(part)}" for key, part in present.items()
-    )
+    rendered = {key: words for key, part in value.items() if (words := render_value(part))}
+    if rendered and _DATE_KEYS.issuperset(rendered):
+        return _render_date(rendered)
+    if rendered and set(_NAME_KEYS).issuperset(rendered):
+        return " ".join(rendered[key] for key in _NAME_KEYS if key in rendered)
+    if len(rendered) == 1:
+        return next(iter(rendered.values()))
+    return ", ".join(f"{key.replace('_', ' ')} {part}" for key, part in rendered.items())
 
 
-def _render_date(parts: Mapping[str, JsonValue]) -> str:
+def _render_date(parts: Mapping[str, str]) -> str:
     year = _first(parts, _YEAR_KEYS)
     month = _month_name(_first(parts, _MONTH_KEYS))
     day = _first(parts, _DAY_KEYS).lstrip("0")
@@ -73,11 +84,12 @@ def _render_date(parts: Mapping[str, JsonValue]) -> str:
     return separator.join(filter(None, (month_and_day, year)))
 
 
-def _first(parts: Mapping[str, JsonValue], keys: tuple[str, ...]) -> str:
-    return next((render_value(parts[key]) for key in keys if key in parts), "")
+def _first(parts: Mapping[str, str], keys: tuple[str, ...]) -> str:
+    return next((parts[key] for key in keys if key in parts), "")
 
 
 def _month_name(month: str) -> str:
-    if month.isdecimal() and 1 <= int(month) <= 12:
-        return calendar.month_name[int(month)]
+    # The length first: int() of thousands of digits is an error.
+    if len(month) <= 2 and month.isdecimal() and 1 <= int(month) <= 12:
+        return _MONTHS[int(month) - 1]
     return month

@@ -9,32 +9,41 @@ so that ``("ab", "c")`` and ``("a", "bc")`` differ.
 from __future__ import annotations
 
 import hashlib
+import json
 
-import orjson
 from pydantic import JsonValue
 
 ID_HEX_DIGITS = 32
 
 
 def text_digest(text: str) -> str:
-    """SHA-256 of ``text`` in UTF-8 as 64 hex digits. Lone surrogates hash as U+FFFD."""
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    """SHA-256 of ``text`` in UTF-8 as 64 hex digits."""
+    return hashlib.sha256(_bytes(text)).hexdigest()
 
 
 def canonical_json(value: JsonValue) -> str:
     """``value`` as JSON with sorted keys: equal values give equal text.
 
+    Not orjson, which refuses integers above 64 bits (a file number read as a number).
+
     Raises:
-        orjson.JSONEncodeError: a string holds a lone surrogate, or an integer exceeds 64 bits.
+        ValueError: a number is NaN or infinite.
     """
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    return json.dumps(
+        value, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+    )
 
 
 def stable_id(kind: str, *parts: str) -> str:
     """An id of 32 hex digits for the event ``kind`` made of ``parts``, in this order."""
     digest = hashlib.sha256()
     for part in (kind, *parts):
-        encoded = part.encode("utf-8", "replace")
+        encoded = _bytes(part)
         digest.update(len(encoded).to_bytes(8, "big"))
         digest.update(encoded)
     return digest.hexdigest()[:ID_HEX_DIGITS]
+
+
+def _bytes(text: str) -> bytes:
+    # No event holds a lone surrogate; whatever else is hashed must neither fail nor collide.
+    return text.encode("utf-8", "surrogatepass")

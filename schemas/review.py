@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal, Self
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import Field, model_validator
 
-from .base import Event, EventId
+from .base import Event, EventId, Json, Text
 from .verdict import Verdict
 
 ReviewDecision = Literal["supports", "insufficient", "corrected", "skipped", "undone"]
@@ -25,8 +25,8 @@ class Review(Event):
     id: EventId
     verdict: Verdict
     decision: ReviewDecision
-    value: JsonValue = None
-    reviewer: str = Field(min_length=1, max_length=200)
+    value: Json = None
+    reviewer: Text = Field(min_length=1, max_length=200)
     decided_at: datetime
     seconds: float = Field(default=0, ge=0)
     sampled: bool = False

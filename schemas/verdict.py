@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import Field, model_validator
 
 from .alignment import Alignment
-from .base import Contract, EntityType, Event, EventId, Probability
+from .base import Contract, EntityType, Event, EventId, Json, Probability, Text
 from .document import DocumentRef
 from .extraction import ExtractorTrail, Usage
 
@@ -63,7 +63,7 @@ class ReviewTrail(Contract):
 
     review_id: EventId
     reviewer: str
-    corrects: JsonValue = None
+    corrects: Json = None
     """The value as extracted, where the reviewer replaced it."""
 
 
@@ -81,9 +81,9 @@ class Verdict(Event):
     doc_id: EventId
     extraction_id: EventId
     entity_type: EntityType
-    value: JsonValue
-    context: str = Field(repr=False)
-    hypothesis: str = Field(repr=False)
+    value: Json
+    context: Text = Field(repr=False)
+    hypothesis: Text = Field(repr=False)
     decision: Decision
     reasons: tuple[Reason, ...] = ()
     findings: tuple[Finding, ...] = ()
