@@ -1,0 +1,106 @@
+"""The plain aiokafka loop of the batched roles: get many, handle, commit exactly that."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterable
+
+import structlog
+from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, ConsumerRecord, TopicPartition
+from aiokafka.errors import CommitFailedError, IllegalGenerationError, RebalanceInProgressError
+
+from . import metrics
+from .delivery import Delivery, Role
+from .kafka_clients import new_group_consumer
+from .progress import Progress
+from .records import Record
+from .settings import Settings
+
+log = structlog.get_logger(__name__)
+
+# The partition has another owner by now, who will handle the batch again.
+LOST_PARTITIONS = (CommitFailedError, IllegalGenerationError, RebalanceInProgressError)
+POLL_MILLISECONDS = 200
+
+
+class BatchSource:
+    """One role on an aiokafka consumer of its own.
+
+    A batch is handled under a lock that a rebalance waits for, so that partitions are given up
+    between batches, with everything committed.
+    """
+
+    def __init__(self, role: Role, delivery: Delivery, settings: Settings) -> None:
+        self.role = role
+        self.progress = Progress(role.name)
+        self._delivery = delivery
+        self._settings = settings
+        self._between_batches = asyncio.Lock()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Handle batches until ``stop`` is set.
+
+        Raises:
+            Exception: what stopped the role (see `Delivery.handle`); its batch is not committed.
+        """
+        consumer = new_group_consumer(self._settings, self.role.name)
+        names = [self._settings.topic(topic.name) for topic in self.role.topics]
+        consumer.subscribe(names, listener=_BetweenBatches(self._between_batches, self._settings))
+        await consumer.start()
+        try:
+            while not stop.is_set():
+                async with self._between_batches:
+                    await self._handle_batch(consumer)
+        finally:
+            await consumer.stop()
+
+    async def _handle_batch(self, consumer: AIOKafkaConsumer) -> None:
+        fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS, max_records=self.role.batch)
+        self.progress.polled()
+        records = [_record(message) for messages in fetched.values() for message in messages]
+        if not records:
+            return
+        self.progress.delivered(len(records))
+        await self._delivery.handle(records)
+        ends = {tp: messages[-1].offset + 1 for tp, messages in fetched.items()}
+        await _commit(consumer, ends)
+        self.progress.finished(len(records))
+        self._report_lag(consumer, ends)
+
+    def _report_lag(self, consumer: AIOKafkaConsumer, ends: dict[TopicPartition, int]) -> None:
+        for tp, end in ends.items():
+            behind = max(0, (consumer.highwater(tp) or end) - end)
+            metrics.LAG.labels(self.role.name, tp.topic, str(tp.partition)).set(behind)
+
+
+class _BetweenBatches(ConsumerRebalanceListener):  # type: ignore[misc]
+    def __init__(self, lock: asyncio.Lock, settings: Settings) -> None:
+        self._lock = lock
+        self._patience = settings.kafka_rebalance_timeout_seconds / 2
+
+    async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._lock.acquire(), self._patience)
+            self._lock.release()
+
+    async def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:
+        log.info("assigned", partitions=[f"{tp.topic}-{tp.partition}" for tp in assigned])
+
+
+async def _commit(consumer: AIOKafkaConsumer, offsets: dict[TopicPartition, int]) -> None:
+    try:
+        await consumer.commit(offsets)
+    except LOST_PARTITIONS as error:
+        log.warning("commit_lost_to_rebalance", error=type(error).__name__)
+
+
+def _record(message: ConsumerRecord) -> Record:
+    return Record(
+        topic=message.topic,
+        partition=message.partition,
+        offset=message.offset,
+        key=message.key,
+        value=message.value,
+        timestamp=message.timestamp,
+    )

@@ -1,0 +1,48 @@
+"""Stops a role when everything fails, so that a broken deployment cannot quarantine the world."""
+
+from __future__ import annotations
+
+from collections import deque
+
+
+class CircuitOpen(Exception):
+    """Too much failed. The role stops without committing; nothing is lost."""
+
+
+class CircuitBreaker:
+    """Counts how processing ended, of records that could be read.
+
+    It opens after ``consecutive`` failures in a row, or when at least ``ratio`` of the last
+    ``window`` records failed. Unreadable records do not count: they are their sender's defect,
+    and whoever can write to a topic must not be able to stop the role.
+    """
+
+    def __init__(self, *, consecutive: int = 50, ratio: float = 0.9, window: int = 200) -> None:
+        self._consecutive = consecutive
+        self._ratio = ratio
+        self._recent: deque[bool] = deque(maxlen=window)
+        self._failed_in_window = 0
+        self._in_a_row = 0
+
+    def record(self, failed: bool) -> None:
+        """Note one outcome.
+
+        Raises:
+            CircuitOpen: it was one failure too many.
+        """
+        if len(self._recent) == self._recent.maxlen:
+            self._failed_in_window -= self._recent[0]
+        self._recent.append(failed)
+        self._failed_in_window += failed
+        self._in_a_row = self._in_a_row + 1 if failed else 0
+        if failed:
+            self._check()
+
+    def _check(self) -> None:
+        if self._in_a_row >= self._consecutive:
+            raise CircuitOpen(f"the last {self._in_a_row} records failed")
+        window_is_full = len(self._recent) == self._recent.maxlen
+        if window_is_full and self._failed_in_window >= self._ratio * len(self._recent):
+            raise CircuitOpen(
+                f"{self._failed_in_window} of the last {len(self._recent)} records failed"
+            )

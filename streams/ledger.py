@@ -1,0 +1,75 @@
+"""Which offsets may be committed: the one piece of bookkeeping that promise P1 rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+
+class Partition(Protocol):
+    """A topic and a partition number, hashable (aiokafka's and Faust's TopicPartition)."""
+
+    def __hash__(self) -> int: ...
+
+
+P = TypeVar("P", bound=Partition)
+
+
+@dataclass(slots=True)
+class _Progress:
+    outstanding: dict[int, None] = field(default_factory=dict)  # ordered by delivery
+    next_offset: int = 0
+    committed: int | None = None
+
+
+class OffsetLedger(Generic[P]):
+    """Tracks each delivered record until everything it led to is safely published.
+
+    The committable offset of a partition is its lowest delivered offset that is not finished,
+    or one past the highest delivered when all are. It rests on what was delivered, not on
+    arithmetic over offsets, so gaps that transactions and compaction leave are no special case,
+    and a slow record holds back the commit of the faster ones behind it.
+    """
+
+    def __init__(self) -> None:
+        self._progress: dict[P, _Progress] = {}
+
+    def delivered(self, partition: P, offset: int) -> None:
+        """A record was handed to the role. Offsets of a partition arrive in ascending order."""
+        progress = self._progress.setdefault(partition, _Progress())
+        progress.outstanding[offset] = None
+        progress.next_offset = offset + 1
+
+    def finished(self, partition: P, offset: int) -> None:
+        """Everything the record led to is acknowledged. Unknown records are ignored: their
+        partition was revoked meanwhile and its next owner handles them again."""
+        if progress := self._progress.get(partition):
+            progress.outstanding.pop(offset, None)
+
+    def committable(self, partition: P) -> int | None:
+        """The offset to commit, or None where that would change nothing."""
+        progress = self._progress.get(partition)
+        if progress is None:
+            return None
+        safe = next(iter(progress.outstanding), progress.next_offset)
+        return safe if progress.committed is None or safe > progress.committed else None
+
+    def committed(self, partition: P, offset: int) -> None:
+        """The broker stored ``offset``."""
+        if progress := self._progress.get(partition):
+            progress.committed = offset
+
+    def forget(self, partitions: Iterable[P]) -> None:
+        """The partitions were revoked, or will be delivered again from the committed offset."""
+        for partition in partitions:
+            self._progress.pop(partition, None)
+
+    def partitions(self) -> Sequence[P]:
+        """The partitions from which something was delivered."""
+        return tuple(self._progress)
+
+    def outstanding(self, partitions: Iterable[P] | None = None) -> int:
+        """How many delivered records are not finished."""
+        chosen = self._progress if partitions is None else partitions
+        return sum(len(self._progress[p].outstanding) for p in chosen if p in self._progress)

@@ -1,0 +1,41 @@
+"""Every metric, in one place: name, labels and what it is for."""
+
+from __future__ import annotations
+
+from prometheus_client import Counter, Gauge, Histogram
+
+# How each consumed record ended: published, dead_lettered. A role that only dead-letters is
+# broken even while its lag is small.
+RECORDS = Counter("safepassage_records", "Records consumed, by outcome", ("role", "outcome"))
+
+# Why records were set aside; the error class is small and countable, the detail is not here.
+DEAD_LETTERS = Counter("safepassage_dead_letters", "Dead letters written", ("role", "error"))
+
+# The product's own result. A jump of one reason is a broken prompt, model or scorer.
+VERDICTS = Counter(
+    "safepassage_verdicts",
+    "Verdicts published, by decision and first reason",
+    ("decision", "reason"),
+)
+
+# Time from consuming a batch to the broker's acknowledgement of all that it led to.
+BATCH_SECONDS = Histogram(
+    "safepassage_batch_seconds",
+    "Time from consuming a batch to the acknowledgement of its results",
+    ("role",),
+    buckets=(0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 180),
+)
+
+# Back-pressure at work: bounded by lanes times batch.
+IN_FLIGHT = Gauge("safepassage_in_flight", "Records delivered and not finished", ("role",))
+
+# Liveness: consumers can stop fetching in silence, so alert on the age of this.
+LAST_PROGRESS = Gauge(
+    "safepassage_last_progress_timestamp_seconds", "When the role last made progress", ("role",)
+)
+
+# Autoscaling: what is still to do, per partition, as the last fetch saw it.
+LAG = Gauge("safepassage_lag", "Records behind the high watermark", ("role", "topic", "partition"))
+
+# Tokens and money at the LLM.
+LLM_TOKENS = Counter("safepassage_llm_tokens", "Tokens, by direction", ("role", "direction"))

@@ -1,0 +1,131 @@
+"""Every setting, from the environment: ``SAFEPASSAGE_*`` and four names that others define.
+
+Secrets (`SecretStr`) never appear in a repr, a log line or an error.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Annotated, Literal
+
+from pydantic import AliasChoices, Field, SecretStr, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
+SaslMechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
+
+
+def _named(name: str) -> AliasChoices:
+    return AliasChoices(name, f"SAFEPASSAGE_{name}")
+
+
+class Settings(BaseSettings):
+    """What a process is told by its environment. Sizes are in bytes or characters, as named."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="SAFEPASSAGE_", populate_by_name=True, hide_input_in_errors=True, extra="ignore"
+    )
+
+    # Kafka
+    kafka_bootstrap_servers: str = Field(
+        default="localhost:9092", validation_alias=_named("KAFKA_BOOTSTRAP_SERVERS")
+    )
+    kafka_security_protocol: SecurityProtocol = "PLAINTEXT"
+    kafka_ca_file: str | None = None
+    kafka_certificate_file: str | None = None
+    kafka_key_file: str | None = None
+    kafka_sasl_mechanism: SaslMechanism = "PLAIN"
+    kafka_username: str | None = None
+    kafka_password: SecretStr | None = None
+    # Off for brokers that do not implement it, such as the embedded one.
+    kafka_idempotence: bool = True
+    # Real Kafka rejects less than 6 s (group.min.session.timeout.ms).
+    kafka_session_timeout_seconds: float = Field(default=10, ge=6)
+    # Longer than the slowest batch of any role, or a rebalance evicts a busy member.
+    kafka_rebalance_timeout_seconds: float = Field(default=300, ge=10)
+    kafka_fetch_wait_seconds: float = Field(default=0.05, gt=0)
+    topic_prefix: str = ""
+    group_prefix: str = "safepassage"
+    partitions: int = Field(default=8, ge=1)
+    replication_factor: int = Field(default=1, ge=1)
+    max_record_bytes: int = Field(default=8 * 2**20, ge=2**16)
+
+    # Redis
+    redis_url: SecretStr = Field(
+        default=SecretStr("redis://localhost:6379/0"), validation_alias=_named("REDIS_URL")
+    )
+    redis_ca_file: str | None = None
+    text_ttl_seconds: int = Field(default=24 * 3600, ge=1)
+    local_text_bytes: int = Field(default=64 * 2**20, ge=0)
+
+    # Extraction
+    openai_base_url: str | None = Field(default=None, validation_alias=_named("OPENAI_BASE_URL"))
+    openai_api_key: SecretStr | None = Field(
+        default=None, validation_alias=_named("OPENAI_API_KEY")
+    )
+    model: str = "gpt-4.1-mini"
+    extraction_schema: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("SAFEPASSAGE_SCHEMA", "SAFEPASSAGE_EXTRACTION_SCHEMA"),
+    )
+    entity_types: Annotated[tuple[str, ...], NoDecode] = ()
+    chunk_characters: int = Field(default=24_000, ge=500)
+    chunk_overlap_characters: int = Field(default=1_200, ge=0)
+    llm_timeout_seconds: float = Field(default=120, gt=0)
+    llm_attempts: int = Field(default=6, ge=1)
+    llm_concurrency: int = Field(default=32, ge=1)
+    llm_input_usd_per_million: float | None = Field(default=None, ge=0)
+    llm_output_usd_per_million: float | None = Field(default=None, ge=0)
+
+    # Alignment
+    alignment_threshold: float = Field(default=0.6, ge=0, le=1)
+    max_document_characters: int = Field(default=500_000, ge=1)
+    max_context_characters: int = Field(default=5_000, ge=1)
+
+    # Scoring
+    scorer: str = "default"
+    shadow_scorer: str | None = None
+    score_batch_records: int = Field(default=512, ge=1)
+
+    # Roles
+    breaker_consecutive: int = Field(default=50, ge=1)
+    breaker_ratio: float = Field(default=0.9, gt=0, le=1)
+    breaker_window: int = Field(default=200, ge=1)
+    publish_patience_seconds: float = Field(default=120, gt=0)
+    drain_seconds: float = Field(default=25, gt=0)
+    health_host: str = "127.0.0.1"
+    health_port: int | None = Field(default=None, ge=0, le=65535)
+    stalled_after_seconds: float = Field(default=120, gt=0)
+    log_format: Literal["json", "console"] = "json"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    # Review console
+    console_host: str = "127.0.0.1"
+    console_port: int = Field(default=8787, ge=0, le=65535)
+    console_token: SecretStr | None = None
+    leakage_sample: float = Field(default=0.02, ge=0, le=1)
+
+    @field_validator("entity_types", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(name.strip() for name in value.split(",") if name.strip())
+        return value
+
+    def topic(self, name: str) -> str:
+        """The topic's name on the broker."""
+        return f"{self.topic_prefix}{name}"
+
+    def group(self, role: str) -> str:
+        """The consumer group of a role."""
+        return f"{self.topic_prefix}{self.group_prefix}-{role}"
+
+
+@lru_cache(maxsize=1)
+def settings() -> Settings:
+    """This process's settings, read once.
+
+    Raises:
+        pydantic.ValidationError: a variable has a value that is not allowed.
+    """
+    return Settings()

@@ -1,0 +1,80 @@
+"""The topics: their names, what they carry, and how long they keep it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from schemas import (
+    AlignedExtraction,
+    AuditBlock,
+    Claim,
+    DeadLetter,
+    Document,
+    DocumentReport,
+    Event,
+    Extraction,
+    ExtractionManifest,
+    Response,
+    Review,
+    ScorerRelease,
+    Verdict,
+    Warning,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """``name`` without the configured prefix. ``single`` topics have one partition: their order
+    is total. ``compacted`` ones keep the latest record of each key for ever."""
+
+    name: str
+    model: type[Event]
+    single: bool = False
+    compacted: bool = False
+    config: dict[str, str] = field(default_factory=dict)
+
+
+DOCUMENTS = Topic("documents", Document)
+RESPONSES = Topic("responses", Response)
+EXTRACTIONS = Topic("extractions", Extraction)
+MANIFESTS = Topic("manifests", ExtractionManifest)
+CLAIMS = Topic("claims", Claim)
+ALIGNMENTS = Topic("alignments", AlignedExtraction)
+ACCEPTED = Topic("accepted", Verdict)
+QUARANTINE = Topic("quarantine", Verdict)
+SHADOW = Topic("shadow", Verdict)
+REVIEWS = Topic("reviews", Review)
+REPORTS = Topic("reports", DocumentReport)
+DEAD_LETTERS = Topic("dead-letters", DeadLetter)
+AUDIT = Topic("audit", AuditBlock)
+WARNINGS = Topic("warnings", Warning, single=True)
+SCORERS = Topic("scorers", ScorerRelease, single=True, compacted=True)
+
+ALL_TOPICS = (
+    DOCUMENTS,
+    RESPONSES,
+    EXTRACTIONS,
+    MANIFESTS,
+    CLAIMS,
+    ALIGNMENTS,
+    ACCEPTED,
+    QUARANTINE,
+    SHADOW,
+    REVIEWS,
+    REPORTS,
+    DEAD_LETTERS,
+    AUDIT,
+    WARNINGS,
+    SCORERS,
+)
+
+
+def topic_config(topic: Topic, max_record_bytes: int) -> dict[str, str]:
+    """The broker-side configuration of ``topic``.
+
+    Dead letters carry the original record in base64 (4/3 of its size) and a frame around it, so
+    their limit is twice that of the others: what could come in can always be set aside.
+    """
+    limit = max_record_bytes * (2 if topic is DEAD_LETTERS else 1)
+    policy = "compact" if topic.compacted else "delete"
+    return {"cleanup.policy": policy, "max.message.bytes": str(limit), **topic.config}
