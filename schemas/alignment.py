@@ -46,6 +46,10 @@ class Alignment(Contract):
     an elided context ``score`` is the minimum over its parts and the counts are sums.
     ``scored`` is False where D is only known to lie below ``threshold`` (route "bound"); then
     ``score`` is an upper bound.
+
+    ``spans`` are exactly what was aligned. ``passages`` are the same places widened to the edges
+    of the tokens they cut: the best alignment of a wrong date ends before its last digit, and
+    the scorer has to see that digit.
     """
 
     score: Probability
@@ -54,6 +58,7 @@ class Alignment(Contract):
     unaligned: int = Field(ge=0)
     threshold: Probability
     spans: tuple[Span, ...] = ()
+    passages: tuple[Span, ...] = ()
     in_order: bool = True
     occurrences: int = Field(default=0, ge=0)
     alternatives: tuple[Occurrence, ...] = ()
@@ -69,7 +74,7 @@ class Alignment(Contract):
     @property
     def passage(self) -> str:
         """The aligned text: the scorer's premise. Parts of an elided quote are joined by " … "."""
-        return " … ".join(span.text for span in self.spans)
+        return " … ".join(span.text for span in self.passages or self.spans)
 
 
 class AlignedExtraction(Event):

@@ -1,0 +1,86 @@
+"""From where the parts of a context were found to the `Alignment` that is reported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from schemas import Alignment, Occurrence, Route, Span
+
+from .scheme import LOW_EVIDENCE_CHARACTERS, LOW_EVIDENCE_SCORE
+from .tokens import widen_to_tokens
+
+# An elided context is as exact as its least exact part.
+_ROUTES: Final[tuple[Route, ...]] = ("verbatim", "normalised", "window", "full", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a context of ``characters`` normalised characters, and where it was found.
+
+    ``start`` and ``end`` are original code points; ``others`` are further exact occurrences,
+    ``occurrences`` counts them all.
+    """
+
+    characters: int
+    start: int
+    end: int
+    matches: int
+    length: int
+    aligned: int
+    route: Route
+    occurrences: int = 0
+    others: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def unaligned(self) -> int:
+        """Context characters outside the local alignment."""
+        return self.characters - self.aligned
+
+    @property
+    def score(self) -> float:
+        """D = M / (L + unaligned context characters)."""
+        return self.matches / (self.length + self.unaligned)
+
+
+def nowhere(characters: int) -> Part:
+    """A part of which no character stands in the document."""
+    return Part(characters, 0, 0, matches=0, length=0, aligned=0, route="none")
+
+
+def nothing(threshold: float) -> Alignment:
+    """The alignment of a context that is blank or empty."""
+    return Alignment(score=0.0, matches=0, length=0, unaligned=0, threshold=threshold, route="none")
+
+
+def outcome(text: str, parts: Sequence[Part], threshold: float) -> Alignment:
+    """Put the parts together: the least score decides, the counts are sums."""
+    found = [part for part in parts if part.matches]
+    score = min(part.score for part in parts)
+    short = sum(part.characters for part in parts) < LOW_EVIDENCE_CHARACTERS
+    return Alignment(
+        score=score,
+        matches=sum(part.matches for part in parts),
+        length=sum(part.length for part in parts),
+        unaligned=sum(part.unaligned for part in parts),
+        threshold=threshold,
+        spans=tuple(_span(text, part.start, part.end) for part in found),
+        passages=tuple(_span(text, *widen_to_tokens(text, p.start, p.end)) for p in found),
+        in_order=all(before.end <= after.start for before, after in pairwise(found)),
+        occurrences=parts[0].occurrences if len(parts) == 1 else 0,
+        alternatives=_alternatives(parts),
+        low_evidence=short and score < LOW_EVIDENCE_SCORE,
+        route=max((part.route for part in parts), key=_ROUTES.index),
+    )
+
+
+def _span(text: str, start: int, end: int) -> Span:
+    return Span(start=start, end=end, text=text[start:end])
+
+
+def _alternatives(parts: Sequence[Part]) -> tuple[Occurrence, ...]:
+    if len(parts) > 1:
+        return ()
+    return tuple(Occurrence(start=start, end=end) for start, end in parts[0].others)
