@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 # text is refused by name (see `Settings`) instead of being truncated.
 MAX_ID_CHARACTERS = 512
 MAX_TYPE_CHARACTERS = 200
+MAX_DEPTH = 50  # of a value; pydantic's JSON reader stops at 200, so what is written is readable
 
 
 def _encodable(text: str) -> str:
@@ -19,19 +20,21 @@ def _encodable(text: str) -> str:
     return text
 
 
-def _representable(value: JsonValue) -> JsonValue:
-    """Refuses what pydantic lets pass inside a `JsonValue` though JSON cannot carry it."""
+def _representable(value: JsonValue, depth: int = MAX_DEPTH) -> JsonValue:
+    """Refuses what pydantic lets pass inside a `JsonValue` though it could not be read back."""
+    if depth < 0:
+        raise ValueError(f"nested more than {MAX_DEPTH} deep")
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError("a number is not finite")
     if isinstance(value, str):
         _encodable(value)
     elif isinstance(value, list):
         for element in value:
-            _representable(element)
+            _representable(element, depth - 1)
     elif isinstance(value, dict):
         for key, element in value.items():
             _encodable(key)
-            _representable(element)
+            _representable(element, depth - 1)
     return value
 
 
@@ -39,7 +42,7 @@ Text = Annotated[str, AfterValidator(_encodable)]
 """A string that UTF-8 can carry: without lone surrogates."""
 
 Json = Annotated[JsonValue, AfterValidator(_representable)]
-"""A JSON value without NaN, infinity and lone surrogates."""
+"""A JSON value without NaN, infinity and lone surrogates, and not nested without end."""
 
 EventId = Annotated[
     str, Field(min_length=1, max_length=MAX_ID_CHARACTERS), AfterValidator(_encodable)

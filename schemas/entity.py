@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from pydantic import BaseModel, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from .hypothesis import entity_type_name
 
@@ -29,6 +29,10 @@ class Entity(BaseModel):
 
     The entity type is the class name in words ("Decision Date") unless ``entity_type`` is set.
     """
+
+    model_config = ConfigDict(
+        json_schema_extra=lambda schema, model: schema.update(title=model.type_name())
+    )
 
     entity_type: ClassVar[str | None] = None
 

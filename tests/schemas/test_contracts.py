@@ -319,6 +319,9 @@ class TestEntity:
         party = Party(context="c", first_name="Jane", last_name="Roe")
         assert party.payload() == {"first_name": "Jane", "last_name": "Roe"}
 
+    def test_the_type_is_the_title_of_the_json_schema_where_endpoints_see_it(self):
+        assert Party.model_json_schema()["title"] == "Party To The Case"
+
     def test_entities_are_found_at_every_depth_in_field_order(self):
         def party(name: str) -> Party:
             return Party(context=name, first_name=name, last_name="Roe")
@@ -490,6 +493,15 @@ class TestEvents:
             Extraction(id="e", doc_id="d", entity_type="T", value=value, context="c")
         with pytest.raises(ValidationError):
             Document(id="d", text="t", meta={"m": value})
+
+    def test_a_value_nested_deeper_than_json_readers_go_is_refused(self):
+        value: Any = 1
+        for _ in range(50):
+            value = [value]
+        kept = Extraction(id="e", doc_id="d", entity_type="T", value=value, context="c")
+        assert Extraction.model_validate_json(kept.to_json()) == kept
+        with pytest.raises(ValidationError, match="nested more than 50 deep"):
+            Extraction(id="e", doc_id="d", entity_type="T", value=[value], context="c")
 
     def test_a_null_value_is_no_value(self):
         with pytest.raises(ValidationError, match="value is null"):
