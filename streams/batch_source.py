@@ -7,14 +7,14 @@ import contextlib
 from collections.abc import Iterable
 
 import structlog
-from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, ConsumerRecord, TopicPartition
+from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
 from aiokafka.errors import CommitFailedError, IllegalGenerationError, RebalanceInProgressError
 
 from . import metrics
 from .delivery import Delivery, Role
 from .kafka_clients import new_group_consumer
 from .progress import Progress
-from .records import Record
+from .reading import to_record
 from .settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -58,13 +58,13 @@ class BatchSource:
     async def _handle_batch(self, consumer: AIOKafkaConsumer) -> None:
         fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS, max_records=self.role.batch)
         self.progress.polled()
-        records = [_record(message) for messages in fetched.values() for message in messages]
+        records = [to_record(message) for messages in fetched.values() for message in messages]
         if not records:
             return
         self.progress.delivered(len(records))
         await self._delivery.handle(records)
         ends = {tp: messages[-1].offset + 1 for tp, messages in fetched.items()}
-        await _commit(consumer, ends)
+        await commit(consumer, ends)
         self.progress.finished(len(records))
         self._report_lag(consumer, ends)
 
@@ -88,19 +88,11 @@ class _BetweenBatches(ConsumerRebalanceListener):  # type: ignore[misc]
         log.info("assigned", partitions=[f"{tp.topic}-{tp.partition}" for tp in assigned])
 
 
-async def _commit(consumer: AIOKafkaConsumer, offsets: dict[TopicPartition, int]) -> None:
+async def commit(consumer: AIOKafkaConsumer, offsets: dict[TopicPartition, int]) -> bool:
+    """Commit ``offsets``; False where a rebalance took the partitions meanwhile."""
     try:
         await consumer.commit(offsets)
     except LOST_PARTITIONS as error:
         log.warning("commit_lost_to_rebalance", error=type(error).__name__)
-
-
-def _record(message: ConsumerRecord) -> Record:
-    return Record(
-        topic=message.topic,
-        partition=message.partition,
-        offset=message.offset,
-        key=message.key,
-        value=message.value,
-        timestamp=message.timestamp,
-    )
+        return False
+    return True

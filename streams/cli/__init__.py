@@ -1,0 +1,51 @@
+"""The ``safepassage`` command: `main`, and one module for each group of subcommands."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+from pydantic import ValidationError
+
+from schemas.jsonl import validation_summary
+from streams.errors import OperatorError
+
+from . import documents, operate, run
+
+app = typer.Typer(
+    name="safepassage",
+    help="Decides, live, which facts an LLM extracted from documents can be trusted.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for group in (run, documents, operate):
+    group.register(app)
+
+
+def main() -> None:
+    """Run the command line. Expected failures are one line on stderr and exit code 1."""
+    try:
+        app()
+    except Exception as error:
+        message = _for_operator(error)
+        if message is None:
+            raise
+        sys.stderr.write(f"safepassage: {message}\n")
+        sys.exit(1)
+
+
+def _for_operator(error: Exception) -> str | None:
+    """The line to print for an expected failure, or None for a defect of ours."""
+    from aiokafka.errors import KafkaError  # noqa: PLC0415 - slow, and most commands end well
+
+    if isinstance(error, ValidationError):
+        return f"a setting is wrong: {validation_summary(error)}"
+    if isinstance(error, KafkaError):
+        return (
+            f"Kafka: {type(error).__name__} {error}; `safepassage doctor` says more "
+            "(is KAFKA_BOOTSTRAP_SERVERS right?)"
+        )
+    if isinstance(error, OperatorError | OSError | ValueError | LookupError):
+        return " ".join(str(error).split()) or type(error).__name__
+    return None

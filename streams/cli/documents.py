@@ -1,0 +1,152 @@
+"""``submit`` and ``check``: documents and extractions from files."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections import Counter
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from schemas import Coordinates, DeadLetter
+from streams.settings import settings
+
+if TYPE_CHECKING:
+    from schemas import Verdict
+
+# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
+
+complain = Console(stderr=True, highlight=False)
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(submit)
+    app.command()(check)
+
+
+def submit(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(help='Files, folders, or JSON lines (.gz) of {"id","text"}.'),
+    ],
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait for the verdicts on every document.")
+    ] = False,
+    timeout: Annotated[
+        float, typer.Option(help="Seconds to wait before giving up (with --wait).")
+    ] = 600,
+) -> None:
+    """Put documents onto the topic `documents`. Exits 1 if an input was refused or lost."""
+    accepted, refused = asyncio.run(_submit(paths))
+    print_line(f"{len(accepted)} submitted, {refused} refused")
+    failed = asyncio.run(_wait(set(accepted), timeout)) if wait and accepted else 0
+    if refused or failed:
+        raise typer.Exit(1)
+
+
+async def _submit(paths: list[Path]) -> tuple[dict[Coordinates, str], int]:
+    from streams.submit import Rejected, read_documents
+    from streams.submit import submit as publish
+
+    submitted: dict[Coordinates, str] = {}
+    refused = 0
+    async for result in publish(read_documents(paths, settings()), settings()):
+        if isinstance(result, Rejected):
+            refused += 1
+            complain.print(f"refused {result}", markup=False, soft_wrap=True)
+        else:
+            place, document = result
+            submitted[place] = document.id
+    return submitted, refused
+
+
+async def _wait(pending: set[Coordinates], timeout: float) -> int:
+    """Show progress until every document ended; returns how many ended without verdicts."""
+    from streams.submit import wait_for_reports
+
+    decisions: Counter[str] = Counter()
+    missing = set(pending)
+    with Progress(console=complain, disable=not complain.is_terminal) as progress:
+        bar = progress.add_task("waiting for verdicts", total=len(pending))
+        try:
+            async with asyncio.timeout(timeout):
+                async for event in wait_for_reports(pending, settings()):
+                    progress.advance(bar)
+                    _note(event, decisions, missing)
+        except TimeoutError:
+            complain.print(f"{len(missing)} documents have no verdicts after {timeout:.0f} s")
+    print_line(", ".join(f"{count} {name}" for name, count in decisions.items()))
+    return len(missing) + decisions["documents dead-lettered"]
+
+
+def _note(event: object, decisions: Counter[str], missing: set[Coordinates]) -> None:
+    from schemas import DocumentReport
+
+    if isinstance(event, DeadLetter):
+        decisions["documents dead-lettered"] += 1
+        missing.discard(event.source)
+        complain.print(f"dead letter {event.doc_id}: {event.error}: {event.detail}", markup=False)
+    elif isinstance(event, DocumentReport) and event.document.coordinates:
+        missing.discard(event.document.coordinates)
+        decisions["documents"] += 1
+        for name in ("accepted", "quarantined", "undetermined", "dead_lettered"):
+            decisions[name] += getattr(event, name)
+
+
+def check(
+    documents: Annotated[
+        list[Path], typer.Option("--documents", "-d", help='JSON lines (.gz) of {"id","text"}.')
+    ],
+    extractions: Annotated[
+        list[Path],
+        typer.Option(
+            "--extractions",
+            "-e",
+            help='JSON lines (.gz) of {"id","doc_id","entity_type","value","context"}.',
+        ),
+    ],
+    scorer: Annotated[
+        str | None, typer.Option("--scorer", "-s", help="A scorer's name or folder.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Where the verdicts go; stdout if omitted.")
+    ] = None,
+) -> None:
+    """Align and score without Kafka. Exits 1 if a line of the input could not be read."""
+    from agents.aligner import Aligner
+    from scoring_worker import load_scorer
+    from streams.check import check as run_check
+    from streams.check import read_input
+
+    given = read_input(documents, extractions)
+    for bad in given.bad_lines:
+        complain.print(f"refused {bad}", markup=False, soft_wrap=True)
+    loaded = load_scorer(scorer or settings().scorer)
+    aligner = Aligner(
+        threshold=settings().alignment_threshold,
+        max_document_characters=settings().max_document_characters,
+        max_context_characters=settings().max_context_characters,
+    )
+    verdicts = asyncio.run(run_check(given, aligner, loaded))
+    _write(verdicts, out)
+    counts = Counter(verdict.decision for verdict in verdicts)
+    summary = ", ".join(f"{counts[name]} {name}" for name in sorted(counts))
+    complain.print(f"{len(verdicts)} verdicts: {summary or 'none'}")
+    if given.bad_lines:
+        raise typer.Exit(1)
+
+
+def _write(verdicts: list[Verdict], out: Path | None) -> None:
+    with out.open("wb") if out else nullcontext(sys.stdout.buffer) as stream:
+        stream.writelines(verdict.to_json() + b"\n" for verdict in verdicts)
+        stream.flush()
+
+
+def print_line(text: str) -> None:
+    """One line of a command's result on stdout."""
+    sys.stdout.write(text + "\n")

@@ -1,0 +1,143 @@
+"""Bounded reads: what a topic holds now, outside every consumer group."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
+from aiokafka.errors import KafkaError
+
+from schemas import Coordinates
+
+from .kafka_clients import new_reader
+from .records import Record
+from .settings import Settings
+from .topics import Topic
+
+POLL_MILLISECONDS = 250
+METADATA_PATIENCE_SECONDS = 10.0
+REREAD_PATIENCE_SECONDS = 20.0
+
+
+class UnknownTopic(LookupError):
+    """A topic does not exist on the broker."""
+
+
+class Unreadable(LookupError):
+    """The record at the given coordinates is gone, or did not come in time."""
+
+
+async def read_topics(
+    settings: Settings,
+    topics: Sequence[Topic],
+    *,
+    start: Mapping[TopicPartition, int] | None = None,
+    partitions: Sequence[int] | None = None,
+) -> AsyncIterator[Record]:
+    """Every record of ``topics`` from the earliest offset (or from ``start``) to the end as it
+    is now. Records of one partition come in order.
+
+    The end is the high watermark that the first fetch of a partition reports, which is right on
+    every broker we know; the embedded one answers offset requests wrongly.
+
+    Raises:
+        UnknownTopic: one of the topics is missing.
+    """
+    consumer = new_reader(settings)
+    await consumer.start()
+    try:
+        names = [settings.topic(topic.name) for topic in topics]
+        assigned = await assign(consumer, names, start, partitions)
+        async for record in _until_end(consumer, assigned):
+            yield record
+    finally:
+        await consumer.stop()
+
+
+async def assign(
+    consumer: AIOKafkaConsumer,
+    names: Sequence[str],
+    start: Mapping[TopicPartition, int] | None = None,
+    partitions: Sequence[int] | None = None,
+) -> list[TopicPartition]:
+    """Assign all (or the given) partitions of the topics, positioned at ``start``."""
+    assigned = []
+    for name in names:
+        known = await _partitions(consumer, name)
+        chosen = known if partitions is None else known & set(partitions)
+        assigned += [TopicPartition(name, partition) for partition in sorted(chosen)]
+    consumer.assign(assigned)
+    for tp in assigned:
+        if start and tp in start:
+            consumer.seek(tp, start[tp])
+    if beginning := [tp for tp in assigned if not start or tp not in start]:
+        await consumer.seek_to_beginning(*beginning)
+    return assigned
+
+
+async def reread(settings: Settings, coordinates: Coordinates) -> Record:
+    """The one record at ``coordinates``.
+
+    Raises:
+        Unreadable: retention removed it, or the broker did not answer in time.
+    """
+    consumer = new_reader(settings)
+    try:
+        await consumer.start()
+        tp = TopicPartition(coordinates.topic, coordinates.partition)
+        consumer.assign([tp])
+        consumer.seek(tp, coordinates.offset)
+        message = await asyncio.wait_for(consumer.getone(tp), REREAD_PATIENCE_SECONDS)
+    except (KafkaError, TimeoutError) as error:
+        raise Unreadable(f"{type(error).__name__} at {coordinates}") from error
+    finally:
+        await consumer.stop()
+    if message.offset != coordinates.offset:
+        raise Unreadable(f"the record at {coordinates} is gone")
+    return to_record(message)
+
+
+def to_record(message: ConsumerRecord) -> Record:
+    """aiokafka's record as ours."""
+    return Record(
+        topic=message.topic,
+        partition=message.partition,
+        offset=message.offset,
+        key=message.key,
+        value=message.value,
+        timestamp=message.timestamp,
+    )
+
+
+async def _until_end(
+    consumer: AIOKafkaConsumer, assigned: Sequence[TopicPartition]
+) -> AsyncIterator[Record]:
+    ends: dict[TopicPartition, int] = {}
+    remaining = set(assigned)
+    while remaining:
+        fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS)
+        for tp in remaining - ends.keys():
+            if (high := consumer.highwater(tp)) is not None:
+                ends[tp] = high
+        for messages in fetched.values():
+            for message in messages:
+                yield to_record(message)
+        for tp in remaining & ends.keys():
+            if await consumer.position(tp) >= ends[tp]:
+                remaining = remaining - {tp}
+                consumer.pause(tp)
+
+
+async def _partitions(consumer: AIOKafkaConsumer, name: str) -> set[int]:
+    """Partition numbers of a topic; a new client may not have heard of it yet."""
+    deadline = asyncio.get_running_loop().time() + METADATA_PATIENCE_SECONDS
+    while not (known := consumer.partitions_for_topic(name)):
+        if name in await consumer.topics():
+            continue
+        if asyncio.get_running_loop().time() > deadline:
+            raise UnknownTopic(
+                f"topic {name} does not exist; run `safepassage doctor --create-topics`"
+            )
+        await asyncio.sleep(0.2)
+    return set(known)

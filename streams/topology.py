@@ -1,0 +1,211 @@
+"""The whole flow, in one file.
+
+::
+
+    documents ─▶ extract ─▶ extractions ─▶ align ─▶ alignments ─▶ score ─▶ accepted
+    responses ─▶ extract ─▶ claims ──────▶ align                    │
+                                            │ not found             │
+                                            └──────────────────────▶└────▶ quarantine
+    extract ─▶ manifests ─┐
+    accepted, quarantine ─┴▶ report ─▶ reports        anything unreadable ─▶ dead-letters
+
+Each function below makes one role: the topics it reads, and a step from a batch of events to
+the events they lead to. What happens around a step (decoding, publishing, dead letters,
+commits) is `streams.delivery`'s; what happens inside is the `agents`' and the `scoring_worker`'s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from agents.aligner import Aligner
+from agents.claims import align_claim, split_claims
+from agents.document_store import DocumentMismatch, DocumentMissing, DocumentStore
+from agents.extraction_errors import ExtractionError
+from agents.extractor import Extractor
+from schemas import (
+    AlignedExtraction,
+    Assessment,
+    Claim,
+    Document,
+    DocumentRef,
+    Extraction,
+    ExtractionManifest,
+    Reason,
+    Response,
+    Verdict,
+    judge,
+    undetermined,
+)
+from scoring_worker import Pair
+
+from .delivery import Failed, Outcome, Role
+from .records import Outgoing, Received
+from .topics import (
+    ACCEPTED,
+    ALIGNMENTS,
+    CLAIMS,
+    DOCUMENTS,
+    EXTRACTIONS,
+    MANIFESTS,
+    QUARANTINE,
+    RESPONSES,
+    SHADOW,
+)
+
+Assess = Callable[[Sequence[Pair]], Awaitable[Sequence[Assessment]]]
+
+ALIGN_BATCH = 256
+ALIGN_LANES = 2
+
+
+def extract_role(
+    extractor: Extractor, store: DocumentStore, *, max_characters: int, lanes: int
+) -> Role:
+    """``documents`` to ``extractions`` and a manifest; ``responses`` to ``claims``."""
+
+    async def on_document(received: Received[Document]) -> Outcome:
+        document = received.event
+        ref = document.ref(received.record.coordinates)
+        if refusal := _refuse_text(document.text, max_characters):
+            return refusal
+        await store.put(ref, document.text)
+        try:
+            extractions = await extractor.extract(document, ref)
+        except ExtractionError as error:
+            return Failed(error.code, str(error), fault=error.retryable)
+        manifest = ExtractionManifest(
+            document=ref,
+            extraction_ids=tuple(extraction.id for extraction in extractions),
+            extractor=extractor.trail,
+        )
+        return [
+            *(Outgoing(EXTRACTIONS, ref.id, extraction) for extraction in extractions),
+            Outgoing(MANIFESTS, ref.id, manifest),
+        ]
+
+    async def on_response(received: Received[Response]) -> Outcome:
+        response = received.event
+        ref = response.ref(received.record.coordinates)
+        if refusal := _refuse_text(response.text, max_characters):
+            return refusal
+        await store.put(ref, response.text)
+        claims = split_claims(response, ref)
+        manifest = ExtractionManifest(document=ref, extraction_ids=tuple(c.id for c in claims))
+        return [
+            *(Outgoing(CLAIMS, ref.id, claim) for claim in claims),
+            Outgoing(MANIFESTS, ref.id, manifest),
+        ]
+
+    async def step(batch: Sequence[Received[Any]]) -> list[Outcome]:
+        return [
+            await (on_document(r) if isinstance(r.event, Document) else on_response(r))
+            for r in batch
+        ]
+
+    return Role("extract", "extract", (DOCUMENTS, RESPONSES), step, lanes=lanes)
+
+
+def align_role(aligner: Aligner, store: DocumentStore) -> Role:
+    """``extractions`` and ``claims`` to ``alignments``; what is not found to ``quarantine``."""
+
+    async def align_document(
+        ref: DocumentRef, events: Sequence[Extraction | Claim]
+    ) -> list[AlignedExtraction | Verdict]:
+        try:
+            text = await store.get(ref)
+        except (DocumentMissing, DocumentMismatch) as error:
+            return [_without_text(event, error, ref) for event in events]
+        extractions = [event for event in events if isinstance(event, Extraction)]
+        aligned = iter(await aligner.align(text, ref, extractions))
+        return [
+            next(aligned) if isinstance(event, Extraction) else align_claim(event, text)
+            for event in events
+        ]
+
+    async def step(batch: Sequence[Received[Extraction | Claim]]) -> list[Outcome]:
+        # The extractions of a document are aligned together, whatever order they came in.
+        outcomes: dict[int, Outcome] = {}
+        by_document: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for position, received in enumerate(batch):
+            if ref := received.event.document:
+                by_document[ref.id, ref.digest].append(position)
+            else:
+                outcomes[position] = _publish_alignment(_without_reference(received.event))
+        for positions in by_document.values():
+            events = [batch[position].event for position in positions]
+            ref = events[0].document
+            assert ref is not None  # noqa: S101 - it is the key they were grouped by
+            for position, result in zip(positions, await align_document(ref, events), strict=True):
+                outcomes[position] = _publish_alignment(result)
+        return [outcomes[position] for position in range(len(batch))]
+
+    return Role("align", "align", (EXTRACTIONS, CLAIMS), step, lanes=ALIGN_LANES, batch=ALIGN_BATCH)
+
+
+def score_role(assess: Assess, *, batch: int, shadow: Assess | None = None) -> Role:
+    """``alignments`` to ``accepted`` or ``quarantine``, a candidate's verdicts to ``shadow``."""
+
+    async def step(received: Sequence[Received[AlignedExtraction]]) -> list[Outcome]:
+        aligned = [entry.event for entry in received]
+        pairs = [Pair.of(event) for event in aligned]
+        live, beside = await asyncio.gather(assess(pairs), _assess_beside(shadow, pairs))
+        return [
+            _publish_verdicts(event, assessment, other)
+            for event, assessment, other in zip(aligned, live, beside, strict=True)
+        ]
+
+    return Role("score", "score", (ALIGNMENTS,), step, batch=batch)
+
+
+def route(verdict: Verdict) -> Outgoing:
+    """Accepted verdicts go to ``accepted``, all others to ``quarantine``."""
+    topic = ACCEPTED if verdict.decision == "accepted" else QUARANTINE
+    return Outgoing(topic, verdict.doc_id, verdict)
+
+
+def _refuse_text(text: str, max_characters: int) -> Failed | None:
+    if not text.strip():
+        return Failed("EmptyDocument", "the text is empty", fault=False)
+    if len(text) > max_characters:
+        detail = f"{len(text)} characters, more than SAFEPASSAGE_MAX_DOCUMENT_CHARACTERS"
+        return Failed("DocumentTooLong", f"{detail} = {max_characters}", fault=False)
+    return None
+
+
+def _without_text(
+    event: Extraction | Claim, error: DocumentMissing | DocumentMismatch, ref: DocumentRef
+) -> Verdict:
+    mismatch = isinstance(error, DocumentMismatch)
+    reason: Reason = "document_mismatch" if mismatch else "document_missing"
+    extraction = event if isinstance(event, Extraction) else event.extraction("")
+    return undetermined(extraction, reason, ref, str(error))
+
+
+def _without_reference(event: Extraction | Claim) -> Verdict:
+    extraction = event if isinstance(event, Extraction) else event.extraction("")
+    return undetermined(extraction, "document_missing", None, "the event names no document")
+
+
+def _publish_alignment(result: AlignedExtraction | Verdict) -> list[Outgoing]:
+    if isinstance(result, Verdict):
+        return [route(result)]
+    return [Outgoing(ALIGNMENTS, result.extraction.doc_id, result)]
+
+
+async def _assess_beside(
+    shadow: Assess | None, pairs: Sequence[Pair]
+) -> Sequence[Assessment | None]:
+    return await shadow(pairs) if shadow else [None] * len(pairs)
+
+
+def _publish_verdicts(
+    event: AlignedExtraction, live: Assessment, shadow: Assessment | None
+) -> list[Outgoing]:
+    verdicts = [route(judge(event, live))]
+    if shadow:
+        verdicts.append(Outgoing(SHADOW, event.extraction.doc_id, judge(event, shadow)))
+    return verdicts

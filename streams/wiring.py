@@ -1,0 +1,183 @@
+"""Puts the roles of `topology` together with what they need: clients, caches, models."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from redis.asyncio import Redis
+
+from schemas import Assessment, Coordinates, Document, Response
+
+from .breaker import CircuitBreaker
+from .delivery import Delivery, Role
+from .publisher import Publisher
+from .reading import reread
+from .records import decode
+from .settings import Settings
+from .topics import RESPONSES
+
+if TYPE_CHECKING:
+    from agents.document_store import DocumentStore
+    from agents.extractor import Extractor
+    from scoring_worker import Pair, Scorer
+
+    from .worker import Source
+
+# Models and their libraries take seconds to import: a role imports what it uses, when it starts.
+# ruff: noqa: PLC0415
+
+REDIS_TIMEOUT_SECONDS = 5.0
+
+RoleName = Literal["extract", "align", "score", "review", "report"]
+ROLE_NAMES: tuple[RoleName, ...] = get_args(RoleName)
+
+Assess = Callable[[Sequence["Pair"]], Awaitable[Sequence[Assessment]]]
+
+
+async def source(
+    role: str, publisher: Publisher, settings: Settings, resources: AsyncExitStack
+) -> Source:
+    """A role ready to run. What it opens is closed with ``resources``.
+
+    Raises:
+        ValueError: there is no such role.
+    """
+    match role:
+        case "extract":
+            return await _extract(publisher, settings, resources)
+        case "align":
+            return await _align(publisher, settings, resources)
+        case "score":
+            return await _score(publisher, settings, resources)
+        case "report":
+            from .report_source import ReportSource
+
+            return ReportSource(publisher, settings)
+        case _:
+            raise ValueError(f"no role {role!r}; there are: {', '.join(ROLE_NAMES)}")
+
+
+def delivery(role: Role, publisher: Publisher, settings: Settings) -> Delivery:
+    """The delivery guarantee around a role's step."""
+    breaker = CircuitBreaker(
+        consecutive=settings.breaker_consecutive,
+        ratio=settings.breaker_ratio,
+        window=settings.breaker_window,
+    )
+    models = {settings.topic(topic.name): topic.model for topic in role.topics}
+    return Delivery(role, publisher, breaker, models)
+
+
+async def _extract(publisher: Publisher, settings: Settings, resources: AsyncExitStack) -> Source:
+    from .faust_source import FaustSource
+    from .topology import extract_role
+
+    extractor = new_extractor(settings, resources)
+    role = extract_role(
+        extractor,
+        await document_store(settings, resources),
+        max_characters=settings.max_document_characters,
+        lanes=settings.llm_concurrency,
+    )
+    return FaustSource(role, delivery(role, publisher, settings), settings)
+
+
+async def _align(publisher: Publisher, settings: Settings, resources: AsyncExitStack) -> Source:
+    from agents.aligner import Aligner
+
+    from .faust_source import FaustSource
+    from .topology import align_role
+
+    aligner = Aligner(
+        threshold=settings.alignment_threshold,
+        max_document_characters=settings.max_document_characters,
+        max_context_characters=settings.max_context_characters,
+    )
+    role = align_role(aligner, await document_store(settings, resources))
+    return FaustSource(role, delivery(role, publisher, settings), settings)
+
+
+async def _score(publisher: Publisher, settings: Settings, resources: AsyncExitStack) -> Source:
+    from scoring_worker import load_scorer
+
+    from .batch_source import BatchSource
+    from .topology import score_role
+
+    scorer = await asyncio.to_thread(load_scorer, settings.scorer)
+    resources.callback(scorer.close)
+    role = score_role(assess_off_the_loop(scorer), batch=settings.score_batch_records)
+    return BatchSource(role, delivery(role, publisher, settings), settings)
+
+
+def new_extractor(settings: Settings, resources: AsyncExitStack) -> Extractor:
+    """The extractor on the configured endpoint, model and schema.
+
+    Raises:
+        ValueError: the schema cannot be loaded, or the endpoint has no key.
+    """
+    from agents.extractor import Extractor
+    from agents.openai_client import new_client
+    from agents.schema_loading import load_schema
+
+    key = settings.openai_api_key
+    client = new_client(
+        base_url=settings.openai_base_url, api_key=key.get_secret_value() if key else None
+    )
+    resources.push_async_callback(client.close)
+    return Extractor(
+        client,
+        model=settings.model,
+        schema=load_schema(settings.extraction_schema, settings.entity_types),
+    )
+
+
+def assess_off_the_loop(scorer: Scorer) -> Assess:
+    """The scorer's blocking `assess` in a thread, so that the worker keeps answering Kafka."""
+
+    async def assess(pairs: Sequence[Pair]) -> Sequence[Assessment]:
+        assessments = await asyncio.to_thread(scorer.assess, pairs)
+        if len(assessments) != len(pairs):
+            raise RuntimeError(f"{scorer.name} gave {len(assessments)} of {len(pairs)} scores")
+        return assessments
+
+    return assess
+
+
+async def document_store(settings: Settings, resources: AsyncExitStack) -> DocumentStore:
+    """The texts: in this process, in Redis, and in the end on their topic."""
+    from agents.document_store import DocumentStore
+
+    client = redis_client(settings)
+    resources.push_async_callback(client.aclose)
+    return DocumentStore(
+        client,
+        reread=lambda coordinates: reread_text(settings, coordinates),
+        ttl=settings.text_ttl_seconds,
+        local_cache_bytes=settings.local_text_bytes,
+    )
+
+
+def redis_client(settings: Settings) -> Redis:
+    """A client for ``REDIS_URL``; ``rediss://`` is TLS."""
+    options: dict[str, Any] = {
+        "socket_timeout": REDIS_TIMEOUT_SECONDS,
+        "socket_connect_timeout": REDIS_TIMEOUT_SECONDS,
+    }
+    if settings.redis_ca_file:
+        options["ssl_ca_certs"] = settings.redis_ca_file
+    return Redis.from_url(settings.redis_url.get_secret_value(), **options)
+
+
+async def reread_text(settings: Settings, coordinates: Coordinates) -> str:
+    """A document's text from the record it came in.
+
+    Raises:
+        LookupError: the record is gone, or is no document.
+    """
+    record = await reread(settings, coordinates)
+    if coordinates.topic == settings.topic(RESPONSES.name):
+        return decode(record, Response).event.text
+    return decode(record, Document).event.text

@@ -1,0 +1,106 @@
+"""A worker process: one or several roles, from start to clean shutdown."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Sequence
+from typing import Protocol
+
+import structlog
+
+from . import wiring
+from .admin import create_topics, topic_problems
+from .errors import OperatorError
+from .health import health_server
+from .kafka_clients import new_producer
+from .progress import Progress
+from .publisher import KafkaPublisher
+from .settings import Settings
+
+log = structlog.get_logger(__name__)
+
+
+class Source(Protocol):
+    """A role, ready to run."""
+
+    progress: Progress
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until ``stop`` is set; raises what must end the process."""
+        ...
+
+
+class RoleStopped(OperatorError):
+    """A role ended by itself. Its message is one line for the operator."""
+
+
+def run_worker(roles: Sequence[str], settings: Settings) -> None:
+    """Run ``roles`` until SIGTERM or SIGINT; a second signal ends the process at once.
+
+    Raises:
+        RoleStopped: a role failed; what it held was not committed and will be delivered again.
+    """
+    asyncio.run(_run(roles, settings))
+
+
+async def _run(roles: Sequence[str], settings: Settings) -> None:
+    stop = asyncio.Event()
+    _stop_on_signals(stop)
+    await prepare_topics(settings)
+    publisher = KafkaPublisher(new_producer(settings), settings)
+    await publisher.start()
+    async with contextlib.AsyncExitStack() as resources:
+        resources.push_async_callback(publisher.stop)
+        sources = [await wiring.source(role, publisher, settings, resources) for role in roles]
+        await _serve(sources, settings, stop)
+
+
+async def prepare_topics(settings: Settings) -> None:
+    """Create missing topics, and warn of those that differ from the settings."""
+    created = await create_topics(settings)
+    if created:
+        log.info("topics_created", topics=created)
+    for problem in await topic_problems(settings):
+        log.warning("topic_problem", topic=problem.topic, problem=problem.problem)
+
+
+async def _serve(sources: Sequence[Source], settings: Settings, stop: asyncio.Event) -> None:
+    tasks = {asyncio.create_task(source.run(stop)): source.progress.role for source in sources}
+    health = health_server(settings, [source.progress for source in sources])
+    serving = asyncio.create_task(health.serve()) if health else None
+    log.info("worker_started", roles=list(tasks.values()))
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        stop.set()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    finally:
+        for task in tasks:
+            task.cancel()
+        if health and serving:
+            health.should_exit = True
+            await serving
+    _raise_first_failure(tasks)
+    log.info("worker_stopped", roles=list(tasks.values()))
+
+
+def _raise_first_failure(tasks: dict[asyncio.Task[None], str]) -> None:
+    for task, role in tasks.items():
+        if not task.cancelled() and (error := task.exception()):
+            log.error("role_stopped", role=role, error=type(error).__name__, detail=str(error))
+            raise RoleStopped(f"{role}: {type(error).__name__}: {error}") from error
+
+
+def _stop_on_signals(stop: asyncio.Event) -> None:
+    loop = asyncio.get_running_loop()
+
+    def on_signal(number: signal.Signals) -> None:
+        if stop.is_set():
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+        log.info("stopping", signal=number.name)
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, on_signal, number)
