@@ -83,9 +83,11 @@ class ExtractionManifest(Event):
     """Topic ``manifests``: which extractions a document led to, possibly none.
 
     It tells the report role what to wait for, and makes a document without any finding end
-    (promise P1).
+    (promise P1). ``skipped`` counts by reason what the LLM gave that is no extraction at all,
+    such as an entity without a value.
     """
 
     document: DocumentRef
     extraction_ids: tuple[EventId, ...]
     extractor: ExtractorTrail | None = None
+    skipped: dict[str, int] = Field(default_factory=dict)

@@ -1,0 +1,261 @@
+"""One question to an LLM, asked until it is answered or cannot be."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import stamina
+import structlog
+from openai import (
+    APIConnectionError,
+    APIError,
+    APIResponseValidationError,
+    APIStatusError,
+    AsyncOpenAI,
+    BadRequestError,
+    UnprocessableEntityError,
+)
+from pydantic import BaseModel, Field, ValidationError
+
+from .concurrency import AdaptiveLimit
+from .extraction_errors import (
+    LLMMisconfigured,
+    LLMRejected,
+    LLMUnavailable,
+    Malformed, Refused, Truncated
+from .extraction_schema import ExtractionSchema
+from .prompt import messages
+
+log = structlog.get_logger(__name__)
+
+_TRANSIENT_STATUSES = frozenset({408, 409, 425, 429})  # and every 5xx
+_MISCONFIGURED_STATUSES = frozenset({401, 403, 404, 405})
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """``attempts`` in all, within ``budget`` seconds; waits grow, with jitter.
+
+    ``max_wait`` also bounds a Retry-After, so that an endpoint cannot park a worker.
+    """
+
+    attempts: int = 6
+    budget: float = 300.0
+    first_wait: float = 0.5
+    max_wait: float = 60.0
+
+    def wait(self, error: Exception) -> bool | float:
+        """Whether to try again, and the seconds to wait where the endpoint named them."""
+        if not isinstance(error, LLMUnavailable):
+            return False
+        if error.retry_after is None:
+            return True
+        # The jitter keeps callers that were told the same from coming back at the same time.
+        return min(error.retry_after, self.max_wait) * random.uniform(1.0, 1.25)
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """The text of an answer, and what it took: tokens, and milliseconds of the last attempt."""
+
+    content: str
+    input_tokens: int
+    output_tokens: int
+    milliseconds: float
+
+
+class CompletionCaller:
+    """Calls ``/chat/completions`` under a time limit, a retry policy and an adaptive window.
+
+    An endpoint that refuses ``json_schema`` is asked for a ``json_object`` from then on; the
+    prompt holds the schema anyway, and every answer is validated.
+    """
+
+    def __init__(
+        self,
+        client: AsyncOpenAI,
+        *,
+        model: str,
+        schema: ExtractionSchema,
+        max_concurrency: int,
+        timeout: float,
+        retries: RetryPolicy,
+        temperature: float | None = None,
+    ) -> None:
+        self._client = client.with_options(max_retries=0, timeout=timeout)
+        self._model = model
+        self._schema = schema
+        self._timeout = timeout
+        self._retries = retries
+        self._options = {} if temperature is None else {"temperature": temperature}
+        self._enforces_schema = True
+        self.limit = AdaptiveLimit(max_concurrency, overload=LLMUnavailable)
+
+    async def complete(self, text: str) -> Completion:
+        """The LLM's answer on ``text``.
+
+        Raises:
+            ExtractionError: as drawn in `agents.extraction_errors`.
+        """
+        async for attempt in stamina.retry_context(
+            on=self._retries.wait,
+            attempts=self._retries.attempts,
+            timeout=self._retries.budget,
+            wait_initial=self._retries.first_wait,
+            wait_max=self._retries.max_wait,
+            wait_jitter=self._retries.first_wait,
+        ):
+            with attempt:
+                return await self._attempt(text)
+        raise AssertionError("the retry loop ends with an answer or an error")
+
+    async def _attempt(self, text: str) -> Completion:
+        async with self.limit.slot():
+            started = time.monotonic()
+            body = await self._post_in_a_supported_form(text)
+            return _completion(body, (time.monotonic() - started) * 1000)
+
+    async def _post_in_a_supported_form(self, text: str) -> bytes:
+        if self._enforces_schema:
+            try:
+                return await self._post(text, self._schema_format())
+            except _FormRefused:
+                log.warning("endpoint_refuses_json_schema", model=self._model)
+        body = await self._post(text, {"type": "json_object"})
+        self._enforces_schema = False
+        return body
+
+    def _schema_format(self) -> dict[str, Any]:
+        described = {
+            "name": self._schema.name,
+            "strict": self._schema.strict,
+            "schema": self._schema.json_schema,
+        }
+        return {"type": "json_schema", "json_schema": described}
+
+    async def _post(self, text: str, response_format: dict[str, Any]) -> bytes:
+        create: Any = self._client.chat.completions.with_raw_response.create
+        with _api_errors():
+            # The client's own timeout is per read: an endpoint that drips would never meet it.
+            async with asyncio.timeout(self._timeout):
+                response = await create(
+                    model=self._model,
+                    messages=messages(text, self._schema.json_schema),
+                    response_format=response_format,
+                    **self._options,
+                )
+        content: bytes = response.content
+        return content
+
+
+class _FormRefused(LLMRejected):
+    """The endpoint does not know ``response_format`` of type ``json_schema``."""
+
+
+class _Message(BaseModel):
+    content: str | None = None
+    refusal: str | None = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Tokens(BaseModel):
+    prompt_tokens: int = Field(default=0, ge=0)
+    completion_tokens: int = Field(default=0, ge=0)
+
+
+class _Body(BaseModel):
+    """What is needed of a chat completion; compatible endpoints differ in the rest."""
+
+    choices: list[_Choice] = Field(min_length=1)
+    usage: _Tokens | None = None
+
+
+def _completion(body: bytes, milliseconds: float) -> Completion:
+    try:
+        parsed = _Body.model_validate_json(body)
+    except ValidationError:
+        # A proxy's page or half a response: a fault of the way, not of the document.
+        raise LLMUnavailable("the endpoint answered something that is no completion") from None
+    choice, tokens = parsed.choices[0], parsed.usage or _Tokens()
+    if choice.message.refusal:
+        raise Refused("the model declined to answer")
+    if choice.finish_reason == "content_filter":
+        raise Refused("a content filter withheld the answer")
+    if choice.finish_reason == "length":
+        raise Truncated(f"the answer broke off after {tokens.completion_tokens} tokens")
+    if not choice.message.content:
+        raise Malformed("the answer is empty")
+    return Completion(
+        content=choice.message.content,
+        input_tokens=tokens.prompt_tokens,
+        output_tokens=tokens.completion_tokens,
+        milliseconds=milliseconds,
+    )
+
+
+@contextmanager
+def _api_errors() -> Iterator[None]:
+    """The client's errors as ours. The client's quote the endpoint's answer: they stay here."""
+    try:
+        yield
+    except TimeoutError:
+        raise LLMUnavailable("the endpoint did not answer in time") from None
+    except APIConnectionError as error:
+        raise LLMUnavailable(_connection_failure(error)) from None
+    except APIStatusError as error:
+        raise _status_error(error) from None
+    except APIResponseValidationError:
+        raise LLMUnavailable("the endpoint answered something that is no completion") from None
+    except APIError:
+        raise LLMUnavailable("the endpoint answered with an error of no known form") from None
+
+
+def _connection_failure(error: APIConnectionError) -> str:
+    return f"no answer from the endpoint ({type(error.__cause__ or error).__name__})"
+
+
+def _status_error(error: APIStatusError) -> LLMUnavailable | LLMRejected:
+    status = error.status_code
+    if status in _TRANSIENT_STATUSES or status >= 500:
+        retry_after = _retry_after(error.response.headers.get("retry-after"))
+        return LLMUnavailable(f"the endpoint answered {status}", retry_after=retry_after)
+    if isinstance(error, BadRequestError | UnprocessableEntityError) and _names_the_form(error):
+        return _FormRefused(f"the endpoint answered {status}: no json_schema")
+    refusal = LLMMisconfigured if status in _MISCONFIGURED_STATUSES else LLMRejected
+    return refusal(f"the endpoint answered {status} ({_code(error)})")
+
+
+def _names_the_form(error: APIStatusError) -> bool:
+    said = f"{error.param} {error.message}".lower()
+    return any(word in said for word in ("response_format", "json_schema", "strict", "schema"))
+
+
+def _code(error: APIStatusError) -> str:
+    """The endpoint's own code of the error, as far as it looks like one."""
+    code = error.code or error.type or ""
+    return code if code.replace("_", "").isalnum() and len(code) <= 64 else "no code"
+
+
+def _retry_after(header: str | None) -> float | None:
+    """Seconds to wait by a Retry-After header: a number, or a date."""
+    if header is None:
+        return None
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
+    except ValueError:
+        return None
