@@ -1,0 +1,62 @@
+"""Where the corpus lies, and its rows.
+
+The recorded extractor is right in about three of four cases. Labels, kinds and reasons are for
+tests and for ``safepassage evaluate``; nothing that judges may see them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from pydantic import Field
+
+from schemas import BadLine, Contract, Document, LabelledExtraction, Response, read_jsonl
+
+_FOLDER = Path(__file__).parent
+DOCUMENTS = _FOLDER / "documents.jsonl"
+EXTRACTIONS = _FOLDER / "extractions.jsonl"
+RESPONSES = _FOLDER / "responses.jsonl"
+RESPONSE_LABELS = _FOLDER / "response_labels.jsonl"
+
+Row = TypeVar("Row", bound=Contract)
+
+
+class SentenceLabel(Contract):
+    """Gold label of one sentence of a response: 1 supported by its context, 0 not.
+
+    ``id`` is the response's; ``ordinal`` counts its sentences from 0.
+    """
+
+    id: str
+    ordinal: int = Field(ge=0)
+    sentence: str
+    label: Literal[0, 1]
+    why: str
+
+
+def documents() -> tuple[Document, ...]:
+    """The documents: decisions, invoices, leases, a claim letter, an employment contract."""
+    return _rows(DOCUMENTS, Document)
+
+
+def extractions() -> tuple[LabelledExtraction, ...]:
+    """What the recorded extractor found in them, with gold labels."""
+    return _rows(EXTRACTIONS, LabelledExtraction)
+
+
+def responses() -> tuple[Response, ...]:
+    """Answers to questions about the documents, with the passages they were given."""
+    return _rows(RESPONSES, Response)
+
+
+def response_labels() -> tuple[SentenceLabel, ...]:
+    """Gold labels of the sentences of `responses`, in their order."""
+    return _rows(RESPONSE_LABELS, SentenceLabel)
+
+
+def _rows(path: Path, model: type[Row]) -> tuple[Row, ...]:
+    rows = tuple(read_jsonl(path, model))
+    if damaged := [row for row in rows if isinstance(row, BadLine)]:
+        raise ValueError(f"the installed corpus is damaged: {damaged[0]}")
+    return tuple(row for row in rows if not isinstance(row, BadLine))
