@@ -95,7 +95,7 @@ def start_broker(address: str, log: Path | None = None) -> subprocess.Popen[byte
             stdout=output,
             stderr=output,
             env={"RUST_LOG": "error"},
-            preexec_fn=_die_with_parent,  # noqa: PLW1509 - one system call, no locks
+            preexec_fn=die_with_parent,  # noqa: PLW1509 - one system call, no locks
         )
     _wait_for_port(address, process)
     return process
@@ -153,7 +153,7 @@ def _wait_for_port(address: str, process: subprocess.Popen[bytes]) -> None:
     raise EmbeddedServerError(f"the embedded broker did not listen on {address} in time")
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     """Linux only: the kernel ends the server when the process that started it dies, even by
     SIGKILL. Elsewhere a killed parent leaves it running."""
     import ctypes  # noqa: PLC0415 - in the child, before exec

@@ -59,7 +59,9 @@ class Settings(BaseSettings):
     local_text_bytes: int = Field(default=64 * 2**20, ge=0)
 
     # Extraction
-    openai_base_url: str | None = Field(default=None, validation_alias=_named("OPENAI_BASE_URL"))
+    openai_base_url: str = Field(
+        default="https://api.openai.com/v1", validation_alias=_named("OPENAI_BASE_URL")
+    )
     openai_api_key: SecretStr | None = Field(
         default=None, validation_alias=_named("OPENAI_API_KEY")
     )

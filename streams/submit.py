@@ -10,18 +10,20 @@ from pathlib import Path
 
 from aiokafka import AIOKafkaProducer, TopicPartition
 
-from schemas import Coordinates, DeadLetter, Document, DocumentReport, text_digest
+from schemas import Coordinates, DeadLetter, Document, DocumentReport, Response, text_digest
 from schemas.jsonl import BadLine, read_jsonl
 
 from .kafka_clients import new_producer, new_reader
 from .reading import assign, to_record
 from .records import Outgoing, UnreadableRecord, decode
 from .settings import Settings
-from .topics import DEAD_LETTERS, DOCUMENTS, REPORTS
+from .topics import DEAD_LETTERS, DOCUMENTS, REPORTS, RESPONSES
 
 ROW_SUFFIXES = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
 POLL_MILLISECONDS = 250
 IN_FLIGHT = 64
+
+Submittable = Document | Response
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +63,9 @@ def read_documents(paths: Sequence[Path], settings: Settings) -> Iterator[Docume
 
 
 async def submit(
-    documents: Iterator[Document | Rejected], settings: Settings
-) -> AsyncIterator[tuple[Coordinates, Document] | Rejected]:
-    """Publish each document; yields it with its coordinates once the broker has it.
+    documents: Iterator[Submittable | Rejected], settings: Settings
+) -> AsyncIterator[tuple[Coordinates, Submittable] | Rejected]:
+    """Publish each document or response; yields it with its coordinates once the broker has it.
 
     Raises:
         aiokafka.errors.KafkaError: the broker cannot be reached or does not take records.
@@ -71,7 +73,7 @@ async def submit(
     producer = new_producer(settings)
     await producer.start()
     try:
-        sending: list[tuple[asyncio.Future[object], Document]] = []
+        sending: list[tuple[asyncio.Future[object], Submittable]] = []
         for found in documents:
             if isinstance(found, Rejected):
                 yield found
@@ -140,7 +142,7 @@ def _read_text(path: Path, settings: Settings) -> Document | Rejected:
     return Document(id=unicodedata.normalize("NFC", str(path)), text=text)
 
 
-def _refuse(document: Document, seen: dict[str, str], settings: Settings) -> Document | Rejected:
+def _refuse(document: Document, seen: dict[str, str], settings: Settings) -> Rejected | None:
     if not document.text.strip():
         return Rejected(document.id, "the document is empty")
     if len(document.text) > settings.max_document_characters:
@@ -163,11 +165,12 @@ def _too_large(size: int, settings: Settings) -> str:
 
 
 async def _send(
-    producer: AIOKafkaProducer, document: Document, settings: Settings
+    producer: AIOKafkaProducer, document: Submittable, settings: Settings
 ) -> asyncio.Future[object]:
-    outgoing = Outgoing(DOCUMENTS, document.id, document)
+    topic = DOCUMENTS if isinstance(document, Document) else RESPONSES
+    outgoing = Outgoing(topic, document.id, document)
     future: asyncio.Future[object] = await producer.send(
-        settings.topic(DOCUMENTS.name),
+        settings.topic(topic.name),
         value=document.to_json(),
         key=outgoing.encoded_key(),
         headers=outgoing.headers(),
@@ -176,8 +179,8 @@ async def _send(
 
 
 async def _acknowledged(
-    future: asyncio.Future[object], document: Document
-) -> tuple[Coordinates, Document]:
+    future: asyncio.Future[object], document: Submittable
+) -> tuple[Coordinates, Submittable]:
     metadata = await future
     place = Coordinates(
         topic=metadata.topic,  # type: ignore[attr-defined]

@@ -74,17 +74,12 @@ def extract_role(
             return refusal
         await store.put(ref, document.text)
         try:
-            extractions = await extractor.extract(document, ref)
+            extracted = await extractor.examine(document, ref)
         except ExtractionError as error:
             return Failed(error.code, str(error), fault=error.retryable)
-        manifest = ExtractionManifest(
-            document=ref,
-            extraction_ids=tuple(extraction.id for extraction in extractions),
-            extractor=extractor.trail,
-        )
         return [
-            *(Outgoing(EXTRACTIONS, ref.id, extraction) for extraction in extractions),
-            Outgoing(MANIFESTS, ref.id, manifest),
+            *(Outgoing(EXTRACTIONS, ref.id, extraction) for extraction in extracted.extractions),
+            Outgoing(MANIFESTS, ref.id, extracted.manifest()),
         ]
 
     async def on_response(received: Received[Response]) -> Outcome:

@@ -21,7 +21,7 @@ from .topics import RESPONSES
 
 if TYPE_CHECKING:
     from agents.document_store import DocumentStore
-    from agents.extractor import Extractor
+    from agents.extractor import Extractor, Price
     from scoring_worker import Pair, Scorer
 
     from .worker import Source
@@ -96,6 +96,7 @@ async def _align(publisher: Publisher, settings: Settings, resources: AsyncExitS
         max_document_characters=settings.max_document_characters,
         max_context_characters=settings.max_context_characters,
     )
+    resources.callback(aligner.close)
     role = align_role(aligner, await document_store(settings, resources))
     return FaustSource(role, delivery(role, publisher, settings), settings)
 
@@ -116,22 +117,45 @@ def new_extractor(settings: Settings, resources: AsyncExitStack) -> Extractor:
     """The extractor on the configured endpoint, model and schema.
 
     Raises:
-        ValueError: the schema cannot be loaded, or the endpoint has no key.
+        ValueError: the schema cannot be loaded.
     """
+    from agents.completion import RetryPolicy
+    from agents.extraction_cache import ExtractionCache
     from agents.extractor import Extractor
-    from agents.openai_client import new_client
+    from agents.openai_client import create_client
     from agents.schema_loading import load_schema
 
+    schema = load_schema(settings.extraction_schema, settings.entity_types)
     key = settings.openai_api_key
-    client = new_client(
-        base_url=settings.openai_base_url, api_key=key.get_secret_value() if key else None
+    client = create_client(
+        settings.openai_base_url,
+        api_key=key.get_secret_value() if key else None,
+        timeout=settings.llm_timeout_seconds,
     )
     resources.push_async_callback(client.close)
+    redis = redis_client(settings)
+    resources.push_async_callback(redis.aclose)
     return Extractor(
         client,
         model=settings.model,
-        schema=load_schema(settings.extraction_schema, settings.entity_types),
+        schema=schema,
+        chunk_characters=settings.chunk_characters,
+        overlap_characters=settings.chunk_overlap_characters,
+        max_document_characters=settings.max_document_characters,
+        max_concurrency=settings.llm_concurrency,
+        timeout=settings.llm_timeout_seconds,
+        retries=RetryPolicy(attempts=settings.llm_attempts),
+        price=llm_price(settings),
+        cache=ExtractionCache(redis),
     )
+
+
+def llm_price(settings: Settings) -> Price | None:
+    """What the LLM's tokens cost, where the settings say it."""
+    from agents.extractor import Price
+
+    into, out_of = settings.llm_input_usd_per_million, settings.llm_output_usd_per_million
+    return None if into is None or out_of is None else Price(into, out_of)
 
 
 def assess_off_the_loop(scorer: Scorer) -> Assess:

@@ -65,7 +65,7 @@ async def _submit(paths: list[Path]) -> tuple[dict[Coordinates, str], int]:
     return submitted, refused
 
 
-async def _wait(pending: set[Coordinates], timeout: float) -> int:
+async def _wait(pending: set[Coordinates], patience: float) -> int:
     """Show progress until every document ended; returns how many ended without verdicts."""
     from streams.submit import wait_for_reports
 
@@ -74,12 +74,12 @@ async def _wait(pending: set[Coordinates], timeout: float) -> int:
     with Progress(console=complain, disable=not complain.is_terminal) as progress:
         bar = progress.add_task("waiting for verdicts", total=len(pending))
         try:
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(patience):
                 async for event in wait_for_reports(pending, settings()):
                     progress.advance(bar)
                     _note(event, decisions, missing)
         except TimeoutError:
-            complain.print(f"{len(missing)} documents have no verdicts after {timeout:.0f} s")
+            complain.print(f"{len(missing)} documents have no verdicts after {patience:.0f} s")
     print_line(", ".join(f"{count} {name}" for name, count in decisions.items()))
     return len(missing) + decisions["documents dead-lettered"]
 

@@ -1,0 +1,5 @@
+"""``python -m streams.cli``: how one process of the stack starts another."""
+
+from . import main
+
+main()

@@ -1,0 +1,136 @@
+"""``safepassage demo`` and ``safepassage up``."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import shutil
+import time
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from schemas import Coordinates, DeadLetter, Document, Response, Verdict
+from streams.admin import create_topics
+from streams.embedded import LOOPBACK, free_port
+from streams.reading import read_topics
+from streams.records import decode
+from streams.settings import Settings
+from streams.submit import submit, wait_for_reports
+from streams.topics import ACCEPTED, QUARANTINE
+
+from . import corpus
+from .stack import RunningStack, running_stack, sigterm_unwinds
+from .tables import print_verdicts
+
+DEMO_ROLES = ("extract", "align", "score", "report")
+PATIENCE_SECONDS = 180.0
+KEPT_FOLDER = Path("var/demo")
+
+
+def run_demo(*, keep: bool) -> None:
+    """The whole flow once, on the bundled corpus; prints the verdicts.
+
+    Raises:
+        OperatorError: a server or a role did not start, or ended early.
+        TimeoutError: the verdicts did not all come.
+    """
+    console = Console(highlight=False)
+    started = time.monotonic()
+    console.print("starting an embedded broker, a Redis, a recorded LLM and the workers …")
+    with sigterm_unwinds(), running_stack(DEMO_ROLES) as stack:
+        verdicts = asyncio.run(_flow(stack, console))
+        print_verdicts(console, verdicts, corpus.extractions(), time.monotonic() - started)
+        if keep:
+            _keep(verdicts, stack.logs)
+            console.print(f"kept in {KEPT_FOLDER}")
+
+
+def run_up() -> None:
+    """The stack with the review console, until Ctrl-C or SIGTERM."""
+    console = Console(highlight=False)
+    port, token = free_port(), secrets.token_urlsafe(16)
+    environment = {"SAFEPASSAGE_CONSOLE_PORT": str(port), "SAFEPASSAGE_CONSOLE_TOKEN": token}
+    with sigterm_unwinds(), running_stack((*DEMO_ROLES, "review"), environment) as stack:
+        asyncio.run(_flow(stack, console))
+        settings = stack.settings
+        console.print(f"review console   http://{LOOPBACK}:{port}/   token: {token}")
+        console.print(
+            f"Kafka            KAFKA_BOOTSTRAP_SERVERS={settings.kafka_bootstrap_servers}"
+        )
+        console.print(f"Redis            REDIS_URL={settings.redis_url.get_secret_value()}")
+        console.print("                 SAFEPASSAGE_KAFKA_IDEMPOTENCE=false")
+        console.print(f"logs             {stack.logs}")
+        console.print("Ctrl-C stops everything")
+        _wait_for_the_end(stack)
+
+
+async def _flow(stack: RunningStack, console: Console) -> list[Verdict]:
+    await create_topics(stack.settings)
+    pending = {place async for place in _submit_corpus(stack.settings)}
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        letters = await _wait(stack, pending, console)
+    for letter in letters:
+        console.print(f"dead letter {letter.doc_id}: {letter.error}: {letter.detail}")
+    return await _verdicts(stack.settings)
+
+
+async def _submit_corpus(settings: Settings) -> AsyncIterator[Coordinates]:
+    events: Sequence[Document | Response] = (*corpus.documents(), *corpus.responses())
+    async for place, _ in submit(iter(events), settings):
+        yield place
+
+
+async def _wait(
+    stack: RunningStack, pending: set[Coordinates], console: Console
+) -> list[DeadLetter]:
+    letters: list[DeadLetter] = []
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console) as progress:
+        bar = progress.add_task("documents with all their verdicts", total=len(pending))
+        watch = asyncio.create_task(_watch_children(stack))
+        try:
+            async for event in wait_for_reports(pending, stack.settings):
+                progress.advance(bar)
+                if isinstance(event, DeadLetter):
+                    letters.append(event)
+                if watch.done():
+                    watch.result()
+        finally:
+            watch.cancel()
+    return letters
+
+
+async def _watch_children(stack: RunningStack) -> None:
+    while True:
+        stack.processes.check()
+        await asyncio.sleep(0.5)
+
+
+async def _verdicts(settings: Settings) -> list[Verdict]:
+    found: dict[str, Verdict] = {}
+    async for record in read_topics(settings, [ACCEPTED, QUARANTINE]):
+        verdict = decode(record, Verdict).event
+        found[verdict.id] = verdict
+    return list(found.values())
+
+
+def _keep(verdicts: Sequence[Verdict], logs: Path) -> None:
+    KEPT_FOLDER.mkdir(parents=True, exist_ok=True)
+    with (KEPT_FOLDER / "verdicts.jsonl").open("wb") as stream:
+        stream.writelines(verdict.to_json() + b"\n" for verdict in verdicts)
+    for log in logs.glob("*.log"):
+        shutil.copy(log, KEPT_FOLDER / log.name)
+
+
+def _wait_for_the_end(stack: RunningStack) -> None:
+    while True:
+        stack.processes.check()
+        time.sleep(1)

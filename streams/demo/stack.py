@@ -1,0 +1,98 @@
+"""The whole stack on one machine: embedded servers, a recorded LLM, one process per role."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from streams.embedded import LOOPBACK, embedded_stack, free_port
+from streams.settings import Settings
+
+from . import corpus
+from .processes import Processes
+
+RECORDED_MODEL = "recorded"
+
+
+@dataclass(frozen=True, slots=True)
+class RunningStack:
+    """``settings`` reach the servers; ``processes`` run the roles; ``logs`` is their folder."""
+
+    settings: Settings
+    processes: Processes
+    logs: Path
+
+
+@contextmanager
+def running_stack(
+    roles: Sequence[str], environment: dict[str, str] | None = None
+) -> Iterator[RunningStack]:
+    """Start everything, and stop it on the way out: at the end, on Ctrl-C, SIGTERM or failure.
+
+    The recorded LLM answers for the bundled documents unless OPENAI_BASE_URL names an endpoint.
+    """
+    with ExitStack() as running:
+        logs = Path(running.enter_context(tempfile.TemporaryDirectory(prefix="safepassage-")))
+        servers = running.enter_context(embedded_stack())
+        chosen = {**servers.environment(), **_llm_environment(), **(environment or {})}
+        processes = running.enter_context(Processes(chosen, logs))
+        if "OPENAI_BASE_URL" in chosen:
+            _start_recorded_llm(processes, chosen["OPENAI_BASE_URL"])
+        for role in roles:
+            processes.start(role, "worker", role)
+        with _environment(chosen):
+            settings = Settings()
+        yield RunningStack(settings, processes, logs)
+
+
+@contextmanager
+def sigterm_unwinds() -> Iterator[None]:
+    """Let SIGTERM unwind the stack like an exception, so that nothing is left running."""
+
+    def leave(_signal: int, _frame: FrameType | None) -> None:
+        sys.exit(128 + signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _llm_environment() -> dict[str, str]:
+    if os.environ.get("OPENAI_BASE_URL"):
+        return {}
+    port = free_port()
+    return {
+        "OPENAI_BASE_URL": f"http://{LOOPBACK}:{port}/v1",
+        "SAFEPASSAGE_MODEL": RECORDED_MODEL,
+    }
+
+
+def _start_recorded_llm(processes: Processes, base_url: str) -> None:
+    port = base_url.rsplit(":", 1)[1].removesuffix("/v1")
+    processes.start(
+        "recorded-llm",
+        "recorded-llm",
+        *("--documents", str(corpus.DOCUMENTS)),
+        *("--extractions", str(corpus.EXTRACTIONS)),
+        *("--port", port),
+    )
+
+
+@contextmanager
+def _environment(variables: dict[str, str]) -> Iterator[None]:
+    before = dict(os.environ)
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
