@@ -43,10 +43,11 @@ class SafeConsumer(FaustConsumer):
 
     source: FaustSource
 
-    def track_message(self, message: Message) -> None:
-        """Called for each message before any agent sees it."""
-        self.source.ledger.delivered(message.tp, message.offset)
-        super().track_message(message)
+    async def _wait_next_records(self, timeout: float) -> Any:  # noqa: ASYNC109 - Faust's own name
+        """Faust's fetch loop came round: the consumer is alive, with or without records."""
+        fetched = await super()._wait_next_records(timeout)
+        self.source.progress.polled()
+        return fetched
 
     def _filter_tps_with_pending_acks(self, topics: Any = None) -> Iterator[TP]:
         chosen = self.source.ledger.partitions()
@@ -58,6 +59,10 @@ class SafeConsumer(FaustConsumer):
         self._acked_index[tp].clear()
         self._gap.pop(tp, None)
         return self.source.ledger.committable(tp)
+
+    def _should_commit(self, tp: TP, offset: int) -> bool:
+        # The ledger asks again until a commit succeeded; Faust forgets one that failed.
+        return True
 
     async def _commit(self, offsets: Mapping[TP, int]) -> bool:
         committed: bool = await super()._commit(offsets)
@@ -71,8 +76,12 @@ class SafeConsumer(FaustConsumer):
         self.stop_flow()
         await self.source.settle()
         await self.commit()
-        self.source.ledger.forget(revoked)
         await super().on_partitions_revoked(revoked)
+
+    async def on_partitions_assigned(self, assigned: set[TP], generation_id: int = 0) -> None:
+        """Start afresh: all that was not committed is delivered again."""
+        self.source.start_over()
+        await super().on_partitions_assigned(assigned, generation_id)
 
 
 class FaustSource:
@@ -99,22 +108,27 @@ class FaustSource:
         await self._app.start()
         crashed = asyncio.ensure_future(self._app.wait_until_stopped())
         stopping = asyncio.ensure_future(stop.wait())
-        watching = asyncio.ensure_future(self._watch_polls())
         try:
             await asyncio.wait(
                 (self._lanes.failure, crashed, stopping), return_when=asyncio.FIRST_COMPLETED
             )
             self._raise_failure(crashed, stopping)
         finally:
-            for task in (crashed, stopping, watching):
+            for task in (crashed, stopping):
                 task.cancel()
             await self._shut_down()
 
     async def settle(self) -> None:
-        """Take back what was not begun, and wait a bounded time for the rest."""
-        self.progress.dropped(len(self._lanes.discard()))
+        """Drop what was not begun, and wait a bounded time for the rest."""
+        self._lanes.close()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._lanes.idle(), self._settings.drain_seconds)
+
+    def start_over(self) -> None:
+        """Forget what was delivered before a rebalance, and take records again."""
+        self.ledger.forget(self.ledger.partitions())
+        self.progress.dropped(self.progress.outstanding)
+        self._lanes.reopen()
 
     def _raise_failure(self, crashed: asyncio.Future[Any], stopping: asyncio.Future[Any]) -> None:
         if self._lanes.failure.done():
@@ -134,13 +148,6 @@ class FaustSource:
         await self._lanes.stop()
         await self._app.stop()
         self._directory.cleanup()
-
-    async def _watch_polls(self) -> None:
-        """Faust does not tell when it polled; its consumer being in flow and alive is as near."""
-        while True:
-            if self._app.consumer.flow_active and not self._app.should_stop:
-                self.progress.polled()
-            await asyncio.sleep(1)
 
     def _new_app(self) -> Any:
         settings = self._settings
@@ -183,6 +190,8 @@ class FaustSource:
         self._app.agent(topic, name=f"{self.role.name}-{topic_name}")(deliver)
 
     async def _deliver(self, message: Message) -> None:
+        # Faust inlines `Consumer.track_message`; this is the first place that sees each message.
+        self.ledger.delivered(TP(message.topic, message.partition), message.offset)
         self.progress.delivered()
         await self._lanes.put(
             Record(

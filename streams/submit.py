@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import unicodedata
-from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from aiokafka import AIOKafkaProducer, TopicPartition
@@ -37,14 +37,6 @@ class Rejected:
         return f"{self.place}: {self.reason}"
 
 
-@dataclass(slots=True)
-class Submitted:
-    """What was submitted: where each document stands, and what was refused."""
-
-    coordinates: dict[Coordinates, str] = field(default_factory=dict)
-    rejected: list[Rejected] = field(default_factory=list)
-
-
 def read_documents(paths: Sequence[Path], settings: Settings) -> Iterator[Document | Rejected]:
     """The documents of files, folders (recursively, hidden files left out) and JSON lines.
 
@@ -63,8 +55,8 @@ def read_documents(paths: Sequence[Path], settings: Settings) -> Iterator[Docume
 
 
 async def submit(
-    documents: Iterator[Submittable | Rejected], settings: Settings
-) -> AsyncIterator[tuple[Coordinates, Submittable] | Rejected]:
+    documents: Iterable[Submittable], settings: Settings
+) -> AsyncIterator[tuple[Coordinates, Submittable]]:
     """Publish each document or response; yields it with its coordinates once the broker has it.
 
     Raises:
@@ -75,9 +67,6 @@ async def submit(
     try:
         sending: list[tuple[asyncio.Future[object], Submittable]] = []
         for found in documents:
-            if isinstance(found, Rejected):
-                yield found
-                continue
             sending.append((await _send(producer, found, settings), found))
             if len(sending) >= IN_FLIGHT:
                 yield await _acknowledged(*sending.pop(0))

@@ -22,7 +22,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from agents.aligner import Aligner
-from agents.claims import align_claim, split_claims
+from agents.claims import PassageIndex, ground_claim, split_claims
 from agents.document_store import DocumentMismatch, DocumentMissing, DocumentStore
 from agents.extraction_errors import ExtractionError
 from agents.extractor import Extractor
@@ -116,10 +116,9 @@ def align_role(aligner: Aligner, store: DocumentStore) -> Role:
             return [_without_text(event, error, ref) for event in events]
         extractions = [event for event in events if isinstance(event, Extraction)]
         aligned = iter(await aligner.align(text, ref, extractions))
-        return [
-            next(aligned) if isinstance(event, Extraction) else align_claim(event, text)
-            for event in events
-        ]
+        claims = [event for event in events if isinstance(event, Claim)]
+        grounded = iter(await asyncio.to_thread(_ground, claims, text))
+        return [next(aligned if isinstance(e, Extraction) else grounded) for e in events]
 
     async def step(batch: Sequence[Received[Extraction | Claim]]) -> list[Outcome]:
         # The extractions of a document are aligned together, whatever order they came in.
@@ -169,6 +168,11 @@ def _refuse_text(text: str, max_characters: int) -> Failed | None:
         detail = f"{len(text)} characters, more than SAFEPASSAGE_MAX_DOCUMENT_CHARACTERS"
         return Failed("DocumentTooLong", f"{detail} = {max_characters}", fault=False)
     return None
+
+
+def _ground(claims: Sequence[Claim], text: str) -> list[AlignedExtraction | Verdict]:
+    passages = PassageIndex(text)
+    return [ground_claim(claim, passages) for claim in claims]
 
 
 def _without_text(

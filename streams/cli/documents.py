@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from schemas import Coordinates, DeadLetter
+from schemas import Coordinates, DeadLetter, Document
 from streams.settings import settings
 
 if TYPE_CHECKING:
@@ -44,25 +45,28 @@ def submit(
     """Put documents onto the topic `documents`. Exits 1 if an input was refused or lost."""
     accepted, refused = asyncio.run(_submit(paths))
     print_line(f"{len(accepted)} submitted, {refused} refused")
-    failed = asyncio.run(_wait(set(accepted), timeout)) if wait and accepted else 0
+    failed = asyncio.run(_wait(accepted, timeout)) if wait and accepted else 0
     if refused or failed:
         raise typer.Exit(1)
 
 
-async def _submit(paths: list[Path]) -> tuple[dict[Coordinates, str], int]:
+async def _submit(paths: list[Path]) -> tuple[set[Coordinates], int]:
+    """Publish what can be; returns where it stands and how many inputs were refused."""
     from streams.submit import Rejected, read_documents
     from streams.submit import submit as publish
 
-    submitted: dict[Coordinates, str] = {}
-    refused = 0
-    async for result in publish(read_documents(paths, settings()), settings()):
-        if isinstance(result, Rejected):
-            refused += 1
-            complain.print(f"refused {result}", markup=False, soft_wrap=True)
-        else:
-            place, document = result
-            submitted[place] = document.id
-    return submitted, refused
+    refused: list[Rejected] = []
+
+    def readable() -> Iterator[Document]:
+        for found in read_documents(paths, settings()):
+            if isinstance(found, Document):
+                yield found
+            else:
+                refused.append(found)
+                complain.print(f"refused {found}", markup=False, soft_wrap=True)
+
+    places = {place async for place, _ in publish(readable(), settings())}
+    return places, len(refused)
 
 
 async def _wait(pending: set[Coordinates], patience: float) -> int:

@@ -56,7 +56,7 @@ def run_up() -> None:
     with sigterm_unwinds(), running_stack((*DEMO_ROLES, "review"), environment) as stack:
         asyncio.run(_flow(stack, console))
         settings = stack.settings
-        console.print(f"review console   http://{LOOPBACK}:{port}/   token: {token}")
+        console.print(f"review console: http://{LOOPBACK}:{port}/   token: {token}")
         console.print(
             f"Kafka            KAFKA_BOOTSTRAP_SERVERS={settings.kafka_bootstrap_servers}"
         )
