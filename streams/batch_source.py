@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import structlog
-from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
+from aiokafka import (
+    AIOKafkaConsumer,
+    ConsumerRebalanceListener,
+    ConsumerRecord,
+    TopicPartition,
+)
 from aiokafka.errors import CommitFailedError, IllegalGenerationError, RebalanceInProgressError
 
 from . import metrics
@@ -28,7 +33,8 @@ class BatchSource:
     """One role on an aiokafka consumer of its own.
 
     A batch is handled under a lock that a rebalance waits for, so that partitions are given up
-    between batches, with everything committed.
+    between batches, with everything committed. Fetching is outside of it: aiokafka lets a fetch
+    wait for the end of a rebalance, which would wait for the lock.
     """
 
     def __init__(self, role: Role, delivery: Delivery, settings: Settings) -> None:
@@ -36,7 +42,7 @@ class BatchSource:
         self.progress = Progress(role.name)
         self._delivery = delivery
         self._settings = settings
-        self._between_batches = asyncio.Lock()
+        self._turn = _Turn(settings.kafka_rebalance_timeout_seconds / 2)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Handle batches until ``stop`` is set.
@@ -46,21 +52,30 @@ class BatchSource:
         """
         consumer = new_group_consumer(self._settings, self.role.name)
         names = [self._settings.topic(topic.name) for topic in self.role.topics]
-        consumer.subscribe(names, listener=_BetweenBatches(self._between_batches, self._settings))
+        consumer.subscribe(names, listener=self._turn)
         await consumer.start()
         try:
             while not stop.is_set():
-                async with self._between_batches:
-                    await self._handle_batch(consumer)
+                fetched = await consumer.getmany(
+                    timeout_ms=POLL_MILLISECONDS, max_records=self.role.batch
+                )
+                self.progress.polled()
+                await self._take(consumer, fetched)
         finally:
             await consumer.stop()
 
-    async def _handle_batch(self, consumer: AIOKafkaConsumer) -> None:
-        fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS, max_records=self.role.batch)
-        self.progress.polled()
+    async def _take(
+        self, consumer: AIOKafkaConsumer, fetched: Mapping[TopicPartition, list[ConsumerRecord]]
+    ) -> None:
+        generation = self._turn.generation
+        async with self._turn.lock:
+            if fetched and generation == self._turn.generation:
+                await self._handle_batch(consumer, fetched)
+
+    async def _handle_batch(
+        self, consumer: AIOKafkaConsumer, fetched: Mapping[TopicPartition, list[ConsumerRecord]]
+    ) -> None:
         records = [to_record(message) for messages in fetched.values() for message in messages]
-        if not records:
-            return
         self.progress.delivered(len(records))
         await self._delivery.handle(records)
         ends = {tp: messages[-1].offset + 1 for tp, messages in fetched.items()}
@@ -74,15 +89,20 @@ class BatchSource:
             metrics.LAG.labels(self.role.name, tp.topic, str(tp.partition)).set(behind)
 
 
-class _BetweenBatches(ConsumerRebalanceListener):  # type: ignore[misc]
-    def __init__(self, lock: asyncio.Lock, settings: Settings) -> None:
-        self._lock = lock
-        self._patience = settings.kafka_rebalance_timeout_seconds / 2
+class _Turn(ConsumerRebalanceListener):  # type: ignore[misc]
+    """Whose turn it is: the batch's or the rebalance's. ``generation`` counts the rebalances, so
+    that records fetched before one are not handled after it."""
+
+    def __init__(self, patience: float) -> None:
+        self.lock = asyncio.Lock()
+        self.generation = 0
+        self._patience = patience
 
     async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
+        self.generation += 1
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._lock.acquire(), self._patience)
-            self._lock.release()
+            await asyncio.wait_for(self.lock.acquire(), self._patience)
+            self.lock.release()
 
     async def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:
         log.info("assigned", partitions=[f"{tp.topic}-{tp.partition}" for tp in assigned])

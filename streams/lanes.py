@@ -8,13 +8,17 @@ from collections.abc import Awaitable, Callable
 
 from .records import Record
 
+_Entry = tuple[int, Record]  # with the epoch in which it was put
+
 
 class Lanes:
     """Hands records to ``handle`` in batches, several at once, never two batches of one key.
 
     ``put`` blocks while the record's lane is full: that is the back-pressure on the consumer.
-    The first error of ``handle`` is kept in `failure`; from then on nothing is handled and
-    nothing counts as finished, so nothing more is committed.
+    A closed `Lanes` drops what was not begun and what still comes: those records are delivered
+    again, and handling a late one now would put it before the earlier ones of its key.
+    The first error of ``handle`` is kept in `failure`; its batch never counts as finished, and
+    no further batch is begun.
     """
 
     def __init__(
@@ -27,7 +31,9 @@ class Lanes:
         self._batch = batch
         self._handle = handle
         self._finished = finished
-        self._queues = [asyncio.Queue[Record](maxsize=batch) for _ in range(count)]
+        self._queues = [asyncio.Queue[_Entry](maxsize=batch) for _ in range(count)]
+        self._epoch = 0
+        self._open = True
         self._running = 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -38,16 +44,22 @@ class Lanes:
         self._tasks = [asyncio.create_task(self._run(queue)) for queue in self._queues]
 
     async def put(self, record: Record) -> None:
-        """Queue ``record`` behind the others of its key."""
-        await self._queues[self._lane(record)].put(record)
+        """Queue ``record`` behind the others of its key, or drop it where the lanes are closed."""
+        if self._open:
+            # The epoch is that of the call: closing also drops who waits for room meanwhile.
+            await self._queues[self._lane(record)].put((self._epoch, record))
 
-    def discard(self) -> list[Record]:
-        """Take back what no batch has begun with."""
-        taken: list[Record] = []
+    def close(self) -> None:
+        """Drop what no batch has begun with, and whatever is put from now on."""
+        self._open = False
+        self._epoch += 1
         for queue in self._queues:
             while not queue.empty():
-                taken.append(queue.get_nowait())
-        return taken
+                queue.get_nowait()
+
+    def reopen(self) -> None:
+        """Take records again."""
+        self._open = True
 
     async def idle(self) -> None:
         """Wait until no batch is being handled."""
@@ -59,23 +71,27 @@ class Lanes:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _run(self, queue: asyncio.Queue[Record]) -> None:
+    async def _run(self, queue: asyncio.Queue[_Entry]) -> None:
         while not self.failure.done():
-            batch = [await queue.get()]
-            while len(batch) < self._batch and not queue.empty():
-                batch.append(queue.get_nowait())
-            self._begin()
-            try:
-                await self._handle(batch)
-            except Exception as error:  # noqa: BLE001 - `Role` owners decide what stops a role
-                if not self.failure.done():
-                    self.failure.set_exception(error)
-                return
-            else:
-                for record in batch:
-                    self._finished(record)
-            finally:
-                self._end()
+            entries = [await queue.get()]
+            while len(entries) < self._batch and not queue.empty():
+                entries.append(queue.get_nowait())
+            batch = [record for epoch, record in entries if epoch == self._epoch]
+            if batch and not self.failure.done():
+                await self._handle_batch(batch)
+
+    async def _handle_batch(self, batch: list[Record]) -> None:
+        self._begin()
+        try:
+            await self._handle(batch)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it stops the role
+            if not self.failure.done():
+                self.failure.set_exception(error)
+        else:
+            for record in batch:
+                self._finished(record)
+        finally:
+            self._end()
 
     def _begin(self) -> None:
         self._running += 1

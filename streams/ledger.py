@@ -36,8 +36,11 @@ class OffsetLedger(Generic[P]):
         self._progress: dict[P, _Progress] = {}
 
     def delivered(self, partition: P, offset: int) -> None:
-        """A record was handed to the role. Offsets of a partition arrive in ascending order."""
+        """A record was handed to the role. Offsets of a partition arrive in ascending order; an
+        earlier one means that the partition was rewound and is delivered again from there."""
         progress = self._progress.setdefault(partition, _Progress())
+        if offset < progress.next_offset:
+            progress.outstanding.clear()
         progress.outstanding[offset] = None
         progress.next_offset = offset + 1
 

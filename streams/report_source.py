@@ -56,8 +56,6 @@ class ReportSource:
         await consumer.start()
         try:
             while not stop.is_set():
-                if self._assigned is not None:
-                    await self._start_over()
                 await self._read_batch(consumer)
         finally:
             await consumer.stop()
@@ -81,6 +79,9 @@ class ReportSource:
     async def _read_batch(self, consumer: AIOKafkaConsumer) -> None:
         fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS, max_records=BATCH_RECORDS)
         self.progress.polled()
+        if self._assigned is not None:
+            # What was fetched is of the new assignment already: a fetch waits for rebalances.
+            await self._start_over()
         closed: list[Closed] = []
         for tp, messages in fetched.items():
             for message in messages:

@@ -90,7 +90,7 @@ class Tally:
 
     def _count(self, record: Record, event: Event, coordinates: Coordinates) -> list[Closed]:
         place = _place(coordinates)
-        if place in self._reported and not isinstance(event, ExtractionManifest):
+        if place in self._reported:
             return [Closed(None, [record])]
         pending = self._pending.setdefault(place, _Pending())
         pending.records.append(record)
