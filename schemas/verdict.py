@@ -19,6 +19,7 @@ Reason = Literal[
     "empty_context",  # nothing was quoted
     "low_evidence",  # the quote is too short for so inexact a match
     "unsupported",  # the passage does not support the value
+    "review_rejected",  # accepted by the scorer, refused by a person
     # undetermined: could not be judged
     "document_missing",
     "document_mismatch",  # the text found is not the text that was extracted from
@@ -59,12 +60,15 @@ class ScorerTrail(Contract):
 
 
 class ReviewTrail(Contract):
-    """The person who decided in place of the scorer."""
+    """The person who decided in place of the scorer. Of the verdicts on one extraction, those
+    with a review outrank those without."""
 
     review_id: EventId
     reviewer: str
     corrects: Json = None
     """The value as extracted, where the reviewer replaced it."""
+    retracts: EventId | None = None
+    """The id of the accepted verdict that this one takes back."""
 
 
 class Verdict(Event):

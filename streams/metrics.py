@@ -39,3 +39,7 @@ LAG = Gauge("safepassage_lag", "Records behind the high watermark", ("role", "to
 
 # Tokens and money at the LLM.
 LLM_TOKENS = Counter("safepassage_llm_tokens", "Tokens, by direction", ("role", "direction"))
+
+# The console's own work: a queue that only grows needs people, or another scorer.
+REVIEWS = Counter("safepassage_reviews", "Decisions of reviewers", ("decision",))
+OPEN_CASES = Gauge("safepassage_open_cases", "Cases that wait for a reviewer", ("pool",))

@@ -106,6 +106,10 @@ class Settings(BaseSettings):
     console_port: int = Field(default=8787, ge=0, le=65535)
     console_token: SecretStr | None = None
     leakage_sample: float = Field(default=0.02, ge=0, le=1)
+    # How long an undo costs nothing: so late is a decision's effect published.
+    console_grace_seconds: float = Field(default=15, ge=0)
+    # How long a case stays with a reviewer who does nothing.
+    console_lease_seconds: float = Field(default=300, gt=0)
 
     @field_validator("entity_types", mode="before")
     @classmethod
