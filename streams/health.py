@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 
 import uvicorn
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
@@ -39,14 +40,10 @@ def health_app(progress: Sequence[Progress], stalled_after_seconds: float) -> St
 class QuietServer(uvicorn.Server):
     """A uvicorn server that leaves signals to the worker."""
 
-    def install_signal_handlers(self) -> None:
-        """The worker has its own."""
-
-    def capture_signals(self):  # type: ignore[no-untyped-def]  # noqa: ANN201
-        """The worker has its own."""
-        import contextlib  # noqa: PLC0415
-
-        return contextlib.nullcontext()
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """The worker has its own handlers."""
+        yield
 
 
 def health_server(settings: Settings, progress: Sequence[Progress]) -> QuietServer | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -18,6 +17,7 @@ from .kafka_clients import new_producer
 from .progress import Progress
 from .publisher import KafkaPublisher
 from .settings import Settings
+from .signals import stop_event
 
 log = structlog.get_logger(__name__)
 
@@ -46,8 +46,7 @@ def run_worker(roles: Sequence[str], settings: Settings) -> None:
 
 
 async def _run(roles: Sequence[str], settings: Settings) -> None:
-    stop = asyncio.Event()
-    _stop_on_signals(stop)
+    stop = stop_event()
     await prepare_topics(settings)
     publisher = KafkaPublisher(new_producer(settings), settings)
     await publisher.start()
@@ -90,17 +89,3 @@ def _raise_first_failure(tasks: dict[asyncio.Task[None], str]) -> None:
         if not task.cancelled() and (error := task.exception()):
             log.error("role_stopped", role=role, error=type(error).__name__, detail=str(error))
             raise RoleStopped(f"{role}: {type(error).__name__}: {error}") from error
-
-
-def _stop_on_signals(stop: asyncio.Event) -> None:
-    loop = asyncio.get_running_loop()
-
-    def on_signal(number: signal.Signals) -> None:
-        if stop.is_set():
-            signal.signal(number, signal.SIG_DFL)
-            signal.raise_signal(number)
-        log.info("stopping", signal=number.name)
-        stop.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, on_signal, number)

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from schemas.jsonl import validation_summary
 from streams.errors import OperatorError
 
-from . import documents, operate, run
+from . import documents, operate, run, watching
 
 app = typer.Typer(
     name="safepassage",
@@ -19,7 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (run, documents, operate):
+for group in (run, documents, watching, operate):
     group.register(app)
 
 
