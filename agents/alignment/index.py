@@ -9,10 +9,11 @@ from itertools import islice
 from schemas import Alignment
 
 from .elision import elided_parts
-from .normalisation import NormalisedText, normalise, normalised_context
+from .normalisation import NormalisedText, code_points, normalise, normalised_context
 from .outcome import Part, nothing, nowhere, outcome
 from .scheme import DEFAULT_THRESHOLD
-from .traceback import trace
+from .sweep import best_endpoint
+from .traceback import trace_back
 
 MAX_ALTERNATIVES = 16
 """Other places listed of a context that stands in the document more than once."""
@@ -111,9 +112,11 @@ class DocumentIndex:
 
     def _best(self, needle: str) -> Part:
         document = self._document
-        best = trace(document.text, needle) if document.text else None
-        if best is None:
+        context = code_points(needle)
+        end = best_endpoint(document.codes, context)
+        if end is None:
             return nowhere(len(needle))
+        best = trace_back(document.codes, context, end)
         return Part(
             len(needle),
             *document.original(best.start, best.end),

@@ -72,7 +72,7 @@ class NormalisedText:
 
 def normalise(text: str) -> NormalisedText:
     """Normalise ``text`` of any content and length, in time linear in its length."""
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<i4")
+    codes = code_points(text)
     folded = _TABLE.fold(codes)
     starts = np.arange(len(codes), dtype=np.int32)
     ends = starts + np.int32(1)
@@ -80,6 +80,11 @@ def normalise(text: str) -> NormalisedText:
     if clustered.any():
         folded, starts, ends = _splice_clusters(text, folded, clustered)
     return _collapse(folded, starts, ends)
+
+
+def code_points(text: str) -> Codes:
+    """The code points of ``text``, read-only."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<i4")
 
 
 def normalised_context(context: str) -> str:
