@@ -4,39 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import stamina
 import structlog
-from openai import (
-    APIConnectionError,
-    APIError,
-    APIResponseValidationError,
-    APIStatusError,
-    AsyncOpenAI,
-    BadRequestError,
-    UnprocessableEntityError,
-)
+from openai import AsyncOpenAI
 from pydantic import BaseModel, Field, ValidationError
 
+from .api_errors import FormRefused, api_errors
 from .concurrency import AdaptiveLimit
-from .extraction_errors import (
-    LLMMisconfigured,
-    LLMRejected,
-    LLMUnavailable,
-    Malformed, Refused, Truncated
+from .extraction_errors import LLMUnavailable, Malformed, Refused, Truncated
 from .extraction_schema import ExtractionSchema
 from .prompt import messages
 
 log = structlog.get_logger(__name__)
-
-_TRANSIENT_STATUSES = frozenset({408, 409, 425, 429})  # and every 5xx
-_MISCONFIGURED_STATUSES = frozenset({401, 403, 404, 405})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +45,11 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The text of an answer, and what it took: tokens, and milliseconds of the last attempt."""
+    """The text of an answer, and the tokens it took."""
 
     content: str
     input_tokens: int
     output_tokens: int
-    milliseconds: float
 
 
 class CompletionCaller:
@@ -118,15 +99,13 @@ class CompletionCaller:
 
     async def _attempt(self, text: str) -> Completion:
         async with self.limit.slot():
-            started = time.monotonic()
-            body = await self._post_in_a_supported_form(text)
-            return _completion(body, (time.monotonic() - started) * 1000)
+            return _completion(await self._post_in_a_supported_form(text))
 
     async def _post_in_a_supported_form(self, text: str) -> bytes:
         if self._enforces_schema:
             try:
                 return await self._post(text, self._schema_format())
-            except _FormRefused:
+            except FormRefused:
                 log.warning("endpoint_refuses_json_schema", model=self._model)
         body = await self._post(text, {"type": "json_object"})
         self._enforces_schema = False
@@ -142,7 +121,7 @@ class CompletionCaller:
 
     async def _post(self, text: str, response_format: dict[str, Any]) -> bytes:
         create: Any = self._client.chat.completions.with_raw_response.create
-        with _api_errors():
+        with api_errors():
             # The client's own timeout is per read: an endpoint that drips would never meet it.
             async with asyncio.timeout(self._timeout):
                 response = await create(
@@ -153,10 +132,6 @@ class CompletionCaller:
                 )
         content: bytes = response.content
         return content
-
-
-class _FormRefused(LLMRejected):
-    """The endpoint does not know ``response_format`` of type ``json_schema``."""
 
 
 class _Message(BaseModel):
@@ -181,7 +156,7 @@ class _Body(BaseModel):
     usage: _Tokens | None = None
 
 
-def _completion(body: bytes, milliseconds: float) -> Completion:
+def _completion(body: bytes) -> Completion:
     try:
         parsed = _Body.model_validate_json(body)
     except ValidationError:
@@ -200,62 +175,4 @@ def _completion(body: bytes, milliseconds: float) -> Completion:
         content=choice.message.content,
         input_tokens=tokens.prompt_tokens,
         output_tokens=tokens.completion_tokens,
-        milliseconds=milliseconds,
     )
-
-
-@contextmanager
-def _api_errors() -> Iterator[None]:
-    """The client's errors as ours. The client's quote the endpoint's answer: they stay here."""
-    try:
-        yield
-    except TimeoutError:
-        raise LLMUnavailable("the endpoint did not answer in time") from None
-    except APIConnectionError as error:
-        raise LLMUnavailable(_connection_failure(error)) from None
-    except APIStatusError as error:
-        raise _status_error(error) from None
-    except APIResponseValidationError:
-        raise LLMUnavailable("the endpoint answered something that is no completion") from None
-    except APIError:
-        raise LLMUnavailable("the endpoint answered with an error of no known form") from None
-
-
-def _connection_failure(error: APIConnectionError) -> str:
-    return f"no answer from the endpoint ({type(error.__cause__ or error).__name__})"
-
-
-def _status_error(error: APIStatusError) -> LLMUnavailable | LLMRejected:
-    status = error.status_code
-    if status in _TRANSIENT_STATUSES or status >= 500:
-        retry_after = _retry_after(error.response.headers.get("retry-after"))
-        return LLMUnavailable(f"the endpoint answered {status}", retry_after=retry_after)
-    if isinstance(error, BadRequestError | UnprocessableEntityError) and _names_the_form(error):
-        return _FormRefused(f"the endpoint answered {status}: no json_schema")
-    refusal = LLMMisconfigured if status in _MISCONFIGURED_STATUSES else LLMRejected
-    return refusal(f"the endpoint answered {status} ({_code(error)})")
-
-
-def _names_the_form(error: APIStatusError) -> bool:
-    said = f"{error.param} {error.message}".lower()
-    return any(word in said for word in ("response_format", "json_schema", "strict", "schema"))
-
-
-def _code(error: APIStatusError) -> str:
-    """The endpoint's own code of the error, as far as it looks like one."""
-    code = error.code or error.type or ""
-    return code if code.replace("_", "").isalnum() and len(code) <= 64 else "no code"
-
-
-def _retry_after(header: str | None) -> float | None:
-    """Seconds to wait by a Retry-After header: a number, or a date."""
-    if header is None:
-        return None
-    try:
-        return max(0.0, float(header))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
-    except ValueError:
-        return None

@@ -27,7 +27,7 @@ from schemas.base import EntityType, Json, Text
 from .extraction_errors import Malformed, SchemaMismatch, TooLarge
 from .generic_schema import generic_json_schema, plain_value
 
-MAX_FINDINGS = 10_000
+MAX_FINDINGS = 2_000
 """In one answer: far above what a document says, far below what would flood a topic."""
 
 

@@ -18,7 +18,6 @@ from schemas import (
     ExtractionManifest,
     ExtractorTrail,
     Usage,
-    canonical_json,
     extraction_id,
 )
 
@@ -27,6 +26,7 @@ from .completion import Completion, CompletionCaller, RetryPolicy
 from .extraction_cache import CachedAnswer, CacheKey, ExtractionCache
 from .extraction_errors import DocumentTooLong, ExtractionError
 from .extraction_schema import Answer, ExtractionSchema, Finding, read_answer, schema_digest
+from .merging import merge
 from .prompt import prompt_digest
 
 log = structlog.get_logger(__name__)
@@ -190,51 +190,6 @@ class Extractor:
             cost_usd=self._price.of(tokens_in, tokens_out) if self._price else None,
             milliseconds=(time.monotonic() - started) * 1000,
         )
-
-
-def merge(chunks: Sequence[Chunk], answers: Sequence[Answer]) -> Answer:
-    """The answers on overlapping chunks as one, each finding once, in reading order.
-
-    What two chunks share is read twice, and may be quoted a little longer or shorter the second
-    time. So a finding is also a repetition where the chunk before gave the same type and value
-    with a quote from the same place.
-    """
-    merged: dict[_Fact, list[_Quote]] = {}
-    findings: dict[tuple[_Fact, str], Finding] = {}
-    for ordinal, (chunk, answer) in enumerate(zip(chunks, answers, strict=True)):
-        for finding in answer.findings:
-            fact = (finding.entity_type, canonical_json(finding.value))
-            quote = _quote(finding, chunk, ordinal)
-            if not any(quote.repeats(earlier) for earlier in merged.get(fact, ())):
-                merged.setdefault(fact, []).append(quote)
-                findings.setdefault((fact, finding.context), finding)
-    skipped: Counter[str] = Counter()
-    for answer in answers:
-        skipped.update(answer.skipped)
-    return Answer(tuple(findings.values()), skipped)
-
-
-_Fact = tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Quote:
-    """Where the context of a finding stands in the document, as far as it stands there."""
-
-    chunk: int
-    start: int
-    end: int
-
-    def repeats(self, earlier: _Quote) -> bool:
-        overlaps = self.start < earlier.end and earlier.start < self.end
-        return self.chunk == earlier.chunk + 1 and overlaps
-
-
-def _quote(finding: Finding, chunk: Chunk, ordinal: int) -> _Quote:
-    start = chunk.text.find(finding.context) if finding.context else -1
-    if start < 0:
-        return _Quote(ordinal, 0, 0)
-    return _Quote(ordinal, chunk.start + start, chunk.start + start + len(finding.context))
 
 
 def _extraction(finding: Finding, ref: DocumentRef, trail: ExtractorTrail) -> Extraction:

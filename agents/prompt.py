@@ -72,6 +72,14 @@ def fenced_text(message: str) -> str | None:
     return match[2] if match and match[1] == _code(match[2]) else None
 
 
+def schema_in(instructions: str) -> dict[str, Any] | None:
+    """The JSON schema at the end of our own instructions; None for anybody else's."""
+    if not instructions.startswith(_SYSTEM):
+        return None
+    schema: dict[str, Any] = json.loads(instructions.removeprefix(_SYSTEM))
+    return schema
+
+
 def prompt_digest(json_schema: Mapping[str, Any]) -> str:
     """Changes with every word that the LLM is told besides the document."""
     return stable_id("prompt", _instructions(json_schema), fence(""), _CLOSING)
