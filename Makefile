@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 
-.PHONY: demo up test test-long lint types imports check lock bench clean
+.PHONY: demo up test test-long lint types imports check reference lock clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/run.stamp          ## the whole flow on an embedded broker, with bundled documents
@@ -29,6 +29,9 @@ imports: $(VENV)/dev.stamp
 	@$(BIN)/lint-imports --no-cache
 
 check: lint types imports        ## everything but the tests
+
+reference: $(VENV)/run.stamp     ## rewrite docs/reference.md from the code
+	@$(BIN)/python docs/reference.py
 
 lock: $(VENV)/dev.stamp          ## rewrite the lock files from this environment
 	@$(PIP) install -r requirements-bench.lock && $(BIN)/python deploy/lock.py

@@ -16,6 +16,7 @@ from .settings import Settings
 # These log whole records, requests or configurations at the levels below.
 _TALKATIVE = {
     "aiokafka": logging.ERROR,
+    "abc": logging.ERROR,  # what mode, below faust, calls its services
     "faust": logging.ERROR,
     "mode": logging.ERROR,
     "httpx2": logging.WARNING,
