@@ -55,6 +55,79 @@ async def read_topics(
         await consumer.stop()
 
 
+async def follow_topics(
+    settings: Settings,
+    topics: Sequence[Topic],
+    *,
+    start: Mapping[TopicPartition, int] | None = None,
+) -> AsyncIterator[Record]:
+    """Every record of ``topics`` from the earliest offset (or from ``start``), without end.
+
+    Raises:
+        UnknownTopic: one of the topics is missing.
+    """
+    consumer = new_reader(settings)
+    await consumer.start()
+    try:
+        await assign(consumer, [settings.topic(topic.name) for topic in topics], start)
+        while True:
+            fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS)
+            for messages in fetched.values():
+                for message in messages:
+                    yield to_record(message)
+    finally:
+        await consumer.stop()
+
+
+async def ends(settings: Settings, topics: Sequence[Topic]) -> dict[TopicPartition, int]:
+    """One past the last offset of every partition of ``topics``, as a fetch reports it.
+
+    Raises:
+        UnknownTopic: one of the topics is missing.
+    """
+    consumer = new_reader(settings)
+    await consumer.start()
+    try:
+        assigned = await assign(consumer, [settings.topic(topic.name) for topic in topics])
+        return await high_watermarks(consumer, assigned)
+    finally:
+        await consumer.stop()
+
+
+async def high_watermarks(
+    consumer: AIOKafkaConsumer, assigned: Sequence[TopicPartition]
+) -> dict[TopicPartition, int]:
+    """The end of every assigned partition. Fetches, and so drops, what stands at its position."""
+    known: dict[TopicPartition, int] = {}
+    while len(known) < len(assigned):
+        await consumer.getmany(timeout_ms=POLL_MILLISECONDS, max_records=1)
+        for tp in assigned:
+            if tp not in known and (high := consumer.highwater(tp)) is not None:
+                known[tp] = high
+                consumer.pause(tp)
+    return known
+
+
+async def newest_timestamp(settings: Settings, topics: Sequence[Topic]) -> int | None:
+    """When the last record of ``topics`` was written, in milliseconds; None if there is none.
+
+    Raises:
+        UnknownTopic: one of the topics is missing.
+    """
+    stamps = [
+        record.timestamp
+        async for record in read_topics(settings, topics, start=await tails(settings, topics, 1))
+    ]
+    return max(stamps, default=None)
+
+
+async def tails(
+    settings: Settings, topics: Sequence[Topic], records: int
+) -> dict[TopicPartition, int]:
+    """Where the last ``records`` records of every partition begin, or the partition does."""
+    return {tp: max(0, end - records) for tp, end in (await ends(settings, topics)).items()}
+
+
 async def assign(
     consumer: AIOKafkaConsumer,
     names: Sequence[str],

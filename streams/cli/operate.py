@@ -5,20 +5,54 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from starlette.applications import Starlette
 
+from streams.cli.documents import print_line
 from streams.logs import configure_logging
 from streams.settings import settings
 from streams.signals import stop_event
+
+if TYPE_CHECKING:
+    from streams.doctor import Diagnosis
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
 
 def register(app: typer.Typer) -> None:
+    app.command()(doctor)
     app.command("recorded-llm")(recorded_llm)
+
+
+def doctor(
+    create_topics: Annotated[
+        bool, typer.Option("--create-topics", help="Create the topics that are missing.")
+    ] = False,
+) -> None:
+    """Check broker, topics, Redis, model, LLM endpoint and clocks; say what to mend.
+
+    Exits 1 if something has to be mended.
+    """
+    from streams.doctor import needs_mending
+
+    diagnoses = asyncio.run(_examine(create_topics))
+    if needs_mending(diagnoses):
+        raise typer.Exit(1)
+
+
+async def _examine(create_topics: bool) -> list[Diagnosis]:
+    """Print each diagnosis as soon as it is known."""
+    from streams.doctor import diagnose
+
+    diagnoses = []
+    async for diagnosis in diagnose(settings(), create_missing_topics=create_topics):
+        diagnoses.append(diagnosis)
+        print_line(f"{diagnosis.state:<8} {diagnosis.subject:<8} {diagnosis.found}")
+        if diagnosis.remedy:
+            print_line(f"{'':<17} → {diagnosis.remedy}")
+    return diagnoses
 
 
 def recorded_llm(
