@@ -11,11 +11,13 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from agents.aligner import Aligner
+from agents.claims import PassageIndex, ground_claim, split_claims
 from schemas import (
     AlignedExtraction,
     Document,
     Extraction,
     LabelledExtraction,
+    Response,
     Verdict,
     judge,
     undetermined,
@@ -30,22 +32,33 @@ R = TypeVar("R", bound=BaseModel)
 
 @dataclass(slots=True)
 class CheckInput:
-    """Extractions in file order, the documents they name, and the lines that are neither."""
+    """Extractions and answers in file order, the documents that the extractions name, and in
+    ``refused`` a line for each row that is none of these."""
 
     extractions: list[Extraction] = field(default_factory=list)
     documents: dict[str, Document] = field(default_factory=dict)
-    bad_lines: list[BadLine] = field(default_factory=list)
+    responses: list[Response] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
 
 
-def read_input(documents: Sequence[Path], extractions: Sequence[Path]) -> CheckInput:
-    """Read the extractions and, of the documents, those that they name.
+def read_input(
+    documents: Sequence[Path], extractions: Sequence[Path], responses: Sequence[Path] = ()
+) -> CheckInput:
+    """Read the extractions, the documents that they name, and the answers.
 
     Raises:
         OSError: a file cannot be opened.
+        ValueError: one id stands for two documents.
     """
     result = CheckInput()
+    seen: set[str] = set()
     for row in _rows(extractions, LabelledExtraction, result):
+        if row.id in seen:
+            result.refused.append(f"extraction {row.id!r}: the id was used before")
+            continue
+        seen.add(row.id)
         result.extractions.append(Extraction(**row.model_dump(exclude={"label", "kind", "why"})))
+    result.responses += _rows(responses, Response, result)
     wanted = {extraction.doc_id for extraction in result.extractions}
     for document in _rows(documents, Document, result):
         if document.id not in wanted:
@@ -57,7 +70,7 @@ def read_input(documents: Sequence[Path], extractions: Sequence[Path]) -> CheckI
 
 
 async def check(given: CheckInput, aligner: Aligner, scorer: Scorer) -> list[Verdict]:
-    """One verdict per extraction, in order."""
+    """One verdict per extraction, then one per sentence of each answer, in order."""
     by_document: dict[str, list[int]] = defaultdict(list)
     for position, extraction in enumerate(given.extractions):
         by_document[extraction.doc_id].append(position)
@@ -68,6 +81,8 @@ async def check(given: CheckInput, aligner: Aligner, scorer: Scorer) -> list[Ver
             zip(positions, await _align(given.documents.get(doc_id), chosen, aligner), strict=True)
         )
     ordered = [results[position] for position in range(len(given.extractions))]
+    for response in given.responses:
+        ordered += _ground(response)
     return list(_score(ordered, scorer))
 
 
@@ -78,6 +93,11 @@ async def _align(
         detail = "no document of this id was given"
         return [undetermined(e, "document_missing", None, detail) for e in extractions]
     return await aligner.align(document.text, document.ref(), extractions)
+
+
+def _ground(response: Response) -> list[AlignedExtraction | Verdict]:
+    passages = PassageIndex(response.text)
+    return [ground_claim(claim, passages) for claim in split_claims(response, response.ref())]
 
 
 def _score(results: Sequence[AlignedExtraction | Verdict], scorer: Scorer) -> Iterator[Verdict]:
@@ -94,6 +114,6 @@ def _rows(paths: Iterable[Path], model: type[R], result: CheckInput) -> Iterator
     for path in paths:
         for row in read_jsonl(path, model):
             if isinstance(row, BadLine):
-                result.bad_lines.append(row)
+                result.refused.append(str(row))
             else:
                 yield row

@@ -37,20 +37,23 @@ class Rejected:
         return f"{self.place}: {self.reason}"
 
 
-def read_documents(paths: Sequence[Path], settings: Settings) -> Iterator[Document | Rejected]:
-    """The documents of files, folders (recursively, hidden files left out) and JSON lines.
+def read_documents(
+    paths: Sequence[Path], settings: Settings, model: type[Submittable] = Document
+) -> Iterator[Submittable | Rejected]:
+    """The documents of files, folders (recursively, hidden files left out) and JSON lines, whose
+    rows are of ``model``.
 
     A text file's id is its path as given. The same id with the same text is one document; with
     another text it is refused, since verdicts would mix.
     """
     seen: dict[str, str] = {}
-    for found in (found for path in paths for found in _read_path(path, settings)):
+    for found in (found for path in paths for found in _read_path(path, settings, model)):
         if isinstance(found, Rejected):
             yield found
         elif refusal := _refuse(found, seen, settings):
             yield refusal
         elif found.id not in seen:
-            seen[found.id] = text_digest(found.text)
+            seen[found.id] = _digest(found)
             yield found
 
 
@@ -98,16 +101,20 @@ async def wait_for_reports(
         await consumer.stop()
 
 
-def _read_path(path: Path, settings: Settings) -> Iterator[Document | Rejected]:
+def _read_path(
+    path: Path, settings: Settings, model: type[Submittable]
+) -> Iterator[Submittable | Rejected]:
     if path.is_dir():
         for child in sorted(path.rglob("*")):
             if child.is_file() and not child.name.startswith("."):
-                yield from _read_path(child, settings)
+                yield from _read_path(child, settings, model)
     elif not path.exists():
         yield Rejected(str(path), "there is no such file or folder")
     elif path.name.endswith(ROW_SUFFIXES):
-        for row in read_jsonl(path, Document):
+        for row in read_jsonl(path, model):
             yield _rejected_line(row) if isinstance(row, BadLine) else row
+    elif model is Response:
+        yield Rejected(str(path), "answers come as JSON lines (.jsonl, .jsonl.gz)")
     else:
         yield _read_text(path, settings)
 
@@ -131,9 +138,9 @@ def _read_text(path: Path, settings: Settings) -> Document | Rejected:
     return Document(id=unicodedata.normalize("NFC", str(path)), text=text)
 
 
-def _refuse(document: Document, seen: dict[str, str], settings: Settings) -> Rejected | None:
+def _refuse(document: Submittable, seen: dict[str, str], settings: Settings) -> Rejected | None:
     if not document.text.strip():
-        return Rejected(document.id, "the document is empty")
+        return Rejected(document.id, "the text is empty")
     if len(document.text) > settings.max_document_characters:
         return Rejected(
             document.id,
@@ -142,9 +149,13 @@ def _refuse(document: Document, seen: dict[str, str], settings: Settings) -> Rej
         )
     if (size := len(document.to_json())) > settings.max_record_bytes:
         return Rejected(document.id, _too_large(size, settings))
-    if seen.get(document.id, digest := text_digest(document.text)) != digest:
+    if seen.get(document.id, digest := _digest(document)) != digest:
         return Rejected(document.id, "this id was used before for another text")
     return None
+
+
+def _digest(document: Submittable) -> str:
+    return text_digest(document.model_dump_json(exclude={"meta"}))
 
 
 def _too_large(size: int, settings: Settings) -> str:

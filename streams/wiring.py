@@ -20,6 +20,7 @@ from .settings import Settings
 from .topics import RESPONSES
 
 if TYPE_CHECKING:
+    from agents.aligner import Aligner
     from agents.document_store import DocumentStore
     from agents.extractor import Extractor, Price
     from scoring_worker import Pair, Scorer
@@ -86,16 +87,10 @@ async def _extract(publisher: Publisher, settings: Settings, resources: AsyncExi
 
 
 async def _align(publisher: Publisher, settings: Settings, resources: AsyncExitStack) -> Source:
-    from agents.aligner import Aligner
-
     from .faust_source import FaustSource
     from .topology import align_role
 
-    aligner = Aligner(
-        threshold=settings.alignment_threshold,
-        max_document_characters=settings.max_document_characters,
-        max_context_characters=settings.max_context_characters,
-    )
+    aligner = new_aligner(settings)
     resources.callback(aligner.close)
     role = align_role(aligner, await document_store(settings, resources))
     return FaustSource(role, delivery(role, publisher, settings), settings)
@@ -111,6 +106,17 @@ async def _score(publisher: Publisher, settings: Settings, resources: AsyncExitS
     resources.callback(scorer.close)
     role = score_role(assess_off_the_loop(scorer), batch=settings.score_batch_records)
     return BatchSource(role, delivery(role, publisher, settings), settings)
+
+
+def new_aligner(settings: Settings) -> Aligner:
+    """The aligner with the configured threshold and limits."""
+    from agents.aligner import Aligner
+
+    return Aligner(
+        threshold=settings.alignment_threshold,
+        max_document_characters=settings.max_document_characters,
+        max_context_characters=settings.max_context_characters,
+    )
 
 
 def new_extractor(settings: Settings, resources: AsyncExitStack) -> Extractor:

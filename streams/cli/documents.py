@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from schemas import Coordinates, DeadLetter, Document
+from schemas import Coordinates, DeadLetter, Document, Response
 from streams.settings import settings
 
 if TYPE_CHECKING:
@@ -35,6 +35,10 @@ def submit(
         list[Path],
         typer.Argument(help='Files, folders, or JSON lines (.gz) of {"id","text"}.'),
     ],
+    responses: Annotated[
+        bool,
+        typer.Option("--responses", help='Rows are answers to judge: {"id","context","response"}.'),
+    ] = False,
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait for the verdicts on every document.")
     ] = False,
@@ -43,27 +47,27 @@ def submit(
     ] = 600,
 ) -> None:
     """Put documents onto the topic `documents`. Exits 1 if an input was refused or lost."""
-    accepted, refused = asyncio.run(_submit(paths))
+    accepted, refused = asyncio.run(_submit(paths, responses))
     print_line(f"{len(accepted)} submitted, {refused} refused")
     failed = asyncio.run(_wait(accepted, timeout)) if wait and accepted else 0
     if refused or failed:
         raise typer.Exit(1)
 
 
-async def _submit(paths: list[Path]) -> tuple[set[Coordinates], int]:
+async def _submit(paths: list[Path], responses: bool) -> tuple[set[Coordinates], int]:
     """Publish what can be; returns where it stands and how many inputs were refused."""
     from streams.submit import Rejected, read_documents
     from streams.submit import submit as publish
 
     refused: list[Rejected] = []
 
-    def readable() -> Iterator[Document]:
-        for found in read_documents(paths, settings()):
-            if isinstance(found, Document):
-                yield found
-            else:
+    def readable() -> Iterator[Document | Response]:
+        for found in read_documents(paths, settings(), Response if responses else Document):
+            if isinstance(found, Rejected):
                 refused.append(found)
                 complain.print(f"refused {found}", markup=False, soft_wrap=True)
+            else:
+                yield found
 
     places = {place async for place, _ in publish(readable(), settings())}
     return places, len(refused)
@@ -105,7 +109,7 @@ def _note(event: object, decisions: Counter[str], missing: set[Coordinates]) -> 
 def check(
     documents: Annotated[
         list[Path], typer.Option("--documents", "-d", help='JSON lines (.gz) of {"id","text"}.')
-    ],
+    ] = [],  # noqa: B006 - typer copies it
     extractions: Annotated[
         list[Path],
         typer.Option(
@@ -113,7 +117,11 @@ def check(
             "-e",
             help='JSON lines (.gz) of {"id","doc_id","entity_type","value","context"}.',
         ),
-    ],
+    ] = [],  # noqa: B006 - typer copies it
+    responses: Annotated[
+        list[Path],
+        typer.Option("--responses", "-r", help='JSON lines (.gz) of {"id","context","response"}.'),
+    ] = [],  # noqa: B006 - typer copies it
     scorer: Annotated[
         str | None, typer.Option("--scorer", "-s", help="A scorer's name or folder.")
     ] = None,
@@ -121,27 +129,24 @@ def check(
         Path | None, typer.Option("--out", "-o", help="Where the verdicts go; stdout if omitted.")
     ] = None,
 ) -> None:
-    """Align and score without Kafka. Exits 1 if a line of the input could not be read."""
-    from agents.aligner import Aligner
+    """Align and score without Kafka. Exits 1 if a row of the input was refused."""
+    if not (responses or (documents and extractions)):
+        raise typer.BadParameter("give --documents with --extractions, or --responses")
     from scoring_worker import load_scorer
     from streams.check import check as run_check
     from streams.check import read_input
+    from streams.wiring import new_aligner
 
-    given = read_input(documents, extractions)
-    for bad in given.bad_lines:
-        complain.print(f"refused {bad}", markup=False, soft_wrap=True)
+    given = read_input(documents, extractions, responses)
+    for line in given.refused:
+        complain.print(f"refused {line}", markup=False, soft_wrap=True)
     loaded = load_scorer(scorer or settings().scorer)
-    aligner = Aligner(
-        threshold=settings().alignment_threshold,
-        max_document_characters=settings().max_document_characters,
-        max_context_characters=settings().max_context_characters,
-    )
-    verdicts = asyncio.run(run_check(given, aligner, loaded))
+    verdicts = asyncio.run(run_check(given, new_aligner(settings()), loaded))
     _write(verdicts, out)
     counts = Counter(verdict.decision for verdict in verdicts)
     summary = ", ".join(f"{counts[name]} {name}" for name in sorted(counts))
     complain.print(f"{len(verdicts)} verdicts: {summary or 'none'}")
-    if given.bad_lines:
+    if given.refused:
         raise typer.Exit(1)
 
 
