@@ -19,7 +19,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agents.aligner import Aligner
 from agents.claims import PassageIndex, ground_claim, split_claims
@@ -40,7 +40,6 @@ from schemas import (
     judge,
     undetermined,
 )
-from scoring_worker import Pair
 
 from .delivery import Failed, Outcome, Role
 from .records import Outgoing, Received
@@ -56,7 +55,10 @@ from .topics import (
     SHADOW,
 )
 
-Assess = Callable[[Sequence[Pair]], Awaitable[Sequence[Assessment]]]
+if TYPE_CHECKING:
+    from scoring_worker import Pair
+
+Assess = Callable[[Sequence["Pair"]], Awaitable[Sequence[Assessment]]]
 
 ALIGN_BATCH = 256
 ALIGN_LANES = 2
@@ -142,6 +144,8 @@ def align_role(aligner: Aligner, store: DocumentStore) -> Role:
 
 def score_role(assess: Assess, *, batch: int, shadow: Assess | None = None) -> Role:
     """``alignments`` to ``accepted`` or ``quarantine``, a candidate's verdicts to ``shadow``."""
+
+    from scoring_worker import Pair  # noqa: PLC0415 - brings torch, which no other role needs
 
     async def step(received: Sequence[Received[AlignedExtraction]]) -> list[Outcome]:
         aligned = [entry.event for entry in received]
