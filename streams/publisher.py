@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -115,6 +116,18 @@ class KafkaPublisher:
 
 
 def _count(outgoing: Outgoing) -> None:
-    if isinstance(outgoing.event, Verdict):
-        reasons = outgoing.event.reasons
-        metrics.VERDICTS.labels(outgoing.event.decision, reasons[0] if reasons else "").inc()
+    verdict = outgoing.event
+    if not isinstance(verdict, Verdict):
+        return
+    metrics.VERDICTS.labels(verdict.decision, next(iter(verdict.reasons), "")).inc()
+    # What passes is the bulk; what is stopped is what an operator follows up.
+    level = logging.DEBUG if verdict.decision == "accepted" else logging.INFO
+    log.log(
+        level,
+        "verdict",
+        doc_id=verdict.doc_id,
+        extraction_id=verdict.extraction_id,
+        verdict_id=verdict.id,
+        decision=verdict.decision,
+        reasons=verdict.reasons,
+    )
