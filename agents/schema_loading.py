@@ -86,7 +86,7 @@ def _imported_module(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except Exception as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         raise SchemaError(f"the module {name} cannot be imported: {reason}") from error
 
 
