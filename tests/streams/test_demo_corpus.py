@@ -6,6 +6,7 @@ from functools import lru_cache
 import pytest
 
 from agents.alignment import DocumentIndex
+from agents.claims import split_claims
 from schemas import Alignment, LabelledExtraction
 from streams.demo import documents, extractions, response_labels, responses
 
@@ -117,3 +118,9 @@ def test_sentence_labels_cover_every_response_in_order():
 def test_every_response_has_a_supported_and_an_unsupported_sentence():
     for response in responses():
         assert {label.label for label in response_labels() if label.id == response.id} == {0, 1}
+
+
+def test_labelled_sentences_are_the_claims_that_the_pipeline_judges():
+    labelled = {(label.id, label.ordinal): label.sentence for label in response_labels()}
+    claims = [claim for r in responses() for claim in split_claims(r, r.ref())]
+    assert {(claim.response_id, claim.ordinal): claim.text for claim in claims} == labelled
