@@ -23,7 +23,7 @@ from streams.topics import ACCEPTED, QUARANTINE
 
 from . import corpus
 from .stack import RunningStack, running_stack, sigterm_unwinds
-from .tables import print_verdicts
+from .tables import new_console, print_verdicts
 
 DEMO_ROLES = ("extract", "align", "score", "report")
 PATIENCE_SECONDS = 180.0
@@ -37,7 +37,7 @@ def run_demo(*, keep: bool) -> None:
         OperatorError: a server or a role did not start, or ended early.
         TimeoutError: the verdicts did not all come.
     """
-    console = Console(highlight=False)
+    console = new_console()
     started = time.monotonic()
     console.print("starting an embedded broker, a Redis, a recorded LLM and the workers …")
     with sigterm_unwinds(), running_stack(DEMO_ROLES) as stack:
@@ -50,7 +50,7 @@ def run_demo(*, keep: bool) -> None:
 
 def run_up() -> None:
     """The stack with the review console, until Ctrl-C or SIGTERM."""
-    console = Console(highlight=False)
+    console = new_console()
     port, token = free_port(), secrets.token_urlsafe(16)
     environment = {"SAFEPASSAGE_CONSOLE_PORT": str(port), "SAFEPASSAGE_CONSOLE_TOKEN": token}
     with sigterm_unwinds(), running_stack((*DEMO_ROLES, "review"), environment) as stack:

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from itertools import groupby
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from schemas import LabelledExtraction, Verdict, render_value
 
-SHOWN_CHARACTERS = 90
+SHOWN_CHARACTERS = 120
+PIPED_WIDTH = 120
+
+
+def new_console() -> Console:
+    """A console as wide as the terminal; where there is none, wide enough for the table."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=PIPED_WIDTH)
 
 
 def print_verdicts(
@@ -42,15 +51,18 @@ def _documents(verdicts: Sequence[Verdict]) -> Table:
 
 
 def _stopped(verdicts: Sequence[Verdict]) -> Table:
-    table = Table(title="Stopped for review", title_justify="left", show_lines=True)
-    table.add_column("document", overflow="fold", max_width=18)
-    table.add_column("claim", overflow="fold", ratio=2)
-    table.add_column("reason", overflow="fold", ratio=2)
-    table.add_column("passage it rests on (or the quote that was not found)", ratio=3)
+    table = Table(title="Stopped for review", title_justify="left", box=SIMPLE_HEAD, expand=True)
+    table.add_column("claim", overflow="fold", ratio=5)
+    table.add_column("reason", overflow="fold", ratio=5)
+    table.add_column("passage it rests on, or the quote that was not found", ratio=8)
     stopped = [verdict for verdict in verdicts if verdict.decision != "accepted"]
-    for verdict in sorted(stopped, key=lambda v: (v.doc_id, v.entity_type, v.id)):
-        claim = f"{verdict.entity_type}: {render_value(verdict.value)}"
-        table.add_row(*map(escape, (verdict.doc_id, claim, _reason(verdict), _evidence(verdict))))
+    stopped.sort(key=lambda v: (v.doc_id, v.entity_type, v.id))
+    for doc_id, of_document in groupby(stopped, key=lambda v: v.doc_id):
+        table.add_section()
+        table.add_row(f"[bold]{escape(doc_id)}[/bold]")
+        for verdict in of_document:
+            claim = f"{verdict.entity_type}: {render_value(verdict.value)}"
+            table.add_row(*map(escape, (claim, _reason(verdict), _evidence(verdict))))
     return table
 
 
