@@ -42,8 +42,9 @@ _STEM_CHARACTERS = 6
 """Words are compared by their first letters: "dismissed" and "dismissal" are one."""
 
 _WORD = re.compile(r"\w+")
-# Lists and headings have no full stop; a new paragraph or list entry is a new sentence.
-_BLOCK_EDGE = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•–]|\(?\d{1,3}[.)])\s)")
+# Lists and headings have no full stop: a new paragraph or list entry is a new sentence, as is a
+# new line after a full stop, even one that could belong to an abbreviation.
+_BLOCK_EDGE = re.compile(r"\n\s*\n|(?<=[.!?:;])[ \t]*\n|\n(?=\s*(?:[-*•–]|\(?\d{1,3}[.)])\s)")
 
 
 def split_claims(response: Response, ref: DocumentRef) -> list[Claim]:
