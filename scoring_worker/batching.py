@@ -1,0 +1,136 @@
+"""From pairs to the pieces a model reads, and from pieces to tiles of bounded size.
+
+A *piece* is one tokenised sequence. A pair that fits is one piece; a premise too long for the
+model becomes several overlapping windows, each with the whole hypothesis, and the pair's score
+is that of its best window: any window that supports the value suffices. Nothing is truncated.
+
+A *tile* is what one forward pass takes: pieces of similar length up to a token budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tokenizers import Encoding, Tokenizer
+
+from schemas import Reason
+
+MAX_WINDOWS = 32
+"""Windows of one premise. More text than that is not a passage, and the best of many windows
+would grow with their number."""
+MIN_PREMISE_ROOM = 16
+"""Tokens that must be left for the premise beside the hypothesis."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairFailure:
+    """Why a pair has no score."""
+
+    reason: Reason
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One sequence for the model; ``pair`` is the position of its pair in the call."""
+
+    pair: int
+    ids: list[int]
+    type_ids: list[int]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class PairTokenizer:
+    """Tokenises pairs without padding, truncation or a state shared with anyone.
+
+    Special tokens written in a text ("[SEP]") are read as plain text: a document must not be
+    able to end its own premise. ``typed`` is False for a tokenizer that gives its model no
+    token types; then they are all 0.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, max_length: int, *, typed: bool = True) -> None:
+        self._tokenizer = Tokenizer.from_str(tokenizer.to_str())
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+        self._tokenizer.encode_special_tokens = True
+        self._max_length = max_length
+        self._typed = typed
+        self._specials = self._tokenizer.num_special_tokens_to_add(is_pair=True)
+
+    def pieces(
+        self, pairs: Sequence[tuple[int, str, str]]
+    ) -> tuple[list[Piece], dict[int, PairFailure]]:
+        """The pieces of (position, premise, hypothesis) triples, and the pairs that have none."""
+        failures = {at: failure for at, *texts in pairs if (failure := _unfit(*texts))}
+        fit = [pair for pair in pairs if pair[0] not in failures]
+        encodings = self._tokenizer.encode_batch([texts for _, *texts in fit])
+        pieces: list[Piece] = []
+        for (at, premise, hypothesis), encoding in zip(fit, encodings, strict=True):
+            if len(encoding) <= self._max_length:
+                pieces.append(self._piece(at, encoding))
+            else:
+                windows = self._windows(premise, hypothesis)
+                if isinstance(windows, PairFailure):
+                    failures[at] = windows
+                else:
+                    pieces.extend(self._piece(at, window) for window in windows)
+        return pieces, failures
+
+    def _piece(self, pair: int, encoding: Encoding) -> Piece:
+        types = encoding.type_ids if self._typed else [0] * len(encoding)
+        return Piece(pair, encoding.ids, types)
+
+    def _windows(self, premise: str, hypothesis: str) -> list[Encoding] | PairFailure:
+        """Windows over the premise that overlap by a quarter."""
+        asked = self._tokenizer.encode(hypothesis, add_special_tokens=False)
+        room = self._max_length - self._specials - len(asked)
+        if room < MIN_PREMISE_ROOM:
+            detail = f"the hypothesis takes {len(asked)} of {self._max_length} tokens"
+            return PairFailure("scorer_failed", detail)
+        shown = self._tokenizer.encode(premise, add_special_tokens=False)
+        shown.truncate(room, stride=room // 4)
+        windows = [shown, *shown.overflowing]
+        if len(windows) > MAX_WINDOWS:
+            detail = f"the premise takes {len(windows)} windows, more than {MAX_WINDOWS}"
+            return PairFailure("scorer_failed", detail)
+        return [self._tokenizer.post_process(window, asked) for window in windows]
+
+
+def _unfit(premise: str, hypothesis: str) -> PairFailure | None:
+    for name, text in (("premise", premise), ("hypothesis", hypothesis)):
+        if not text.strip():
+            return PairFailure("scorer_failed", f"the {name} is empty")
+        if not text.isascii() and _has_lone_surrogate(text):
+            return PairFailure("scorer_failed", f"the {name} is not valid Unicode")
+    return None
+
+
+def _has_lone_surrogate(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def tiles(
+    pieces: Iterable[Piece], tokens: int, *, rows: int | None = None, packed: bool = False
+) -> list[list[Piece]]:
+    """Tiles of at most ``tokens`` tokens and ``rows`` pieces, shortest pieces first.
+
+    Tokens count as padded to the longest piece of the tile, or as they are where ``packed``.
+    The order is total (length, then content), so that equal sets of pieces give equal tiles. A
+    piece longer than ``tokens`` gets a tile of its own.
+    """
+    made: list[list[Piece]] = []
+    tile: list[Piece] = []
+    used = 0
+    for piece in sorted(pieces, key=lambda piece: (len(piece), piece.ids)):
+        size = used + len(piece) if packed else len(piece) * (len(tile) + 1)
+        if tile and (size > tokens or len(tile) == rows):
+            made.append(tile)
+            tile, size = [], len(piece)
+        tile.append(piece)
+        used = size
+    if tile:
+        made.append(tile)
+    return made

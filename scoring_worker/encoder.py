@@ -1,0 +1,217 @@
+"""The cross-encoder runtime: p(entailment) of pairs, whatever batch they arrive in."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import structlog
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from .batching import PairFailure, PairTokenizer, Piece, tiles
+from .devices import Placement
+from .manifest import ScorerManifest
+from .packed import PackedBert
+
+TOKENISED_AHEAD = 1_024
+"""Pairs that are tokenised, and then sorted by length, at a time."""
+DECIMALS = 6
+"""Scores are rounded: digits below the noise of float32 would only differ between machines."""
+
+NOT_FINITE = PairFailure("score_not_finite", "the model's output is not finite")
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderScores:
+    """``probabilities`` [pairs] in [0, 1], NaN for each position in ``failures``."""
+
+    probabilities: NDArray[np.float64]
+    failures: dict[int, PairFailure]
+
+
+class _Forward(Protocol):
+    """Computes the logits [pieces, labels] of a tile."""
+
+    def logits(self, tile: Sequence[Piece]) -> Tensor: ...
+
+
+class PaddedForward:
+    """The forward pass of any transformers sequence classifier, padded to the longest piece."""
+
+    def __init__(self, model: Any, pad_token: int) -> None:
+        self._model = model
+        self._pad_token = pad_token
+        self._reads_types = getattr(model.config, "type_vocab_size", 0) > 1
+
+    def logits(self, tile: Sequence[Piece]) -> Tensor:
+        """Logits [pieces, labels] of a tile."""
+        length = -(-max(map(len, tile)) // 8) * 8  # GPUs multiply multiples of 8 faster
+        inputs = {
+            "input_ids": _padded([piece.ids for piece in tile], length, self._pad_token),
+            "attention_mask": _padded([[1] * len(piece) for piece in tile], length, 0),
+        }
+        if self._reads_types:
+            inputs["token_type_ids"] = _padded([piece.type_ids for piece in tile], length, 0)
+        moved = {name: rows.to(self._model.device) for name, rows in inputs.items()}
+        logits: Tensor = self._model(**moved).logits
+        return logits
+
+
+class Encoder:
+    """A cross-encoder: ``probabilities(premises, hypotheses)`` gives p(premise entails h).
+
+    Safe to call from several threads: forward passes take turns, while tokenising the next
+    call's pairs overlaps with them.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        *,
+        entailment: int,
+        max_length: int,
+        placement: Placement,
+    ) -> None:
+        self.placement = placement
+        self.max_length = max_length
+        self._entailment = entailment
+        typed = "token_type_ids" in tokenizer.model_input_names
+        self._tokenizer = PairTokenizer(tokenizer.backend_tokenizer, max_length, typed=typed)
+        self._packed = placement.device.type == "cpu" and PackedBert.fits(model)
+        self._forward: _Forward = (
+            PackedBert(model) if self._packed else PaddedForward(model, tokenizer.pad_token_id or 0)
+        )
+        self._turn = threading.Lock()
+
+    def revision_of(self, manifest: ScorerManifest) -> str:
+        """The manifest's revision, marked with the precision where that is not fp32."""
+        precision = self.placement.precision
+        return manifest.revision if precision == "fp32" else f"{manifest.revision}-{precision}"
+
+    def probabilities(
+        self, premises: Sequence[str], hypotheses: Sequence[str]
+    ) -> NDArray[np.float64]:
+        """p(entailment) [pairs] in [0, 1]; NaN where a pair could not be scored."""
+        return self.score(premises, hypotheses).probabilities
+
+    def score(self, premises: Sequence[str], hypotheses: Sequence[str]) -> EncoderScores:
+        """The same with the reason of each failure. Equal pairs are computed once.
+
+        Raises:
+            ValueError: there are not as many premises as hypotheses.
+        """
+        asked = list(zip(premises, hypotheses, strict=True))
+        distinct = {pair: at for at, pair in enumerate(dict.fromkeys(asked))}
+        scores = self._score_distinct([(at, *pair) for pair, at in distinct.items()])
+        where = [distinct[pair] for pair in asked]
+        failures = {
+            at: scores.failures[source]
+            for at, source in enumerate(where)
+            if source in scores.failures
+        }
+        return EncoderScores(scores.probabilities[where], failures)
+
+    def _score_distinct(self, pairs: list[tuple[int, str, str]]) -> EncoderScores:
+        probabilities = np.full(len(pairs), np.nan)
+        failures: dict[int, PairFailure] = {}
+        for pieces, unfit in self._tokenised(pairs):
+            failures |= unfit
+            self._score_pieces(pieces, probabilities, failures)
+        probabilities[list(failures)] = np.nan
+        return EncoderScores(np.round(probabilities, DECIMALS), failures)
+
+    def _tokenised(
+        self, pairs: list[tuple[int, str, str]]
+    ) -> Iterator[tuple[list[Piece], dict[int, PairFailure]]]:
+        """Tokenises one chunk ahead of the forward pass."""
+        chunks = [
+            pairs[start : start + TOKENISED_AHEAD]
+            for start in range(0, len(pairs), TOKENISED_AHEAD)
+        ]
+        if len(chunks) < 2:
+            yield from map(self._tokenizer.pieces, chunks)
+            return
+        with ThreadPoolExecutor(1, thread_name_prefix="tokenise") as pool:
+            ahead = pool.submit(self._tokenizer.pieces, chunks[0])
+            for chunk in chunks[1:]:
+                ready, ahead = ahead, pool.submit(self._tokenizer.pieces, chunk)
+                yield ready.result()
+            yield ahead.result()
+
+    def _score_pieces(
+        self,
+        pieces: list[Piece],
+        probabilities: NDArray[np.float64],
+        failures: dict[int, PairFailure],
+    ) -> None:
+        rows = PackedBert.tile_rows if self._packed else None
+        budget = PackedBert.tile_tokens if self._packed else self.placement.tile_tokens
+        for tile in tiles(pieces, budget, rows=rows, packed=self._packed):
+            for piece, outcome in self._outcomes(tile):
+                if isinstance(outcome, PairFailure):
+                    failures[piece.pair] = outcome
+                else:  # any window of the premise suffices
+                    probabilities[piece.pair] = np.fmax(probabilities[piece.pair], outcome)
+
+    def _outcomes(self, tile: list[Piece]) -> list[tuple[Piece, float | PairFailure]]:
+        """Scores a tile; halves what fails until the guilty pieces stand alone."""
+        try:
+            computed = self._compute(tile)
+        except (RuntimeError, MemoryError) as error:  # torch.OutOfMemoryError is a RuntimeError
+            failure = _failure(error)
+            log.warning("forward_failed", pieces=len(tile), error=type(error).__name__)
+            if self.placement.device.type == "cuda":
+                torch.cuda.empty_cache()
+            return self._halved(tile, failure, alone=len(tile) == 1)
+        outcomes: list[tuple[Piece, float | PairFailure]] = []
+        lost = [piece for piece, score in zip(tile, computed, strict=True) if np.isnan(score)]
+        for piece, score in zip(tile, computed, strict=True):
+            if not np.isnan(score):
+                outcomes.append((piece, float(score)))
+        return outcomes + self._halved(lost, NOT_FINITE, alone=len(tile) == 1)
+
+    def _halved(
+        self, tile: list[Piece], failure: PairFailure, *, alone: bool
+    ) -> list[tuple[Piece, float | PairFailure]]:
+        """Each half scored again, or the failure where the piece already ``alone`` failed."""
+        if alone:
+            return [(piece, failure) for piece in tile]
+        middle = (len(tile) + 1) // 2
+        halves = (half for half in (tile[:middle], tile[middle:]) if half)
+        return [outcome for half in halves for outcome in self._outcomes(half)]
+
+    def _compute(self, tile: list[Piece]) -> NDArray[np.float64]:
+        """p(entailment) [pieces] of a tile.
+
+        Raises:
+            RuntimeError: the forward pass failed, or gave another number of rows than pieces.
+        """
+        with self._turn, torch.inference_mode():
+            logits = self._forward.logits(tile).float()
+            if logits.dim() != 2 or logits.shape[0] != len(tile):
+                raise RuntimeError(f"{len(tile)} pieces, but logits of shape {list(logits.shape)}")
+            single = logits.shape[1] == 1
+            scores = torch.sigmoid(logits) if single else torch.softmax(logits, dim=-1)
+            # The sigmoid of infinity is 1.0: an overflow must not look like certainty.
+            known = torch.where(logits.isfinite().all(dim=-1), scores[:, self._entailment], np.nan)
+            column: NDArray[np.float64] = known.double().cpu().numpy()
+        return column
+
+
+def _failure(error: RuntimeError | MemoryError) -> PairFailure:
+    out_of_memory = isinstance(error, MemoryError | torch.OutOfMemoryError)
+    detail = "out of memory" if out_of_memory else f"the forward pass failed: {str(error)[:200]}"
+    return PairFailure("scorer_failed", detail)
+
+
+def _padded(rows: Sequence[Sequence[int]], length: int, filler: int) -> Tensor:
+    return torch.tensor([[*row, *[filler] * (length - len(row))] for row in rows])

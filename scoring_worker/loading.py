@@ -1,0 +1,194 @@
+"""`load_scorer`: from a name or a path to a scorer that can be trusted to be what it says.
+
+Weights are read from safetensors only and no code of a model is ever run
+(``trust_remote_code`` stays off): a model file is untrusted input like any other.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .devices import DeviceChoice, PrecisionChoice, place, use_threads
+from .encoder import Encoder
+from .encoder_scorer import EncoderScorer
+from .manifest import MANIFEST_NAME, ModelError, ScorerManifest
+from .scorer import Scorer
+from .weights import (
+    ENTAILMENT_LABELS,
+    base_digest,
+    base_folder,
+    load_adapted,
+    load_full,
+    load_tokenizer,
+    longest_input,
+)
+
+if TYPE_CHECKING:
+    from .grader import GraderSettings
+
+DEFAULT_MODEL = Path(__file__).parent / "models" / "default"
+NAMES = ("default", "llm", "hhem", "nli", "cascade")
+"""What `load_scorer` knows by name; anything else is a local folder or a hub id."""
+
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+
+
+def load_scorer(
+    name_or_path: str | Path = "default",
+    *,
+    device: DeviceChoice = "auto",
+    precision: PrecisionChoice = "auto",
+    threads: int | None = None,
+    grader: GraderSettings | None = None,
+) -> Scorer:
+    """The scorer of that name, in that folder, or under that hub id.
+
+    Args:
+        name_or_path: "default", "llm", "hhem", "nli", "cascade", a folder, or a hub id.
+        device: "auto" takes a GPU where there is one.
+        precision: "auto" is fp32 on a CPU and bf16 or fp16 on a GPU.
+        threads: CPU threads of torch, for the whole process; by default all usable cores.
+        grader: settings of "llm" and "cascade"; by default from the environment.
+
+    Raises:
+        ModelError: there is no such scorer, or it is incomplete, altered or unsafe to load.
+    """
+    name = str(name_or_path)
+    if name == "llm":
+        return _load_grader(grader)
+    if name == "cascade":
+        return _load_cascade(device, precision, threads, grader)
+    use_threads(threads)
+    if name == "hhem":
+        from .baselines import load_hhem  # noqa: PLC0415 (its model code is seldom needed)
+
+        return load_hhem(place(device, precision))
+    if name == "nli":
+        from .baselines import NLI_HUB_ID  # noqa: PLC0415
+
+        return _load_folder(base_folder(NLI_HUB_ID, None), device, precision, name="nli")
+    return _load_folder(_folder(name), device, precision, name=None)
+
+
+def load_encoder(
+    manifest: ScorerManifest,
+    folder: Path,
+    *,
+    device: DeviceChoice = "auto",
+    precision: PrecisionChoice = "auto",
+) -> Encoder:
+    """The cross-encoder of a verified model directory.
+
+    Raises:
+        ModelError: the base or the adapter is missing, altered or does not fit the other.
+    """
+    placement = place(device, precision)
+    base = folder if manifest.base is None else base_folder(manifest.base, folder)
+    if manifest.base_digest is not None and base_digest(base) != manifest.base_digest:
+        raise ModelError(
+            f"{manifest.name}: the weights of its base {manifest.base!r} are not those it was "
+            "trained on; install the pinned version"
+        )
+    if manifest.adapter is None:
+        model = load_full(base, placement.dtype)
+    else:
+        model = load_adapted(base, folder, manifest.adapter, placement.dtype)
+    if manifest.labels >= model.config.num_labels:
+        raise ModelError(f"{manifest.name}: no logit {manifest.labels} in its model")
+    tokenizer = load_tokenizer(folder if (folder / "tokenizer.json").exists() else base)
+    return _encoder(model, tokenizer, manifest, placement)
+
+
+def _load_folder(
+    folder: Path, device: DeviceChoice, precision: PrecisionChoice, name: str | None
+) -> Scorer:
+    if not (folder / MANIFEST_NAME).exists():
+        return _load_plain(folder, device, precision, name or folder.name)
+    manifest = ScorerManifest.load(folder)
+    encoder = load_encoder(manifest, folder, device=device, precision=precision)
+    if manifest.kind == "encoder":
+        return EncoderScorer(manifest, encoder)
+    from .stacked import StackedScorer  # noqa: PLC0415 (its checks are its own dependency)
+
+    return StackedScorer(manifest, encoder)
+
+
+def _load_plain(
+    folder: Path, device: DeviceChoice, precision: PrecisionChoice, name: str
+) -> Scorer:
+    """A folder as transformers writes it: threshold .5, entailment by the label's name."""
+    placement = place(device, precision)
+    model = load_full(folder, placement.dtype)
+    tokenizer = load_tokenizer(folder)
+    manifest = ScorerManifest(
+        name=name,
+        kind="encoder",
+        base_digest=base_digest(folder),
+        labels=entailment_index(model.config, folder),
+        max_length=longest_input(model.config, tokenizer),
+    )
+    return EncoderScorer(manifest, _encoder(model, tokenizer, manifest, placement))
+
+
+def entailment_index(config: Any, folder: Path) -> int:
+    """The position of the entailment logit, from the labels in the model's config.
+
+    Raises:
+        ModelError: several logits and none, or more than one, is called entailment.
+    """
+    if config.num_labels == 1:
+        return 0
+    named = {int(at): str(label).casefold() for at, label in config.id2label.items()}
+    found = [at for at, label in named.items() if label in ENTAILMENT_LABELS]
+    if len(found) != 1:
+        raise ModelError(
+            f"{folder}: cannot tell which of the labels {sorted(named.values())} means "
+            "entailment; name it in id2label of config.json"
+        )
+    return found[0]
+
+
+def _encoder(model: Any, tokenizer: Any, manifest: ScorerManifest, placement: Any) -> Encoder:
+    return Encoder(
+        model.to(placement.device),
+        tokenizer,
+        entailment=manifest.labels,
+        max_length=min(manifest.max_length, longest_input(model.config, tokenizer)),
+        placement=placement,
+    )
+
+
+def _folder(name: str) -> Path:
+    if name == "default":
+        return DEFAULT_MODEL
+    path = Path(name).expanduser()
+    if path.is_dir():
+        return path
+    if path.exists():
+        raise ModelError(f"{name} is a file; give the folder that holds the model")
+    if _HUB_ID.fullmatch(name):
+        return base_folder(name, None)
+    raise ModelError(
+        f"no scorer {name!r}: it is no folder, no hub id (owner/name), and none of "
+        + ", ".join(NAMES)
+    )
+
+
+def _load_grader(settings: GraderSettings | None) -> Scorer:
+    from .grader import GraderSettings, LLMGrader  # noqa: PLC0415 (openai is slow to import)
+
+    return LLMGrader(settings or GraderSettings())
+
+
+def _load_cascade(
+    device: DeviceChoice,
+    precision: PrecisionChoice,
+    threads: int | None,
+    grader: GraderSettings | None,
+) -> Scorer:
+    from .cascade import CascadeScorer  # noqa: PLC0415 (brings the grader with it)
+
+    encoder = load_scorer("default", device=device, precision=precision, threads=threads)
+    return CascadeScorer(encoder, _load_grader(grader))
