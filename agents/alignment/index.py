@@ -12,8 +12,7 @@ from .elision import elided_parts
 from .normalisation import NormalisedText, code_points, normalise, normalised_context
 from .outcome import Part, nothing, nowhere, outcome
 from .scheme import DEFAULT_THRESHOLD
-from .sweep import best_endpoint
-from .traceback import trace_back
+from .search import SearchedText
 
 MAX_ALTERNATIVES = 16
 """Other places listed of a context that stands in the document more than once."""
@@ -59,6 +58,10 @@ class DocumentIndex:
     @cached_property
     def _document(self) -> NormalisedText:
         return normalise(self.text)
+
+    @cached_property
+    def _searched(self) -> SearchedText:
+        return SearchedText(self._document.codes)
 
     def _verbatim(self, context: str, characters: int) -> Part | None:
         """The context exactly as it stands."""
@@ -111,19 +114,17 @@ class DocumentIndex:
         return list(islice(_occurrences(text, needle, start), MAX_ALTERNATIVES))
 
     def _best(self, needle: str) -> Part:
-        document = self._document
-        context = code_points(needle)
-        end = best_endpoint(document.codes, context)
-        if end is None:
+        found = self._searched.best(code_points(needle))
+        if found is None:
             return nowhere(len(needle))
-        best = trace_back(document.codes, context, end)
+        best = found.alignment
         return Part(
             len(needle),
-            *document.original(best.start, best.end),
+            *self._document.original(best.start, best.end),
             matches=best.matches,
             length=best.length,
             aligned=best.aligned,
-            route="full",
+            route=found.route,
         )
 
 

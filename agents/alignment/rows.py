@@ -29,12 +29,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .normalisation import Codes
+from .reference import SCALE
 from .scheme import GAP_EXTEND, GAP_OPEN, MATCH, MISMATCH
 
 Scores = npt.NDArray[np.int16] | npt.NDArray[np.int32]
 
-SCALE = 2
-"""The scheme's scores are halves: these are integers."""
 MATCH_SCORE, MISMATCH_SCORE = int(SCALE * MATCH), int(SCALE * MISMATCH)
 OPEN, EXTEND = int(-SCALE * GAP_OPEN), int(-SCALE * GAP_EXTEND)
 

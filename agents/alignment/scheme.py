@@ -1,8 +1,4 @@
-"""The scoring scheme of the alignment, and Biopython's aligner set to it."""
-
-from __future__ import annotations
-
-from Bio.Align import PairwiseAligner
+"""The scoring scheme of the alignment and its thresholds."""
 
 MATCH = 2.0
 MISMATCH = -2.0
@@ -16,17 +12,3 @@ LOW_EVIDENCE_CHARACTERS = 24
 LOW_EVIDENCE_SCORE = 0.8
 """A context under 24 characters is not separable by alignment alone: the 95th percentile of D is
 .80 for foreign contexts of 14 to 18 characters."""
-
-
-def biopython_aligner() -> PairwiseAligner:
-    """Full Smith-Waterman with affine gaps: the reference, and the traceback.
-
-    All four scores are set, since Biopython 1.86 changed what it does without.
-    """
-    aligner = PairwiseAligner()  # type: ignore[no-untyped-call] # Biopython is untyped
-    aligner.mode = "local"
-    aligner.match_score = MATCH
-    aligner.mismatch_score = MISMATCH
-    aligner.open_gap_score = GAP_OPEN
-    aligner.extend_gap_score = GAP_EXTEND
-    return aligner

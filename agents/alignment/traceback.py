@@ -1,9 +1,8 @@
-"""From the end of the first best alignment back to its start.
+"""From the end of the first best alignment back to its start, where the matrix is large.
 
-Biopython's full Smith-Waterman does it where the matrix is small. It holds two bytes a cell and
-the interpreter lock, so a large matrix (a context of 5,000 characters may reach over 25,000 of
-the document: 250 MB, 4 s) is walked by `_walk_back` instead: the same choice at every cell, with the
-rows recomputed from checkpoints.
+Biopython's traceback holds two bytes a cell: 250 MB for a context of 5,000 characters, which may
+reach over 25,000 characters of the document. So `_Walk` makes the same choice at every cell,
+with the rows recomputed from checkpoints.
 """
 
 from __future__ import annotations
@@ -15,31 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from .normalisation import Codes
+from .reference import BIOPYTHON_WIDTH, LocalAlignment, biopython_first
 from .rows import EXTEND, MATCH_SCORE, MISMATCH_SCORE, OPEN, PairScores, Rows, Scores, score_type
-from .scheme import biopython_aligner
 from .sweep import Endpoint, check_deadline
-
-BIOPYTHON_CELLS = 100_000
-"""Up to here Biopython is the faster of the two; it takes 4 ms."""
-
 
 _PAIR, _IN_DOCUMENT, _IN_CONTEXT = range(3)
 # What it costs to step into a state (second index, in the order above) from the state after it.
 _COSTS = ((0, 0, 0), (OPEN, EXTEND, OPEN), (OPEN, OPEN, EXTEND))
-
-
-class LocalAlignment(NamedTuple):
-    """The first of the best local alignments of a context with a document, both normalised.
-
-    It covers the document's characters ``start`` to ``end`` and ``aligned`` characters of the
-    context, in ``length`` columns of which ``matches`` are equal characters.
-    """
-
-    start: int
-    end: int
-    aligned: int
-    matches: int
-    length: int
 
 
 def trace_back(
@@ -47,40 +28,18 @@ def trace_back(
 ) -> LocalAlignment:
     """Biopython's first alignment of ``document`` and ``context``, given where it ends.
 
-    Nothing behind the end can matter, and of the document nothing before the reach of an
-    alignment of that score: it has at most as many pairs as the context has characters up to
-    the end, and each document character in a gap costs at least a half of what is left of
-    2 a character.
+    Nothing behind the end matters, and of the document nothing before the reach of an alignment
+    of that score: it has at most as many pairs as the context has characters up to the end, and
+    a document character in a gap costs .5, the first of them 1 more.
+
+    Raises:
+        AlignmentTimeoutError: the deadline (of `time.monotonic`) passed.
     """
-    gaps = max(0, MATCH_SCORE * end.context - end.score - (OPEN - EXTEND))
-    first = max(0, end.document - end.context - gaps)
+    in_gaps = max(0, MATCH_SCORE * end.context - end.score - (OPEN - EXTEND))
+    first = max(0, end.document - end.context - in_gaps)
     window, prefix = document[first : end.document], context[: end.context]
-    if len(window) * len(prefix) <= BIOPYTHON_CELLS:
-        found = biopython_first(window, prefix)
-    else:
-        found = _walk_back(window, prefix, deadline)
-    return found._replace(start=first + found.start, end=first + found.end)
-
-
-def biopython_first(document: Codes, context: Codes) -> LocalAlignment:
-    """Biopython's first alignment of two texts that have a character in common."""
-    # Never len(alignments): it counts all co-optimal ones, in seconds or an OverflowError.
-    alignments = biopython_aligner().align(document, context)  # type: ignore[no-untyped-call]
-    in_document, in_context = alignments[0].coordinates
-    matches = length = 0
-    for (start, end), (other, last) in zip(
-        _segments(in_document), _segments(in_context), strict=True
-    ):
-        length += max(end - start, last - other)
-        if end - start == last - other:
-            matches += int((document[start:end] == context[other:last]).sum())
-    start, end = int(in_document[0]), int(in_document[-1])
-    return LocalAlignment(start, end, int(in_context[-1] - in_context[0]), matches, length)
-
-
-def _segments(coordinates: Codes) -> Iterator[tuple[int, int]]:
-    bounds = coordinates.tolist()
-    return zip(bounds, bounds[1:], strict=False)
+    found = biopython_first(window, prefix) if len(window) <= BIOPYTHON_WIDTH else None
+    return (found or _walk_back(window, prefix, end.score, deadline)).shifted(first)
 
 
 class _Strip(NamedTuple):
@@ -192,10 +151,18 @@ class _Walk:
         raise AssertionError("the rows computed twice differ")
 
 
-def _walk_back(document: Codes, context: Codes, deadline: float | None) -> LocalAlignment:
+def _walk_back(
+    document: Codes, context: Codes, score: int, deadline: float | None
+) -> LocalAlignment:
     walk = _Walk(document, context)
     for strip in _Matrix(document, context, deadline).strips():
         if walk.through(strip):
             break
-    start, aligned = walk.column + 1, len(context) - 1 - walk.row
-    return LocalAlignment(start, len(document), aligned, walk.matches, walk.length)
+    return LocalAlignment(
+        score=score,
+        start=walk.column + 1,
+        end=len(document),
+        aligned=len(context) - 1 - walk.row,
+        matches=walk.matches,
+        length=walk.length,
+    )

@@ -1,0 +1,109 @@
+"""Where in the document a good alignment can be at all: a certificate from shared 4-grams.
+
+Let the context have m characters and a perfect alignment the score 2m. Whatever an alignment
+does less well costs a part of 2m - S, and may break runs of equal characters:
+
+=====================================  ===========  ========================
+a document character in a gap          1.5 (or .5)  breaks a run
+a pair of different characters         4            breaks a run, one pair less
+a context character in a gap           3.5 or more  breaks a run, one pair less
+a context character left unaligned     2            one pair less
+=====================================  ===========  ========================
+
+A run of r equal characters contains at least r - 3 document 4-grams that the context has too.
+So an alignment with M equal pairs and e breaks covers at least M - 3(e + 1) such *hits*. A break
+takes at most 3 of them and a lost pair one: for each unit of cost at most 3 / 1.5 = 2 (a single
+document character in a gap; 1 to 1.15 in the other rows). Hence every alignment with a score of
+S or more covers at least ::
+
+    m - 3 - 2(2m - S) hits     within     m + 2(2m - S) - 2 characters of the document,
+
+since the characters of the document in gaps cost .5 each and 1 more a gap.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .normalisation import Codes
+from .rows import EXTEND, MATCH_SCORE, OPEN
+
+GRAM = 4
+_HASH_BITS = 16
+_MULTIPLIERS = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F)
+
+Positions = npt.NDArray[np.intp]
+
+
+class Interval(NamedTuple):
+    """Document characters ``start`` to ``end``."""
+
+    start: int
+    end: int
+
+
+class Anchors:
+    """The 4-grams of a document, by a hash of 16 bits.
+
+    Two different 4-grams of one hash only add hits, which leaves the certificate true.
+    """
+
+    def __init__(self, document: Codes) -> None:
+        self._length = len(document)
+        self._hashes = _gram_hashes(document)
+
+    def hits(self, context: Codes) -> Positions:
+        """Where, in order, the document has a 4-gram of the context."""
+        present = np.zeros(1 << _HASH_BITS, dtype=np.bool_)
+        present[_gram_hashes(context)] = True
+        return np.flatnonzero(present[self._hashes])
+
+    def densest(self, hits: Positions, width: int) -> Interval:
+        """The first ``width`` characters with the most of one or more hits, and a few around."""
+        counts = np.searchsorted(hits, hits + width) - np.arange(len(hits))
+        start = int(hits[counts.argmax()])
+        return Interval(max(0, start - GRAM), min(self._length, start + width + GRAM))
+
+    def certified(self, hits: Positions, characters: int, score: int) -> list[Interval]:
+        """Intervals, in order and apart, that hold every alignment of at least ``score``.
+
+        Args:
+            hits: of the context.
+            characters: its length, m above.
+            score: S above, doubled.
+
+        Returns:
+            The intervals; none where the score is too low to exclude any place.
+        """
+        cost = MATCH_SCORE * characters - score
+        needed = characters - (GRAM - 1) - cost
+        if needed < 1:
+            return []
+        reach = characters + max(0, cost - (OPEN - EXTEND))
+        first, last = hits[: len(hits) - needed + 1], hits[needed - 1 :]
+        dense = last + GRAM - first <= reach
+        starts = np.maximum(last[dense] + GRAM - reach, 0)
+        ends = np.minimum(first[dense] + reach, self._length)
+        return _merged(starts, ends)
+
+
+def _merged(starts: Positions, ends: Positions) -> list[Interval]:
+    """The union of intervals whose starts and ends both ascend."""
+    if not len(starts):
+        return []
+    apart = np.flatnonzero(starts[1:] > ends[:-1])
+    firsts = starts[np.concatenate(([0], apart + 1))]
+    lasts = ends[np.concatenate((apart, [len(ends) - 1]))]
+    return [Interval(*bounds) for bounds in zip(firsts.tolist(), lasts.tolist(), strict=True)]
+
+
+def _gram_hashes(codes: Codes) -> npt.NDArray[np.uint32]:
+    count = max(0, len(codes) - GRAM + 1)
+    mixed = np.zeros(count, dtype=np.uint32)
+    unsigned = codes.astype(np.uint32)
+    for offset, multiplier in enumerate(_MULTIPLIERS):
+        mixed += unsigned[offset : offset + count] * np.uint32(multiplier)
+    return mixed >> np.uint32(32 - _HASH_BITS)

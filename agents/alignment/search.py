@@ -1,0 +1,82 @@
+"""The first best local alignment of a context with a document, by the cheapest exact way."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from .anchors import Anchors, Interval
+from .normalisation import Codes
+from .reference import BIOPYTHON_WIDTH, LocalAlignment, biopython_first, biopython_score
+from .sweep import best_endpoint
+from .traceback import trace_back
+
+
+class Found(NamedTuple):
+    """An alignment and how it was found: in certified windows, or over the whole document."""
+
+    alignment: LocalAlignment
+    route: Literal["window", "full"]
+
+
+class SearchedText:
+    """A normalised document, searched for contexts that do not stand in it exactly."""
+
+    def __init__(self, document: Codes) -> None:
+        self._document = document
+
+    @cached_property
+    def _anchors(self) -> Anchors:
+        return Anchors(self._document)
+
+    def best(self, context: Codes, deadline: float | None = None) -> Found | None:
+        """Biopython's first alignment with ``context``; None where no character matches.
+
+        Raises:
+            AlignmentTimeoutError: the deadline (of `time.monotonic`) passed.
+        """
+        windows = self._windows(context, deadline)
+        if not windows:
+            alignment = _first_best(self._document, context, deadline)
+            return alignment and Found(alignment, "full")
+        found = [_shifted(self._document, window, context, deadline) for window in windows]
+        # max keeps the first of equal scores, which is the leftmost: so does Biopython.
+        return Found(max(found, key=lambda alignment: alignment.score), "window")
+
+    def _windows(self, context: Codes, deadline: float | None) -> list[Interval]:
+        """Intervals that hold every best alignment; none where that is no help."""
+        if len(self._document) <= BIOPYTHON_WIDTH:
+            return []
+        hits = self._anchors.hits(context)
+        if not len(hits):
+            return []
+        densest = self._anchors.densest(hits, len(context))
+        score = _score(self._document[slice(*densest)], context, deadline)
+        windows = self._anchors.certified(hits, len(context), score)
+        helps = sum(end - start for start, end in windows) <= len(self._document) // 2
+        return windows if helps else []
+
+
+def _shifted(
+    document: Codes, window: Interval, context: Codes, deadline: float | None
+) -> LocalAlignment:
+    """The first best alignment inside ``window``, which holds one, in the document's offsets."""
+    found = _first_best(document[slice(*window)], context, deadline)
+    if found is None:
+        raise AssertionError("a certified window has 4-grams of the context")
+    return found.shifted(window.start)
+
+
+def _first_best(document: Codes, context: Codes, deadline: float | None) -> LocalAlignment | None:
+    if len(document) <= BIOPYTHON_WIDTH:
+        return biopython_first(document, context)
+    end = best_endpoint(document, context, deadline)
+    return end and trace_back(document, context, end, deadline)
+
+
+def _score(document: Codes, context: Codes, deadline: float | None) -> int:
+    """The doubled score of the best alignment."""
+    if len(document) <= BIOPYTHON_WIDTH:
+        return biopython_score(document, context)
+    end = best_endpoint(document, context, deadline)
+    return end.score if end else 0
