@@ -49,7 +49,7 @@ async def diagnose(
 ) -> AsyncIterator[Diagnosis]:
     """Run all checks, one after the other; each takes a bounded time.
 
-    What needs the broker is left out where there is none.
+    What needs the broker, or its topics, is left out where there is none.
     """
     broker = await check_broker(settings)
     yield broker
@@ -57,11 +57,15 @@ async def diagnose(
     if broker.state == "ok":
         if create_missing_topics:
             checks.append(("topics", create_missing))
-        checks += [("topics", check_topics), ("clock", check_record_clock)]
+        checks += [("topics", check_topics)]
     checks += [("redis", check_redis), ("model", check_model), ("llm", check_llm)]
     for subject, check in checks:
-        for diagnosis in await _bounded(subject, check, settings):
+        diagnoses = await _bounded(subject, check, settings)
+        for diagnosis in diagnoses:
             yield diagnosis
+        if check is check_topics and not needs_mending(diagnoses):
+            for diagnosis in await _bounded("clock", check_record_clock, settings):
+                yield diagnosis
 
 
 async def check_broker(settings: Settings) -> Diagnosis:
@@ -96,10 +100,7 @@ async def check_topics(settings: Settings) -> list[Diagnosis]:
 
 async def check_record_clock(settings: Settings) -> list[Diagnosis]:
     """Whether a record is stamped with a time that is still to come."""
-    try:
-        newest = await newest_timestamp(settings, (DOCUMENTS, ACCEPTED, QUARANTINE, REPORTS))
-    except UnknownTopic:
-        return []  # said by `check_topics`
+    newest = await newest_timestamp(settings, (DOCUMENTS, ACCEPTED, QUARANTINE, REPORTS))
     if newest is None:
         return [Diagnosis("clock", "ok", "no records yet to compare this machine's clock with")]
     ahead = newest / 1000 - time.time()
@@ -182,7 +183,7 @@ async def _bounded(subject: str, check: Check, settings: Settings) -> list[Diagn
             return await check(settings)
     except TimeoutError:
         return [Diagnosis(subject, "failed", f"no answer within {patience} s", "see the above")]
-    except (KafkaError, OSError) as error:
+    except (KafkaError, OSError, UnknownTopic) as error:
         return [
             Diagnosis(
                 subject,
