@@ -5,6 +5,8 @@ No container engine runs here: these are checks of what is written, not of what 
 
 import json
 import re
+import subprocess
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -189,3 +191,18 @@ def test_nothing_is_published_beyond_this_machine():
     ports = [port for service in services().values() for port in service.get("ports", [])]
     assert ports
     assert [port for port in ports if not port.startswith("127.0.0.1:")] == []
+
+
+def test_the_image_is_built_from_everything_that_is_installed():
+    """What is not copied into the build, or not package data, is missing in the image only."""
+    project = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text())
+    setuptools = project["tool"]["setuptools"]
+    rooms = [pattern.rstrip("*") for pattern in setuptools["packages"]["find"]["include"]]
+    dockerfile = (DEPLOY / "Dockerfile").read_text()
+    assert [room for room in rooms if f"COPY {room} {room}\n" not in dockerfile] == []
+    carried = {pattern.lstrip("*") for pattern in setuptools["package-data"]["*"]} | {".py"}
+    listed = ["git", "ls-files", *rooms]
+    tracked = subprocess.run(listed, cwd=DEPLOY.parent, capture_output=True, text=True, check=True)
+    files = [Path(line) for line in tracked.stdout.splitlines()]
+    assert files
+    assert [str(p) for p in files if p.suffix not in carried and p.name not in carried] == []
