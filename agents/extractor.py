@@ -69,9 +69,22 @@ class Extracted:
 class Extractor:
     """Asks an LLM for the entities of documents.
 
-    ``client`` comes from `create_client`, which bounds what it reads. Sizes are in characters,
-    times in seconds. A document succeeds or fails as a whole: a part that got no answer would
-    look like a part without findings.
+    A document succeeds or fails as a whole: a part that got no answer would look like a part
+    without findings.
+
+    Args:
+        client: from `create_client`, which bounds what it reads. Its own retries are off here.
+        model: as the endpoint calls it; it is part of every trail.
+        schema: from `load_schema`.
+        chunk_characters: longer documents are asked about in parts of at most this length.
+        overlap_characters: what neighbouring parts share: the longest quote that is never cut.
+        max_document_characters: longer documents are refused.
+        max_concurrency: the widest that the adaptive window of calls may become.
+        timeout: seconds for one attempt, from the request to the last byte.
+        retries: for 429, 5xx, timeouts and lost connections.
+        temperature: left out of the request unless given, as some models refuse it.
+        price: for the cost in the trail.
+        cache: answers of earlier deliveries of the same text.
     """
 
     def __init__(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import AsyncIterator
 
 import httpx2
@@ -42,8 +43,21 @@ def create_client(
         timeout=timeout,
         # A compressed answer could grow a thousandfold behind the bound on its bytes.
         default_headers={"Accept-Encoding": "identity"},
-        http_client=DefaultAsyncHttpxClient(event_hooks={"response": [bound]}, timeout=timeout),
+        http_client=DefaultAsyncHttpxClient(
+            event_hooks={"response": [bound]},
+            timeout=timeout,
+            # A proxy from the environment cannot reach this machine's loopback.
+            trust_env=not _is_loopback(base_url),
+        ),
     )
+
+
+def _is_loopback(base_url: str) -> bool:
+    host = httpx2.URL(base_url).host
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
