@@ -206,3 +206,15 @@ def test_the_image_is_built_from_everything_that_is_installed():
     files = [Path(line) for line in tracked.stdout.splitlines()]
     assert files
     assert [str(p) for p in files if p.suffix not in carried and p.name not in carried] == []
+
+
+def test_there_is_never_a_second_review_console():
+    (review,) = (d for d in kubernetes("Deployment") if d["metadata"]["name"] == "review")
+    assert review["spec"]["replicas"] == 1
+    assert services()["review"]["deploy"]["replicas"] == 1
+    assert "review" not in {s["metadata"]["name"] for s in kubernetes("ScaledObject", KEDA)}
+    patches = load(BASE / "kustomization.yaml")[0]["patches"]
+    (own,) = (p for p in patches if p["target"].get("name") == "review")
+    assert yaml.safe_load(own["patch"]) == [
+        {"op": "replace", "path": "/spec/strategy", "value": {"type": "Recreate"}}
+    ]
