@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
+from typing import NamedTuple
 
-from schemas import Alignment
+from schemas import Alignment, Route
 
 from .elision import elided_parts
 from .normalisation import NormalisedText, code_points, normalise, normalised_context
-from .outcome import Part, nothing, nowhere, outcome
+from .outcome import Part, exactly, nothing, nowhere, outcome, refuted
+from .reference import LocalAlignment
 from .scheme import DEFAULT_THRESHOLD
 from .search import SearchedText
 
@@ -22,9 +24,19 @@ MAX_ALTERNATIVES = 16
 _FIRST_JOINING = "\u0300"
 
 
-def align(context: str, text: str, *, threshold: float = DEFAULT_THRESHOLD) -> Alignment:
+def align(
+    context: str, text: str, *, threshold: float = DEFAULT_THRESHOLD, exact: bool = True
+) -> Alignment:
     """The best local alignment of ``context`` with ``text``; see `DocumentIndex.align`."""
-    return DocumentIndex(text).align(context, threshold=threshold)
+    return DocumentIndex(text).align(context, threshold=threshold, exact=exact)
+
+
+class _Question(NamedTuple):
+    """What is asked of a context beside where it stands."""
+
+    threshold: float
+    exact: bool
+    deadline: float | None
 
 
 class DocumentIndex:
@@ -36,7 +48,14 @@ class DocumentIndex:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def align(self, context: str, *, threshold: float = DEFAULT_THRESHOLD) -> Alignment:
+    def align(
+        self,
+        context: str,
+        *,
+        threshold: float = DEFAULT_THRESHOLD,
+        exact: bool = True,
+        deadline: float | None = None,
+    ) -> Alignment:
         """Find where ``context`` stands in the document.
 
         Score D, counts and spans are those of full Smith-Waterman on the normalised texts:
@@ -47,12 +66,19 @@ class DocumentIndex:
             context: what was quoted. Blank, or without a character in common with the
                 document, it aligns nowhere: score 0, no spans.
             threshold: tau in [0, 1], below which the context does not count as found.
+            exact: False to stop, without spans, as soon as D < threshold is proven: some ten
+                times faster on a context that stands nowhere in the document.
+            deadline: of `time.monotonic`, in seconds.
+
+        Raises:
+            AlignmentTimeoutError: the deadline passed.
         """
         needle = normalised_context(context)
         if not needle:
             return nothing(threshold)
-        whole = self._verbatim(context.strip(), len(needle)) or self._exact(needle)
-        parts = [whole] if whole else self._parts(elided_parts(needle))
+        question = _Question(threshold, exact, deadline)
+        whole = self._verbatim(context.strip(), len(needle)) or self._standing(needle)
+        parts = [whole] if whole else self._parts(elided_parts(needle), question)
         return outcome(self.text, parts, threshold)
 
     @cached_property
@@ -64,67 +90,59 @@ class DocumentIndex:
         return SearchedText(self._document.codes)
 
     def _verbatim(self, context: str, characters: int) -> Part | None:
-        """The context exactly as it stands."""
+        """The context exactly as it stands, ``characters`` normalised characters."""
         start = self.text.find(context)
         end = start + len(context)
         if start < 0 or max(context[0], self.text[end : end + 1]) >= _FIRST_JOINING:
             return None
-        others = [(place, place + len(context)) for place in self._others(self.text, context, end)]
-        return Part(
-            characters,
-            start,
-            end,
-            matches=characters,
-            length=characters,
-            aligned=characters,
-            route="verbatim",
-            occurrences=self.text.count(context),
-            others=tuple(others),
-        )
+        starts = islice(_occurrences(self.text, context, end), MAX_ALTERNATIVES)
+        others = [(other, other + len(context)) for other in starts]
+        count = self.text.count(context) if others else 1
+        return exactly(characters, (start, end), "verbatim", others, count)
 
-    def _parts(self, needles: tuple[str, ...]) -> list[Part]:
-        """Each part where it stands; an exact one preferably after the part before it."""
-        parts: list[Part] = []
-        for needle in needles:
-            after = parts[-1].end if parts else 0
-            parts.append(self._exact(needle, after) or self._best(needle))
-        return parts
-
-    def _exact(self, needle: str, after: int = 0) -> Part | None:
+    def _standing(self, needle: str, after: int = 0) -> Part | None:
         """The normalised context exactly, preferably from original code point ``after`` on."""
-        document = self._document
-        start = document.text.find(needle, document.position(after)) if after else -1
+        document, size = self._document, len(needle)
+        start = document.text.find(needle, document.position(after))
         start = start if start >= 0 else document.text.find(needle)
         if start < 0:
             return None
-        size = len(needle)
-        places = self._others(document.text, needle, start + size)
-        return Part(
-            size,
-            *document.original(start, start + size),
-            matches=size,
-            length=size,
-            aligned=size,
-            route="normalised",
-            occurrences=document.text.count(needle),
-            others=tuple(document.original(place, place + size) for place in places),
-        )
+        starts = islice(_occurrences(document.text, needle, start + size), MAX_ALTERNATIVES)
+        others = [document.original(other, other + size) for other in starts]
+        place = document.original(start, start + size)
+        return exactly(size, place, "normalised", others, document.text.count(needle))
 
-    def _others(self, text: str, needle: str, start: int) -> list[int]:
-        return list(islice(_occurrences(text, needle, start), MAX_ALTERNATIVES))
+    def _parts(self, needles: tuple[str, ...], question: _Question) -> list[Part]:
+        """Each part where it stands; an exact one preferably after the part before it."""
+        if len(needles) == 1:
+            return [self._best(needles[0], question)]
+        parts: list[Part] = []
+        for needle in needles:
+            after = parts[-1].end if parts else 0
+            parts.append(self._standing(needle, after) or self._best(needle, question))
+        return parts
 
-    def _best(self, needle: str) -> Part:
-        found = self._searched.best(code_points(needle))
-        if found is None:
-            return nowhere(len(needle))
-        best = found.alignment
+    def _best(self, needle: str, question: _Question) -> Part:
+        """The part of the document that is most like ``needle``, which does not stand in it."""
+        context, deadline = code_points(needle), question.deadline
+        certified = self._searched.in_windows(context, deadline)
+        if certified:
+            return self._part(needle, certified, "window")
+        if not question.exact:
+            bound = self._searched.refuted(context, question.threshold, deadline)
+            if bound is not None:
+                return refuted(len(needle), bound)
+        best = self._searched.anywhere(context, deadline)
+        return self._part(needle, best, "full") if best else nowhere(len(needle))
+
+    def _part(self, needle: str, found: LocalAlignment, route: Route) -> Part:
         return Part(
             len(needle),
-            *self._document.original(best.start, best.end),
-            matches=best.matches,
-            length=best.length,
-            aligned=best.aligned,
-            route=found.route,
+            *self._document.original(found.start, found.end),
+            matches=found.matches,
+            length=found.length,
+            aligned=found.aligned,
+            route=route,
         )
 
 

@@ -13,7 +13,14 @@ from .scheme import LOW_EVIDENCE_CHARACTERS, LOW_EVIDENCE_SCORE
 from .tokens import widen_to_tokens
 
 # An elided context is as exact as its least exact part.
-_ROUTES: Final[tuple[Route, ...]] = ("verbatim", "normalised", "window", "full", "none")
+_ROUTES: Final[tuple[Route, ...]] = (
+    "verbatim",
+    "normalised",
+    "window",
+    "full",
+    "bound",
+    "none",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +28,8 @@ class Part:
     """One part of a context of ``characters`` normalised characters, and where it was found.
 
     ``start`` and ``end`` are original code points; ``others`` are further exact occurrences,
-    ``occurrences`` counts them all.
+    ``occurrences`` counts them all. ``bound`` is set instead where only an upper bound on the
+    score is known.
     """
 
     characters: int
@@ -33,6 +41,7 @@ class Part:
     route: Route
     occurrences: int = 0
     others: tuple[tuple[int, int], ...] = ()
+    bound: float | None = None
 
     @property
     def unaligned(self) -> int:
@@ -41,8 +50,35 @@ class Part:
 
     @property
     def score(self) -> float:
-        """D = M / (L + unaligned context characters)."""
+        """D = M / (L + unaligned context characters), or its bound."""
+        if self.bound is not None:
+            return self.bound
         return self.matches / (self.length + self.unaligned)
+
+
+def exactly(
+    characters: int,
+    place: tuple[int, int],
+    route: Route,
+    others: Sequence[tuple[int, int]],
+    count: int,
+) -> Part:
+    """A part that stands in the document as it is, ``count`` times in all."""
+    return Part(
+        characters,
+        *place,
+        matches=characters,
+        length=characters,
+        aligned=characters,
+        route=route,
+        occurrences=count,
+        others=tuple(others),
+    )
+
+
+def refuted(characters: int, bound: float) -> Part:
+    """A part whose score was proven to be at most ``bound``, which is below the threshold."""
+    return Part(characters, 0, 0, matches=0, length=0, aligned=0, route="bound", bound=bound)
 
 
 def nowhere(characters: int) -> Part:
@@ -72,6 +108,7 @@ def outcome(text: str, parts: Sequence[Part], threshold: float) -> Alignment:
         occurrences=parts[0].occurrences if len(parts) == 1 else 0,
         alternatives=_alternatives(parts),
         low_evidence=short and score < LOW_EVIDENCE_SCORE,
+        scored=all(part.bound is None for part in parts),
         route=max((part.route for part in parts), key=_ROUTES.index),
     )
 

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Literal, NamedTuple
 
 from .anchors import Anchors, Interval
+from .bound import Bound
 from .normalisation import Codes
 from .reference import BIOPYTHON_WIDTH, LocalAlignment, biopython_first, biopython_score
 from .sweep import best_endpoint
 from .traceback import trace_back
-
-
-class Found(NamedTuple):
-    """An alignment and how it was found: in certified windows, or over the whole document."""
-
-    alignment: LocalAlignment
-    route: Literal["window", "full"]
 
 
 class SearchedText:
@@ -29,19 +22,38 @@ class SearchedText:
     def _anchors(self) -> Anchors:
         return Anchors(self._document)
 
-    def best(self, context: Codes, deadline: float | None = None) -> Found | None:
-        """Biopython's first alignment with ``context``; None where no character matches.
+    def in_windows(self, context: Codes, deadline: float | None = None) -> LocalAlignment | None:
+        """Biopython's first alignment, if it is good enough to be certified; else None.
 
         Raises:
             AlignmentTimeoutError: the deadline (of `time.monotonic`) passed.
         """
         windows = self._windows(context, deadline)
-        if not windows:
-            alignment = _first_best(self._document, context, deadline)
-            return alignment and Found(alignment, "full")
         found = [_shifted(self._document, window, context, deadline) for window in windows]
         # max keeps the first of equal scores, which is the leftmost: so does Biopython.
-        return Found(max(found, key=lambda alignment: alignment.score), "window")
+        return max(found, key=lambda alignment: alignment.score, default=None)
+
+    def anywhere(self, context: Codes, deadline: float | None = None) -> LocalAlignment | None:
+        """Biopython's first alignment; None where no character matches.
+
+        Raises:
+            AlignmentTimeoutError: the deadline (of `time.monotonic`) passed.
+        """
+        return _first_best(self._document, context, deadline)
+
+    def refuted(
+        self, context: Codes, threshold: float, deadline: float | None = None
+    ) -> float | None:
+        """An upper bound on D that is below ``threshold``, None where none was proven.
+
+        Raises:
+            AlignmentTimeoutError: the deadline (of `time.monotonic`) passed.
+        """
+        return self._bound.below(context, threshold, deadline)
+
+    @cached_property
+    def _bound(self) -> Bound:
+        return Bound(self._document)
 
     def _windows(self, context: Codes, deadline: float | None) -> list[Interval]:
         """Intervals that hold every best alignment; none where that is no help."""
