@@ -19,7 +19,21 @@ from scoring_worker.packed import PackedBert
 
 from . import tiny
 
-WORDS = "the panel of may 4 2015 heard counsel for john smith, at ottawa".split()
+WORDS = [
+    "the",
+    "panel",
+    "of",
+    "may",
+    "4",
+    "2015",
+    "heard",
+    "counsel",
+    "for",
+    "john",
+    "smith,",
+    "at",
+    "ottawa",
+]
 
 
 def texts(count, seed=0, longest=9):
