@@ -28,6 +28,13 @@ _TALKATIVE = {
 }
 
 
+def configure_command_logging(settings: Settings) -> None:
+    """For commands that answer a person: warnings only, readable, and errors of connections are
+    left to the command's own last line."""
+    configure_logging(settings.model_copy(update={"log_format": "console", "log_level": "warning"}))
+    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
+
+
 def configure_logging(settings: Settings, **bound: str) -> None:
     """Send every log line to stderr in the configured format, with ``bound`` on each of ours."""
     shared: list[structlog.typing.Processor] = [

@@ -66,8 +66,8 @@ async def submit(
         aiokafka.errors.KafkaError: the broker cannot be reached or does not take records.
     """
     producer = new_producer(settings)
-    await producer.start()
     try:
+        await producer.start()
         sending: list[tuple[asyncio.Future[object], Submittable]] = []
         for found in documents:
             sending.append((await _send(producer, found, settings), found))

@@ -9,18 +9,25 @@ from pydantic import ValidationError
 
 from schemas.jsonl import validation_summary
 from streams.errors import OperatorError
+from streams.logs import configure_command_logging
+from streams.settings import settings
 
 from . import documents, operate, run, watching
 
 app = typer.Typer(
     name="safepassage",
-    help="Decides, live, which facts an LLM extracted from documents can be trusted.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for group in (run, documents, watching, operate):
     group.register(app)
+
+
+@app.callback()
+def before_every_command() -> None:
+    """Decides, live, which facts an LLM extracted from documents can be trusted."""
+    configure_command_logging(settings())
 
 
 def main() -> None:
@@ -40,12 +47,11 @@ def _for_operator(error: Exception) -> str | None:
     from aiokafka.errors import KafkaError  # noqa: PLC0415 - slow, and most commands end well
 
     if isinstance(error, ValidationError):
-        return f"a setting is wrong: {validation_summary(error)}"
+        field = str(error.errors()[0]["loc"][0]) if error.title == "Settings" else ""
+        prefix = "SAFEPASSAGE_" if field.islower() else ""
+        return f"a setting is wrong: {prefix}{validation_summary(error)}"
     if isinstance(error, KafkaError):
-        return (
-            f"Kafka: {type(error).__name__} {error}; `safepassage doctor` says more "
-            "(is KAFKA_BOOTSTRAP_SERVERS right?)"
-        )
+        return f"Kafka: {error}; is KAFKA_BOOTSTRAP_SERVERS right? (`safepassage doctor` says more)"
     if isinstance(error, OperatorError | OSError | ValueError | LookupError):
         return " ".join(str(error).split()) or type(error).__name__
     return None

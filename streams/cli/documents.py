@@ -87,8 +87,11 @@ async def _wait(pending: set[Coordinates], patience: float) -> int:
                     progress.advance(bar)
                     _note(event, decisions, missing)
         except TimeoutError:
-            complain.print(f"{len(missing)} documents have no verdicts after {patience:.0f} s")
-    print_line(", ".join(f"{count} {name}" for name, count in decisions.items()))
+            complain.print(
+                f"{len(missing)} documents have no verdicts after {patience:.0f} s; are all the "
+                "workers running? (`safepassage doctor` checks the rest)"
+            )
+    print_line(", ".join(f"{count} {name}" for name, count in decisions.items()) or "no verdicts")
     return len(missing) + decisions["documents dead-lettered"]
 
 
