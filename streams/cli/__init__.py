@@ -47,11 +47,15 @@ def _for_operator(error: Exception) -> str | None:
     from aiokafka.errors import KafkaError  # noqa: PLC0415 - slow, and most commands end well
 
     if isinstance(error, ValidationError):
-        field = str(error.errors()[0]["loc"][0]) if error.title == "Settings" else ""
-        prefix = "SAFEPASSAGE_" if field.islower() else ""
-        return f"a setting is wrong: {prefix}{validation_summary(error)}"
+        return f"a setting is wrong: {_variable(error)}{validation_summary(error)}"
     if isinstance(error, KafkaError):
         return f"Kafka: {error}; is KAFKA_BOOTSTRAP_SERVERS right? (`safepassage doctor` says more)"
     if isinstance(error, OperatorError | OSError | ValueError | LookupError):
         return " ".join(str(error).split()) or type(error).__name__
     return None
+
+
+def _variable(error: ValidationError) -> str:
+    """The environment variable of a field without an alias; pydantic names aliases itself."""
+    field = str(error.errors()[0]["loc"][0]) if error.title == "Settings" else ""
+    return f"SAFEPASSAGE_{field.upper()}: " if field.islower() else ""
