@@ -42,11 +42,7 @@ def create_app(
     *,
     faults: Faults | None = None,
 ) -> Starlette:
-    """The server's application, for a recording of ``extractions`` from ``documents``.
-
-    Raises:
-        RecordingError: an extraction names a document that is not there.
-    """
+    """The server's application, for a recording of ``extractions`` from ``documents``."""
     return recorded_app(Recording(documents, extractions), faults=faults)
 
 

@@ -40,7 +40,8 @@ class Recording:
     """Extractions by the text they were made from.
 
     Only type, value and context are kept: no label and no id leaves a recording. Documents with
-    the same text share their answers, as they would with an LLM.
+    the same text share their answers, as they would with an LLM. ``unmatched`` counts the
+    extractions whose document was not given: a recording may be of some of the documents.
     """
 
     def __init__(self, documents: Iterable[Document], extractions: Iterable[Extraction]) -> None:
@@ -53,9 +54,7 @@ class Recording:
             digest = text_digest(document.text)
             self._texts[digest] = document.text
             rows_by_digest[digest] += by_document.pop(document.id, [])
-        if by_document:
-            missing = next(iter(by_document))
-            raise RecordingError(f"an extraction names the document {missing!r}, which is missing")
+        self.unmatched = sum(map(len, by_document.values()))
         self._answers = {
             digest: _placed(text, rows_by_digest[digest]) for digest, text in self._texts.items()
         }
@@ -65,7 +64,7 @@ class Recording:
         """A recording from two JSONL(.gz) files.
 
         Raises:
-            RecordingError: a line is no row, or names a document that is missing.
+            RecordingError: a line is no row.
             OSError: a file cannot be opened.
         """
         return cls(_rows(documents, Document), _rows(extractions, LabelledExtraction))

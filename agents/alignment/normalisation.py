@@ -30,6 +30,10 @@ _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 # length of a run of marks, so a longer one (only ever an attack) is normalised in pieces.
 _MAX_MARKS = 30
 
+# One character becomes up to 18 (U+FDFA). No text is made of such characters, only attacks are.
+_MAX_EXPANSION = 4
+_SLACK = 100
+
 _FOLDS = str.maketrans(
     {
         **dict.fromkeys("‘’‚‛‹›′‵`´", "'"),
@@ -52,6 +56,10 @@ _ZERO_WIDTH = frozenset(
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
+class ExpansionError(ValueError):
+    """A text that would grow by more than any real text does."""
+
+
 @dataclass(frozen=True, slots=True)
 class NormalisedText:
     """Normalised text; character ``i`` came from ``starts[i]`` to ``ends[i]`` of the original."""
@@ -71,7 +79,11 @@ class NormalisedText:
 
 
 def normalise(text: str) -> NormalisedText:
-    """Normalise ``text`` of any content and length, in time linear in its length."""
+    """Normalise ``text`` of any content and length, in time and memory linear in its length.
+
+    Raises:
+        ExpansionError: it would grow to more than four times its length.
+    """
     codes = code_points(text)
     folded = _TABLE.fold(codes)
     starts = np.arange(len(codes), dtype=np.int32)
@@ -125,6 +137,8 @@ def _splice_clusters(
             values.append(ord(character))
             starts_of.append(piece_start)
             ends_of.append(piece_end)
+        if len(values) > _MAX_EXPANSION * len(text) + _SLACK:
+            raise ExpansionError("the normalised text would be several times as long")
     starts = np.repeat(np.arange(len(folded), dtype=np.int32), counts)
     ends = starts + np.int32(1)
     spliced = np.repeat(folded, counts)

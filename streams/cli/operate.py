@@ -75,6 +75,8 @@ def recorded_llm(
 
     configure_logging(settings(), role="recorded-llm")
     recording = Recording.read(documents, extractions)
+    if recording.unmatched:
+        sys.stderr.write(f"{recording.unmatched} extractions name other documents: left out\n")
     app = recorded_app(recording, faults=Faults.parse(faults))
     asyncio.run(_serve_recording(app, port, len(recording)))
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from agents.extraction_schema import Finding, GenericSchema, UserSchema
 from agents.recorded_answers import Unanswerable, answer
 from agents.recorded_faults import Fault, Faults
-from agents.recording import Recording, RecordingError
+from agents.recording import Recording
 from agents.schema_loading import user_schema
 from schemas import Document, Entity, Extraction
 
@@ -173,10 +173,11 @@ class TestRecording:
         ]
         assert self._found(Recording(documents, rows), "same") == [1, 2]
 
-    def test_an_extraction_without_its_document_is_refused(self):
+    def test_an_extraction_without_its_document_is_counted_and_left_out(self):
         row = Extraction(id="e", doc_id="gone", entity_type="T", value=1, context="c")
-        with pytest.raises(RecordingError, match="'gone'"):
-            Recording([], [row])
+        recording = Recording([Document(id="here", text="here")], [row])
+        assert recording.unmatched == 1
+        assert self._found(recording, "here") == []
 
 
 class TestFaults:

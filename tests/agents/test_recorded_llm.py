@@ -222,19 +222,9 @@ class TestFiles:
         assert len(recording) == 1
         assert len(recording.find(DECISION.text)) == 1
 
-    @pytest.mark.parametrize(
-        ("rows", "message"),
-        [
-            ('{"id":"x"}', r"extractions.jsonl:1: doc_id: Field required"),
-            (
-                '{"id":"x","doc_id":"gone","entity_type":"T","value":1,"context":"c"}',
-                "the document 'gone', which is missing",
-            ),
-        ],
-    )
-    def test_a_bad_row_is_an_error_of_one_line(self, tmp_path, rows, message):
-        with pytest.raises(RecordingError, match=message):
-            Recording.read(*self._write(tmp_path, rows))
+    def test_a_bad_row_is_an_error_of_one_line(self, tmp_path):
+        with pytest.raises(RecordingError, match=r"extractions.jsonl:1: doc_id: Field required"):
+            Recording.read(*self._write(tmp_path, '{"id":"x"}'))
 
 
 @pytest.mark.parametrize("chunk_characters", [24_000, 4_000])
