@@ -57,6 +57,10 @@ async def source(
             from .report_source import ReportSource
 
             return ReportSource(publisher, settings)
+        case "review":
+            from .console import ReviewSource
+
+            return ReviewSource(publisher, settings, await document_store(settings, resources))
         case _:
             raise ValueError(f"no role {role!r}; there are: {', '.join(ROLE_NAMES)}")
 

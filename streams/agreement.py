@@ -1,0 +1,49 @@
+"""How far reviewers agree beyond chance."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+Ratings = Sequence[Mapping[str, int]]
+"""For each case, what each of its raters said."""
+
+
+def cohens_kappa(pairs: Sequence[tuple[int, int]]) -> float | None:
+    """Cohen's kappa of two raters, in [-1, 1] (Cohen 1960, Educational and Psychological
+    Measurement 20). None where it is not defined: no case, or both always said the same."""
+    n = len(pairs)
+    if not n:
+        return None
+    observed = sum(a == b for a, b in pairs) / n
+    first, second = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
+    expected = sum(first[label] * second[label] for label in first) / n**2
+    return None if expected == 1 else (observed - expected) / (1 - expected)
+
+
+def fleiss_kappa(ratings: Ratings) -> float | None:
+    """Fleiss' kappa (Fleiss 1971, Psychological Bulletin 76) for any number of raters, which may
+    differ between cases: each case's agreement is over its own pairs of raters. Cases with one
+    rater are left out. None where it is not defined."""
+    rated = [Counter(case.values()) for case in ratings if len(case) > 1]
+    if not rated:
+        return None
+    observed = sum(map(_agreeing_pairs, rated)) / len(rated)
+    totals = sum(rated, Counter())
+    expected = sum((count / totals.total()) ** 2 for count in totals.values())
+    return None if expected == 1 else (observed - expected) / (1 - expected)
+
+
+def pairwise_kappas(ratings: Ratings) -> dict[tuple[str, str], tuple[int, float | None]]:
+    """For each two raters with cases in common: how many, and Cohen's kappa over them."""
+    shared: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for case in ratings:
+        for pair in combinations(sorted(case), 2):
+            shared.setdefault(pair, []).append((case[pair[0]], case[pair[1]]))
+    return {pair: (len(both), cohens_kappa(both)) for pair, both in sorted(shared.items())}
+
+
+def _agreeing_pairs(counts: Counter[int]) -> float:
+    raters = counts.total()
+    return sum(count * (count - 1) for count in counts.values()) / (raters * (raters - 1))

@@ -1,0 +1,374 @@
+"""The console over HTTP: pages and forms. What a form does is the desk's."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from functools import wraps
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from schemas import ReviewDecision
+from schemas.base import Json
+from streams.health import health_app
+from streams.progress import Progress
+from streams.settings import Settings
+
+from . import measures
+from .correction import BadCorrection, read_correction
+from .desk import Answer, CaseChanged, CaseGone, CaseTaken, DeskError, NotSaved, ReviewDesk
+from .guard import Guard
+from .pages import case_page, claim, query_string
+from .queue import CaseFilter
+from .session import SESSION_SECONDS, GuessLimit, Session, Sessions, reviewer_name
+from .store import Case
+from .templating import STATIC, render
+from .texts import DocumentTexts
+from .wording import AGES, DECISIONS, ORDERS, POOLS, REASONS
+
+COOKIE = "safepassage_console"
+LISTED_CASES = 100
+LISTED_DECISIONS = 100
+FRESH_SECONDS = 2.0
+
+_OUR_PATH = re.compile(r"/(?!/)[\w/?=&%.+-]*")
+_STATUS: dict[type[DeskError], int] = {
+    CaseGone: 404,
+    CaseTaken: 409,
+    CaseChanged: 409,
+    NotSaved: 503,
+}
+_BUTTONS: dict[str, ReviewDecision] = {
+    "supports": "supports",
+    "insufficient": "insufficient",
+    "corrected": "corrected",
+    "skipped": "skipped",
+}
+
+Handler = Callable[["Console", Request, Session], Awaitable[Response]]
+
+
+def console_app(
+    desk: ReviewDesk,
+    texts: DocumentTexts,
+    sessions: Sessions,
+    progress: Progress,
+    settings: Settings,
+) -> Starlette:
+    """The whole console, with ``/health`` and ``/metrics`` of the process."""
+    console = Console(desk, texts, sessions)
+    own_health = health_app([progress], settings.stalled_after_seconds)
+    return Starlette(routes=[*console.routes(), *own_health.routes], middleware=[Middleware(Guard)])
+
+
+def signed_in(handler: Handler) -> Callable[[Console, Request], Awaitable[Response]]:
+    """Only for reviewers, only once the topics were read, and a POST only with its token."""
+
+    @wraps(handler)
+    async def guarded(console: Console, request: Request) -> Response:
+        session = console.session(request)
+        if session is None or not session.reviewer:
+            return RedirectResponse(f"/login{_next(request)}", 303)
+        if request.method == "POST" and not await console.csrf_matches(request, session):
+            return PlainTextResponse("This form is not from a page of this session.", 403)
+        if not console.desk.ready:
+            return render("loading.html", console.frame(session), 503)
+        return await handler(console, request, session)
+
+    return guarded
+
+
+class Console:
+    """The handlers. One for all reviewers."""
+
+    def __init__(self, desk: ReviewDesk, texts: DocumentTexts, sessions: Sessions) -> None:
+        self.desk = desk
+        self._texts = texts
+        self._sessions = sessions
+        self._guesses = GuessLimit()
+        self._facets: tuple[float, dict[str, object]] = (-FRESH_SECONDS, {})
+
+    def routes(self) -> list[BaseRoute]:
+        """Every path of the console."""
+        return [
+            Route("/", self.home),
+            Route("/login", self.login_form),
+            Route("/login", self.login, methods=["POST"]),
+            Route("/logout", self.logout, methods=["POST"]),
+            Route("/review", self.review),
+            Route("/queue", self.queue),
+            Route("/cases/{case_id}", self.show),
+            Route("/cases/{case_id}/document", self.document),
+            Route("/cases/{case_id}/decision", self.decide, methods=["POST"]),
+            Route("/cases/{case_id}/lease", self.renew, methods=["POST"]),
+            Route("/reviews/{review_id}/undo", self.undo, methods=["POST"]),
+            Route("/decisions", self.decisions),
+            Route("/measures", self.show_measures),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ]
+
+    # Who asks
+
+    def session(self, request: Request) -> Session | None:
+        """The session of a request's cookie."""
+        return self._sessions.open(request.cookies.get(COOKIE, ""))
+
+    async def csrf_matches(self, request: Request, session: Session) -> bool:
+        """Whether the request's form carries the session's token."""
+        form = await request.form()
+        return self._sessions.csrf_matches(session, str(form.get("csrf", "")))
+
+    async def home(self, _request: Request) -> Response:
+        return RedirectResponse("/review", 303)
+
+    async def login_form(self, request: Request) -> Response:
+        return self._login_page(request, "")
+
+    async def login(self, request: Request) -> Response:
+        address = request.client.host if request.client else ""
+        session, form = self.session(request), await request.form()
+        if session is None or not await self.csrf_matches(request, session):
+            return self._login_page(request, "That page was too old. Please try again.", 403)
+        if self._guesses.exceeded(address):
+            return self._login_page(request, "Too many tries. Wait a minute.", 429)
+        if not self._sessions.token_matches(str(form.get("token", ""))):
+            self._guesses.failed(address)
+            return self._login_page(request, "This is not the token.", 403)
+        name = reviewer_name(str(form.get("reviewer", "")))
+        if name is None:
+            return self._login_page(request, "Give a name of up to 60 characters.", 422)
+        target = str(form.get("next", ""))
+        response = RedirectResponse(target if _OUR_PATH.fullmatch(target) else "/review", 303)
+        return self._with_cookie(response, request, self._sessions.new(name))
+
+    async def logout(self, request: Request) -> Response:
+        session = self.session(request)
+        if session is None or not await self.csrf_matches(request, session):
+            return PlainTextResponse("This form is not from a page of this session.", 403)
+        self.desk.leases.release(session.id)
+        response = RedirectResponse("/login", 303)
+        response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+        return response
+
+    def _login_page(self, request: Request, alert: str, status: int = 200) -> Response:
+        session = self._sessions.new()
+        target = request.query_params.get("next", "")
+        context = {
+            "csrf": self._sessions.csrf(session),
+            "alert": alert,
+            "next": target if _OUR_PATH.fullmatch(target) else "",
+            "reviewer": "",
+        }
+        return self._with_cookie(render("login.html", context, status), request, session)
+
+    def _with_cookie(self, response: Response, request: Request, session: Session) -> Response:
+        response.set_cookie(
+            COOKIE,
+            self._sessions.seal(session),
+            max_age=SESSION_SECONDS,
+            path="/",
+            httponly=True,
+            samesite="strict",
+            secure=request.url.scheme == "https",
+        )
+        return response
+
+    # Cases
+
+    @signed_in
+    async def review(self, request: Request, session: Session) -> Response:
+        """The next case of the filter."""
+        wanted = CaseFilter.parse(request.query_params)
+        case = self.desk.next_case(session, wanted)
+        if case is None:
+            return render("empty.html", self._queue_frame(request, session, wanted))
+        return await self._case_page(request, session, case, wanted)
+
+    @signed_in
+    async def show(self, request: Request, session: Session) -> Response:
+        """A particular case."""
+        wanted = CaseFilter.parse(request.query_params)
+        try:
+            case, mine = self.desk.open_case(session, request.path_params["case_id"])
+        except CaseGone as error:
+            return self._notice(session, wanted, error)
+        return await self._case_page(request, session, case, wanted, mine=mine)
+
+    @signed_in
+    async def queue(self, request: Request, session: Session) -> Response:
+        """The first cases of the filter as a table."""
+        wanted = CaseFilter.parse(request.query_params)
+        found = self.desk.store.cases(wanted, session.reviewer, LISTED_CASES)
+        cases = [case for case_id in found if (case := self.desk.store.case(case_id))]
+        leases = {case.id: self.desk.leases.on(case.id) for case in cases}
+        context = {"cases": cases, "leases": leases, "claim": claim, "session": session}
+        return render("queue.html", self._queue_frame(request, session, wanted) | context)
+
+    @signed_in
+    async def document(self, request: Request, session: Session) -> Response:
+        """The whole text, as nothing but text."""
+        case = self.desk.store.case(request.path_params["case_id"])
+        found = await self._texts.of(case.verdict) if case else None
+        if not found or not found.text:
+            return PlainTextResponse(found.problem if found else "There is no such case.", 404)
+        return PlainTextResponse(found.text)
+
+    @signed_in
+    async def decide(self, request: Request, session: Session) -> Response:
+        """Save what the reviewer says, then go on to the next case."""
+        form = {name: str(value) for name, value in (await request.form()).items()}
+        wanted = CaseFilter.parse(form)
+        case = self.desk.store.case(request.path_params["case_id"])
+        decision = _BUTTONS.get(form.get("decision", ""))
+        if case is None or decision is None:
+            return self._notice(session, wanted, CaseGone("There is no such case or decision."))
+        try:
+            review = await self.desk.decide(session, _answer(case, decision, form))
+        except (BadCorrection, NotSaved) as error:
+            status = 503 if isinstance(error, NotSaved) else 422
+            return await self._case_page(
+                request, session, case, wanted, alert=str(error), typed=form, status=status
+            )
+        except DeskError as error:
+            return self._notice(session, wanted, error)
+        return RedirectResponse(f"/review{query_string(wanted, saved=review.id)}", 303)
+
+    @signed_in
+    async def renew(self, request: Request, session: Session) -> Response:
+        """Keep the case open: somebody is still reading."""
+        case_id = request.path_params["case_id"]
+        taken = self.desk.leases.held_by(session.id) == case_id and self.desk.leases.take(
+            case_id, session.id, session.reviewer
+        )
+        return Response(status_code=204 if taken else 409)
+
+    @signed_in
+    async def undo(self, request: Request, session: Session) -> Response:
+        """Take a decision back and show its case again."""
+        wanted = CaseFilter.parse({name: str(v) for name, v in (await request.form()).items()})
+        try:
+            undone = await self.desk.undo(session, request.path_params["review_id"])
+        except DeskError as error:
+            return self._notice(session, wanted, error)
+        case = self.desk.store.add_review(undone)
+        return RedirectResponse(f"/cases/{case}{query_string(wanted, undone='1')}", 303)
+
+    # Other pages
+
+    @signed_in
+    async def decisions(self, _request: Request, session: Session) -> Response:
+        """What the reviewer decided last."""
+        made = self.desk.store.reviews_by(session.reviewer, LISTED_DECISIONS)
+        undone = {review.supersedes for review in made if review.decision == "undone"}
+        context = {"reviews": made, "undone": undone, "claim": claim, "decisions": DECISIONS}
+        return render("decisions.html", self.frame(session) | context)
+
+    @signed_in
+    async def show_measures(self, _request: Request, session: Session) -> Response:
+        """Leakage and the extractors' scores."""
+        store = self.desk.store
+        context = {
+            "leakage": measures.leakage(store),
+            "accepted": measures.accepted(store),
+            "open": measures.open_cases(store),
+            "extractors": measures.extractor_scores(store),
+        }
+        return render("measures.html", self.frame(session) | context)
+
+    def frame(self, session: Session) -> dict[str, object]:
+        """What every page of a reviewer needs."""
+        return {"reviewer": session.reviewer, "csrf": self._sessions.csrf(session)}
+
+    def _notice(self, session: Session, wanted: CaseFilter, error: DeskError) -> Response:
+        context = {"message": str(error), "query": query_string(wanted)}
+        return render("notice.html", self.frame(session) | context, _STATUS[type(error)])
+
+    def _queue_frame(
+        self, request: Request, session: Session, wanted: CaseFilter
+    ) -> dict[str, object]:
+        saved = self.desk.store.review(request.query_params.get("saved", ""))
+        own = saved if saved and saved.reviewer == session.reviewer else None
+        return (
+            self.frame(session)
+            | self._fresh_facets()
+            | {
+                "wanted": wanted,
+                "query": query_string(wanted),
+                "kept": wanted.query(),
+                "left": self.desk.store.count(wanted, session.reviewer),
+                "saved": own,
+                "saved_claim": claim(own.verdict) if own else "",
+                "undone": "undone" in request.query_params,
+                "words": {"pool": POOLS, "order": ORDERS, "age": AGES, "reason": REASONS},
+            }
+        )
+
+    def _fresh_facets(self) -> dict[str, object]:
+        """Counting all cases takes a while with many; a count of a moment ago will do."""
+        at, found = self._facets
+        if time.monotonic() - at > FRESH_SECONDS:
+            store = self.desk.store
+            found = {"facets": measures.facets(store), "leaked": measures.leakage(store)[0].leaked}
+            self._facets = time.monotonic(), found
+        return found
+
+    async def _case_page(
+        self,
+        request: Request,
+        session: Session,
+        case: Case,
+        wanted: CaseFilter,
+        *,
+        mine: bool = True,
+        alert: str = "",
+        typed: Mapping[str, str] | None = None,
+        status: int = 200,
+    ) -> Response:
+        around = request.query_params.get("around", "")
+        page = case_page(
+            case,
+            await self._texts.of(case.verdict),
+            int(around) if around.isdecimal() and len(around) < 9 else 0,
+            typed,
+            blind=wanted.pool == "second",
+        )
+        lease = self.desk.leases.on(case.id)
+        stands = case.standing
+        context = {
+            "page": page,
+            "mine": mine,
+            "holder": lease.reviewer if lease else "",
+            "alert": alert,
+            "correcting": typed is not None and typed.get("decision") == "corrected",
+            "seen": stands.id if stands else "",
+            "opened": (typed or {}).get("opened") or f"{time.time():.3f}",
+        }
+        return render("case.html", self._queue_frame(request, session, wanted) | context, status)
+
+
+def _answer(case: Case, decision: ReviewDecision, form: Mapping[str, str]) -> Answer:
+    value: Json = None
+    if decision == "corrected":
+        typed = {name: form[name] for name in form if name.startswith(("value", "field"))}
+        value = read_correction(case.verdict.value, typed)
+    return Answer(case.id, decision, value, form.get("seen", ""), _seconds(form.get("opened", "")))
+
+
+def _seconds(text: str) -> float:
+    """When the page was shown; a form that does not say it took no time."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        return time.time()
+    return seconds if 0 <= seconds <= time.time() else time.time()
+
+
+def _next(request: Request) -> str:
+    path = request.url.path
+    return f"?next={path}" if request.method == "GET" and path.startswith("/cases/") else ""

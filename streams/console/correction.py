@@ -1,0 +1,139 @@
+"""Correcting a value: the form for it, and what the form says. Pure."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeGuard
+
+from schemas import canonical_json
+from schemas.base import Json
+
+MAX_CORRECTION_CHARACTERS = 10_000
+_MAX_FIELDS = 12
+_WORDS = {"true": True, "yes": True, "false": False, "no": False}
+
+
+class BadCorrection(ValueError):
+    """What was typed is no corrected value. The message is for the reviewer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One field of the form: its ``name``, the label a person reads, and what stands in it."""
+
+    name: str
+    label: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ValueForm:
+    """``text``: a string or number; ``fields``: a flat object; ``json``: anything deeper."""
+
+    shape: Literal["text", "fields", "json"]
+    inputs: tuple[Input, ...]
+
+
+def form_for(value: Json) -> ValueForm:
+    """The form in which a person corrects ``value``."""
+    if _is_flat(value):
+        return ValueForm(
+            "fields",
+            tuple(
+                Input(f"field{index}", key.replace("_", " "), _text(part))
+                for index, (key, part) in enumerate(value.items())
+            ),
+        )
+    if isinstance(value, dict | list):
+        text = json.dumps(value, ensure_ascii=False, indent=2)
+        return ValueForm("json", (Input("value", "value as JSON", text),))
+    return ValueForm("text", (Input("value", "value", _text(value)),))
+
+
+def read_correction(original: Json, form: Mapping[str, str]) -> Json:
+    """The corrected value: of the same shape as ``original``, and different from it.
+
+    Raises:
+        BadCorrection: nothing was changed, nothing was left, or a part cannot be read.
+    """
+    if sum(map(len, form.values())) > MAX_CORRECTION_CHARACTERS:
+        raise BadCorrection(f"The value is longer than {MAX_CORRECTION_CHARACTERS} characters.")
+    corrected = _read(original, form)
+    if corrected in (None, "", [], {}) or _all_absent(corrected):
+        raise BadCorrection("The value is empty. If nothing is right about it, say insufficient.")
+    if canonical_json(corrected) == canonical_json(original):
+        raise BadCorrection("The value is unchanged. If it is right, say supports.")
+    return corrected
+
+
+def _read(original: Json, form: Mapping[str, str]) -> Json:
+    if _is_flat(original):
+        return {
+            key: _scalar(part, form.get(f"field{index}", ""), key)
+            for index, (key, part) in enumerate(original.items())
+        }
+    text = form.get("value", "")
+    if isinstance(original, dict | list):
+        return _parse_json(text)
+    return _scalar(original, text, "value")
+
+
+def _parse_json(text: str) -> Json:
+    try:
+        parsed: Json = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise BadCorrection("This is not JSON: check quotes, commas and brackets.") from None
+    return parsed
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+def _scalar(original: Json, typed: str, name: str) -> Json:
+    """``typed`` as the kind of thing that ``original`` is; blank stands for absent."""
+    text = typed.replace("\r\n", "\n").strip()
+    if not text:
+        return None
+    if isinstance(original, bool):
+        if text.lower() not in _WORDS:
+            raise BadCorrection(f"{name}: yes or no.")
+        return _WORDS[text.lower()]
+    if isinstance(original, int | float):
+        return _number(text, name)
+    if original is None and text.isascii() and text.isdecimal() and len(text) <= 15:
+        return int(text)
+    return text
+
+
+def _number(text: str, name: str) -> Json:
+    try:
+        number = int(text) if text.lstrip("+-").isdecimal() else float(text)
+    except ValueError:
+        number = math.nan
+    if isinstance(number, float) and not math.isfinite(number):
+        raise BadCorrection(f"{name}: a number is needed here.")
+    return number
+
+
+def _is_flat(value: Json) -> TypeGuard[dict[str, Json]]:
+    return (
+        isinstance(value, dict)
+        and 0 < len(value) <= _MAX_FIELDS
+        and not any(isinstance(part, dict | list) for part in value.values())
+    )
+
+
+def _all_absent(value: Json) -> bool:
+    return isinstance(value, dict) and all(part is None for part in value.values())
+
+
+def _text(value: Json) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)

@@ -1,0 +1,260 @@
+"""The reviewers' desk: who gets which case, what is saved, and what follows from it.
+
+::
+
+    DeskError
+    ├── CaseGone       there is no such case
+    ├── CaseTaken      another reviewer has it open
+    ├── CaseChanged    it was decided since the page was shown
+    └── NotSaved       the broker did not confirm the decision
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import structlog
+
+from schemas import Review, ReviewDecision, Verdict, stable_id
+from schemas.base import Json
+from streams import metrics
+from streams.publisher import Publisher, PublishFailed
+from streams.records import Outgoing
+from streams.settings import Settings
+from streams.standing import case_id as case_of
+from streams.standing import moment, opinions
+from streams.topics import ACCEPTED, QUARANTINE, REVIEWS
+
+from .outcome import next_verdict
+from .queue import CHECK_EVERY, CaseFilter, Leases
+from .session import Session
+from .store import Case, CaseStore
+
+log = structlog.get_logger(__name__)
+
+SAVE_PATIENCE_SECONDS = 10.0
+MAX_SECONDS_OPEN = 86_400.0
+
+
+class DeskError(Exception):
+    """Nothing was saved. The message is for the reviewer."""
+
+
+class CaseGone(DeskError):
+    """There is no such case."""
+
+
+class CaseTaken(DeskError):
+    """Another reviewer has the case open."""
+
+
+class CaseChanged(DeskError):
+    """The case was decided since the page was shown."""
+
+
+class NotSaved(DeskError):
+    """The broker did not confirm the decision in time, or refuses it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a reviewer says of a case. ``seen`` is the id of the decision that stood when the
+    page was shown, "" if none; ``opened`` when that was, in seconds since the epoch."""
+
+    case_id: str
+    decision: ReviewDecision
+    value: Json
+    seen: str
+    opened: float
+
+
+class ReviewDesk:
+    """One for all reviewers. ``ready`` turns true once the topics were read to their end."""
+
+    def __init__(self, store: CaseStore, publisher: Publisher, settings: Settings) -> None:
+        self.store = store
+        self.leases = Leases(settings.console_lease_seconds)
+        self.ready = False
+        self._publisher = publisher
+        self._grace = settings.console_grace_seconds
+        self._due: dict[str, float] = {}
+        self._saving: set[str] = set()
+
+    def note_verdict(self, verdict: Verdict, at: int) -> None:
+        """A verdict came in on a topic."""
+        self.store.add_verdict(verdict, at)
+
+    def note_review(self, review: Review) -> None:
+        """A review was saved, by us or in an earlier life."""
+        case = self.store.add_review(review)
+        self._due[case] = moment(review.decided_at).timestamp() + self._grace
+
+    def next_case(self, session: Session, wanted: CaseFilter) -> Case | None:
+        """The case to judge next: the one that is open in this session, as long as it belongs
+        to the filter; else the first that nobody else has open, which is leased."""
+        case_id = self._open_case(session, wanted) or self._choose(session, wanted)
+        if case_id is None:
+            self.leases.release(session.id)
+            return None
+        self.leases.take(case_id, session.id, session.reviewer)
+        return self.store.case(case_id)
+
+    def open_case(self, session: Session, case_id: str) -> tuple[Case, bool]:
+        """A particular case, and whether it is this session's to decide.
+
+        Raises:
+            CaseGone: there is no such case.
+        """
+        case = self.store.case(case_id)
+        if case is None:
+            raise CaseGone("There is no such case, or its topic no longer holds it.")
+        return case, self.leases.take(case_id, session.id, session.reviewer)
+
+    async def decide(self, session: Session, answer: Answer) -> Review:
+        """Save a decision; it is on the topic when this returns.
+
+        Raises:
+            DeskError: nothing was saved; see the module's text.
+        """
+        case = self.store.case(answer.case_id)
+        if case is None:
+            raise CaseGone("There is no such case, or its topic no longer holds it.")
+        self._refuse_conflict(session, case, answer)
+        now = datetime.now(UTC)
+        review = Review(
+            id=stable_id("review", case.id, session.reviewer, now.isoformat()),
+            verdict=case.verdict,
+            decision=answer.decision,
+            value=answer.value,
+            reviewer=session.reviewer,
+            decided_at=now,
+            seconds=min(max(0.0, now.timestamp() - answer.opened), MAX_SECONDS_OPEN),
+            sampled=case.sampled,
+            supersedes=self._own_opinion(session, case),
+        )
+        await self._save(case.id, review)
+        self.leases.release(session.id)
+        return review
+
+    async def undo(self, session: Session, review_id: str) -> Review:
+        """Take back a decision of one's own; returns the review that does it.
+
+        Raises:
+            DeskError: nothing was saved; see the module's text.
+        """
+        taken_back = self.store.review(review_id)
+        if taken_back is None or taken_back.reviewer != session.reviewer:
+            raise CaseGone("There is no such decision of yours.")
+        case_id = case_of(taken_back.verdict)
+        in_force = opinions(self.store.reviews_of(case_id)).get(session.reviewer)
+        if in_force is None or in_force.id != review_id:
+            raise CaseChanged("This decision is no longer your latest on its case.")
+        review = Review(
+            id=stable_id("review-undone", review_id),
+            verdict=taken_back.verdict,
+            decision="undone",
+            reviewer=session.reviewer,
+            decided_at=datetime.now(UTC),
+            sampled=taken_back.sampled,
+            supersedes=review_id,
+        )
+        await self._save(case_id, review)
+        return review
+
+    async def publish_due(self) -> None:
+        """Publish what follows from decisions whose grace is over.
+
+        Raises:
+            PublishFailed: the broker does not take them; they stay due.
+        """
+        now = time.time()
+        for case_id in [case for case, due in self._due.items() if due <= now]:
+            due = self._due[case_id]
+            if verdict := self._follows(case_id):
+                await self._publish_verdict(verdict)
+            if self._due[case_id] == due:  # no other decision came meanwhile
+                del self._due[case_id]
+            await asyncio.sleep(0)  # after a restart every case ever reviewed is due
+
+    def seconds_to_publication(self, case_id: str) -> float | None:
+        """How long an undo still costs nothing; None if nothing waits."""
+        due = self._due.get(case_id)
+        return max(0.0, due - time.time()) if due else None
+
+    def _open_case(self, session: Session, wanted: CaseFilter) -> str | None:
+        held = self.leases.held_by(session.id)
+        if held is None:
+            return None
+        pools = [wanted, CaseFilter(pool="checks")] if wanted.pool == "queue" else [wanted]
+        return held if any(self.store.holds(held, p, session.reviewer) for p in pools) else None
+
+    def _choose(self, session: Session, wanted: CaseFilter) -> str | None:
+        taken = self.leases.taken_from(session.id)
+        order = [wanted]
+        if wanted.pool == "queue":
+            order.append(CaseFilter(pool="checks"))
+            if self.store.reviews_made(session.reviewer) % CHECK_EVERY == CHECK_EVERY - 1:
+                order.reverse()
+        found = (self.store.next_case(pool, session.reviewer, taken) for pool in order)
+        return next((case_id for case_id in found if case_id), None)
+
+    def _refuse_conflict(self, session: Session, case: Case, answer: Answer) -> None:
+        lease = self.leases.on(case.id)
+        if case.id in self._saving or (lease and lease.holder != session.id):
+            name = lease.reviewer if lease else "Somebody"
+            raise CaseTaken(f"{name} has this case open. Your decision was not saved.")
+        stands = case.standing
+        if stands and stands.id != answer.seen:
+            raise CaseChanged(
+                f"{stands.reviewer} decided this case meanwhile: {stands.decision}. "
+                "Your decision was not saved."
+            )
+
+    @staticmethod
+    def _own_opinion(session: Session, case: Case) -> str | None:
+        own = opinions(case.reviews).get(session.reviewer)
+        return own.id if own else None
+
+    async def _save(self, case_id: str, review: Review) -> None:
+        self._saving.add(case_id)
+        sending = asyncio.ensure_future(
+            self._publisher.publish([Outgoing(REVIEWS, review.verdict.doc_id, review)])
+        )
+        try:
+            refused = await asyncio.wait_for(asyncio.shield(sending), SAVE_PATIENCE_SECONDS)
+        except TimeoutError:
+            sending.add_done_callback(_seen)  # should it still arrive, it comes back on the topic
+            raise NotSaved("Kafka did not confirm it in time. Please decide again.") from None
+        except PublishFailed:
+            raise NotSaved("Kafka does not take it. Please decide again in a while.") from None
+        finally:
+            self._saving.discard(case_id)
+        if refused:
+            raise NotSaved(f"Kafka refuses the record: {refused[0]}.")
+        self.note_review(review)
+        metrics.REVIEWS.labels(review.decision).inc()
+        log.info("reviewed", review_id=review.id, verdict_id=review.verdict.id)
+
+    def _follows(self, case_id: str) -> Verdict | None:
+        case = self.store.case(case_id)
+        causes = [r for r in case.reviews if r.decision != "skipped"] if case else []
+        if case is None or not causes:
+            return None
+        stands = case.standing
+        judged = (stands or causes[-1]).verdict
+        return next_verdict(judged, stands, causes[-1], self.store.published(case_id))
+
+    async def _publish_verdict(self, verdict: Verdict) -> None:
+        topic = ACCEPTED if verdict.decision == "accepted" else QUARANTINE
+        if refused := await self._publisher.publish([Outgoing(topic, verdict.doc_id, verdict)]):
+            log.error("reviewed_verdict_refused", verdict_id=verdict.id, error=refused[0])
+        self.store.add_verdict(verdict, int(time.time() * 1000))
+        log.info("reviewed_verdict", verdict_id=verdict.id, decision=verdict.decision)
+
+
+def _seen(sending: asyncio.Future[dict[int, str]]) -> None:
+    if not sending.cancelled():
+        sending.exception()

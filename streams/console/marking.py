@@ -1,0 +1,137 @@
+"""What a reviewer sees of a text: differences, the surroundings of a passage, and every control
+character by its name. Pure; escaping is done here and nowhere else for document text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+from rapidfuzz.distance import Levenshtein
+
+from schemas import Span
+
+MAX_SHOWN_CHARACTERS = 10_000
+"""Longer quotes and passages are shown cut and are not compared."""
+
+AROUND_CHARACTERS = 700
+MAX_AROUND_CHARACTERS = 45_000
+
+# Controls, invisible signs and everything that reorders text: in a quarantine they are evidence.
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of characters; ``changed`` ones stand on this side only."""
+
+    text: str
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A quote and its passage, segment by segment. ``distance`` is the number of character
+    edits between them; None where one was too long to compare and both are cut."""
+
+    quote: tuple[Segment, ...]
+    passage: tuple[Segment, ...]
+    distance: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a document: plain, ``marked`` as the passage, or left out (``skipped`` > 0)."""
+
+    text: str = ""
+    marked: bool = False
+    skipped: int = 0
+
+
+def compare(quote: str, passage: str) -> Comparison:
+    """Where ``quote`` and ``passage`` differ, character by character."""
+    if max(len(quote), len(passage)) > MAX_SHOWN_CHARACTERS:
+        return Comparison((Segment(cut(quote), False),), (Segment(cut(passage), False),), None)
+    left: list[Segment] = []
+    right: list[Segment] = []
+    for edit in Levenshtein.opcodes(quote, passage):
+        changed = edit.tag != "equal"
+        if edit.src_start < edit.src_end:
+            left.append(Segment(quote[edit.src_start : edit.src_end], changed))
+        if edit.dest_start < edit.dest_end:
+            right.append(Segment(passage[edit.dest_start : edit.dest_end], changed))
+    return Comparison(tuple(left), tuple(right), Levenshtein.distance(quote, passage))
+
+
+def cut(text: str, limit: int = MAX_SHOWN_CHARACTERS) -> str:
+    """``text``, or its beginning and how much is missing."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]} […{len(text) - limit:,} more characters]"
+
+
+def excerpt(text: str, spans: Sequence[Span], around: int) -> list[Piece]:
+    """``text`` with ``around`` characters on each side of every span; without spans, its
+    beginning. What is left out is said by pieces of their own."""
+    marks = _merged(sorted((span.start, min(span.end, len(text))) for span in spans))
+    shown = [(max(0, start - around), min(len(text), end + around)) for start, end in marks]
+    pieces: list[Piece] = []
+    position = 0
+    for start, end in _merged(shown) or [(0, min(len(text), 2 * around))]:
+        if start > position:
+            pieces.append(Piece(skipped=start - position))
+        pieces += _marked_between(text, start, end, marks)
+        position = end
+    if position < len(text):
+        pieces.append(Piece(skipped=len(text) - position))
+    return pieces
+
+
+def visible(text: str) -> Markup:
+    """``text`` as safe HTML. What cannot be seen, or moves what can, is named by code point."""
+    return _render(text.replace("\r\n", "\n"))
+
+
+def visible_change(text: str) -> Markup:
+    """A changed run: line ends and blanks, invisible but different, get signs of their own."""
+    signed = text.replace("\r\n", "\n").replace("\n", "↵\n")
+    return _render(signed.replace(" ", "␣") if text.isspace() else signed)
+
+
+def _render(text: str) -> Markup:
+    parts: list[str] = []
+    position = 0
+    for match in _INVISIBLE.finditer(text):
+        parts.append(escape(text[position : match.start()]))
+        parts.append(f'<span class="sign">U+{ord(match.group()):04X}</span>')
+        position = match.end()
+    parts.append(escape(text[position:]))
+    return Markup("".join(parts))  # noqa: S704 - every part is escaped above or our own
+
+
+def _marked_between(
+    text: str, start: int, end: int, marks: Sequence[tuple[int, int]]
+) -> list[Piece]:
+    pieces: list[Piece] = []
+    for mark_start, mark_end in marks:
+        if start <= mark_start < end:
+            pieces += [Piece(text[start:mark_start]), Piece(text[mark_start:mark_end], marked=True)]
+            start = mark_end
+    pieces.append(Piece(text[start:end]))
+    return [piece for piece in pieces if piece.text]
+
+
+def _merged(intervals: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Sorted intervals, those that touch made one."""
+    merged: list[tuple[int, int]] = []
+    for start, end in intervals:
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    return merged

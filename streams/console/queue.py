@@ -1,0 +1,175 @@
+"""Which case comes next: pools, filters, orders, the lot for spot checks, and leases. Pure."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Literal, get_args
+
+from schemas import Verdict, stable_id
+
+Pool = Literal["queue", "stopped", "checks", "second", "skipped"]
+"""``queue``: what was stopped, with spot checks mixed in; ``stopped``: without them; ``checks``:
+only them; ``second``: cases that others decided; ``skipped``: what the reviewer skipped."""
+
+Order = Literal["uncertain", "oldest", "newest"]
+Age = Literal["", "hour", "day", "week", "older-day", "older-week"]
+
+CHECK_EVERY = 10
+"""Every tenth case is a spot check. They ignore the filters and come in the order of their lot:
+those that a reviewer would choose say nothing about the rest."""
+
+_HOUR_MILLISECONDS = 3_600_000
+_AGES: dict[str, int] = {"hour": 1, "day": 24, "week": 168, "older-day": 24, "older-week": 168}
+_LOT_DIGITS = 13
+
+
+def margin(verdict: Verdict) -> float:
+    """How far from certain, smallest first: |score - threshold| of what was scored, in [0, 1];
+    after those 1 + |D - tau| of what was only aligned; then 3, of what was never measured."""
+    if verdict.score is not None and verdict.threshold is not None:
+        return abs(verdict.score - verdict.threshold)
+    alignment = verdict.alignment
+    if alignment is not None and alignment.scored and alignment.route != "none":
+        return 1 + abs(alignment.score - alignment.threshold)
+    return 3.0
+
+
+def lot(verdict: Verdict) -> float:
+    """A number in [0, 1) that only the verdict's id decides: the draw survives every restart."""
+    return float(int(stable_id("lot", verdict.id)[:_LOT_DIGITS], 16) / 16**_LOT_DIGITS)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFilter:
+    """What a reviewer wants to see. Empty and None stand for no restriction."""
+
+    pool: Pool = "queue"
+    order: Order = "uncertain"
+    entity_type: str = ""
+    reason: str = ""
+    model: str = ""
+    document: str = ""
+    age: Age = ""
+    min_score: float | None = None
+    max_score: float | None = None
+
+    @classmethod
+    def parse(cls, query: Mapping[str, str]) -> CaseFilter:
+        """The filter of a query string; what it says wrongly restricts nothing."""
+        return cls(
+            pool=_one_of(query.get("pool", ""), get_args(Pool), "queue"),
+            order=_one_of(query.get("order", ""), get_args(Order), "uncertain"),
+            age=_one_of(query.get("age", ""), get_args(Age), ""),
+            entity_type=query.get("entity_type", "").strip(),
+            reason=query.get("reason", "").strip(),
+            model=query.get("model", "").strip(),
+            document=query.get("document", "").strip(),
+            min_score=_score(query.get("min_score", "")),
+            max_score=_score(query.get("max_score", "")),
+        )
+
+    def query(self) -> dict[str, str]:
+        """What differs from no filter, for links and hidden fields."""
+        default = CaseFilter()
+        return {
+            field.name: str(value)
+            for field in fields(self)
+            if (value := getattr(self, field.name)) != getattr(default, field.name)
+        }
+
+    @property
+    def restrictions(self) -> int:
+        """How many restrictions there are besides pool and order."""
+        return len(self.query().keys() - {"pool", "order"})
+
+    def conditions(self, now_milliseconds: int) -> list[tuple[str, object]]:
+        """The restrictions as SQL conditions on ``cases``, each with its one parameter."""
+        found: list[tuple[str, object]] = [
+            (condition, value)
+            for condition, value in (
+                ("entity_type = ?", self.entity_type),
+                ("instr(reasons, ?) > 0", f" {self.reason} " if self.reason else ""),
+                ("model = ?", self.model),
+                ("doc_id = ?", self.document),
+            )
+            if value
+        ]
+        if self.min_score is not None:
+            found.append(("score >= ?", self.min_score))
+        if self.max_score is not None:
+            found.append(("score <= ?", self.max_score))
+        if self.age:
+            sign = "<" if self.age.startswith("older") else ">="
+            limit = now_milliseconds - _AGES[self.age] * _HOUR_MILLISECONDS
+            found.append((f"at {sign} ?", limit))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """``holder`` is a session, ``reviewer`` the name to show to others."""
+
+    case_id: str
+    holder: str
+    reviewer: str
+    expires: float
+
+
+class Leases:
+    """Who has which case open. A session has one case; a case has one session.
+
+    In memory: after a restart every case is free again, and a decision is accepted all the same.
+    """
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._clock = clock
+        self._by_holder: dict[str, Lease] = {}
+
+    def take(self, case_id: str, holder: str, reviewer: str) -> bool:
+        """Give ``case_id`` to ``holder`` (or renew it), unless somebody else has it."""
+        other = self.on(case_id)
+        if other and other.holder != holder:
+            return False
+        expires = self._clock() + self._seconds
+        self._by_holder[holder] = Lease(case_id, holder, reviewer, expires)
+        return True
+
+    def release(self, holder: str) -> None:
+        """``holder`` has no case any more."""
+        self._by_holder.pop(holder, None)
+
+    def held_by(self, holder: str) -> str | None:
+        """The case that ``holder`` has open."""
+        self._expire()
+        lease = self._by_holder.get(holder)
+        return lease.case_id if lease else None
+
+    def on(self, case_id: str) -> Lease | None:
+        """The lease on ``case_id``."""
+        self._expire()
+        return next((le for le in self._by_holder.values() if le.case_id == case_id), None)
+
+    def taken_from(self, holder: str) -> set[str]:
+        """The cases that others have open."""
+        self._expire()
+        return {le.case_id for le in self._by_holder.values() if le.holder != holder}
+
+    def _expire(self) -> None:
+        now = self._clock()
+        for lease in [le for le in self._by_holder.values() if le.expires <= now]:
+            del self._by_holder[lease.holder]
+
+
+def _one_of(text: str, allowed: tuple[str, ...], default: str) -> Literal:  # type: ignore[valid-type]
+    return text if text in allowed else default
+
+
+def _score(text: str) -> float | None:
+    try:
+        score = float(text)
+    except ValueError:
+        return None
+    return score if 0 <= score <= 1 else None

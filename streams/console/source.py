@@ -1,0 +1,163 @@
+"""The review role: reads three topics into an index, serves the console, publishes outcomes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import socket
+import sys
+from collections.abc import Iterable
+
+import structlog
+from aiokafka import AIOKafkaConsumer, ConsumerRecord
+
+from agents.document_store import DocumentStore
+from schemas import Review, Verdict
+from streams import metrics
+from streams.errors import OperatorError
+from streams.health import quiet_server
+from streams.kafka_clients import new_reader
+from streams.progress import Progress
+from streams.publisher import Publisher, PublishFailed
+from streams.reading import POLL_MILLISECONDS, assign, ends, to_record
+from streams.records import Record, UnreadableRecord, decode
+from streams.settings import Settings
+from streams.topics import ACCEPTED, QUARANTINE, REVIEWS
+
+from .app import console_app
+from .desk import ReviewDesk
+from .measures import open_cases
+from .session import Sessions
+from .store import CaseStore
+from .texts import DocumentTexts
+
+log = structlog.get_logger(__name__)
+
+ROLE = "review"
+TOPICS = (ACCEPTED, QUARANTINE, REVIEWS)
+BATCH_RECORDS = 500
+OUTCOME_SECONDS = 0.5
+TOKEN_BYTES = 24
+
+
+class ReviewSource:
+    """Reads outside every consumer group, always from the beginning: its state is what the
+    topics say, and there is nothing to commit. One process serves all reviewers."""
+
+    def __init__(self, publisher: Publisher, settings: Settings, texts: DocumentStore) -> None:
+        self.progress = Progress(ROLE)
+        self._publisher = publisher
+        self._settings = settings
+        self._texts = DocumentTexts(texts)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Serve until ``stop`` is set.
+
+        Raises:
+            OperatorError: the console's address cannot be bound.
+            UnknownTopic: a topic is missing.
+        """
+        listener = _listen(self._settings)
+        store = CaseStore(self._settings.leakage_sample)
+        desk = ReviewDesk(store, self._publisher, self._settings)
+        configured = self._settings.console_token
+        token = configured.get_secret_value() if configured else secrets.token_urlsafe(TOKEN_BYTES)
+        app = console_app(desk, self._texts, Sessions(token), self.progress, self._settings)
+        server = quiet_server(app, *listener.getsockname()[:2])
+        _announce(listener, None if configured else token)
+        tasks = [
+            asyncio.create_task(self._read(desk, stop)),
+            asyncio.create_task(self._publish_outcomes(desk, stop)),
+            asyncio.create_task(server.serve(sockets=[listener])),
+        ]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            server.should_exit = True
+            await _end(tasks[:2])
+            await tasks[2]
+            store.close()
+        for task in tasks:
+            if not task.cancelled():
+                task.result()
+
+    async def _read(self, desk: ReviewDesk, stop: asyncio.Event) -> None:
+        missing = await ends(self._settings, TOPICS)
+        consumer = new_reader(self._settings)
+        await consumer.start()
+        try:
+            await assign(consumer, [self._settings.topic(topic.name) for topic in TOPICS])
+            while not stop.is_set():
+                await self._read_batch(consumer, desk)
+                for tp in [tp for tp in missing if not desk.ready]:
+                    if await consumer.position(tp) >= missing[tp]:
+                        del missing[tp]
+                if not missing and not desk.ready:
+                    desk.ready = True
+                    log.info("console_ready", **open_cases(desk.store))
+        finally:
+            await consumer.stop()
+
+    async def _read_batch(self, consumer: AIOKafkaConsumer, desk: ReviewDesk) -> None:
+        fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS, max_records=BATCH_RECORDS)
+        self.progress.polled()
+        with desk.store.batch():
+            for messages in fetched.values():
+                self._note(desk, messages)
+
+    def _note(self, desk: ReviewDesk, messages: Iterable[ConsumerRecord]) -> None:
+        for message in messages:
+            record = to_record(message)
+            try:
+                _note_record(desk, record, reviews=self._settings.topic(REVIEWS.name))
+            except UnreadableRecord as error:
+                log.warning(
+                    "unreadable_record", **record.coordinates.model_dump(), problem=str(error)
+                )
+
+    async def _publish_outcomes(self, desk: ReviewDesk, stop: asyncio.Event) -> None:
+        while not stop.is_set():
+            if desk.ready:
+                for pool, count in open_cases(desk.store).items():
+                    metrics.OPEN_CASES.labels(pool).set(count)
+                try:
+                    await desk.publish_due()
+                except PublishFailed as error:
+                    log.warning("outcomes_wait_for_kafka", detail=str(error))
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), OUTCOME_SECONDS)
+
+
+def _note_record(desk: ReviewDesk, record: Record, *, reviews: str) -> None:
+    if record.topic == reviews:
+        desk.note_review(decode(record, Review).event)
+    else:
+        desk.note_verdict(decode(record, Verdict).event, record.timestamp)
+
+
+def _listen(settings: Settings) -> socket.socket:
+    address = settings.console_host, settings.console_port
+    try:
+        family = socket.AF_INET6 if ":" in settings.console_host else socket.AF_INET
+        return socket.create_server(address, family=family)
+    except OSError as error:
+        raise OperatorError(
+            f"the console cannot listen on {address[0]}:{address[1]}: {error.strerror}; "
+            "set SAFEPASSAGE_CONSOLE_HOST or SAFEPASSAGE_CONSOLE_PORT"
+        ) from error
+
+
+def _announce(listener: socket.socket, token: str | None) -> None:
+    """The only place where a generated token is ever shown."""
+    host, port = listener.getsockname()[:2]
+    address = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+    secret = f"  token: {token}" if token else ""
+    sys.stdout.write(f"review console: {address}{secret}\n")
+    sys.stdout.flush()
+
+
+async def _end(tasks: Iterable[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

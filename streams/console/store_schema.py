@@ -1,0 +1,53 @@
+"""The tables of the console's index, and why each is there."""
+
+SCHEMA = """
+PRAGMA journal_mode = MEMORY;
+PRAGMA synchronous = OFF;    -- what is lost with the process is read again from the topics
+PRAGMA cache_size = -65536;  -- 64 MiB of memory, the rest on disk
+
+-- Every extraction that got a verdict, accepted ones too: they are the other half of the rates.
+CREATE TABLE cases (
+    id TEXT PRIMARY KEY,
+    at INTEGER NOT NULL,
+    decision TEXT NOT NULL,
+    entity_type TEXT NOT NULL,
+    model TEXT NOT NULL,
+    prompt TEXT NOT NULL,
+    doc_id TEXT NOT NULL,
+    reasons TEXT NOT NULL,
+    score REAL,
+    margin REAL NOT NULL,
+    lot REAL NOT NULL,
+    revision TEXT NOT NULL,
+    pool TEXT,
+    settled INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- What a reviewer may be shown, compressed.
+CREATE TABLE bodies (case_id TEXT PRIMARY KEY, verdict BLOB NOT NULL);
+CREATE TABLE reviews (
+    id TEXT PRIMARY KEY,
+    case_id TEXT NOT NULL,
+    reviewer TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    review BLOB NOT NULL
+);
+CREATE TABLE published (case_id TEXT PRIMARY KEY, at INTEGER NOT NULL, verdict BLOB NOT NULL);
+
+-- Derived from the reviews of a case whenever one is added.
+CREATE TABLE opinions (
+    case_id TEXT NOT NULL, reviewer TEXT NOT NULL, judged INTEGER NOT NULL,
+    PRIMARY KEY (case_id, reviewer)
+) WITHOUT ROWID;
+CREATE TABLE checked (case_id TEXT PRIMARY KEY, revision TEXT NOT NULL, leaked INTEGER NOT NULL);
+
+CREATE INDEX by_margin ON cases (pool, settled, margin, id);
+CREATE INDEX by_age ON cases (pool, settled, at, id);
+CREATE INDEX by_lot ON cases (pool, settled, lot, id);
+CREATE INDEX by_type ON cases (pool, settled, entity_type);
+CREATE INDEX by_model ON cases (pool, settled, model);
+CREATE INDEX by_document ON cases (doc_id);
+CREATE INDEX reviews_of_case ON reviews (case_id, at, id);
+CREATE INDEX reviews_by_reviewer ON reviews (reviewer, at);
+CREATE INDEX opinions_of_reviewer ON opinions (reviewer, judged, case_id);
+"""

@@ -1,0 +1,61 @@
+"""The text around a passage, for a page that must not wait long for it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from aiokafka.errors import KafkaError
+
+from agents.document_store import DocumentStore, DocumentStoreError
+from schemas import DocumentRef, Span, Verdict
+
+PATIENCE_SECONDS = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentText:
+    """A document's text, or ``problem``: why there is none, in a sentence for the reviewer.
+
+    ``spans`` are the passages that really stand there.
+    """
+
+    text: str = ""
+    spans: tuple[Span, ...] = ()
+    problem: str = ""
+
+
+class DocumentTexts:
+    """Fetches texts through the document store; a text that comes late is there at the next try."""
+
+    def __init__(self, store: DocumentStore) -> None:
+        self._store = store
+
+    async def of(self, verdict: Verdict) -> DocumentText:
+        """The text of a verdict's document."""
+        ref = verdict.document
+        if ref is None:
+            return DocumentText(problem="The verdict names no document.")
+        try:
+            text = await asyncio.wait_for(self._store.get(ref), PATIENCE_SECONDS)
+        except TimeoutError:
+            return DocumentText(problem="The text did not come in time. Reload to try again.")
+        except (DocumentStoreError, LookupError, ValueError, KafkaError, OSError) as error:
+            return DocumentText(problem=_explain(ref, error))
+        passages = _passages(verdict)
+        standing = tuple(s for s in passages if text[s.start : s.end] == s.text)
+        problem = (
+            "" if len(standing) == len(passages) else "The passage does not stand in the text."
+        )
+        return DocumentText(text, standing, problem)
+
+
+def _passages(verdict: Verdict) -> tuple[Span, ...]:
+    alignment = verdict.alignment
+    return alignment.passages or alignment.spans if alignment else ()
+
+
+def _explain(ref: DocumentRef, error: Exception) -> str:
+    where = ref.coordinates
+    place = f"{where.topic}-{where.partition}@{where.offset}" if where else "no known record"
+    return f"The document's text is not available ({place}: {type(error).__name__})."

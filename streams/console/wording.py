@@ -1,0 +1,55 @@
+"""The console's words for codes: what a reviewer who never saw the source understands."""
+
+from __future__ import annotations
+
+REASONS = {
+    "not_found": "The quote does not stand in the document.",
+    "empty_context": "Nothing was quoted.",
+    "low_evidence": "The quote is too short for so inexact a match.",
+    "unsupported": "The scorer does not see the value supported by the passage.",
+    "review_rejected": "A reviewer refused it.",
+    "document_missing": "The document could not be found.",
+    "document_mismatch": "The document found is not the one it was extracted from.",
+    "document_too_long": "The document is longer than the limit.",
+    "context_too_long": "The quote is longer than the limit.",
+    "alignment_failed": "The aligner failed.",
+    "alignment_timeout": "The aligner took too long.",
+    "scorer_failed": "The scorer failed.",
+    "scorer_timeout": "The scorer took too long.",
+    "score_not_finite": "The scorer gave no finite number.",
+    "no_threshold": "There is no threshold to compare the score with.",
+    "invalid_extraction": "The extraction itself is not valid.",
+    "review_confirmed": "A reviewer confirmed it.",
+    "review_corrected": "A reviewer corrected it.",
+}
+
+DECISIONS = {
+    "supports": "supports",
+    "insufficient": "insufficient",
+    "corrected": "corrected",
+    "skipped": "skipped",
+    "undone": "undone",
+}
+
+POOLS = {
+    "queue": "Stopped, with spot checks mixed in",
+    "stopped": "Stopped only",
+    "checks": "Spot checks only",
+    "second": "Second opinions on decided cases",
+    "skipped": "Skipped by me",
+}
+
+ORDERS = {
+    "uncertain": "Most uncertain first",
+    "oldest": "Oldest first",
+    "newest": "Newest first",
+}
+
+AGES = {
+    "": "Any age",
+    "hour": "Last hour",
+    "day": "Last 24 hours",
+    "week": "Last 7 days",
+    "older-day": "Older than 24 hours",
+    "older-week": "Older than 7 days",
+}
