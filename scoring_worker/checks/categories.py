@@ -1,0 +1,72 @@
+"""Values that are one of a few options: a hearing is public or private, in person or virtual."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from .text import fold
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option: the values that name it, and how passages say it."""
+
+    name: str
+    values: frozenset[str]
+    said: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """A closed set of options, and the words of entity types that ask for it."""
+
+    name: str
+    types: tuple[frozenset[str], ...]
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """``wanted`` is the option that the value names, ``said`` are those the passage speaks of."""
+
+    category: str
+    wanted: str | None
+    said: tuple[str, ...]
+
+
+@cache
+def categories() -> tuple[Category, ...]:
+    """Every category of the lexicon (categories.txt)."""
+    text = files(__package__).joinpath("categories.txt").read_text("utf-8")
+    return tuple(map(_category, re.split(r"^== ", text, flags=re.MULTILINE)[1:]))
+
+
+def _category(block: str) -> Category:
+    heading, *lines = block.strip().splitlines()
+    name, types = heading.split(": ")
+    options = []
+    for line in lines:
+        values, said = line.split(" | ", 1)
+        named = [value.strip() for value in values.split(",")]
+        pattern = re.compile(rf"(?<![\w-])(?:{said.strip()})(?![\w-])")
+        options.append(Option(named[0], frozenset(named), pattern))
+    return Category(name, tuple(frozenset(t.split()) for t in types.split("; ")), tuple(options))
+
+
+def choice(entity_type: str, value: str, folded: str) -> Choice | None:
+    """The value's option and the passage's, or None where the type is no known category."""
+    asked = set(re.findall(r"[a-z]+", fold(entity_type)))
+    for category in categories():
+        if any(types <= asked for types in category.types):
+            return _choose(category, fold(value), folded)
+    return None
+
+
+def _choose(category: Category, value: str, folded: str) -> Choice:
+    wanted = [option.name for option in category.options if value in option.values]
+    wanted = wanted or [option.name for option in category.options if option.said.fullmatch(value)]
+    said = tuple(option.name for option in category.options if option.said.search(folded))
+    return Choice(category.name, wanted[0] if wanted else None, said)

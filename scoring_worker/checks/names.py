@@ -1,0 +1,211 @@
+"""Whether a passage holds the words of a value: a name, a body, a place, an identifier."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from rapidfuzz.distance import Levenshtein
+
+from .text import Word, fold, squeeze, words
+
+_UNSAID = frozenset(
+    {
+        "mr", "mrs", "ms", "miss", "me", "mme", "mlle", "dr", "prof", "sir", "hon", "honourable",
+        "honorable", "the", "of", "and", "for", "de", "la", "le", "les", "du", "des", "et", "a",
+        "an", "in", "at", "on", "to", "esq", "jr", "sr", "l", "d", "s",
+    }
+)  # fmt: skip
+"""Words whose absence says nothing: honorifics and small words."""
+_ABBREVIATIONS = {
+    "dept": "department", "div": "division", "govt": "government", "intl": "international",
+    "natl": "national", "univ": "university", "corp": "corporation", "inc": "incorporated",
+    "ltd": "limited", "co": "company", "st": "saint", "ste": "sainte", "ave": "avenue",
+    "assn": "association", "min": "ministry", "comm": "commission", "no": "number",
+    "ft": "fort", "mt": "mount",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How a passage bears out the words of a value.
+
+    ``share`` of the telling words found, in [0, 1]; ``missing`` those that were not;
+    ``expanded`` those of which the passage has only the initial; ``altered`` those it has in
+    another spelling, ``altered_share`` of all; ``start`` and ``end`` are of what was found, in
+    the folded passage.
+    """
+
+    share: float
+    missing: tuple[str, ...] = ()
+    expanded: tuple[str, ...] = ()
+    altered: tuple[str, ...] = ()
+    verbatim: bool = False
+    acronym: bool = False
+    altered_share: float = 0.0
+    start: int = 0
+    end: int = 0
+
+
+def cover(value: str, folded: str) -> Coverage:
+    """Look for the words of ``value`` in a folded passage."""
+    sought = _variants_resolved(fold(value))
+    telling = [w.text for w in words(sought) if w.text not in _UNSAID] or [
+        w.text for w in words(sought)
+    ]
+    if not telling:
+        return Coverage(0.0)
+    place = _verbatim(sought, folded)
+    if place:
+        return Coverage(1.0, verbatim=True, start=place[0], end=place[1])
+    resolved = _variants_resolved(folded)
+    place = _verbatim(sought, resolved)
+    if place:
+        start, end = _locate(telling, folded)
+        return Coverage(1.0, verbatim=True, start=start, end=end)
+    return _by_words(telling, resolved)
+
+
+def _verbatim(sought: str, folded: str) -> tuple[int, int] | None:
+    """Where the words of ``sought`` stand in a row, whatever stands between them."""
+    pattern = r"\W*".join(re.escape(word.text) for word in words(sought))
+    match = re.search(rf"(?<![a-z0-9]){pattern}(?![a-z0-9])", folded)
+    if match:
+        return match.span()
+    squeezed = squeeze(sought)
+    if len(squeezed) < 6 or squeezed not in squeeze(folded):
+        return None
+    scanned = r"\W?".join(map(re.escape, squeezed))
+    match = re.search(rf"(?<![a-z0-9]){scanned}(?![a-z0-9])", folded)
+    return match.span() if match else None
+
+
+def _by_words(telling: Sequence[str], folded: str) -> Coverage:
+    passage = words(folded)
+    found: list[Word] = []
+    missing, expanded, altered = [], [], []
+    for word in telling:
+        match, how = _find(word, passage, found[-1].end if found else 0)
+        if match is None:
+            missing.append(word)
+            continue
+        found.append(match)
+        if how == "expanded":
+            expanded.append(word)
+        elif how == "altered":
+            altered.append(word)
+    if missing and _is_acronym(telling, passage):
+        return Coverage(1.0, acronym=True)
+    start, end = _tightest(found)
+    return Coverage(
+        share=len(found) / len(telling),
+        missing=tuple(missing),
+        expanded=tuple(expanded),
+        altered=tuple(altered),
+        altered_share=len(altered) / len(telling),
+        start=start,
+        end=end,
+    )
+
+
+def _find(word: str, passage: Sequence[Word], after: int) -> tuple[Word | None, str]:
+    """The word of the passage that stands for ``word``, preferably behind ``after``, and how."""
+    ordered = [w for w in passage if w.start >= after] + [w for w in passage if w.start < after]
+    for how, agree in _AGREEMENTS:
+        for candidate in ordered:
+            if agree(word, candidate.text):
+                return candidate, how
+    return None, ""
+
+
+def _same(word: str, other: str) -> bool:
+    return word == other or _ABBREVIATIONS.get(word, word) == _ABBREVIATIONS.get(other, other)
+
+
+def _stands_for(word: str, other: str) -> bool:
+    """The value has an initial where the passage has the name: less precise, but right."""
+    return len(word) == 1 and len(other) > 2 and other.startswith(word)
+
+
+def _only_initial(word: str, other: str) -> bool:
+    return len(word) > 1 and other == word[0]
+
+
+def _same_stem(word: str, other: str) -> bool:
+    """Singular and plural, and names run together by a scanner or a hyphen."""
+    return len(word) > 3 and (other in {f"{word}s", f"{word}es"} or word in {f"{other}s"})
+
+
+def _nearly(word: str, other: str) -> bool:
+    """One slip of a scanner or of the typist in a word long enough to bear it."""
+    if word.isdigit() or other.isdigit() or min(len(word), len(other)) < 4:
+        return False
+    allowed = 1 if len(word) < 8 else 2
+    return Levenshtein.distance(word, other, score_cutoff=allowed) <= allowed
+
+
+_AGREEMENTS: tuple[tuple[str, Callable[[str, str], bool]], ...] = (
+    ("same", _same),
+    ("same", _stands_for),
+    ("same", _same_stem),
+    ("altered", _nearly),
+    ("expanded", _only_initial),
+)
+"""Ways in which a word of the passage can stand for one of the value, best first."""
+
+
+def _is_acronym(telling: Sequence[str], passage: Sequence[Word]) -> bool:
+    """Whether the value is an acronym of a run of the passage's words."""
+    if len(telling) != 1 or not 2 <= len(telling[0]) <= 8:
+        return False
+    initials = "".join(w.text[0] for w in passage if w.text not in _UNSAID)
+    return len(telling[0]) > 2 and telling[0] in initials
+
+
+def _tightest(found: Sequence[Word]) -> tuple[int, int]:
+    if not found:
+        return 0, 0
+    return min(w.start for w in found), max(w.end for w in found)
+
+
+def _locate(telling: Sequence[str], folded: str) -> tuple[int, int]:
+    return _tightest([w for w in words(folded) if w.text in telling])
+
+
+@cache
+def _place_variants() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Patterns of the other ways to write a place, longest first, with its plain name."""
+    text = files(__package__).joinpath("places.txt").read_text("utf-8")
+    rows = [line.split(" | ") for line in text.splitlines() if line and not line.startswith("#")]
+    pairs = [(variant, row[0]) for row in rows for variant in row[1:] if len(variant) > 2]
+    pairs.sort(key=lambda pair: -len(pair[0]))
+    return tuple((re.compile(rf"(?<![\w'-]){re.escape(v)}(?![\w'-])"), name) for v, name in pairs)
+
+
+@cache
+def _short_places() -> dict[str, str]:
+    """Two-letter forms, which count only as whole parts after a comma or in brackets."""
+    text = files(__package__).joinpath("places.txt").read_text("utf-8")
+    rows = [line.split(" | ") for line in text.splitlines() if line and not line.startswith("#")]
+    return {v: row[0] for row in rows for v in row[1:] if len(v) == 2}
+
+
+_AFTER_COMMA = re.compile(r"(?:(?<=, )|(?<=,)|(?<=\()|(?<=^)|(?<=\bthe ))([a-z]{2})(?=\W|$)")
+
+
+def _variants_resolved(folded: str) -> str:
+    """Every place under its plain name, so that "Vancouver, BC" and "B.C." agree."""
+    for pattern, name in _place_variants():
+        folded = pattern.sub(name, folded)
+    return _AFTER_COMMA.sub(lambda m: _short_places().get(m[1], m[1]), folded)
+
+
+@cache
+def known_places() -> frozenset[str]:
+    """Plain names and variants of places, folded."""
+    text = files(__package__).joinpath("places.txt").read_text("utf-8")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    return frozenset(name for line in lines for name in line.split(" | "))

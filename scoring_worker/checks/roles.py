@@ -1,0 +1,120 @@
+"""Which role an entity type asks for, and which role the label beside a value gives it.
+
+Headers name their values: "Panel / Tribunal: A. Green" makes A. Green the judge, and the label
+"Counsel for the Claimant(s)" that happens to follow does not make him counsel. The lexicon
+(roles.txt) holds what is common to many kinds of documents; a type that it does not know has no
+role here, and is left to the encoder and to the words that type and passage share.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from .text import fold
+
+_SIGNIFICANT = re.compile(r"[a-z0-9]")
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A row of roles.txt. ``kind`` is "date", "person" or "place"."""
+
+    name: str
+    kind: str
+    types: tuple[frozenset[str], ...]
+    label: re.Pattern[str]
+    cue: re.Pattern[str]
+
+
+class FoundLabel(NamedTuple):
+    """A label at ``start`` to ``end`` of a folded text."""
+
+    role: Role
+    start: int
+    end: int
+
+
+@cache
+def roles() -> tuple[Role, ...]:
+    """Every role of the lexicon."""
+    text = files(__package__).joinpath("roles.txt").read_text("utf-8")
+    blocks = re.split(r"^== ", text, flags=re.MULTILINE)[1:]
+    return tuple(map(_role, blocks))
+
+
+def _role(block: str) -> Role:
+    heading, *lines = block.strip().splitlines()
+    name, kind = (part.strip() for part in heading.split("|"))
+    parts = dict(line.split(": ", 1) for line in lines)
+    return Role(
+        name=name,
+        kind=kind,
+        types=tuple(frozenset(words.split()) for words in parts["type"].split("; ")),
+        label=re.compile(rf"(?<![\w'-])(?:{parts['label']})(?![\w'-])"),
+        cue=re.compile(rf"(?<!\w)(?:{parts['cue']})(?!\w)"),
+    )
+
+
+@cache
+def role_of_type(entity_type: str) -> Role | None:
+    """The role that ``entity_type`` asks for: the one most of whose words it has."""
+    asked = {_singular(word) for word in re.findall(r"[a-z]+", fold(entity_type))}
+    fitting = [(len(words), role) for role in roles() for words in role.types if words <= asked]
+    return max(fitting, key=lambda fit: fit[0])[1] if fitting else None
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+
+
+def labels_in(folded: str) -> list[FoundLabel]:
+    """Labels of any role, in order; where two overlap, the longer one."""
+    found = [
+        FoundLabel(role, match.start(), match.end())
+        for role in roles()
+        for match in role.label.finditer(folded)
+    ]
+    kept: list[FoundLabel] = []
+    for label in sorted(found, key=lambda label: (label.start - label.end, label.start)):
+        if all(label.end <= other.start or other.end <= label.start for other in kept):
+            kept.append(label)
+    return sorted(kept, key=lambda label: label.start)
+
+
+def governing_role(
+    folded: str, labels: Sequence[FoundLabel], kind: str, start: int, end: int
+) -> Role | None:
+    """The role that the labels give to the value at ``start`` to ``end``.
+
+    The nearest label before the value counts, unless it closed an earlier value ("Panel A. Green
+    Tribunal" is one value between its English and its French label); then, as where none stands
+    before, the nearest one behind it.
+    """
+    fitting = [label for label in labels if label.role.kind == kind]
+    before = [label for label in fitting if label.end <= start]
+    after = [label for label in fitting if label.start >= end]
+    if before and not (after and _closes(folded, before, labels)):
+        return before[-1].role
+    return after[0].role if after else (before[-1].role if before else None)
+
+
+def _closes(folded: str, before: Sequence[FoundLabel], labels: Sequence[FoundLabel]) -> bool:
+    """Whether the last label repeats the one before it with a value in between."""
+    if len(before) < 2 or before[-1].role is not before[-2].role:
+        return False
+    opening, closing = before[-2], before[-1]
+    between = folded[opening.end : closing.start]
+    inner = [lab for lab in labels if opening.end <= lab.start and lab.end <= closing.start]
+    return not inner and len(_SIGNIFICANT.findall(between)) > 2
+
+
+def nearest_cue(folded: str, role: Role, start: int, end: int, reach: int = 90) -> int | None:
+    """Characters between the value and the closest cue of ``role``; None beyond ``reach``."""
+    gaps = [max(match.start() - end, start - match.end(), 0) for match in role.cue.finditer(folded)]
+    nearest = min(gaps, default=None)
+    return nearest if nearest is not None and nearest <= reach else None

@@ -1,0 +1,18 @@
+"""Labelled pairs without labellers: known facts of a document, and ways to get them wrong."""
+
+from .corruptors import CORRUPTIONS, corrupt, labelled_pairs
+from .known import KnownDocument, KnownField, Label, LabelledPair
+from .noise import with_noise
+from .synthesis import synthetic_documents
+
+__all__ = [
+    "CORRUPTIONS",
+    "KnownDocument",
+    "KnownField",
+    "Label",
+    "LabelledPair",
+    "corrupt",
+    "labelled_pairs",
+    "synthetic_documents",
+    "with_noise",
+]

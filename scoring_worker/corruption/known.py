@@ -1,0 +1,106 @@
+"""Documents whose facts are known, and the labelled pairs made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import JsonValue
+
+from schemas import hypothesis
+from scoring_worker.scorer import Pair
+
+Kind = Literal[
+    "date", "person", "place", "organisation", "money", "number", "category", "clause", "text"
+]
+"""What a value is, whatever its entity type calls it. Corruptions stay within a kind.
+
+A "category" is one of a few options, a "clause" a yes to the question that its type asks.
+"""
+
+GENERIC_TYPES: Mapping[Kind, tuple[str, ...]] = {
+    "date": ("Date",),
+    "person": ("Person", "Name"),
+    "place": ("GPE", "Geopolitical Entity", "Location"),
+    "organisation": ("Organization", "Organisation"),
+    "money": ("Amount", "Money"),
+    "number": (),
+    "category": (),
+    "clause": (),
+    "text": (),
+}
+"""Types that any value of a kind has wherever it stands: no label has to say so."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownField:
+    """One fact of a document: ``text[start:end]`` says ``value``.
+
+    ``entity_types`` are the names under which that is right (the first is the usual one), none
+    where the sentence does not say what the value is. ``context_start`` to ``context_end`` is the
+    least that shows both value and type: a label with its value, or a sentence.
+    """
+
+    entity_types: tuple[str, ...]
+    kind: Kind
+    value: JsonValue
+    start: int
+    end: int
+    context_start: int
+    context_end: int
+
+    @property
+    def generic_types(self) -> tuple[str, ...]:
+        """The kind's own types, which fit without any label."""
+        return GENERIC_TYPES[self.kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """``text[start:end]`` announces a value of one of ``entity_types``."""
+
+    start: int
+    end: int
+    entity_types: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownDocument:
+    """A text with what is known of it. ``plain`` are spans that state no value at all.
+
+    ``empty`` are labels whose value is absent (N/A, Nil, redacted): (start, end of the label
+    with that mark, entity types).
+    """
+
+    id: str
+    text: str
+    fields: tuple[KnownField, ...]
+    labels: tuple[Label, ...] = ()
+    plain: tuple[tuple[int, int], ...] = ()
+    empty: tuple[Label, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledPair:
+    """A passage, a claim about it and whether it holds (label 1). ``group`` is the document.
+
+    ``kind`` names how the pair came about. It is for counting: no scorer sees it.
+    """
+
+    premise: str
+    entity_type: str
+    value: JsonValue
+    label: Literal[0, 1]
+    kind: str
+    group: str = field(default="")
+
+    @property
+    def pair(self) -> Pair:
+        """What a scorer is asked."""
+        return Pair(
+            premise=self.premise,
+            hypothesis=hypothesis(self.entity_type, self.value),
+            entity_type=self.entity_type,
+            value=self.value,
+        )

@@ -1,0 +1,1 @@
+"""Training: silver labels, then gold ones, then a default scorer that says what it rests on."""

@@ -1,0 +1,196 @@
+"""Reads the files that training rests on into `LabelledPair`s. ``.gz`` is read everywhere."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+
+from schemas import CLAIM_TYPE, entity_type_name, hypothesis
+from scoring_worker.corruption import KnownDocument, KnownField, LabelledPair
+from scoring_worker.corruption.known import Kind
+
+Row = Mapping[str, Any]
+Align = Callable[[str, str], str | None]
+"""(document text, context) to the aligned passage; None where the context is not found."""
+
+PERMISSIVE_NLI = frozenset(
+    {"SNLI", "MultiNLI", "InfoTabS", "HANS", "SciTail", "RTE-GLUE", "RTE1-3"}
+)
+"""Sources of an NLI file whose licences allow the weights trained on them to be shipped."""
+
+_TYPE_NAMES = {"ORG": "Organization", "PER": "Person", "LOC": "GPE", "TIME": "Date", "GPE": "GPE"}
+_KIND_WORDS: tuple[tuple[Kind, tuple[str, ...]], ...] = (
+    ("date", ("date", "time")),
+    ("person", ("judge", "lawyer", "counsel", "person", "witness", "per", "signatory")),
+    ("place", ("gpe", "loc", "location", "place", "country", "city", "governing law")),
+    ("organisation", ("org", "court", "company", "organization", "organisation", "tribunal")),
+    ("money", ("amount", "fee", "rent", "price")),
+    ("number", ("num", "notice period", "renewal term", "duration")),
+)
+_CONTEXT_CHARACTERS = 160
+
+
+class CorpusError(ValueError):
+    """A file of labels or documents that cannot be read; the message names file and line."""
+
+
+def read_rows(path: Path) -> Iterator[Row]:
+    """The objects of a JSONL or JSONL.gz file.
+
+    Raises:
+        CorpusError: the file is missing, or a line is not a JSON object.
+    """
+    opener = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opener(path, "rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield _row(line, path, number)
+    except OSError as error:
+        raise CorpusError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _row(line: bytes, path: Path, number: int) -> Row:
+    try:
+        row = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise CorpusError(f"{path}, line {number}: not JSON") from error
+    if not isinstance(row, dict):
+        raise CorpusError(f"{path}, line {number}: not an object")
+    return row
+
+
+def known_documents(rows: Iterable[Row]) -> Iterator[KnownDocument]:
+    """Documents with ``entities`` [{type, start, end, text, value?}] as documents of known fields.
+
+    A field's context is its line, or what stands within 160 characters where lines are long.
+    """
+    for row in rows:
+        text = row["text"]
+        fields = (_field(text, entity) for entity in row.get("entities", ()))
+        yield KnownDocument(id=row["id"], text=text, fields=tuple(filter(None, fields)))
+
+
+def _field(text: str, entity: Row) -> KnownField | None:
+    start, end = entity["start"], entity["end"]
+    name = _TYPE_NAMES.get(entity["type"]) or _readable(entity["type"])
+    words = " ".join(text[start:end].split())
+    value = entity.get("value") or words
+    if isinstance(value, str) and len(value) > 3 * len(words):
+        value = words  # a list of all parties, of which this span is one
+    if not value or end <= start:
+        return None
+    context = (start, end) if end - start > _CONTEXT_CHARACTERS else _line(text, start, end)
+    kind: Kind = "clause" if value == "Yes" else _kind(name)
+    return KnownField((name,), kind, value, start, end, *context)
+
+
+def _readable(name: str) -> str:
+    return entity_type_name(name.lower()) if name.isupper() else entity_type_name(name)
+
+
+def _kind(entity_type: str) -> Kind:
+    words = entity_type.casefold()
+    return next((kind for kind, cues in _KIND_WORDS if any(cue in words for cue in cues)), "text")
+
+
+def _line(text: str, start: int, end: int) -> tuple[int, int]:
+    left = max(text.rfind("\n", 0, start) + 1, start - _CONTEXT_CHARACTERS)
+    newline = text.find("\n", end)
+    right = min(len(text) if newline < 0 else newline, end + _CONTEXT_CHARACTERS)
+    while left > 0 and left < start and not text[left - 1].isspace():
+        left += 1
+    while right < len(text) and right > end and not text[right].isspace():
+        right -= 1
+    return left, right
+
+
+def redocred_documents(rows: Iterable[Row]) -> Iterator[KnownDocument]:
+    """Re-DocRED: every first mention of a person, body, place or time in its sentence."""
+    for row in rows:
+        text, sentences, fields = row["text"], row["sent_offsets"], []
+        for entity in row["entities"]:
+            name = _TYPE_NAMES.get(entity["type"])
+            mention = entity["mentions"][0]
+            if name is None:
+                continue
+            start, end = mention["start"], mention["end"]
+            context = sentences[mention["sent"]]
+            fields.append(
+                KnownField(
+                    (name,), _kind(name), text[start:end], start, end, context[0], context[1]
+                )
+            )
+        yield KnownDocument(id=row["id"], text=text, fields=tuple(fields))
+
+
+def nli_pairs(rows: Iterable[Row], sources: frozenset[str] | None = None) -> Iterator[LabelledPair]:
+    """Rows of ``premise``, ``hypothesis`` and ``label`` as claims; a binary label is enough.
+
+    ``label`` is "entailment", or 1, for supported; whatever else is not. ``sources`` filters.
+    """
+    for number, row in enumerate(rows):
+        if sources is not None and row.get("source") not in sources:
+            continue
+        supported = row["label"] in ("entailment", 1)
+        group = str(row.get("id") or row.get("source") or number)
+        yield LabelledPair(
+            row["premise"], CLAIM_TYPE, row["hypothesis"], 1 if supported else 0, "nli", group
+        )
+
+
+def labelled_extractions(
+    rows: Iterable[Row], texts: Mapping[str, str], align: Align
+) -> Iterator[LabelledPair]:
+    """Labelled extractions as pairs, with the passage that ``align`` finds for their context.
+
+    What is not found needs no scorer and is left out, as are rows without a label.
+    """
+    for row in rows:
+        text = texts.get(row["doc_id"])
+        if text is None or row.get("label") is None:
+            continue
+        passage = align(text, row["context"])
+        if passage:
+            yield LabelledPair(
+                premise=passage,
+                entity_type=row["entity_type"],
+                value=row["value"],
+                label=row["label"],
+                kind=row.get("kind") or "gold",
+                group=row["doc_id"],
+            )
+
+
+def typed_pairs(rows: Iterable[Row]) -> Iterator[LabelledPair]:
+    """Pairs {"premise", "hypothesis", "label"}, typed where "entity_type" and "value" say so.
+
+    Without them the type is read off a hypothesis "Type: value" whose type is short; any other
+    hypothesis is a claim.
+    """
+    for number, row in enumerate(rows):
+        entity_type, value = row.get("entity_type"), row.get("value")
+        if entity_type is None or value is None:
+            entity_type, value = parse_hypothesis(row["hypothesis"])
+        label: Literal[0, 1] = 1 if row["label"] in ("entailment", "supports", 1) else 0
+        group = str(row.get("doc_id") or row.get("id") or number)
+        yield LabelledPair(row["premise"], entity_type, value, label, "pair", group)
+
+
+def parse_hypothesis(text: str) -> tuple[str, str]:
+    """("Judge", "Ann Lee") of "Judge: Ann Lee"; a claim where no short type stands in front."""
+    entity_type, colon, value = text.partition(": ")
+    if colon and value and len(entity_type.split()) <= 6 and hypothesis(entity_type, value) == text:
+        return entity_type, value
+    return CLAIM_TYPE, text
+
+
+def held_out(group: str, share: float, salt: str = "") -> bool:
+    """Whether a document belongs to the held-out ``share``: always the same answer for its id."""
+    digest = hashlib.sha256(f"{salt}{group}".encode()).digest()
+    return int.from_bytes(digest[:4]) < share * 2**32
