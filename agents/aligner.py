@@ -1,17 +1,24 @@
-"""The aligner: the extractions of a document in, what was found of each out."""
+"""The aligner: the extractions of a document in, what was found of each out.
+
+Alignment runs in one thread beside the event loop. It is numpy's and Python's own work in small
+operations, and Biopython only on matrices of a few milliseconds, so the loop waits for the
+interpreter lock 5 ms at a time and 28 ms at worst (measured on 500,000 characters against 5,000,
+see docs/alignment.md): heartbeats of seconds are safe, and a process pool would pay for sending
+every text. To use more cores, run more workers.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import structlog
 
-from agents.alignment import DocumentIndex
-from agents.alignment.scheme import DEFAULT_THRESHOLD
+from agents.alignment import DEFAULT_THRESHOLD, AlignmentTimeoutError, DocumentIndex
 from schemas import (
     AlignedExtraction,
     Alignment,
@@ -25,6 +32,10 @@ from schemas import (
 MAX_DOCUMENT_CHARACTERS = 1_000_000
 MAX_CONTEXT_CHARACTERS = 5_000
 INDEXED_CHARACTERS = 4_000_000
+TIMEOUT_SECONDS = 60.0
+EXACT_CELLS = 50_000_000
+"""Context times document characters up to which a context that is not found gets its exact score
+and its nearest passage (some .1 s). Beyond, the proof that it is not found has to do."""
 
 log = structlog.get_logger()
 
@@ -38,6 +49,7 @@ class Aligner:
         max_context_characters: longer contexts are refused, by verdict.
         indexed_characters: how much text the cache of document indexes holds, so that
             extractions of one document that arrive in several batches share its index.
+        timeout_seconds: for the extractions of one call; what needs longer is undetermined.
     """
 
     def __init__(
@@ -47,8 +59,10 @@ class Aligner:
         max_document_characters: int = MAX_DOCUMENT_CHARACTERS,
         max_context_characters: int = MAX_CONTEXT_CHARACTERS,
         indexed_characters: int = INDEXED_CHARACTERS,
+        timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> None:
         self.threshold = threshold
+        self.timeout_seconds = timeout_seconds
         self.max_document_characters = max_document_characters
         self.max_context_characters = max_context_characters
         self._indexes = _IndexCache(indexed_characters)
@@ -79,27 +93,39 @@ class Aligner:
             detail = f"{len(text)} characters, at most {self.max_document_characters} are aligned"
             return [undetermined(e, "document_too_long", document, detail) for e in extractions]
         index = self._indexes.get(text, document.digest)
-        return [self._align_one(index, document, extraction) for extraction in extractions]
+        deadline = time.monotonic() + self.timeout_seconds
+        return [self._align_one(index, document, e, deadline) for e in extractions]
 
     def _align_one(
-        self, index: DocumentIndex, document: DocumentRef, extraction: Extraction
+        self, index: DocumentIndex, document: DocumentRef, extraction: Extraction, deadline: float
     ) -> AlignedExtraction | Verdict:
         length = len(extraction.context)
         if length > self.max_context_characters:
             detail = f"{length} characters, at most {self.max_context_characters} are aligned"
             return undetermined(extraction, "context_too_long", document, detail)
         try:
-            alignment = index.align(extraction.context, threshold=self.threshold)
-            _verify_slices(index.text, alignment)
-        except Exception as error:  # noqa: BLE001 - any failure of one must not lose the others
+            alignment = self._alignment(index, extraction.context, deadline)
+        except AlignmentTimeoutError:
+            detail = f"the document was not done after {self.timeout_seconds:g} s"
+            return undetermined(extraction, "alignment_timeout", document, detail)
+        except Exception as error:  # noqa: BLE001 - one failure must not lose the others
+            # Only the class is told: a message may quote the document.
+            name = type(error).__name__
             log.warning(
-                "alignment failed",
-                document=document.id,
-                extraction=extraction.id,
-                error=type(error).__name__,
+                "alignment_failed", document=document.id, extraction=extraction.id, error=name
             )
-            return undetermined(extraction, "alignment_failed", document, type(error).__name__)
+            return undetermined(extraction, "alignment_failed", document, name)
         return _outcome(extraction, document, alignment)
+
+    def _alignment(self, index: DocumentIndex, context: str, deadline: float) -> Alignment:
+        alignment = index.align(
+            context,
+            threshold=self.threshold,
+            exact=len(context) * len(index.text) <= EXACT_CELLS,
+            deadline=deadline,
+        )
+        _verify_slices(index.text, alignment)
+        return alignment
 
 
 def _outcome(
@@ -132,13 +158,14 @@ class _IndexCache:
         self._lock = threading.Lock()
 
     def get(self, text: str, digest: str) -> DocumentIndex:
-        """The index of the document with this digest, made of ``text`` where there is none."""
+        """The index of ``text``, whose digest is ``digest``, made where there is none."""
         with self._lock:
-            index = self._indexes.get(digest)
-            if index is None:
-                index = self._indexes[digest] = DocumentIndex(text)
-                self._characters += len(text)
-            self._indexes.move_to_end(digest)
+            index = self._indexes.pop(digest, None)
+            # A digest is a claim of the event's: lone surrogates alone make two texts of one.
+            if index is None or index.text != text:
+                self._characters += len(text) - (len(index.text) if index else 0)
+                index = DocumentIndex(text)
+            self._indexes[digest] = index
             self._evict()
         return index
 

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +35,8 @@ _MAX_MARKS = 30
 # One character becomes up to 18 (U+FDFA). No text is made of such characters, only attacks are.
 _MAX_EXPANSION = 4
 _SLACK = 100
+# Characters taken at a time, which bounds the memory that clusters take.
+_CHUNK = 1 << 16
 
 _FOLDS = str.maketrans(
     {
@@ -84,13 +88,8 @@ def normalise(text: str) -> NormalisedText:
     Raises:
         ExpansionError: it would grow to more than four times its length.
     """
-    codes = code_points(text)
-    folded = _TABLE.fold(codes)
-    starts = np.arange(len(codes), dtype=np.int32)
-    ends = starts + np.int32(1)
-    clustered = folded == _CLUSTERED
-    if clustered.any():
-        folded, starts, ends = _splice_clusters(text, folded, clustered)
+    pieces = [_folded(text[start:end], start) for start, end in _chunks(text)]
+    folded, starts, ends = map(np.concatenate, zip(*pieces, strict=True))
     return _collapse(folded, starts, ends)
 
 
@@ -119,31 +118,49 @@ def _collapse(folded: Codes, starts: Offsets, ends: Offsets) -> NormalisedText:
     return NormalisedText(folded.astype("<i4").tobytes().decode("utf-32-le"), folded, starts, ends)
 
 
-def _splice_clusters(
-    text: str, folded: Codes, clustered: npt.NDArray[np.bool_]
+def _chunks(text: str) -> Iterator[tuple[int, int]]:
+    """Ranges of a bounded size that no cluster straddles; one empty range for an empty text."""
+    start = 0
+    while start < len(text) or not start:
+        end = start + _CHUNK
+        while end < len(text) and _joins(text[end]):
+            end += 1
+        yield start, min(end, len(text))
+        start = end
+
+
+def _folded(text: str, offset: int) -> tuple[Codes, Offsets, Offsets]:
+    """The folded characters of a chunk that begins at ``offset``, before blanks collapse."""
+    folded = _TABLE.fold(code_points(text))
+    starts = np.arange(offset, offset + len(text), dtype=np.int32)
+    clustered = np.flatnonzero(folded == _CLUSTERED)
+    if not len(clustered):
+        return folded, starts, starts + np.int32(1)
+    return _spliced(text, folded, starts, _clusters(text, clustered.tolist()))
+
+
+def _spliced(
+    text: str, folded: Codes, origins: Offsets, clusters: list[tuple[int, int]]
 ) -> tuple[Codes, Offsets, Offsets]:
-    """Replace each cluster by its expansion, whose characters map to the cluster's source."""
+    """Replace each cluster by its expansion, whose characters map to what they came from."""
+    expansions = [_expansion(text[start:end]) for start, end in clusters]
+    if sum(map(len, expansions)) > _MAX_EXPANSION * len(text) + _SLACK:
+        raise ExpansionError("the normalised text would be several times as long")
     counts = np.ones(len(folded), dtype=np.int64)
-    expanded = np.zeros(len(folded), dtype=np.bool_)
-    values: list[int] = []
-    starts_of: list[int] = []
-    ends_of: list[int] = []
-    for start, end in _clusters(text, np.flatnonzero(clustered).tolist()):
-        pieces = _expand(text, start, end)
+    for (start, end), expansion in zip(clusters, expansions, strict=True):
         counts[start:end] = 0
-        counts[start] = len(pieces)
-        expanded[start] = True
-        for character, piece_start, piece_end in pieces:
-            values.append(ord(character))
-            starts_of.append(piece_start)
-            ends_of.append(piece_end)
-        if len(values) > _MAX_EXPANSION * len(text) + _SLACK:
-            raise ExpansionError("the normalised text would be several times as long")
-    starts = np.repeat(np.arange(len(folded), dtype=np.int32), counts)
-    ends = starts + np.int32(1)
-    spliced = np.repeat(folded, counts)
+        counts[start] = len(expansion)
+    expanded = np.zeros(len(folded), dtype=np.bool_)
+    expanded[[start for start, _ in clusters]] = True
+    spliced, starts = np.repeat(folded, counts), np.repeat(origins, counts)
     inserted = np.repeat(expanded, counts)
-    spliced[inserted], starts[inserted], ends[inserted] = values, starts_of, ends_of
+    ends = starts + np.int32(1)
+    pieces = np.array([piece for expansion in expansions for piece in expansion], dtype=np.int32)
+    values, first, last = pieces.reshape(-1, 3).T
+    # np.repeat gave each of these the cluster's own start, to which the expansion is relative.
+    spliced[inserted] = values
+    ends[inserted] = starts[inserted] + last
+    starts[inserted] += first
     return spliced, starts, ends
 
 
@@ -167,12 +184,16 @@ def _has_room(cluster: tuple[int, int]) -> bool:
     return cluster[1] - cluster[0] <= _MAX_MARKS
 
 
-def _expand(text: str, start: int, end: int) -> list[tuple[str, int, int]]:
-    whole = _fold(text[start:end])
-    separate = [(_fold(text[i]), i) for i in range(start, end)]
-    if "".join(folded for folded, _ in separate) == whole:  # nothing composed: the finer map
-        return [(character, i, i + 1) for folded, i in separate for character in folded]
-    return [(character, start, end) for character in whole]
+@lru_cache(maxsize=4096)
+def _expansion(cluster: str) -> tuple[tuple[int, int, int], ...]:
+    """The folded characters of a cluster, and from where to where in it each came."""
+    whole = _fold(cluster)
+    separate = [_fold(character) for character in cluster]
+    if "".join(separate) == whole:  # nothing composed: the finer map
+        return tuple(
+            (ord(character), i, i + 1) for i, folded in enumerate(separate) for character in folded
+        )
+    return tuple((ord(character), 0, len(cluster)) for character in whole)
 
 
 def _fold(cluster: str) -> str:
@@ -186,6 +207,7 @@ def _fold(cluster: str) -> str:
     )
 
 
+@lru_cache(maxsize=4096)
 def _joins(character: str) -> bool:
     """Whether ``character`` may compose with, or be reordered against, what precedes it.
 
