@@ -35,6 +35,7 @@ class DeadLetter(Event):
     """Topic ``dead-letters``: a record nobody could process, with the bytes as they arrived.
 
     ``key`` and ``value`` are base64, so that any bytes survive the JSON; None is Kafka's null.
+    ``document`` is where the document stands that an extraction was made from.
     """
 
     id: EventId
@@ -47,6 +48,7 @@ class DeadLetter(Event):
     attempts: int = Field(default=1, ge=1)
     doc_id: str | None = None
     extraction_id: str | None = None
+    document: Coordinates | None = None
 
 
 class Warning(Event):

@@ -18,7 +18,9 @@ import structlog
 from schemas import (
     AlignedExtraction,
     Claim,
+    Coordinates,
     Document,
+    DocumentRef,
     Event,
     Extraction,
     Reason,
@@ -30,7 +32,7 @@ from schemas import (
 from . import metrics
 from .breaker import CircuitBreaker
 from .publisher import Publisher, PublishFailed
-from .records import Outgoing, Received, Record, UnreadableRecord, dead_letter, decode
+from .records import Outgoing, Received, Record, Subject, UnreadableRecord, dead_letter, decode
 from .topics import DEAD_LETTERS, Topic
 
 log = structlog.get_logger(__name__)
@@ -165,28 +167,27 @@ class Delivery:
         return list(end.outcome)
 
     def _letter(self, end: _Ended, failed: Failed) -> Outgoing:
-        doc_id, extraction_id = _subject(end.decoded)
+        about = _subject(end.decoded)
         letter = dead_letter(
             end.record,
             self._role.stage,
             failed.error,
             failed.detail,
             attempts=failed.attempts,
-            doc_id=doc_id,
-            extraction_id=extraction_id,
+            about=about,
         )
         log.warning(
             "dead_letter",
             role=self._role.name,
             dead_letter_id=letter.id,
-            doc_id=doc_id,
-            extraction_id=extraction_id,
+            doc_id=about.doc_id,
+            extraction_id=about.extraction_id,
             error=failed.error,
             detail=letter.detail,
             **letter.source.model_dump(),
         )
         metrics.DEAD_LETTERS.labels(self._role.name, failed.error).inc()
-        key = doc_id or (end.record.key or UNKEYED.encode()).decode("utf-8", "replace")
+        key = about.doc_id or (end.record.key or UNKEYED.encode()).decode("utf-8", "replace")
         return Outgoing(DEAD_LETTERS, key, letter)
 
 
@@ -204,17 +205,21 @@ def _is_fault(outcome: Outcome) -> bool:
     return any(not FAULT_REASONS.isdisjoint(verdict.reasons) for verdict in verdicts)
 
 
-def _subject(decoded: Received[Event] | Failed) -> tuple[str | None, str | None]:
-    """The ids of the document and the extraction that a record was about, if it was read."""
+def _subject(decoded: Received[Event] | Failed) -> Subject:
     event = decoded.event if isinstance(decoded, Received) else None
     match event:
         case Document() | Response():
-            return event.id, None
+            return Subject(event.id)
         case Claim():
-            return event.response_id, event.id
+            return Subject(event.response_id, event.id, event.document.coordinates)
         case Extraction():
-            return event.doc_id, event.id
+            return Subject(event.doc_id, event.id, _place(event.document))
         case AlignedExtraction():
-            return event.extraction.doc_id, event.extraction.id
+            extraction = event.extraction
+            return Subject(extraction.doc_id, extraction.id, event.document.coordinates)
         case _:
-            return None, None
+            return Subject()
+
+
+def _place(document: DocumentRef | None) -> Coordinates | None:
+    return document.coordinates if document else None

@@ -36,6 +36,15 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class Subject:
+    """What a record is about, as far as it could be read; ``document`` is where that stands."""
+
+    doc_id: str | None = None
+    extraction_id: str | None = None
+    document: Coordinates | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Received(Generic[E]):
     """A record whose value was understood."""
 
@@ -84,8 +93,7 @@ def dead_letter(
     detail: str,
     *,
     attempts: int = 1,
-    doc_id: str | None = None,
-    extraction_id: str | None = None,
+    about: Subject = Subject(),
 ) -> DeadLetter:
     """The dead letter of a record: its bytes as they came, where from, and what went wrong."""
     where = record.coordinates
@@ -98,8 +106,9 @@ def dead_letter(
         error=error,
         detail=detail[:MAX_ERROR_CHARACTERS],
         attempts=attempts,
-        doc_id=doc_id,
-        extraction_id=extraction_id,
+        doc_id=about.doc_id,
+        extraction_id=about.extraction_id,
+        document=about.document,
     )
 
 

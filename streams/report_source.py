@@ -23,7 +23,7 @@ from .publisher import Publisher, PublishFailed
 from .reading import read_topics, to_record
 from .records import Outgoing, Record, UnreadableRecord, decode
 from .settings import Settings
-from .tally import Closed, Tally
+from .tally import Closed, Tally, place
 from .topics import ACCEPTED, DEAD_LETTERS, MANIFESTS, QUARANTINE, REPORTS
 
 log = structlog.get_logger(__name__)
@@ -95,8 +95,8 @@ class ReportSource:
         try:
             event: Event = decode(record, self._models[record.topic]).event
         except UnreadableRecord:
-            return [Closed(None, [record])]
-        return self._tally.add(record, event)
+            return [Closed(None, [place(record.coordinates)])]
+        return self._tally.add(record.coordinates, event)
 
     async def _publish(self, closed: Sequence[Closed]) -> None:
         reports = [c.report for c in closed if c.report]
@@ -109,8 +109,8 @@ class ReportSource:
             )
         if await self._publisher.publish([Outgoing(REPORTS, r.document.id, r) for r in reports]):
             raise PublishFailed("the broker refuses a report")
-        for record in (record for c in closed for record in c.records):
-            self._ledger.finished(TopicPartition(record.topic, record.partition), record.offset)
+        for topic, partition, offset in (held for c in closed for held in c.held):
+            self._ledger.finished(TopicPartition(topic, partition), offset)
 
     async def _commit(self, consumer: AIOKafkaConsumer) -> None:
         offsets = {

@@ -1,0 +1,24 @@
+"""Fixtures that several rooms share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from streams.settings import Settings
+
+from .stack import Stack, running_stack
+
+
+@pytest.fixture(scope="session")
+def stack() -> Iterator[Stack]:
+    """One broker and one Redis for the whole session."""
+    with running_stack() as running:
+        yield running
+
+
+@pytest.fixture
+def kafka(stack: Stack) -> Settings:
+    """Settings for the shared servers, with topics of this test alone."""
+    return stack.settings()
