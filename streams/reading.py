@@ -79,6 +79,30 @@ async def follow_topics(
         await consumer.stop()
 
 
+async def read_between(
+    settings: Settings, ranges: Mapping[TopicPartition, tuple[int, int]]
+) -> AsyncIterator[Record]:
+    """The records of every partition from the first offset to the second, which is left out.
+
+    The second must not lie behind the partition's end: a fetch there may never return.
+    """
+    wanted = {tp: bounds for tp, bounds in ranges.items() if bounds[0] < bounds[1]}
+    if not wanted:
+        return
+    consumer = new_reader(settings)
+    await consumer.start()
+    try:
+        consumer.assign(list(wanted))
+        for tp, (start, _) in wanted.items():
+            consumer.seek(tp, start)
+        stops = {tp: stop for tp, (_, stop) in wanted.items()}
+        async for record in _until_end(consumer, list(wanted), stops):
+            if record.offset < stops[TopicPartition(record.topic, record.partition)]:
+                yield record
+    finally:
+        await consumer.stop()
+
+
 async def ends(settings: Settings, topics: Sequence[Topic]) -> dict[TopicPartition, int]:
     """One past the last offset of every partition of ``topics``, as a fetch reports it.
 
@@ -184,9 +208,11 @@ def to_record(message: ConsumerRecord) -> Record:
 
 
 async def _until_end(
-    consumer: AIOKafkaConsumer, assigned: Sequence[TopicPartition]
+    consumer: AIOKafkaConsumer,
+    assigned: Sequence[TopicPartition],
+    stops: Mapping[TopicPartition, int] | None = None,
 ) -> AsyncIterator[Record]:
-    ends: dict[TopicPartition, int] = {}
+    ends = dict(stops or {})
     remaining = set(assigned)
     while remaining:
         fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS)

@@ -1,0 +1,252 @@
+"""Two sets of verdicts on the same extractions: what changed, and who was right.
+
+Three passes over the topics, so that memory holds one small `Outcome` per extraction and side,
+and whole verdicts only of the examples.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from schemas import Decision, Reason, Verdict
+from streams.distributions import histogram, ks_distance, population_stability
+from streams.labels import labels, read_reviews, reviewed_cases
+from streams.records import Received
+from streams.results import VERDICT_TOPICS, LatestPerExtraction, read_verdicts
+from streams.settings import Settings
+from streams.topics import Topic
+
+from .report import (
+    Agreement,
+    Cost,
+    Example,
+    Flip,
+    Measured,
+    ReplayReport,
+    ScoreChange,
+    Side,
+)
+
+UNKNOWN_MODEL = "(not recorded)"
+EXAMPLES_PER_FLIP = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one side said of an extraction."""
+
+    decision: Decision
+    reasons: tuple[Reason, ...]
+    score: float | None
+    entity_type: str
+    model: str
+    revision: str | None
+    usd: float | None
+    milliseconds: float | None
+
+    @classmethod
+    def of(cls, verdict: Verdict) -> Outcome:
+        usages = [trail.usage for trail in verdict.scorers if trail.usage]
+        prices = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
+        return cls(
+            decision=verdict.decision,
+            reasons=verdict.reasons,
+            score=verdict.score,
+            entity_type=verdict.entity_type,
+            model=verdict.extractor.model if verdict.extractor else UNKNOWN_MODEL,
+            revision=verdict.scorer_revision,
+            usd=sum(prices) if prices else None,
+            milliseconds=sum(usage.milliseconds for usage in usages) if usages else None,
+        )
+
+
+Outcomes = Mapping[str, Outcome]
+
+
+async def compare(
+    settings: Settings,
+    after: Topic,
+    *,
+    before: Sequence[Topic] = VERDICT_TOPICS,
+    subject: str,
+    run: Measured | None = None,
+) -> ReplayReport:
+    """The report on the verdicts of topic ``after`` against the live ones.
+
+    What a person decided is no side of the comparison but its measure.
+
+    Raises:
+        UnknownTopic: a topic is missing.
+    """
+    candidates = await _outcomes(settings, [after])
+    incumbents = await _outcomes(settings, before, only=candidates.keys())
+    reviews, _ = await read_reviews(settings)
+    gold = {
+        label.verdict.extraction_id: label.label
+        for case in reviewed_cases(reviews)
+        for label in labels(case)
+        if label.kind != "correction"
+    }
+    chosen = _choose_examples(incumbents, candidates)
+    examples = await _examples(settings, after, chosen, incumbents, gold)
+    return _report(subject, incumbents, candidates, gold, examples=examples, run=run)
+
+
+async def _outcomes(
+    settings: Settings, topics: Sequence[Topic], only: Collection[str] | None = None
+) -> dict[str, Outcome]:
+    """The last verdict of a scorer on each extraction."""
+    latest = LatestPerExtraction()
+    outcomes: dict[str, Outcome] = {}
+    async for result in read_verdicts(settings, topics):
+        if not isinstance(result, Received) or result.event.review:
+            continue
+        if only is None or result.event.extraction_id in only:
+            latest.note(result)
+            if latest.holds(result):
+                outcomes[result.event.extraction_id] = Outcome.of(result.event)
+    return outcomes
+
+
+def flips(before: Outcomes, after: Outcomes) -> Iterator[tuple[str, Outcome, Outcome]]:
+    """The extractions whose decision differs, with both outcomes."""
+    for extraction_id, candidate in after.items():
+        incumbent = before.get(extraction_id)
+        if incumbent and incumbent.decision != candidate.decision:
+            yield extraction_id, incumbent, candidate
+
+
+def _choose_examples(before: Outcomes, after: Outcomes) -> dict[str, None]:
+    """Of each kind of flip and type the ones whose scores moved most."""
+    groups: dict[tuple[str, str, str], list[tuple[float, str]]] = defaultdict(list)
+    for extraction_id, old, new in flips(before, after):
+        moved = abs((new.score or 0.0) - (old.score or 0.0))
+        groups[old.decision, new.decision, new.entity_type].append((-moved, extraction_id))
+    ordered = (sorted(group)[:EXAMPLES_PER_FLIP] for _, group in sorted(groups.items()))
+    return {extraction_id: None for group in ordered for _, extraction_id in group}
+
+
+async def _examples(
+    settings: Settings,
+    topic: Topic,
+    chosen: Collection[str],
+    before: Outcomes,
+    gold: Mapping[str, int],
+) -> tuple[Example, ...]:
+    found: dict[str, Example] = {}
+    if chosen:
+        async for result in read_verdicts(settings, [topic]):
+            if isinstance(result, Received) and result.event.extraction_id in chosen:
+                identity = result.event.extraction_id
+                found[identity] = _example(result.event, before[identity], gold.get(identity))
+    return tuple(found[identity] for identity in chosen if identity in found)
+
+
+def _example(verdict: Verdict, old: Outcome, label: int | None) -> Example:
+    return Example(
+        extraction_id=verdict.extraction_id,
+        doc_id=verdict.doc_id,
+        entity_type=verdict.entity_type,
+        hypothesis=verdict.hypothesis,
+        passage=verdict.alignment.passage if verdict.alignment else "",
+        before=old.decision,
+        after=verdict.decision,
+        reasons_before=old.reasons,
+        reasons_after=verdict.reasons,
+        score_before=old.score,
+        score_after=verdict.score,
+        reviewed=None if label is None else ("supports" if label else "insufficient"),
+    )
+
+
+def _report(
+    subject: str,
+    before: Outcomes,
+    after: Outcomes,
+    gold: Mapping[str, int],
+    *,
+    examples: tuple[Example, ...],
+    run: Measured | None,
+) -> ReplayReport:
+    both = before.keys() & after.keys()
+    flipped = list(flips(before, after))
+    return ReplayReport(
+        subject=subject,
+        compared=len(both),
+        unmatched=len(after) - len(both),
+        before=_side([before[i] for i in both]),
+        after=_side([after[i] for i in both]),
+        flips=_count_flips(flipped, lambda _old, _new: ""),
+        flips_by_type=_count_flips(flipped, lambda _old, new: new.entity_type),
+        flips_by_model=_count_flips(flipped, lambda _old, new: new.model),
+        flips_by_reason=_count_flips(flipped, _why),
+        examples=examples,
+        scores=_score_change([before[i] for i in both], [after[i] for i in both]),
+        agreement_before=_agreement({i: before[i] for i in both}, gold),
+        agreement_after=_agreement({i: after[i] for i in both}, gold),
+        run=run,
+    )
+
+
+def _side(outcomes: Sequence[Outcome]) -> Side:
+    return Side(
+        revisions=dict(Counter(o.revision or "unscored" for o in outcomes)),
+        decisions=dict(Counter(o.decision for o in outcomes)),
+        reasons=dict(Counter(reason for o in outcomes for reason in o.reasons)),
+        cost=_cost(outcomes),
+    )
+
+
+def _cost(outcomes: Iterable[Outcome]) -> Cost:
+    prices, times = [], []
+    for outcome in outcomes:
+        if outcome.usd is not None:
+            prices.append(outcome.usd)
+        if outcome.milliseconds is not None:
+            times.append(outcome.milliseconds)
+    return Cost(
+        usd=sum(prices) if prices else None, mean_milliseconds=fmean(times) if times else None
+    )
+
+
+def _why(old: Outcome, new: Outcome) -> str:
+    """The reasons that came, or those that went where it was let through."""
+    return ", ".join(new.reasons) if new.reasons else f"no longer {', '.join(old.reasons)}"
+
+
+def _count_flips(
+    flipped: Sequence[tuple[str, Outcome, Outcome]], group: Callable[[Outcome, Outcome], str]
+) -> tuple[Flip, ...]:
+    counts: Counter[tuple[str, Decision, Decision]] = Counter()
+    for _, old, new in flipped:
+        counts[group(old, new), old.decision, new.decision] += 1
+    return tuple(
+        Flip(group=name, before=old, after=new, count=count)
+        for (name, old, new), count in sorted(counts.items(), key=lambda c: (-c[1], c[0]))
+    )
+
+
+def _score_change(before: Sequence[Outcome], after: Sequence[Outcome]) -> ScoreChange:
+    old = histogram(o.score for o in before if o.score is not None)
+    new = histogram(o.score for o in after if o.score is not None)
+    return ScoreChange(
+        before=tuple(old),
+        after=tuple(new),
+        population_stability=population_stability(old, new),
+        ks_distance=ks_distance(old, new),
+    )
+
+
+def _agreement(outcomes: Outcomes, gold: Mapping[str, int]) -> Agreement:
+    cells: Counter[tuple[bool, int]] = Counter(
+        (outcomes[i].decision == "accepted", label) for i, label in gold.items() if i in outcomes
+    )
+    return Agreement(
+        accepted_supported=cells[True, 1],
+        accepted_unsupported=cells[True, 0],
+        stopped_supported=cells[False, 1],
+        stopped_unsupported=cells[False, 0],
+    )

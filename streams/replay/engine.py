@@ -1,0 +1,248 @@
+"""The run of a replay: read a range, judge it with the live roles' steps, note how far it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import structlog
+
+from schemas import Event, Verdict
+from scoring_worker import Scorer
+from streams.admin import create_topics
+from streams.delivery import Failed, Outcome, Step
+from streams.errors import OperatorError
+from streams.kafka_clients import new_producer
+from streams.publisher import KafkaPublisher, Publisher, PublishFailed
+from streams.reading import read_between
+from streams.records import Outgoing, Received, Record, UnreadableRecord, decode
+from streams.settings import Settings
+from streams.topology import align_role, score_role
+from streams.wiring import assess_off_the_loop, document_store, new_aligner
+
+from .plan import (
+    ORIGIN_TOPICS,
+    Origin,
+    ReplayPlan,
+    ReplayState,
+    SourceRange,
+    last_state,
+    progress_topic,
+    resolve_ranges,
+    verdicts_topic,
+)
+
+log = structlog.get_logger(__name__)
+
+REMEMBERED_BATCHES = 200
+
+
+class Pace(Protocol):
+    """Makes a replay rest between batches."""
+
+    async def rest(self, records: int, seconds: float) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayRequest:
+    """What the operator asked for; see `ReplayPlan`."""
+
+    id: str
+    origin: Origin = "alignments"
+    since: Any = None
+    until: Any = None
+    offsets: str | None = None
+    alignment_threshold: float | None = None
+
+
+async def run_replay(
+    request: ReplayRequest,
+    scorer: Scorer,
+    settings: Settings,
+    pace: Pace,
+    on_progress: Callable[[ReplayState], None] = lambda _: None,
+) -> ReplayState:
+    """Replay to the end, going on where an earlier run of the same id stopped.
+
+    A crash costs at most the repetition of one batch, with the same verdicts under the same ids.
+
+    Raises:
+        OperatorError: an earlier run of this id was asked for something else.
+        UnknownTopic: a topic to be read is missing.
+        PublishFailed: verdicts could not be written; run it again to go on.
+    """
+    topics = (verdicts_topic(request.id), progress_topic(request.id))
+    await create_topics(settings, topics)
+    state = await _begin(request, scorer, settings)
+    async with AsyncExitStack() as resources:
+        publisher = KafkaPublisher(new_producer(settings), settings)
+        await publisher.start()
+        resources.push_async_callback(publisher.stop)
+        steps = await _steps(state.plan, scorer, settings, resources)
+        replay = _Replay(state, steps, publisher, settings)
+        on_progress(replay.state)
+        await replay.run(pace, on_progress)
+        return replay.state
+
+
+async def _begin(request: ReplayRequest, scorer: Scorer, settings: Settings) -> ReplayState:
+    """The state to go on from; a new one where there is none."""
+    known = await last_state(settings, request.id)
+    if known is None:
+        ranges = await resolve_ranges(settings, request.origin, request.offsets)
+        plan = _plan(request, scorer, ranges)
+        return ReplayState(plan=plan, positions=ranges)
+    wanted = _plan(request, scorer, known.plan.ranges)
+    for name in ("origin", "since", "until", "scorer", "revision", "alignment_threshold"):
+        before, now = getattr(known.plan, name), getattr(wanted, name)
+        if before != now:
+            raise OperatorError(
+                f"replay {request.id} was begun with {name} {before}, not {now}; "
+                "give another --id for another replay"
+            )
+    return known
+
+
+def _plan(request: ReplayRequest, scorer: Scorer, ranges: tuple[SourceRange, ...]) -> ReplayPlan:
+    return ReplayPlan(
+        id=request.id,
+        origin=request.origin,
+        ranges=ranges,
+        since=request.since,
+        until=request.until,
+        scorer=scorer.name,
+        revision=scorer.revision,
+        alignment_threshold=request.alignment_threshold,
+    )
+
+
+async def _steps(
+    plan: ReplayPlan, scorer: Scorer, settings: Settings, resources: AsyncExitStack
+) -> list[Step]:
+    """The live roles' own steps, which is what makes their verdicts equal."""
+    score = score_role(assess_off_the_loop(scorer), batch=settings.score_batch_records).step
+    if plan.origin == "alignments":
+        return [score]
+    threshold = plan.alignment_threshold
+    tau = settings.alignment_threshold if threshold is None else threshold
+    aligning = settings.model_copy(update={"alignment_threshold": tau})
+    aligner = new_aligner(aligning)
+    resources.callback(aligner.close)
+    return [align_role(aligner, await document_store(aligning, resources)).step, score]
+
+
+class _Replay:
+    def __init__(
+        self, state: ReplayState, steps: Sequence[Step], publisher: Publisher, settings: Settings
+    ) -> None:
+        self.state = state
+        self._steps = steps
+        self._publisher = publisher
+        self._settings = settings
+        self._out = verdicts_topic(state.plan.id)
+        self._models = {
+            settings.topic(topic.name): topic.model for topic in ORIGIN_TOPICS[state.plan.origin]
+        }
+
+    async def run(self, pace: Pace, on_progress: Callable[[ReplayState], None]) -> None:
+        started = time.perf_counter()
+        async for batch in self._batches():
+            batch_started = time.perf_counter()
+            await self._replay(batch)
+            taken = time.perf_counter() - batch_started
+            await self._note(batch, taken, time.perf_counter() - started)
+            started = time.perf_counter()
+            on_progress(self.state)
+            await pace.rest(len(batch), taken)
+        await self._save(self.state.model_copy(update={"done": True, "positions": ()}))
+        on_progress(self.state)
+
+    async def _batches(self) -> AsyncIterator[list[Record]]:
+        batch: list[Record] = []
+        async for record in read_between(self._settings, self.state.remaining):
+            batch.append(record)
+            if len(batch) >= self._settings.score_batch_records:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
+
+    async def _replay(self, batch: Sequence[Record]) -> None:
+        events = self._decode([r for r in batch if self.state.plan.covers(r.timestamp)])
+        verdicts = await _through(self._steps, events)
+        outgoing = [Outgoing(self._out, verdict.doc_id, verdict) for verdict in verdicts]
+        if refused := await self._publisher.publish(outgoing):
+            raise PublishFailed(f"the broker refuses a verdict: {next(iter(refused.values()))}")
+        self.state = self.state.model_copy(
+            update={
+                "verdicts": self.state.verdicts + len(verdicts),
+                "skipped": self.state.skipped + len(batch) - len(verdicts),
+            }
+        )
+
+    def _decode(self, records: Sequence[Record]) -> list[Received[Event]]:
+        """What could be read; the rest was a dead letter when it was live."""
+        events = []
+        for record in records:
+            try:
+                events.append(decode(record, self._models[record.topic]))
+            except UnreadableRecord as error:
+                log.warning("not_replayed", problem=str(error), **record.coordinates.model_dump())
+        return events
+
+    async def _note(self, batch: Sequence[Record], taken: float, passed: float) -> None:
+        reached = {(r.topic, r.partition): r.offset + 1 for r in batch}
+        positions = tuple(
+            position.model_copy(
+                update={"start": reached.get((position.topic, position.partition), position.start)}
+            )
+            for position in self.state.positions
+        )
+        latencies = (*self.state.batch_milliseconds, round(taken * 1000, 1))
+        await self._save(
+            self.state.model_copy(
+                update={
+                    "positions": positions,
+                    "seconds": self.state.seconds + passed,
+                    "batch_milliseconds": latencies[-REMEMBERED_BATCHES:],
+                }
+            )
+        )
+
+    async def _save(self, state: ReplayState) -> None:
+        topic = progress_topic(state.plan.id)
+        if await self._publisher.publish([Outgoing(topic, state.plan.id, state)]):
+            raise PublishFailed("the broker refuses the replay's progress")
+        self.state = state
+
+
+async def _through(steps: Sequence[Step], events: list[Received[Event]]) -> list[Verdict]:
+    """The verdicts on ``events``, in order. What a step makes no verdict of goes to the next."""
+    verdicts: dict[int, Verdict] = {}
+    waiting = dict(enumerate(events))
+    for step in steps:
+        outcomes = await step(list(waiting.values())) if waiting else []
+        following: dict[int, Received[Event]] = {}
+        for (position, received), outcome in zip(waiting.items(), outcomes, strict=True):
+            made = _single(outcome, received.record)
+            if isinstance(made, Verdict):
+                verdicts[position] = made
+            else:
+                following[position] = replace(received, event=made)
+        waiting = following
+    return [verdicts[position] for position in sorted(verdicts)]
+
+
+def _single(outcome: Outcome, record: Record) -> Event:
+    """The one event that a record led to.
+
+    Raises:
+        OperatorError: it led to none: the scorer or the aligner as a whole is broken.
+    """
+    if isinstance(outcome, Failed):
+        raise OperatorError(f"cannot judge {record.coordinates}: {outcome.error} {outcome.detail}")
+    (made,) = outcome
+    return made.event

@@ -1,0 +1,157 @@
+"""What a replay was asked to do, fixed at its start so that a resumed one does the same."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Literal
+
+from aiokafka import TopicPartition
+from pydantic import Field
+
+from schemas import Event, Verdict
+from schemas.base import Contract, Probability
+from streams.errors import OperatorError
+from streams.reading import ends, read_topics
+from streams.records import UnreadableRecord, decode
+from streams.settings import Settings
+from streams.topics import ALIGNMENTS, CLAIMS, EXTRACTIONS, Topic
+
+Origin = Literal["alignments", "extractions"]
+ORIGIN_TOPICS: dict[Origin, tuple[Topic, ...]] = {
+    "alignments": (ALIGNMENTS,),
+    "extractions": (EXTRACTIONS, CLAIMS),
+}
+REPLAY_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+_OFFSETS = re.compile(r"(\d+):(\d*)-(\d*)")
+
+
+class SourceRange(Contract):
+    """Offsets ``start`` to ``end`` (exclusive) of one partition."""
+
+    topic: str
+    partition: int = Field(ge=0)
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+
+
+class ReplayPlan(Contract):
+    """What is replayed, and by what. ``since`` and ``until`` bound the records' times.
+
+    ``alignment_threshold`` is None where alignments are taken as they are.
+    """
+
+    id: str = Field(pattern=REPLAY_ID.pattern)
+    origin: Origin
+    ranges: tuple[SourceRange, ...]
+    since: datetime | None = None
+    until: datetime | None = None
+    scorer: str
+    revision: str
+    alignment_threshold: Probability | None = None
+
+    @property
+    def records(self) -> int:
+        """How many records the ranges span, those out of time included."""
+        return sum(max(0, r.end - r.start) for r in self.ranges)
+
+    def covers(self, timestamp: int) -> bool:
+        """Whether a record of that time (in milliseconds) is replayed."""
+        early = self.since is not None and timestamp < self.since.timestamp() * 1000
+        late = self.until is not None and timestamp >= self.until.timestamp() * 1000
+        return not (early or late)
+
+
+class ReplayState(Event):
+    """Topic ``replay-<id>-progress``: how far a replay is, written after its verdicts are out.
+
+    ``batch_milliseconds`` are those of the last batches, scoring and publishing together.
+    """
+
+    plan: ReplayPlan
+    positions: tuple[SourceRange, ...]
+    done: bool = False
+    verdicts: int = Field(default=0, ge=0)
+    skipped: int = Field(default=0, ge=0)
+    seconds: float = Field(default=0, ge=0)
+    batch_milliseconds: tuple[float, ...] = ()
+
+    @property
+    def remaining(self) -> dict[TopicPartition, tuple[int, int]]:
+        """What is still to read."""
+        return {
+            TopicPartition(r.topic, r.partition): (r.start, r.end)
+            for r in self.positions
+            if r.start < r.end
+        }
+
+
+def verdicts_topic(replay_id: str) -> Topic:
+    """Where a replay's verdicts go."""
+    return Topic(f"replay-{replay_id}-verdicts", Verdict)
+
+
+def progress_topic(replay_id: str) -> Topic:
+    """Where a replay notes how far it is."""
+    return Topic(f"replay-{replay_id}-progress", ReplayState, single=True)
+
+
+def parse_offsets(text: str) -> dict[int, tuple[int | None, int | None]]:
+    """``0:100-200,3:50-`` by partition; an open side is None.
+
+    Raises:
+        OperatorError: it does not read so.
+    """
+    chosen: dict[int, tuple[int | None, int | None]] = {}
+    for part in text.split(","):
+        match = _OFFSETS.fullmatch(part.strip())
+        if not match:
+            raise OperatorError(
+                f"--offsets {part.strip()!r}: write PARTITION:FROM-TO, e.g. 0:100-200,1:50-"
+            )
+        partition, start, end = match.groups()
+        chosen[int(partition)] = (int(start) if start else None, int(end) if end else None)
+    return chosen
+
+
+async def resolve_ranges(
+    settings: Settings, origin: Origin, offsets: str | None
+) -> tuple[SourceRange, ...]:
+    """The offsets to replay: what the topics hold now, or the part of it that ``offsets`` names.
+
+    With ``offsets`` only the first topic of ``origin`` is replayed: they are of one topic.
+
+    Raises:
+        OperatorError: ``offsets`` names a partition that does not exist.
+        UnknownTopic: a topic is missing.
+    """
+    topics = ORIGIN_TOPICS[origin]
+    chosen = parse_offsets(offsets) if offsets else None
+    held = await ends(settings, topics[:1] if chosen else topics)
+    ranges = []
+    for tp, end in sorted(held.items()):
+        first, last = chosen.pop(tp.partition, (0, 0)) if chosen is not None else (0, end)
+        last = end if last is None else min(last, end)
+        ranges.append(
+            SourceRange(
+                topic=tp.topic, partition=tp.partition, start=min(first or 0, last), end=last
+            )
+        )
+    if chosen:
+        raise OperatorError(f"--offsets: there is no partition {min(chosen)}")
+    return tuple(ranges)
+
+
+async def last_state(settings: Settings, replay_id: str) -> ReplayState | None:
+    """How far the replay of that id is; None where it never noted anything.
+
+    Raises:
+        UnknownTopic: its topic is missing.
+    """
+    found = None
+    async for record in read_topics(settings, [progress_topic(replay_id)]):
+        try:
+            found = decode(record, ReplayState).event
+        except UnreadableRecord as error:
+            raise OperatorError(f"the progress of replay {replay_id} is damaged: {error}") from None
+    return found

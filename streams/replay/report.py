@@ -1,0 +1,175 @@
+"""The report on a replay, as it is written to JSON; terminal and page are made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field, computed_field
+
+from schemas import Decision, Reason
+from schemas.base import Contract
+from streams.proportions import Proportion
+
+from .plan import ReplayState
+
+
+class Flip(Contract):
+    """How many decisions changed one way, in one group (a type, a model, a reason)."""
+
+    group: str
+    before: Decision
+    after: Decision
+    count: int = Field(ge=1)
+
+
+class Example(Contract):
+    """One extraction whose decision changed. It quotes a document: treat it as such."""
+
+    extraction_id: str
+    doc_id: str
+    entity_type: str
+    hypothesis: str
+    passage: str
+    before: Decision
+    after: Decision
+    reasons_before: tuple[Reason, ...]
+    reasons_after: tuple[Reason, ...]
+    score_before: float | None
+    score_after: float | None
+    reviewed: Literal["supports", "insufficient"] | None
+
+
+class Rate(Contract):
+    """A proportion with Wilson's 95% interval; ``share`` is None without any trial."""
+
+    successes: int
+    total: int
+    share: float | None
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, successes: int, total: int) -> Rate:
+        proportion = Proportion(successes, total)
+        low, high = proportion.interval
+        return cls(successes=successes, total=total, share=proportion.share, low=low, high=high)
+
+    def __str__(self) -> str:
+        if self.share is None:
+            return "no reviews"
+        return f"{self.share:.3f} [{self.low:.3f}, {self.high:.3f}] of {self.total}"
+
+
+class Agreement(Contract):
+    """Decisions against what people said of the same extractions.
+
+    ``recall`` is of unsupported extractions: how many were stopped. ``precision`` is how many of
+    the stopped ones were unsupported.
+    """
+
+    accepted_supported: int
+    accepted_unsupported: int
+    stopped_supported: int
+    stopped_unsupported: int
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def agreeing(self) -> Rate:
+        right = self.accepted_supported + self.stopped_unsupported
+        return Rate.of(right, right + self.accepted_unsupported + self.stopped_supported)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def recall(self) -> Rate:
+        caught = self.stopped_unsupported
+        return Rate.of(caught, caught + self.accepted_unsupported)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def precision(self) -> Rate:
+        caught = self.stopped_unsupported
+        return Rate.of(caught, caught + self.stopped_supported)
+
+
+class Cost(Contract):
+    """What the scorers of one side took, where they say: LLMs in dollars, all in milliseconds."""
+
+    usd: float | None
+    mean_milliseconds: float | None
+
+
+class Side(Contract):
+    """One side's verdicts on the extractions that both judged."""
+
+    revisions: dict[str, int]
+    decisions: dict[str, int]
+    reasons: dict[str, int]
+    cost: Cost
+
+
+class ScoreChange(Contract):
+    """Scores in 20 equal bins of [0, 1] on both sides, and how far apart they lie."""
+
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    population_stability: float
+    ks_distance: float
+
+
+class Measured(Contract):
+    """The run itself: records read, verdicts made, time, and the latency of a batch."""
+
+    records: int
+    verdicts: int
+    skipped: int
+    seconds: float
+    records_per_second: float | None
+    batch_milliseconds_p50: float | None
+    batch_milliseconds_p99: float | None
+
+
+def measured(state: ReplayState) -> Measured:
+    """What the run of a replay took."""
+    batches = sorted(state.batch_milliseconds)
+    return Measured(
+        records=state.verdicts + state.skipped,
+        verdicts=state.verdicts,
+        skipped=state.skipped,
+        seconds=state.seconds,
+        records_per_second=state.verdicts / state.seconds if state.seconds else None,
+        batch_milliseconds_p50=_quantile(batches, 0.5),
+        batch_milliseconds_p99=_quantile(batches, 0.99),
+    )
+
+
+def _quantile(ascending: Sequence[float], share: float) -> float | None:
+    return ascending[min(len(ascending) - 1, int(share * len(ascending)))] if ascending else None
+
+
+class ReplayReport(Contract):
+    """What changed, why, and who was right.
+
+    ``unmatched`` counts extractions that only the replay judged. ``flips_by_reason`` groups by
+    the reasons that came, or that went where an extraction is now accepted.
+    """
+
+    subject: str
+    compared: int
+    unmatched: int
+    before: Side
+    after: Side
+    flips: tuple[Flip, ...]
+    flips_by_type: tuple[Flip, ...]
+    flips_by_model: tuple[Flip, ...]
+    flips_by_reason: tuple[Flip, ...]
+    examples: tuple[Example, ...]
+    scores: ScoreChange
+    agreement_before: Agreement
+    agreement_after: Agreement
+    run: Measured | None = None
+
+    @property
+    def flipped(self) -> int:
+        """How many decisions changed."""
+        return sum(flip.count for flip in self.flips)

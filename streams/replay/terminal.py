@@ -1,0 +1,96 @@
+"""The report of a replay for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from .report import Example, Flip, ReplayReport
+
+MAX_ROWS = 15
+MAX_EXAMPLES = 5
+MAX_PASSAGE_CHARACTERS = 160
+
+
+def print_report(report: ReplayReport, console: Console) -> None:
+    """Print what changed, with some examples. Texts of documents are never read as markup."""
+    share = f"{report.flipped / report.compared:.1%}" if report.compared else "none"
+    console.print(
+        Text(
+            f"{report.subject}: {report.compared} extractions compared, "
+            f"{report.flipped} decisions changed ({share}), "
+            f"{report.unmatched} judged only by the replay"
+        )
+    )
+    console.print(_sides(report))
+    groups = (
+        ("by entity type", report.flips_by_type),
+        ("by reason", report.flips_by_reason),
+        ("by extractor", report.flips_by_model),
+    )
+    for title, flips in groups:
+        if flips:
+            console.print(_flips(title, flips))
+    for example in report.examples[:MAX_EXAMPLES]:
+        console.print(_example(example))
+
+
+def _sides(report: ReplayReport) -> Table:
+    table = Table("", "before", "after", title="Decisions", title_justify="left")
+    before, after = report.before, report.after
+    for name in ("accepted", "quarantined", "undetermined"):
+        table.add_row(name, str(before.decisions.get(name, 0)), str(after.decisions.get(name, 0)))
+    for title, old, new in (
+        ("agrees with reviews", report.agreement_before.agreeing, report.agreement_after.agreeing),
+        ("recall of unsupported", report.agreement_before.recall, report.agreement_after.recall),
+        ("precision", report.agreement_before.precision, report.agreement_after.precision),
+    ):
+        table.add_row(title, str(old), str(new))
+    scores = report.scores
+    table.add_row("score shift", "", f"PSI {scores.population_stability:.3f}")
+    table.add_row("revision", _names(before.revisions), _names(after.revisions))
+    table.add_row("cost", _usd(before.cost.usd), _usd(after.cost.usd))
+    if report.run:
+        table.add_row("verdicts a second", "", f"{report.run.records_per_second or 0:.0f}")
+        table.add_row("batch p50 / p99", "", _latency(report))
+    return table
+
+
+def _flips(title: str, flips: Iterable[Flip]) -> Table:
+    table = Table("", "before", "after", "count", title=f"Changed {title}", title_justify="left")
+    for flip in list(flips)[:MAX_ROWS]:
+        table.add_row(Text(flip.group), flip.before, flip.after, str(flip.count))
+    return table
+
+
+def _example(example: Example) -> Text:
+    passage = " ".join(example.passage.split())[:MAX_PASSAGE_CHARACTERS]
+    line = Text(f"{example.before} → {example.after}  ", style="bold")
+    line.append(f"{_score(example.score_before)} → {_score(example.score_after)}  ", style="dim")
+    line.append(f"{example.hypothesis[:MAX_PASSAGE_CHARACTERS]}\n", style="")
+    line.append(f"    {passage or '(not found)'}\n", style="dim")
+    if example.reviewed:
+        line.append(f"    a reviewer said: {example.reviewed}\n", style="dim")
+    return line
+
+
+def _score(score: float | None) -> str:
+    return "–" if score is None else f"{score:.2f}"
+
+
+def _names(revisions: dict[str, int]) -> Text:
+    return Text(", ".join(sorted(revisions)))
+
+
+def _usd(cost: float | None) -> str:
+    return "–" if cost is None else f"${cost:.4f}"
+
+
+def _latency(report: ReplayReport) -> str:
+    run = report.run
+    if run is None or run.batch_milliseconds_p50 is None:
+        return "–"
+    return f"{run.batch_milliseconds_p50:.0f} / {run.batch_milliseconds_p99:.0f} ms"

@@ -1,0 +1,136 @@
+"""Keeps a replay from slowing the live stream: its p99 stays within 1.2 times what it was.
+
+What counts is what live traffic feels, so that is measured: the time from an alignment's record
+to its verdict's, seen from outside on the live topics. Now and then the replay stands still to
+learn what that time is without it; in between it goes faster while the live p99 is within the
+limit and slower when it is not (additive increase, multiplicative decrease).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable
+
+from schemas import AlignedExtraction, Verdict
+from streams.reading import ends, follow_topics
+from streams.records import Record, UnreadableRecord, decode
+from streams.settings import Settings
+from streams.topics import ACCEPTED, ALIGNMENTS, QUARANTINE
+
+P99_LIMIT = 1.2
+# Timestamps are in whole milliseconds, and a producer lingers for a few.
+TOLERANCE_SECONDS = 0.010
+WINDOW_SECONDS = 10.0
+LIVE_SAMPLES = 20  # fewer in a window, and there is no live traffic to protect
+STANDSTILL_SECONDS = 2.0
+BASELINE_SECONDS = 60.0
+AWAITING = 20_000
+
+
+class Throttle:
+    """How long to rest after a batch.
+
+    ``rate`` is in records a second and never above ``ceiling``; None is as fast as it goes.
+    """
+
+    FIRST_RATE = 500.0
+    SLOWEST_RATE = 10.0
+
+    def __init__(self, ceiling: float | None = None) -> None:
+        self._ceiling = ceiling
+        self.rate = ceiling
+
+    def adapt(self, live_p99: float | None, baseline: float | None) -> None:
+        """Take note of the live p99 in seconds, and of what it was without the replay."""
+        if live_p99 is None or baseline is None:
+            self.rate = self._ceiling
+            return
+        rate = self.FIRST_RATE if self.rate is None else self.rate
+        if live_p99 > baseline * P99_LIMIT + TOLERANCE_SECONDS:
+            rate = max(self.SLOWEST_RATE, rate * 0.5)
+        else:
+            rate = rate * 1.1
+        self.rate = min(rate, self._ceiling) if self._ceiling else rate
+
+    def rest(self, records: int, seconds: float) -> float:
+        """Seconds to rest after ``records`` took ``seconds``."""
+        return max(0.0, records / self.rate - seconds) if self.rate else 0.0
+
+
+class LatencyWindow:
+    """Recent live latencies in seconds, joined from alignments and verdicts by extraction."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._aligned_at: OrderedDict[str, int] = OrderedDict()
+        self._latencies: deque[tuple[float, float]] = deque(maxlen=AWAITING)
+
+    def aligned(self, extraction_id: str, timestamp: int) -> None:
+        """An alignment was written at ``timestamp`` (in milliseconds)."""
+        self._aligned_at[extraction_id] = timestamp
+        if len(self._aligned_at) > AWAITING:
+            self._aligned_at.popitem(last=False)
+
+    def judged(self, extraction_id: str, timestamp: int) -> None:
+        """Its verdict was written at ``timestamp``."""
+        aligned_at = self._aligned_at.pop(extraction_id, None)
+        if aligned_at is not None:
+            self._latencies.append((self._clock(), max(0, timestamp - aligned_at) / 1000))
+
+    def p99(self, seconds: float = WINDOW_SECONDS) -> float | None:
+        """Of what was judged in the last ``seconds``; None if that is next to nothing."""
+        since = self._clock() - seconds
+        recent = sorted(latency for when, latency in self._latencies if when >= since)
+        if len(recent) < LIVE_SAMPLES:
+            return None
+        return recent[min(len(recent) - 1, int(0.99 * len(recent)))]
+
+
+class LiveGuard:
+    """Watches the live topics beside a replay and makes it rest where they suffer."""
+
+    def __init__(self, settings: Settings, ceiling: float | None) -> None:
+        self._settings = settings
+        self._throttle = Throttle(ceiling)
+        self._window = LatencyWindow()
+        self._baseline: float | None = None
+        self._baseline_at = float("-inf")
+        self._watching: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Begin to watch, from now on."""
+        topics = (ALIGNMENTS, ACCEPTED, QUARANTINE)
+        start = await ends(self._settings, topics)
+
+        async def watch() -> None:
+            async for record in follow_topics(self._settings, topics, start=start):
+                self._note(record)
+
+        self._watching = asyncio.create_task(watch())
+
+    async def stop(self) -> None:
+        if self._watching:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
+
+    async def rest(self, records: int, seconds: float) -> None:
+        """Rest after a batch of ``records`` that took ``seconds``."""
+        live = self._window.p99()
+        if live is not None and time.monotonic() - self._baseline_at > BASELINE_SECONDS:
+            await asyncio.sleep(STANDSTILL_SECONDS)
+            self._baseline = self._window.p99(STANDSTILL_SECONDS) or self._baseline
+            self._baseline_at = time.monotonic()
+        self._throttle.adapt(live, self._baseline)
+        await asyncio.sleep(self._throttle.rest(records, seconds))
+
+    def _note(self, record: Record) -> None:
+        try:
+            if record.topic == self._settings.topic(ALIGNMENTS.name):
+                aligned = decode(record, AlignedExtraction).event
+                self._window.aligned(aligned.extraction.id, record.timestamp)
+            else:
+                self._window.judged(decode(record, Verdict).event.extraction_id, record.timestamp)
+        except UnreadableRecord:
+            return

@@ -1,0 +1,245 @@
+"""A replay gives the live verdicts byte for byte, resumes, and leaves live topics alone."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from aiokafka import TopicPartition
+
+from agents.claims import split_claims
+from schemas import Coordinates, Document, Response
+from streams.breaker import CircuitBreaker
+from streams.delivery import Delivery
+from streams.errors import OperatorError
+from streams.kafka_clients import new_admin, new_producer
+from streams.publisher import KafkaPublisher
+from streams.reading import ends, read_topics
+from streams.replay import engine
+from streams.replay.engine import ReplayRequest, run_replay
+from streams.replay.plan import last_state, parse_offsets, verdicts_topic
+from streams.replay.thresholds import Rethresholded, read_thresholds
+from streams.settings import Settings
+from streams.topics import ACCEPTED, ALIGNMENTS, ALL_TOPICS, CLAIMS, EXTRACTIONS, QUARANTINE
+from streams.topology import align_role, score_role
+from streams.wiring import assess_off_the_loop
+
+from ..judged import SENTENCE, FakeScorer, aligned, publish
+
+SCORER = FakeScorer(stop=frozenset({"May 3", "May 7"}))
+EVENTS = [aligned(n, entity_type="Claim" if n % 5 == 0 else "Hearing Date") for n in range(40)]
+
+
+class NoRest:
+    """A pace that never rests."""
+
+    async def rest(self, records: int, seconds: float) -> None:
+        """Nothing."""
+
+
+class StopAfter:
+    """A crash after so many batches."""
+
+    def __init__(self, batches: int) -> None:
+        self.batches = batches
+
+    async def rest(self, records: int, seconds: float) -> None:
+        self.batches -= 1
+        if not self.batches:
+            raise ConnectionAbortedError("killed")
+
+
+async def judge_live(settings: Settings, scorer: FakeScorer) -> None:
+    """What the score role makes of everything on `alignments`."""
+    role = score_role(assess_off_the_loop(scorer), batch=512)
+    publisher = KafkaPublisher(new_producer(settings), settings)
+    await publisher.start()
+    models = {settings.topic(ALIGNMENTS.name): ALIGNMENTS.model}
+    delivery = Delivery(role, publisher, CircuitBreaker(), models)
+    await delivery.handle([r async for r in read_topics(settings, [ALIGNMENTS])])
+    await publisher.stop()
+
+
+async def values(settings: Settings, *topics) -> list[bytes]:
+    return sorted([r.value async for r in read_topics(settings, topics)])
+
+
+@pytest.fixture
+async def live(kafka: Settings) -> Settings:
+    """Forty alignments, judged live, in batches of 8."""
+    settings = kafka.model_copy(update={"score_batch_records": 8})
+    await publish(settings, ALIGNMENTS, EVENTS)
+    await judge_live(settings, SCORER)
+    return settings
+
+
+async def test_same_scorer_gives_byte_equal_verdicts_claims_included(live: Settings):
+    state = await run_replay(ReplayRequest("same"), SCORER, live, NoRest())
+    assert state.done
+    assert state.verdicts == len(EVENTS)
+    replayed = await values(live, verdicts_topic("same"))
+    assert replayed == await values(live, ACCEPTED, QUARANTINE)
+    assert any(b'"Claim"' in value for value in replayed)
+
+
+async def test_live_topics_and_groups_are_not_touched(live: Settings):
+    before = await ends(live, ALL_TOPICS)
+    await run_replay(ReplayRequest("apart"), FakeScorer(revision="other"), live, NoRest())
+    assert await ends(live, ALL_TOPICS) == before
+    admin = new_admin(live)
+    await admin.start()
+    try:
+        partitions = [TopicPartition(live.topic("alignments"), p) for p in range(live.partitions)]
+        offsets = await admin.list_consumer_group_offsets(live.group("score"), None, partitions)
+    finally:
+        await admin.close()
+    assert {held.offset for held in offsets.values()} <= {-1}
+
+
+async def test_crashed_replay_goes_on_where_it_stopped(live: Settings):
+    with pytest.raises(ConnectionAbortedError):
+        await run_replay(ReplayRequest("crash"), SCORER, live, StopAfter(2))
+    halfway = await last_state(live, "crash")
+    assert (halfway.verdicts, halfway.done) == (16, False)
+    state = await run_replay(ReplayRequest("crash"), SCORER, live, NoRest())
+    assert state.verdicts == len(EVENTS)
+    live_verdicts = await values(live, ACCEPTED, QUARANTINE)
+    assert await values(live, verdicts_topic("crash")) == live_verdicts
+
+
+async def test_crash_between_verdicts_and_progress_repeats_the_same_verdicts(
+    live: Settings, monkeypatch
+):
+    async def crash(*_):
+        raise ConnectionAbortedError("killed")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(engine._Replay, "_save", crash)
+        with pytest.raises(ConnectionAbortedError):
+            await run_replay(ReplayRequest("twice"), SCORER, live, NoRest())
+    await run_replay(ReplayRequest("twice"), SCORER, live, NoRest())
+    replayed = await values(live, verdicts_topic("twice"))
+    assert len(replayed) == len(EVENTS) + 8
+    assert sorted(set(replayed)) == await values(live, ACCEPTED, QUARANTINE)
+
+
+async def test_another_scorer_cannot_go_on_with_it(live: Settings):
+    await run_replay(ReplayRequest("mine"), SCORER, live, NoRest())
+    with pytest.raises(OperatorError, match="begun with revision fake-1, not fake-2"):
+        await run_replay(ReplayRequest("mine"), FakeScorer(revision="fake-2"), live, NoRest())
+
+
+async def test_finished_replay_does_nothing_again(live: Settings):
+    await run_replay(ReplayRequest("done"), SCORER, live, NoRest())
+    held = await values(live, verdicts_topic("done"))
+    state = await run_replay(ReplayRequest("done"), SCORER, live, NoRest())
+    assert state.done
+    assert await values(live, verdicts_topic("done")) == held
+
+
+async def test_offsets_choose_what_is_replayed(live: Settings):
+    held = [r async for r in read_topics(live, [ALIGNMENTS])]
+    partition = max(r.partition for r in held)
+    request = ReplayRequest("some", offsets=f"{partition}:1-3")
+    state = await run_replay(request, SCORER, live, NoRest())
+    assert state.verdicts == 2
+
+
+async def test_times_choose_what_is_replayed(live: Settings):
+    now = datetime.now(UTC)
+    later = ReplayRequest("later", since=now + timedelta(hours=1))
+    state = await run_replay(later, SCORER, live, NoRest())
+    assert (state.verdicts, state.skipped) == (0, len(EVENTS))
+    request = ReplayRequest("until", since=now - timedelta(hours=1), until=now + timedelta(hours=1))
+    assert (await run_replay(request, SCORER, live, NoRest())).verdicts == len(EVENTS)
+
+
+async def test_records_that_are_none_are_left_out(live: Settings):
+    await publish(live, ALIGNMENTS, [Document(id="not an alignment", text="x")])
+    state = await run_replay(ReplayRequest("odd"), SCORER, live, NoRest())
+    assert (state.verdicts, state.skipped) == (len(EVENTS), 1)
+
+
+@pytest.mark.parametrize("text", ["0", "a:1-2", "0:1-2-3", "0:1-2,", "-1:0-3"])
+def test_offsets_that_do_not_read_are_refused(text: str):
+    with pytest.raises(OperatorError, match="PARTITION:FROM-TO"):
+        parse_offsets(text)
+
+
+async def test_unknown_partition_is_refused(live: Settings):
+    with pytest.raises(OperatorError, match="no partition 99"):
+        await run_replay(ReplayRequest("p", offsets="99:0-1"), SCORER, live, NoRest())
+
+
+async def test_thresholds_can_be_replaced(live: Settings, tmp_path):
+    path = tmp_path / "thresholds.json"
+    path.write_text('{"default": 1.0, "by_type": {"claim": {"value": 0.0, "n": 3}}}')
+    scorer = Rethresholded(SCORER, read_thresholds(path))
+    assert scorer.revision != SCORER.revision
+    await run_replay(ReplayRequest("strict"), scorer, live, NoRest())
+    replayed = await values(live, verdicts_topic("strict"))
+    assert sum(b'"decision":"accepted"' in value for value in replayed) == 8  # the claims
+
+
+def test_thresholds_that_are_none_are_refused(tmp_path):
+    path = tmp_path / "thresholds.json"
+    path.write_text('{"default": 7}')
+    with pytest.raises(OperatorError, match="default"):
+        read_thresholds(path)
+
+
+async def test_replay_from_extractions_aligns_again(kafka: Settings):
+    settings = await judged_from_documents(kafka)
+    same = ReplayRequest("again", origin="extractions")
+    await run_replay(same, SCORER, settings, NoRest())
+    live_verdicts = await values(settings, ACCEPTED, QUARANTINE)
+    assert await values(settings, verdicts_topic("again")) == live_verdicts
+    strict = ReplayRequest("strict", origin="extractions", alignment_threshold=1.0)
+    await run_replay(strict, SCORER, settings, NoRest())
+    stricter = await values(settings, verdicts_topic("strict"))
+    assert len(stricter) == len(live_verdicts)
+    assert sum(b"not_found" in v for v in stricter) > sum(b"not_found" in v for v in live_verdicts)
+
+
+async def judged_from_documents(settings: Settings) -> Settings:
+    """A document with a sloppy quote, and a response, through the live steps of both roles."""
+    from contextlib import AsyncExitStack
+
+    from streams.topics import DOCUMENTS, RESPONSES
+    from streams.wiring import document_store, new_aligner
+
+    text = " ".join(SENTENCE.format(value=f"May {n}") for n in range(3))
+    document = Document(id="doc-0", text=text)
+    response = Response(id="answer", context=text, response="It was on May 1. The room was small.")
+    await publish(settings, DOCUMENTS, [document], key="doc-0")
+    await publish(settings, RESPONSES, [response], key="answer")
+    places = {r.key: r.coordinates async for r in read_topics(settings, [DOCUMENTS, RESPONSES])}
+    ref = document.ref(Coordinates(**places[b"doc-0"].model_dump()))
+    extractions = [
+        aligned(n).extraction.model_copy(
+            update={
+                "doc_id": "doc-0",
+                "document": ref,
+                "context": aligned(n).extraction.context[k:],
+            }
+        )
+        for n, k in ((0, 0), (1, 0), (9, 0))
+    ]
+    sloppy = extractions[0].model_copy(
+        update={"id": "sloppy", "context": "The hearing took place on May 0 in the smell courtroon"}
+    )
+    claims = split_claims(response, response.ref(places[b"answer"]))
+    await publish(settings, EXTRACTIONS, [*extractions, sloppy])
+    await publish(settings, CLAIMS, claims, key="answer")
+    async with AsyncExitStack() as resources:
+        aligner = new_aligner(settings)
+        resources.callback(aligner.close)
+        role = align_role(aligner, await document_store(settings, resources))
+        publisher = KafkaPublisher(new_producer(settings), settings)
+        await publisher.start()
+        models = {settings.topic(t.name): t.model for t in role.topics}
+        delivery = Delivery(role, publisher, CircuitBreaker(), models)
+        await delivery.handle([r async for r in read_topics(settings, role.topics)])
+        await publisher.stop()
+    await judge_live(settings, SCORER)
+    return settings
