@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import wraps
@@ -23,21 +22,20 @@ from streams.settings import Settings
 from . import measures
 from .correction import BadCorrection, read_correction
 from .desk import Answer, CaseChanged, CaseGone, CaseTaken, DeskError, NotSaved, ReviewDesk
+from .entrance import Entrance, foreign_form, login_path
 from .guard import Guard
 from .pages import case_page, claim, query_string
 from .queue import CaseFilter
-from .session import SESSION_SECONDS, GuessLimit, Session, Sessions, reviewer_name
+from .session import Session, Sessions
 from .store import Case
 from .templating import STATIC, render
 from .texts import DocumentTexts
 from .wording import AGES, DECISIONS, ORDERS, POOLS, REASONS
 
-COOKIE = "safepassage_console"
 LISTED_CASES = 100
 LISTED_DECISIONS = 100
 FRESH_SECONDS = 2.0
 
-_OUR_PATH = re.compile(r"/(?!/)[\w/?=&%.+-]*")
 _STATUS: dict[type[DeskError], int] = {
     CaseGone: 404,
     CaseTaken: 409,
@@ -72,11 +70,11 @@ def signed_in(handler: Handler) -> Callable[[Console, Request], Awaitable[Respon
 
     @wraps(handler)
     async def guarded(console: Console, request: Request) -> Response:
-        session = console.session(request)
+        session = console.entrance.session(request)
         if session is None or not session.reviewer:
-            return RedirectResponse(f"/login{_next(request)}", 303)
-        if request.method == "POST" and not await console.csrf_matches(request, session):
-            return PlainTextResponse("This form is not from a page of this session.", 403)
+            return RedirectResponse(login_path(request), 303)
+        if request.method == "POST" and not await console.entrance.is_ours(request, session):
+            return foreign_form()
         if not console.desk.ready:
             return render("loading.html", console.frame(session), 503)
         return await handler(console, request, session)
@@ -89,18 +87,15 @@ class Console:
 
     def __init__(self, desk: ReviewDesk, texts: DocumentTexts, sessions: Sessions) -> None:
         self.desk = desk
+        self.entrance = Entrance(sessions, desk.leases)
         self._texts = texts
-        self._sessions = sessions
-        self._guesses = GuessLimit()
         self._facets: tuple[float, dict[str, object]] = (-FRESH_SECONDS, {})
 
     def routes(self) -> list[BaseRoute]:
         """Every path of the console."""
         return [
             Route("/", self.home),
-            Route("/login", self.login_form),
-            Route("/login", self.login, methods=["POST"]),
-            Route("/logout", self.logout, methods=["POST"]),
+            *self.entrance.routes(),
             Route("/review", self.review),
             Route("/queue", self.queue),
             Route("/cases/{case_id}", self.show),
@@ -113,73 +108,8 @@ class Console:
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
 
-    # Who asks
-
-    def session(self, request: Request) -> Session | None:
-        """The session of a request's cookie."""
-        return self._sessions.open(request.cookies.get(COOKIE, ""))
-
-    async def csrf_matches(self, request: Request, session: Session) -> bool:
-        """Whether the request's form carries the session's token."""
-        form = await request.form()
-        return self._sessions.csrf_matches(session, str(form.get("csrf", "")))
-
     async def home(self, _request: Request) -> Response:
         return RedirectResponse("/review", 303)
-
-    async def login_form(self, request: Request) -> Response:
-        return self._login_page(request, "")
-
-    async def login(self, request: Request) -> Response:
-        address = request.client.host if request.client else ""
-        session, form = self.session(request), await request.form()
-        if session is None or not await self.csrf_matches(request, session):
-            return self._login_page(request, "That page was too old. Please try again.", 403)
-        if self._guesses.exceeded(address):
-            return self._login_page(request, "Too many tries. Wait a minute.", 429)
-        if not self._sessions.token_matches(str(form.get("token", ""))):
-            self._guesses.failed(address)
-            return self._login_page(request, "This is not the token.", 403)
-        name = reviewer_name(str(form.get("reviewer", "")))
-        if name is None:
-            return self._login_page(request, "Give a name of up to 60 characters.", 422)
-        target = str(form.get("next", ""))
-        response = RedirectResponse(target if _OUR_PATH.fullmatch(target) else "/review", 303)
-        return self._with_cookie(response, request, self._sessions.new(name))
-
-    async def logout(self, request: Request) -> Response:
-        session = self.session(request)
-        if session is None or not await self.csrf_matches(request, session):
-            return PlainTextResponse("This form is not from a page of this session.", 403)
-        self.desk.leases.release(session.id)
-        response = RedirectResponse("/login", 303)
-        response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
-        return response
-
-    def _login_page(self, request: Request, alert: str, status: int = 200) -> Response:
-        session = self._sessions.new()
-        target = request.query_params.get("next", "")
-        context = {
-            "csrf": self._sessions.csrf(session),
-            "alert": alert,
-            "next": target if _OUR_PATH.fullmatch(target) else "",
-            "reviewer": "",
-        }
-        return self._with_cookie(render("login.html", context, status), request, session)
-
-    def _with_cookie(self, response: Response, request: Request, session: Session) -> Response:
-        response.set_cookie(
-            COOKIE,
-            self._sessions.seal(session),
-            max_age=SESSION_SECONDS,
-            path="/",
-            httponly=True,
-            samesite="strict",
-            secure=request.url.scheme == "https",
-        )
-        return response
-
-    # Cases
 
     @signed_in
     async def review(self, request: Request, session: Session) -> Response:
@@ -259,8 +189,6 @@ class Console:
         case = self.desk.store.add_review(undone)
         return RedirectResponse(f"/cases/{case}{query_string(wanted, undone='1')}", 303)
 
-    # Other pages
-
     @signed_in
     async def decisions(self, _request: Request, session: Session) -> Response:
         """What the reviewer decided last."""
@@ -283,7 +211,7 @@ class Console:
 
     def frame(self, session: Session) -> dict[str, object]:
         """What every page of a reviewer needs."""
-        return {"reviewer": session.reviewer, "csrf": self._sessions.csrf(session)}
+        return {"reviewer": session.reviewer, "csrf": self.entrance.csrf(session)}
 
     def _notice(self, session: Session, wanted: CaseFilter, error: DeskError) -> Response:
         context = {"message": str(error), "query": query_string(wanted)}
@@ -367,8 +295,3 @@ def _seconds(text: str) -> float:
     except ValueError:
         return time.time()
     return seconds if 0 <= seconds <= time.time() else time.time()
-
-
-def _next(request: Request) -> str:
-    path = request.url.path
-    return f"?next={path}" if request.method == "GET" and path.startswith("/cases/") else ""
