@@ -20,6 +20,7 @@ from .weights import (
     base_digest,
     base_folder,
     load_adapted,
+    load_config,
     load_full,
     load_tokenizer,
     longest_input,
@@ -68,8 +69,52 @@ def load_scorer(
     if name == "nli":
         from .baselines import NLI_HUB_ID  # noqa: PLC0415
 
-        return _load_folder(base_folder(NLI_HUB_ID, None), device, precision, name="nli")
-    return _load_folder(_folder(name), device, precision, name=None)
+        folder, manifest = open_manifest(NLI_HUB_ID)
+        manifest = manifest.model_copy(update={"name": "nli"})
+    else:
+        folder, manifest = open_manifest(name)
+    return load_folder(folder, manifest, device=device, precision=precision)
+
+
+def open_manifest(name_or_path: str | Path) -> tuple[Path, ScorerManifest]:
+    """The folder of "default", of a path or of a hub id, and its verified manifest.
+
+    A folder as transformers writes it gets one: threshold .5, entailment by the label's name.
+
+    Raises:
+        ModelError: there is no such folder, or it is incomplete or altered.
+    """
+    folder = _folder(str(name_or_path))
+    if (folder / MANIFEST_NAME).exists():
+        return folder, ScorerManifest.load(folder)
+    config = load_config(folder)
+    return folder, ScorerManifest(
+        name=folder.name,
+        kind="encoder",
+        base_digest=base_digest(folder),
+        labels=entailment_index(config, folder),
+        max_length=longest_input(config, load_tokenizer(folder)),
+    )
+
+
+def load_folder(
+    folder: Path,
+    manifest: ScorerManifest,
+    *,
+    device: DeviceChoice = "auto",
+    precision: PrecisionChoice = "auto",
+) -> Scorer:
+    """The scorer that ``manifest`` describes over the files of ``folder``.
+
+    Raises:
+        ModelError: the weights do not fit the manifest.
+    """
+    encoder = load_encoder(manifest, folder, device=device, precision=precision)
+    if manifest.kind == "encoder":
+        return EncoderScorer(manifest, encoder)
+    from .stacked import StackedScorer  # noqa: PLC0415 (its checks are its own dependency)
+
+    return StackedScorer(manifest, encoder)
 
 
 def load_encoder(
@@ -98,38 +143,13 @@ def load_encoder(
     if manifest.labels >= model.config.num_labels:
         raise ModelError(f"{manifest.name}: no logit {manifest.labels} in its model")
     tokenizer = load_tokenizer(folder if (folder / "tokenizer.json").exists() else base)
-    return _encoder(model, tokenizer, manifest, placement)
-
-
-def _load_folder(
-    folder: Path, device: DeviceChoice, precision: PrecisionChoice, name: str | None
-) -> Scorer:
-    if not (folder / MANIFEST_NAME).exists():
-        return _load_plain(folder, device, precision, name or folder.name)
-    manifest = ScorerManifest.load(folder)
-    encoder = load_encoder(manifest, folder, device=device, precision=precision)
-    if manifest.kind == "encoder":
-        return EncoderScorer(manifest, encoder)
-    from .stacked import StackedScorer  # noqa: PLC0415 (its checks are its own dependency)
-
-    return StackedScorer(manifest, encoder)
-
-
-def _load_plain(
-    folder: Path, device: DeviceChoice, precision: PrecisionChoice, name: str
-) -> Scorer:
-    """A folder as transformers writes it: threshold .5, entailment by the label's name."""
-    placement = place(device, precision)
-    model = load_full(folder, placement.dtype)
-    tokenizer = load_tokenizer(folder)
-    manifest = ScorerManifest(
-        name=name,
-        kind="encoder",
-        base_digest=base_digest(folder),
-        labels=entailment_index(model.config, folder),
-        max_length=longest_input(model.config, tokenizer),
+    return Encoder(
+        model.to(placement.device),
+        tokenizer,
+        entailment=manifest.labels,
+        max_length=min(manifest.max_length, longest_input(model.config, tokenizer)),
+        placement=placement,
     )
-    return EncoderScorer(manifest, _encoder(model, tokenizer, manifest, placement))
 
 
 def entailment_index(config: Any, folder: Path) -> int:
@@ -148,16 +168,6 @@ def entailment_index(config: Any, folder: Path) -> int:
             "entailment; name it in id2label of config.json"
         )
     return found[0]
-
-
-def _encoder(model: Any, tokenizer: Any, manifest: ScorerManifest, placement: Any) -> Encoder:
-    return Encoder(
-        model.to(placement.device),
-        tokenizer,
-        entailment=manifest.labels,
-        max_length=min(manifest.max_length, longest_input(model.config, tokenizer)),
-        placement=placement,
-    )
 
 
 def _folder(name: str) -> Path:

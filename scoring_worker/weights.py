@@ -11,7 +11,7 @@ from typing import Any
 import torch
 import transformers
 from safetensors import SafetensorError, safe_open
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
 from .manifest import PACKAGED_BASE, ModelError, file_digest
 
@@ -87,6 +87,21 @@ def load_adapted(base: Path, folder: Path, adapter: str, dtype: torch.dtype) -> 
     except (ValueError, RuntimeError, KeyError, TypeError) as error:
         raise ModelError(f"{path} does not fit its base model: {_line(error)}") from error
     return merged.to(dtype).eval()
+
+
+def load_config(folder: Path) -> Any:
+    """The transformers config of ``folder``.
+
+    Raises:
+        ModelError: there is none, or it is of a model that needs code of its own.
+    """
+    try:
+        with _quiet():
+            return AutoConfig.from_pretrained(
+                folder, trust_remote_code=False, local_files_only=True
+            )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{folder}: cannot read its config: {_line(error)}") from error
 
 
 def load_tokenizer(folder: Path) -> Any:

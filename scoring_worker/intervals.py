@@ -1,0 +1,50 @@
+"""95% intervals: Wilson's for one proportion, the bootstrap by document for the rest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Interval = tuple[float, float]
+
+Z_95 = 1.959963984540054
+RESAMPLES = 500
+
+Weights = NDArray[np.float64]
+
+
+def wilson(successes: float, total: float) -> Interval:
+    """Wilson's score interval of ``successes`` of ``total``; (0, 1) of no trials."""
+    if total <= 0:
+        return (0.0, 1.0)
+    share = successes / total
+    spread = Z_95 * math.sqrt(share * (1 - share) / total + Z_95**2 / (4 * total**2))
+    middle = share + Z_95**2 / (2 * total)
+    scale = 1 + Z_95**2 / total
+    return (max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale))
+
+
+def bootstrap(
+    statistic: Callable[[Weights], float | None], groups: Sequence[str], *, seed: int = 0
+) -> Interval | None:
+    """The 2.5% and 97.5% quantiles of ``statistic`` over documents drawn with replacement.
+
+    Rows of one document err together, so documents are drawn and not rows. ``statistic`` takes
+    the weight of each row: how often its document was drawn. None where it is never defined.
+    """
+    names: dict[str, int] = {}
+    member = np.array([names.setdefault(group, len(names)) for group in groups], dtype=np.int64)
+    if not names:
+        return None
+    draws: Any = np.random.default_rng(seed)
+    drawn = draws.multinomial(len(names), [1 / len(names)] * len(names), size=RESAMPLES)
+    values = [statistic(counts[member].astype(np.float64)) for counts in drawn]
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    low, high = np.quantile(known, [0.025, 0.975])
+    return (float(low), float(high))

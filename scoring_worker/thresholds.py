@@ -1,0 +1,135 @@
+"""Thresholds fitted on labels to a stated target, per entity type where there are enough labels.
+
+The positive class is "unsupported": a pair is flagged where its score is below the threshold. A
+higher threshold finds more hallucinations (recall) and stops more of what was fine (precision).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schemas.base import Contract, Probability
+
+from .intervals import wilson
+from .manifest import Thresholds, TypeThreshold
+
+MIN_LABELS = 40
+MIN_PER_CLASS = 10
+"""With fewer labels a type's own threshold is noise, and the global one decides."""
+
+Floats = NDArray[np.float64]
+
+
+class Target(Contract):
+    """What a threshold has to reach; "f1" has no value, the best is taken."""
+
+    measure: Literal["precision", "recall", "f1"] = "f1"
+    value: Probability = 1.0
+
+    def __str__(self) -> str:
+        return "f1" if self.measure == "f1" else f"{self.measure}>={self.value:g}"
+
+
+class FittedThreshold(Contract):
+    """A threshold and what it does on the labels it was fitted on, with Wilson's intervals.
+
+    ``met`` is False where no threshold reaches the target; then it is the one that comes
+    closest.
+    """
+
+    value: Probability
+    n: int
+    unsupported: int
+    precision: float
+    precision_ci: tuple[float, float]
+    recall: float
+    recall_ci: tuple[float, float]
+    met: bool
+
+
+def fit_threshold(
+    scores: Sequence[float] | Floats, supported: Sequence[bool], target: Target
+) -> FittedThreshold:
+    """The threshold for ``target`` on pairs with ``scores`` in [0, 1].
+
+    Of all that reach a recall, the one with the best precision is taken, and the other way
+    round. It lies half-way between two scores, so that it does not hang on the last digit.
+
+    Raises:
+        ValueError: there are no labels, or a score is not finite.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    unsupported = ~np.asarray(supported, dtype=bool)
+    if not len(values) or not np.isfinite(values).all():
+        raise ValueError("thresholds are fitted on at least one pair, all with a score")
+    distinct = np.unique(values)
+    between = (distinct[1:] + distinct[:-1]) / 2
+    above = [(distinct[-1] + 1.0) / 2] if distinct[-1] < 1.0 else []
+    candidates = np.concatenate([[0.0], between, above])
+    flagged = np.searchsorted(np.sort(values), candidates)
+    hits = np.searchsorted(np.sort(values[unsupported]), candidates)
+    best, met = _choose(hits, flagged, int(unsupported.sum()), target)
+    return _fitted(float(candidates[best]), int(hits[best]), int(flagged[best]), unsupported, met)
+
+
+def fit_thresholds(
+    scores: Sequence[float] | Floats,
+    supported: Sequence[bool],
+    entity_types: Sequence[str],
+    target: Target,
+) -> tuple[Thresholds, dict[str, FittedThreshold]]:
+    """The global threshold, one for each type with enough labels, and how each was fitted.
+
+    The second result is by entity type, the global one under "".
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    labels = np.asarray(supported, dtype=bool)
+    names = np.asarray(entity_types)
+    fitted = {"": fit_threshold(values, labels.tolist(), target)}
+    for name, count in sorted(Counter(entity_types).items()):
+        own = names == name
+        rarer = min(int(labels[own].sum()), int((~labels[own]).sum()))
+        if count >= MIN_LABELS and rarer >= MIN_PER_CLASS:
+            fitted[name] = fit_threshold(values[own], labels[own].tolist(), target)
+    by_type = {
+        name: TypeThreshold(value=one.value, n=one.n, target=str(target))
+        for name, one in fitted.items()
+        if name
+    }
+    return Thresholds(default=fitted[""].value, by_type=by_type), fitted
+
+
+def _choose(
+    hits: NDArray[np.int64], flagged: NDArray[np.int64], unsupported: int, target: Target
+) -> tuple[int, bool]:
+    """The index of the best candidate, and whether it reaches the target."""
+    precision = np.divide(hits, flagged, out=np.ones(len(hits)), where=flagged > 0)
+    recall = hits / max(unsupported, 1)
+    if target.measure == "f1":
+        return int(np.argmax(2 * hits / np.maximum(flagged + unsupported, 1))), True
+    aimed, other = (precision, recall) if target.measure == "precision" else (recall, precision)
+    reached = np.flatnonzero(aimed >= target.value)
+    if len(reached):
+        return int(reached[np.argmax(other[reached])]), True
+    return int(np.argmax(aimed)), False
+
+
+def _fitted(
+    value: float, hits: int, flagged: int, unsupported: NDArray[np.bool_], met: bool
+) -> FittedThreshold:
+    total = int(unsupported.sum())
+    return FittedThreshold(
+        value=value,
+        n=len(unsupported),
+        unsupported=total,
+        precision=hits / flagged if flagged else 0.0,
+        precision_ci=wilson(hits, flagged),
+        recall=hits / total if total else 0.0,
+        recall_ci=wilson(hits, total),
+        met=met,
+    )

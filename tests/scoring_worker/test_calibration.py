@@ -1,0 +1,125 @@
+"""Calibration and thresholds: what is fitted, what is reached, and what is written."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scoring_worker.calibration import apply, fit
+from scoring_worker.manifest import IsotonicCalibration, PlattCalibration
+from scoring_worker.thresholds import Target, fit_threshold, fit_thresholds
+
+
+def expected_error(scores, supported):
+    """Mean distance between score and share of supported, over ten bins."""
+    which = np.minimum((scores * 10).astype(int), 9)
+    return np.mean(
+        [
+            abs(scores[which == at].mean() - supported[which == at].mean())
+            for at in set(which.tolist())
+        ]
+    )
+
+
+def skewed(count, seed=0):
+    """Overconfident scores: a pair of score p is supported with probability p³."""
+    draws = np.random.default_rng(seed)
+    raw = draws.uniform(0.01, 0.99, count)
+    return raw, draws.random(count) < raw**3
+
+
+@pytest.mark.parametrize("kind", ["platt", "isotonic"])
+def test_calibration_makes_scores_honest(kind):
+    """The expected calibration error falls, on other rows than those it was fitted on."""
+    raw, supported = skewed(2000)
+    other, labels = skewed(2000, seed=1)
+    fitted = fit(raw, supported, kind)
+    assert expected_error(apply(fitted, other), labels) < 0.5 * expected_error(other, labels)
+
+
+def test_auto_takes_isotonic_only_with_enough_labels():
+    """Few labels get the two-number curve."""
+    assert isinstance(fit(*skewed(100)), PlattCalibration)
+    assert isinstance(fit(*skewed(600)), IsotonicCalibration)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.sampled_from(["platt", "isotonic"]),
+    st.integers(0, 50),
+    st.lists(st.floats(0, 1), min_size=2, max_size=20),
+)
+def test_calibrated_scores_keep_their_order_and_range(kind, seed, scores):
+    """Whatever is fitted: in [0, 1], and a higher score never becomes a lower one."""
+    calibrated = apply(fit(*skewed(60, seed), kind), sorted(scores))
+    assert ((calibrated >= 0) & (calibrated <= 1)).all()
+    assert (np.diff(calibrated) >= -1e-12).all()
+
+
+def test_a_missing_score_stays_missing():
+    """NaN in, NaN out: calibration cannot invent a measurement."""
+    for calibration in (None, fit(*skewed(60), "platt"), fit(*skewed(60), "isotonic")):
+        assert np.isnan(apply(calibration, [0.2, np.nan]))[1]
+        assert np.isfinite(apply(calibration, [0.2, np.nan]))[0]
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels"), [([0.1, 0.2], [1, 1]), ([0.1, np.nan], [1, 0]), ([], [])]
+)
+def test_what_cannot_be_fitted_is_refused(scores, labels):
+    """One class, or a pair without a score."""
+    with pytest.raises(ValueError, match="calibrat"):
+        fit(scores, labels)
+
+
+def flags(scores, supported, threshold):
+    flagged = np.asarray(scores) < threshold
+    unsupported = ~np.asarray(supported)
+    hits = (flagged & unsupported).sum()
+    return hits / max(flagged.sum(), 1), hits / max(unsupported.sum(), 1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 20), st.booleans()), min_size=1, max_size=60),
+    st.sampled_from(["precision", "recall", "f1"]),
+    st.floats(0.5, 1),
+)
+def test_a_threshold_reaches_its_target_or_says_so(rows, measure, value):
+    """The reported precision and recall are those that the threshold really gives."""
+    scores = [score / 20 for score, _ in rows]
+    supported = [label for _, label in rows]
+    fitted = fit_threshold(scores, supported, Target(measure=measure, value=value))
+    precision, recall = flags(scores, supported, fitted.value)
+    assert fitted.precision == pytest.approx(precision)
+    assert fitted.recall == pytest.approx(recall)
+    if measure == "recall" and fitted.met and fitted.unsupported:
+        assert recall >= value
+    if measure == "precision" and fitted.met and (np.asarray(scores) < fitted.value).any():
+        assert precision >= value
+
+
+def test_a_recall_target_costs_no_more_precision_than_needed():
+    """Of two thresholds that reach the recall, the one with fewer false alarms is taken."""
+    scores, supported = [0.1, 0.2, 0.3, 0.4], [False, False, True, True]
+    fitted = fit_threshold(scores, supported, Target(measure="recall", value=1.0))
+    assert fitted.value == pytest.approx(0.25)
+    assert (fitted.precision, fitted.recall, fitted.met) == (1.0, 1.0, True)
+
+
+def test_types_with_too_few_labels_fall_back():
+    """A type gets its own threshold only with 40 labels and 10 of each class."""
+    chooser = random.Random(0)
+    rows = [("Many", 100), ("Few", 30), ("One Sided", 60)]
+    types = [name for name, count in rows for _ in range(count)]
+    supported = [name == "One Sided" or chooser.random() < 0.5 for name in types]
+    scores = [0.6 * label + 0.4 * chooser.random() for label in supported]
+    thresholds, fitted = fit_thresholds(scores, supported, types, Target())
+    assert set(thresholds.by_type) == {"Many"}
+    assert thresholds.by_type["Many"].n == 100
+    assert thresholds.of("many") == thresholds.by_type["Many"].value
+    assert thresholds.of("Few") == thresholds.of("Never Seen") == fitted[""].value
