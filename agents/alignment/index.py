@@ -10,7 +10,7 @@ from typing import NamedTuple
 from schemas import Alignment, Route
 
 from .elision import elided_parts
-from .normalisation import NormalisedText, code_points, normalise, normalised_context
+from .normalisation import NormalisedText, code_points, joins, normalise, normalised_context
 from .outcome import Part, exactly, nothing, nowhere, outcome, refuted
 from .reference import LocalAlignment
 from .scheme import DEFAULT_THRESHOLD
@@ -18,10 +18,6 @@ from .search import SearchedText
 
 MAX_ALTERNATIVES = 16
 """Other places listed of a context that stands in the document more than once."""
-
-# Characters below U+0300 neither compose with what precedes them nor are reordered against it,
-# so a hit that starts with one and is followed by one is a hit in the normalised texts too.
-_FIRST_JOINING = "\u0300"
 
 
 def align(
@@ -93,7 +89,9 @@ class DocumentIndex:
         """The context exactly as it stands, ``characters`` normalised characters."""
         start = self.text.find(context)
         end = start + len(context)
-        if start < 0 or max(context[0], self.text[end : end + 1]) >= _FIRST_JOINING:
+        # Where a character joins what precedes it the normalised texts may differ: "e" is no
+        # hit in a decomposed "é".
+        if start < 0 or joins(context[0]) or joins(self.text[end : end + 1]):
             return None
         starts = islice(_occurrences(self.text, context, end), MAX_ALTERNATIVES)
         others = [(other, other + len(context)) for other in starts]

@@ -123,7 +123,7 @@ def _chunks(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     while start < len(text) or not start:
         end = start + _CHUNK
-        while end < len(text) and _joins(text[end]):
+        while end < len(text) and joins(text[end]):
             end += 1
         yield start, min(end, len(text))
         start = end
@@ -168,12 +168,12 @@ def _clusters(text: str, marked: list[int]) -> list[tuple[int, int]]:
     """Ranges of ``text`` that are normalised together: a character and what may join it."""
     clusters: list[tuple[int, int]] = []
     for position in marked:
-        joins = _joins(text[position])
+        joining = joins(text[position])
         if clusters and position < clusters[-1][1]:
             continue
-        if joins and clusters and clusters[-1][1] == position and _has_room(clusters[-1]):
+        if joining and clusters and clusters[-1][1] == position and _has_room(clusters[-1]):
             clusters[-1] = (clusters[-1][0], position + 1)
-        elif joins and position and (not clusters or clusters[-1][1] < position):
+        elif joining and position and (not clusters or clusters[-1][1] < position):
             clusters.append((position - 1, position + 1))
         else:
             clusters.append((position, position + 1))
@@ -208,11 +208,12 @@ def _fold(cluster: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _joins(character: str) -> bool:
+def joins(character: str) -> bool:
     """Whether ``character`` may compose with, or be reordered against, what precedes it.
 
     True for all marks, for Hangul vowels and final consonants, and for the compatibility forms
     of both (halfwidth kana marks and jamo). A superset is harmless: clusters only get longer.
+    No character at all joins nothing.
     """
     if character < "\u0300" or _SURROGATES.match(character):
         return False
@@ -244,7 +245,7 @@ class _Table:
 
 def _entry(character: str) -> int:
     folded = _fold(character)
-    if _joins(character) or len(folded) > 1:
+    if joins(character) or len(folded) > 1:
         return _CLUSTERED
     return ord(folded) if folded else _DROPPED
 
