@@ -79,7 +79,8 @@ def plot_agreement(report: ReplayReport) -> str:
     axes.set_yticks(range(len(names)), names)
     axes.set_xlim(0, 1)
     axes.set_xlabel("share, with its 95% interval")
-    axes.legend(frameon=False, loc="lower left")
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(frameon=False, loc="lower left")
     return _data_uri(figure)
 
 

@@ -23,7 +23,7 @@ P99_LIMIT = 1.2
 # Timestamps are in whole milliseconds, and a producer lingers for a few.
 TOLERANCE_SECONDS = 0.010
 WINDOW_SECONDS = 10.0
-LIVE_SAMPLES = 20  # fewer in a window, and there is no live traffic to protect
+LIVE_SAMPLES = 20  # fewer in such a window, and there is no live traffic to protect
 STANDSTILL_SECONDS = 2.0
 BASELINE_SECONDS = 60.0
 AWAITING = 20_000
@@ -83,7 +83,7 @@ class LatencyWindow:
         """Of what was judged in the last ``seconds``; None if that is next to nothing."""
         since = self._clock() - seconds
         recent = sorted(latency for when, latency in self._latencies if when >= since)
-        if len(recent) < LIVE_SAMPLES:
+        if len(recent) < max(1, LIVE_SAMPLES * seconds / WINDOW_SECONDS):
             return None
         return recent[min(len(recent) - 1, int(0.99 * len(recent)))]
 
@@ -120,8 +120,8 @@ class LiveGuard:
         live = self._window.p99()
         if live is not None and time.monotonic() - self._baseline_at > BASELINE_SECONDS:
             await asyncio.sleep(STANDSTILL_SECONDS)
-            self._baseline = self._window.p99(STANDSTILL_SECONDS) or self._baseline
-            self._baseline_at = time.monotonic()
+            if (undisturbed := self._window.p99(STANDSTILL_SECONDS)) is not None:
+                self._baseline, self._baseline_at = undisturbed, time.monotonic()
         self._throttle.adapt(live, self._baseline)
         await asyncio.sleep(self._throttle.rest(records, seconds))
 
