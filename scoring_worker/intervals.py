@@ -1,8 +1,7 @@
-"""95% intervals: Wilson's for one proportion, the bootstrap by document for the rest."""
+"""95% intervals by the bootstrap; those of single proportions are in `schemas.proportion`."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,21 +10,9 @@ from numpy.typing import NDArray
 
 Interval = tuple[float, float]
 
-Z_95 = 1.959963984540054
 RESAMPLES = 500
 
 Weights = NDArray[np.float64]
-
-
-def wilson(successes: float, total: float) -> Interval:
-    """Wilson's score interval of ``successes`` of ``total``; (0, 1) of no trials."""
-    if total <= 0:
-        return (0.0, 1.0)
-    share = successes / total
-    spread = Z_95 * math.sqrt(share * (1 - share) / total + Z_95**2 / (4 * total**2))
-    middle = share + Z_95**2 / (2 * total)
-    scale = 1 + Z_95**2 / total
-    return (max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale))
 
 
 def bootstrap(

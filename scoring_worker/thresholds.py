@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schemas.base import Contract, Probability
+from schemas.proportion import wilson
 
-from .intervals import wilson
 from .manifest import Thresholds, TypeThreshold
 
 MIN_LABELS = 40

@@ -12,8 +12,8 @@ from datetime import datetime
 from pathlib import Path
 
 from schemas import Decision, Verdict
+from schemas.proportion import Proportion
 
-from .proportions import Proportion
 from .reading import read_topics
 from .records import UnreadableRecord, decode
 from .settings import Settings

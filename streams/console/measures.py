@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from schemas.proportion import Proportion
 from streams.comparison import ExtractorScore, scores
-from streams.proportions import Proportion
 
 from .store import CaseStore
 

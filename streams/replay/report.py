@@ -9,7 +9,7 @@ from pydantic import Field, computed_field
 
 from schemas import Decision, Reason
 from schemas.base import Contract
-from streams.proportions import Proportion
+from schemas.proportion import Proportion
 
 from .plan import ReplayState
 
