@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 from agents.aligner import Aligner
 from agents.claims import PassageIndex, ground_claim, split_claims
 from agents.document_store import DocumentMismatch, DocumentMissing, DocumentStore
-from agents.extraction_errors import ExtractionError
-from agents.extractor import Extractor
+from agents.extraction.errors import ExtractionError
+from agents.extraction.extractor import Extractor
 from schemas import (
     AlignedExtraction,
     Assessment,

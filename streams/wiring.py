@@ -22,7 +22,7 @@ from .topics import RESPONSES
 if TYPE_CHECKING:
     from agents.aligner import Aligner
     from agents.document_store import DocumentStore
-    from agents.extractor import Extractor, Price
+    from agents.extraction.extractor import Extractor, Price
     from scoring_worker import Pair, Scorer
 
     from .worker import Source
@@ -129,11 +129,11 @@ def new_extractor(settings: Settings, resources: AsyncExitStack) -> Extractor:
     Raises:
         ValueError: the schema cannot be loaded.
     """
-    from agents.completion import RetryPolicy
-    from agents.extraction_cache import ExtractionCache
-    from agents.extractor import Extractor
-    from agents.openai_client import create_client
-    from agents.schema_loading import load_schema
+    from agents.extraction.cache import ExtractionCache
+    from agents.extraction.client import create_client
+    from agents.extraction.completion import RetryPolicy
+    from agents.extraction.extractor import Extractor
+    from agents.extraction.schema_loading import load_schema
 
     schema = load_schema(settings.extraction_schema, settings.entity_types)
     key = settings.openai_api_key
@@ -162,7 +162,7 @@ def new_extractor(settings: Settings, resources: AsyncExitStack) -> Extractor:
 
 def llm_price(settings: Settings) -> Price | None:
     """What the LLM's tokens cost, where the settings say it."""
-    from agents.extractor import Price
+    from agents.extraction.extractor import Price
 
     into, out_of = settings.llm_input_usd_per_million, settings.llm_output_usd_per_million
     return None if into is None or out_of is None else Price(into, out_of)

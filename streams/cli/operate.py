@@ -69,9 +69,9 @@ def recorded_llm(
 
     It is a recording, for trying and testing: it answers only for the documents it was given.
     """
-    from agents.recorded_faults import Faults
-    from agents.recorded_llm import recorded_app
-    from agents.recording import Recording
+    from agents.recording.faults import Faults
+    from agents.recording.recording import Recording
+    from agents.recording.server import recorded_app
 
     configure_logging(settings(), role="recorded-llm")
     recording = Recording.read(documents, extractions)
@@ -82,7 +82,7 @@ def recorded_llm(
 
 
 async def _serve_recording(app: Starlette, port: int, documents: int) -> None:
-    from agents.recorded_llm import serve
+    from agents.recording.server import serve
 
     stop = stop_event()
     async with serve(app, port=port) as base_url:

@@ -1,0 +1,1 @@
+"""From a document to what an LLM says is in it."""

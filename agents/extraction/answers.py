@@ -1,0 +1,189 @@
+"""What the LLM is asked to fill in, and how its answer is read back.
+
+Two kinds: the user's own pydantic model (SafePassage paper, Figure 2), and a generic list of
+entities for those who only name entity types.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
+
+from schemas import (
+    Entity,
+    canonical_json,
+    entities_in,
+    render_value,
+    stable_id,
+    validation_summary,
+)
+from schemas.base import EntityType, Json, Text
+
+from .errors import Malformed, SchemaMismatch, TooLarge
+from .generic_schema import generic_json_schema, plain_value
+
+MAX_FINDINGS = 2_000
+"""In one answer: far above what a document says, far below what would flood a topic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One entity as the LLM gave it. ``context`` may be empty: the aligner rejects that."""
+
+    entity_type: str
+    value: JsonValue = field(repr=False)
+    context: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one answer held. ``skipped`` counts by reason the entities that are no extraction.
+
+    Reasons: ``no_value``, ``unknown_type``, ``invalid_entity``.
+    """
+
+    findings: tuple[Finding, ...]
+    skipped: Counter[str] = field(default_factory=Counter)
+
+
+class ExtractionSchema(Protocol):
+    """The form of an answer. ``strict`` says whether an endpoint can enforce ``json_schema``."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def json_schema(self) -> Mapping[str, Any]: ...
+
+    @property
+    def strict(self) -> bool: ...
+
+    def read(self, answer: JsonValue) -> Answer:
+        """The entities of a decoded answer.
+
+        Raises:
+            SchemaMismatch: the answer has another shape.
+        """
+        ...
+
+
+def schema_digest(schema: ExtractionSchema) -> str:
+    """Tells two schemas apart on an `ExtractorTrail`."""
+    return stable_id("schema", schema.name, canonical_json(dict(schema.json_schema)))
+
+
+def read_answer(schema: ExtractionSchema, content: str) -> Answer:
+    """The entities in the text that the LLM answered.
+
+    Raises:
+        Malformed: it is not JSON. NaN and infinity are not JSON either.
+        SchemaMismatch: it is JSON of another shape.
+        TooLarge: it has more than `MAX_FINDINGS` entities.
+    """
+    try:
+        answer = json.loads(content, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"the answer is not JSON ({type(error).__name__})") from None
+    read = schema.read(answer)
+    if len(read.findings) > MAX_FINDINGS:
+        raise TooLarge(f"the answer has more than {MAX_FINDINGS} entities")
+    return read
+
+
+class GenericSchema:
+    """A flat list of entities; ``entity_types`` closes the set of types unless it is empty."""
+
+    name = "entities"
+    strict = True
+
+    def __init__(self, entity_types: Sequence[str] = ()) -> None:
+        self.entity_types = tuple(entity_types)
+        self.json_schema = generic_json_schema(self.entity_types)
+
+    def read(self, answer: JsonValue) -> Answer:
+        rows = answer.get("entities") if isinstance(answer, dict) else None
+        if not isinstance(rows, list):
+            raise SchemaMismatch('the answer has no list "entities"')
+        skipped: Counter[str] = Counter()
+        findings = tuple(self._findings(rows, skipped))
+        return Answer(findings, skipped)
+
+    def _findings(self, rows: list[JsonValue], skipped: Counter[str]) -> Iterator[Finding]:
+        for row in rows:
+            try:
+                entity = _GenericEntity.model_validate(row)
+            except ValidationError:
+                skipped["invalid_entity"] += 1
+                continue
+            if self.entity_types and entity.entity_type not in self.entity_types:
+                skipped["unknown_type"] += 1
+            else:
+                value, context = plain_value(entity.value), entity.context or ""
+                yield from _with_value(entity.entity_type, value, context, skipped)
+
+
+class UserSchema:
+    """A pydantic model of the user's with subclasses of `Entity` somewhere inside.
+
+    The model is a contract as a whole: an answer that breaks it anywhere is a
+    `SchemaMismatch`.
+    """
+
+    def __init__(self, model: type[BaseModel], json_schema: dict[str, Any], strict: bool) -> None:
+        self.model = model
+        self.name = model.__name__[:64]
+        self.json_schema = json_schema
+        self.strict = strict
+
+    def read(self, answer: JsonValue) -> Answer:
+        try:
+            response = self.model.model_validate(answer)
+        except ValidationError as error:
+            raise SchemaMismatch(
+                f"the answer is no {self.name}: {validation_summary(error)}"
+            ) from None
+        skipped: Counter[str] = Counter()
+        findings = tuple(self._findings(response, skipped))
+        return Answer(findings, skipped)
+
+    def _findings(self, response: BaseModel, skipped: Counter[str]) -> Iterator[Finding]:
+        for entity in entities_in(response):
+            yield from self._finding(entity, skipped)
+
+    def _finding(self, entity: Entity, skipped: Counter[str]) -> Iterator[Finding]:
+        try:
+            value = _JSON.validate_python(entity.payload())
+            context = _TEXT.validate_python(entity.context)
+        except ValidationError:
+            skipped["invalid_entity"] += 1
+        else:
+            yield from _with_value(entity.type_name(), value, context, skipped)
+
+
+class _GenericEntity(BaseModel):
+    entity_type: EntityType
+    value: Json
+    context: Text | None = None
+
+
+_JSON: TypeAdapter[JsonValue] = TypeAdapter(Json)
+_TEXT: TypeAdapter[str] = TypeAdapter(Text)
+
+
+def _with_value(
+    entity_type: str, value: JsonValue, context: str, skipped: Counter[str]
+) -> Iterator[Finding]:
+    """Nothing, counted, where the value says nothing: there is no hypothesis to support."""
+    if render_value(value):
+        yield Finding(entity_type, value, context)
+    else:
+        skipped["no_value"] += 1
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)

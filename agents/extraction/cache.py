@@ -1,0 +1,119 @@
+"""What an LLM answered before, so that a redelivered document yields the same again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+import redis.asyncio
+import structlog
+import zstandard
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from schemas import Usage, stable_id
+from schemas.base import EntityType, Json, Text
+
+from .answers import Answer, Finding
+
+log = structlog.get_logger(__name__)
+
+MAX_ANSWER_BYTES = 16 * 1024 * 1024
+REDIS_TIMEOUT = 2.0
+
+
+class CacheKey(BaseModel):
+    """Everything that an answer depends on."""
+
+    model_config = ConfigDict(frozen=True)
+
+    document_digest: str
+    model: str
+    prompt_digest: str
+    schema_digest: str
+    chunking: str
+
+    @property
+    def name(self) -> str:
+        """The Redis key."""
+        return "extraction:" + stable_id("cached", *self.model_dump().values())
+
+
+class _Row(BaseModel):
+    entity_type: EntityType
+    value: Json
+    context: Text
+
+
+class CachedAnswer(BaseModel):
+    """The findings of a whole document, and what they took."""
+
+    key: CacheKey
+    rows: list[_Row]
+    skipped: dict[str, int] = Field(default_factory=dict)
+    usage: Usage
+
+    @classmethod
+    def of(cls, key: CacheKey, answer: Answer, usage: Usage) -> CachedAnswer:
+        rows = [_Row(**_fields(finding)) for finding in answer.findings]
+        return cls(key=key, rows=rows, skipped=dict(answer.skipped), usage=usage)
+
+    @property
+    def answer(self) -> Answer:
+        findings = tuple(Finding(row.entity_type, row.value, row.context) for row in self.rows)
+        return Answer(findings, Counter(self.skipped))
+
+
+class ExtractionCache:
+    """Answers in Redis, for ``ttl`` seconds. Best effort: without Redis every call is a miss.
+
+    What comes back is validated, and has to name the key it was asked by.
+    """
+
+    def __init__(self, redis: redis.asyncio.Redis, *, ttl: int = 7 * 24 * 3600) -> None:
+        self._redis = redis
+        self._ttl = ttl
+
+    async def get(self, key: CacheKey) -> CachedAnswer | None:
+        try:
+            async with asyncio.timeout(REDIS_TIMEOUT):
+                stored = await self._redis.get(key.name)
+        except (redis.RedisError, OSError) as error:
+            log.warning("extraction_cache_unavailable", error=type(error).__name__)
+            return None
+        return _decoded(stored, key) if isinstance(stored, bytes) else None
+
+    async def keep(self, answer: CachedAnswer) -> CachedAnswer:
+        """Stores ``answer`` unless there is one already, and returns the one that counts.
+
+        Two workers may extract the same document at the same time; both then go on with the
+        answer that came first.
+        """
+        encoded = zstandard.compress(answer.model_dump_json().encode())
+        try:
+            async with asyncio.timeout(REDIS_TIMEOUT):
+                is_first = await self._redis.set(answer.key.name, encoded, ex=self._ttl, nx=True)
+        except (redis.RedisError, OSError) as error:
+            log.warning("extraction_cache_unavailable", error=type(error).__name__)
+            return answer
+        return answer if is_first else await self.get(answer.key) or answer
+
+
+def _fields(finding: Finding) -> dict[str, JsonValue]:
+    return {
+        "entity_type": finding.entity_type,
+        "value": finding.value,
+        "context": finding.context,
+    }
+
+
+def _decoded(stored: bytes, key: CacheKey) -> CachedAnswer | None:
+    try:
+        if zstandard.frame_content_size(stored) > MAX_ANSWER_BYTES:
+            return None
+        answer = CachedAnswer.model_validate_json(
+            zstandard.decompress(stored, max_output_size=MAX_ANSWER_BYTES)
+        )
+    except (zstandard.ZstdError, ValidationError):
+        log.warning("cached_extraction_unreadable", key=key.name)
+        return None
+    return answer if answer.key == key else None

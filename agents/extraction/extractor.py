@@ -1,0 +1,225 @@
+"""From a document to what an LLM says is in it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import structlog
+from openai import AsyncOpenAI
+
+from schemas import (
+    Document,
+    DocumentRef,
+    Extraction,
+    ExtractionManifest,
+    ExtractorTrail,
+    Usage,
+    extraction_id,
+)
+
+from .answers import Answer, ExtractionSchema, Finding, read_answer, schema_digest
+from .cache import CachedAnswer, CacheKey, ExtractionCache
+from .chunking import Chunk, split_document
+from .completion import Completion, CompletionCaller, RetryPolicy
+from .errors import DocumentTooLong, ExtractionError
+from .merging import merge
+from .prompt import prompt_digest
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars per million tokens."""
+
+    input_usd: float
+    output_usd: float
+
+    def of(self, input_tokens: int, output_tokens: int) -> float:
+        return (input_tokens * self.input_usd + output_tokens * self.output_usd) / 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """All that one document led to.
+
+    ``skipped`` counts by reason what the LLM gave that is no extraction (see `Answer`).
+    The usage in ``trail`` is of the whole document, and the same on each of its extractions.
+    """
+
+    document: DocumentRef
+    extractions: list[Extraction]
+    trail: ExtractorTrail
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    def manifest(self) -> ExtractionManifest:
+        """What the report role has to wait for."""
+        return ExtractionManifest(
+            document=self.document,
+            extraction_ids=tuple(extraction.id for extraction in self.extractions),
+            extractor=self.trail,
+            skipped=dict(self.skipped),
+        )
+
+
+class Extractor:
+    """Asks an LLM for the entities of documents.
+
+    A document succeeds or fails as a whole: a part that got no answer would look like a part
+    without findings.
+
+    Args:
+        client: from `create_client`, which bounds what it reads. Its own retries are off here.
+        model: as the endpoint calls it; it is part of every trail.
+        schema: from `load_schema`.
+        chunk_characters: longer documents are asked about in parts of at most this length.
+        overlap_characters: what neighbouring parts share: the longest quote that is never cut.
+        max_document_characters: longer documents are refused.
+        max_concurrency: the widest that the adaptive window of calls may become.
+        timeout: seconds for one attempt, from the request to the last byte.
+        retries: for 429, 5xx, timeouts and lost connections.
+        temperature: left out of the request unless given, as some models refuse it.
+        price: for the cost in the trail.
+        cache: answers of earlier deliveries of the same text.
+    """
+
+    def __init__(
+        self,
+        client: AsyncOpenAI,
+        *,
+        model: str,
+        schema: ExtractionSchema,
+        chunk_characters: int = 24_000,
+        overlap_characters: int = 1_500,
+        max_document_characters: int = 2_000_000,
+        max_concurrency: int = 16,
+        timeout: float = 120.0,
+        retries: RetryPolicy | None = None,
+        temperature: float | None = None,
+        price: Price | None = None,
+        cache: ExtractionCache | None = None,
+    ) -> None:
+        self._schema = schema
+        self._sizes = (chunk_characters, overlap_characters)
+        self._max_characters = max_document_characters
+        self._price = price
+        self._cache = cache
+        self._trail = ExtractorTrail(
+            model=model,
+            prompt_digest=prompt_digest(schema.json_schema),
+            schema_digest=schema_digest(schema),
+        )
+        self._caller = CompletionCaller(
+            client,
+            model=model,
+            schema=schema,
+            max_concurrency=max_concurrency,
+            timeout=timeout,
+            retries=retries or RetryPolicy(),
+            temperature=temperature,
+        )
+
+    @property
+    def trail(self) -> ExtractorTrail:
+        """Who extracts here, without a usage."""
+        return self._trail
+
+    @property
+    def prompt_digest(self) -> str:
+        return self._trail.prompt_digest
+
+    @property
+    def schema_digest(self) -> str:
+        return self._trail.schema_digest
+
+    async def extract(self, document: Document, ref: DocumentRef) -> list[Extraction]:
+        """The extractions of `examine`."""
+        return (await self.examine(document, ref)).extractions
+
+    async def examine(self, document: Document, ref: DocumentRef) -> Extracted:
+        """Everything the LLM found in ``document``, each finding once, in reading order.
+
+        Raises:
+            ExtractionError: as drawn in `agents.extraction.errors`.
+        """
+        if len(document.text) > self._max_characters:
+            raise DocumentTooLong(f"more than {self._max_characters} characters")
+        answered = await self._answered(document.text, ref)
+        trail = self._trail.model_copy(update={"usage": answered.usage})
+        answer = answered.answer
+        extractions = [_extraction(finding, ref, trail) for finding in answer.findings]
+        log.info(
+            "extracted",
+            doc_id=ref.id,
+            extractions=len(extractions),
+            skipped=dict(answer.skipped),
+        )
+        return Extracted(ref, extractions, trail, answer.skipped)
+
+    async def _answered(self, text: str, ref: DocumentRef) -> CachedAnswer:
+        key = self._cache_key(ref)
+        cached = await self._cache.get(key) if self._cache else None
+        if cached:
+            return cached
+        answer, usage = await self._ask(text)
+        fresh = CachedAnswer.of(key, answer, usage)
+        return await self._cache.keep(fresh) if self._cache else fresh
+
+    def _cache_key(self, ref: DocumentRef) -> CacheKey:
+        return CacheKey(
+            document_digest=ref.digest,
+            model=self._trail.model,
+            prompt_digest=self.prompt_digest,
+            schema_digest=self.schema_digest,
+            chunking="/".join(map(str, self._sizes)),
+        )
+
+    async def _ask(self, text: str) -> tuple[Answer, Usage]:
+        started = time.monotonic()
+        chunks = list(split_document(text, *self._sizes)) if text.strip() else []
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._ask_about(chunk)) for chunk in chunks]
+        except ExceptionGroup as errors:
+            raise _telling(errors) from None
+        answers = [task.result() for task in tasks]
+        usage = self._usage([completion for _, completion in answers], started)
+        return merge(chunks, [answer for answer, _ in answers]), usage
+
+    async def _ask_about(self, chunk: Chunk) -> tuple[Answer, Completion]:
+        completion = await self._caller.complete(chunk.text)
+        return read_answer(self._schema, completion.content), completion
+
+    def _usage(self, completions: Sequence[Completion], started: float) -> Usage:
+        tokens_in = sum(completion.input_tokens for completion in completions)
+        tokens_out = sum(completion.output_tokens for completion in completions)
+        return Usage(
+            input_tokens=tokens_in,
+            output_tokens=tokens_out,
+            cost_usd=self._price.of(tokens_in, tokens_out) if self._price else None,
+            milliseconds=(time.monotonic() - started) * 1000,
+        )
+
+
+def _extraction(finding: Finding, ref: DocumentRef, trail: ExtractorTrail) -> Extraction:
+    return Extraction(
+        id=extraction_id(ref, finding.entity_type, finding.value, finding.context),
+        doc_id=ref.id,
+        entity_type=finding.entity_type,
+        value=finding.value,
+        context=finding.context,
+        document=ref,
+        extractor=trail,
+    )
+
+
+def _telling(errors: ExceptionGroup[Exception]) -> Exception:
+    """The one error that says most: a defect of ours, else one that no retry would mend."""
+    unknown = [error for error in errors.exceptions if not isinstance(error, ExtractionError)]
+    if unknown:
+        return errors
+    return min(errors.exceptions, key=lambda error: getattr(error, "retryable", False))

@@ -1,0 +1,147 @@
+"""From a setting to an `ExtractionSchema`, with one-line errors for what is none."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, get_args
+
+from openai import pydantic_function_tool
+from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
+from pydantic.errors import PydanticUserError
+
+from schemas import Entity
+from schemas.base import EntityType
+
+from .answers import ExtractionSchema, GenericSchema, UserSchema
+
+# Endpoints do not enforce a schema that has one of these, or one that allows anything at all.
+_UNSTRICT = frozenset({"oneOf", "allOf", "not", "if", "patternProperties", "prefixItems"})
+_TYPED = frozenset({"type", "anyOf", "$ref", "enum", "const"})
+
+
+class SchemaError(ValueError):
+    """A setting names no usable schema. The message is one line that says what to mend."""
+
+
+def load_schema(spec: str | None, entity_types: Sequence[str] = ()) -> ExtractionSchema:
+    """The schema that ``spec`` names, or a generic one of ``entity_types``.
+
+    ``spec`` is ``module:Class`` (the module is also looked for in the working directory), where
+    the class is a pydantic model that holds `Entity` subclasses, or is one itself. Without
+    ``spec`` the answer is a flat list of entities, of any type where none is given.
+
+    Raises:
+        SchemaError: there is no such class, or it holds nothing to extract.
+    """
+    if spec:
+        if entity_types:
+            raise SchemaError("give either a schema class or entity types, not both")
+        return user_schema(_imported_class(spec))
+    return GenericSchema(_distinct_types(entity_types))
+
+
+def user_schema(model: type[BaseModel]) -> UserSchema:
+    """The schema of a user's pydantic model.
+
+    Raises:
+        SchemaError: it holds no `Entity`, an `Entity` without payload, or fields that have no
+            JSON schema.
+    """
+    if issubclass(model, Entity):
+        model = create_model(model.__name__, entities=(list[model], ...))  # type: ignore[valid-type]
+    try:
+        entities = set(_entity_classes(model, seen=set()))
+        json_schema, strict = _json_schema(model)
+    except (PydanticUserError, NameError) as error:
+        reason = str(error).splitlines()[0]
+        raise SchemaError(f"{model.__name__} has no JSON schema: {reason}") from error
+    if not entities:
+        raise SchemaError(f"{model.__name__} holds no subclass of schemas.Entity")
+    for entity in entities:
+        if not set(entity.model_fields) - {"context"}:
+            raise SchemaError(f"{entity.__name__} has no field besides context")
+    return UserSchema(model, json_schema, strict)
+
+
+def _imported_class(spec: str) -> type[BaseModel]:
+    module_name, _, class_name = spec.partition(":")
+    if not module_name or not class_name:
+        raise SchemaError(f"{spec!r} is not of the form module:Class")
+    found = getattr(_imported_module(module_name), class_name, None)
+    if found is None:
+        raise SchemaError(f"the module {module_name} has no class {class_name}")
+    if not isinstance(found, type) or not issubclass(found, BaseModel):
+        raise SchemaError(f"{spec} is not a pydantic model")
+    return found
+
+
+def _imported_module(name: str) -> ModuleType:
+    here = str(Path.cwd())
+    if here not in sys.path:  # an installed command does not look there
+        sys.path.append(here)
+    try:
+        return importlib.import_module(name)
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise SchemaError(f"the module {name} cannot be imported: {reason}") from error
+
+
+def _distinct_types(entity_types: Sequence[str]) -> tuple[str, ...]:
+    names = [name.strip() for name in entity_types]
+    if len(set(names)) < len(names):
+        raise SchemaError("an entity type is given twice")
+    try:
+        TypeAdapter(list[EntityType]).validate_python(names)
+    except ValidationError:
+        raise SchemaError("an entity type is empty or longer than 200 characters") from None
+    return tuple(names)
+
+
+def _entity_classes(annotation: Any, *, seen: set[Any]) -> Iterator[type[Entity]]:
+    """Every `Entity` class that a value of this annotation can hold."""
+    for part in get_args(annotation):
+        yield from _entity_classes(part, seen=seen)
+    if not isinstance(annotation, type) or annotation in seen:
+        return
+    seen.add(annotation)
+    if issubclass(annotation, Entity):
+        yield annotation
+    elif issubclass(annotation, BaseModel):
+        for field in annotation.model_fields.values():
+            yield from _entity_classes(field.annotation, seen=seen)
+
+
+def _json_schema(model: type[BaseModel]) -> tuple[dict[str, Any], bool]:
+    """The schema in the form that endpoints enforce, and whether they can."""
+    closed: dict[str, Any] = dict(pydantic_function_tool(model)["function"]["parameters"])
+    if not _permits_strict(closed):
+        return model.model_json_schema(), False
+    _drop_defaults(closed)
+    return closed, True
+
+
+def _permits_strict(schema: dict[str, Any]) -> bool:
+    is_open = schema.get("type") == "object" and schema.get("additionalProperties") is not False
+    if is_open or _UNSTRICT & schema.keys() or not _TYPED & schema.keys():
+        return False
+    return all(map(_permits_strict, _parts(schema)))
+
+
+def _drop_defaults(schema: dict[str, Any]) -> None:
+    """Strict endpoints require every field and refuse the keyword ``default``."""
+    schema.pop("default", None)
+    for part in _parts(schema):
+        _drop_defaults(part)
+
+
+def _parts(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The schemas right inside ``schema``."""
+    yield from schema.get("$defs", {}).values()
+    yield from schema.get("properties", {}).values()
+    yield from schema.get("anyOf", ())
+    if "items" in schema:
+        yield schema["items"]
