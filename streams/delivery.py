@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import structlog
+from aiokafka.errors import KafkaError
 
 from schemas import (
     AlignedExtraction,
@@ -103,6 +104,7 @@ class Delivery:
 
         Raises:
             PublishFailed: results or dead letters could not be written.
+            KafkaError: the step needed the broker, which did not answer.
             CircuitOpen: too much failed; nothing of this batch was published.
         """
         started = time.perf_counter()
@@ -131,6 +133,8 @@ class Delivery:
         running the batch's records one by one."""
         try:
             outcomes = list(await self._role.step(events))
+        except KafkaError:
+            raise  # the broker is gone: no fault of the record's
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not lose the batch
             if len(events) > 1:
                 return [outcome for e in events for outcome in await self._run_step([e])]

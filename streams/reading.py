@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 
+import stamina
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
-from aiokafka.errors import KafkaError
+from aiokafka.errors import KafkaError, KafkaTimeoutError
 
 from schemas import Coordinates
 
@@ -17,7 +19,7 @@ from .topics import Topic
 
 POLL_MILLISECONDS = 250
 METADATA_PATIENCE_SECONDS = 10.0
-REREAD_PATIENCE_SECONDS = 20.0
+REREAD_PATIENCE_SECONDS = 5.0
 
 
 class UnknownTopic(LookupError):
@@ -25,7 +27,7 @@ class UnknownTopic(LookupError):
 
 
 class Unreadable(LookupError):
-    """The record at the given coordinates is gone, or did not come in time."""
+    """There is no record at the given coordinates, or no longer."""
 
 
 async def read_topics(
@@ -177,22 +179,44 @@ async def reread(settings: Settings, coordinates: Coordinates) -> Record:
     """The one record at ``coordinates``.
 
     Raises:
-        Unreadable: retention removed it, or the broker did not answer in time.
+        Unreadable: there is no such record, or no longer.
+        aiokafka.errors.KafkaError: the broker did not answer in ``publish_patience_seconds``,
+            which says nothing about the record.
     """
+    tp = TopicPartition(coordinates.topic, coordinates.partition)
+    patience = settings.publish_patience_seconds
+    async for attempt in stamina.retry_context(KafkaError, attempts=None, timeout=patience):
+        with attempt:
+            message = await _read_one(settings, tp, coordinates.offset)
+    if message is None or message.offset != coordinates.offset:
+        raise Unreadable(f"there is no record at {coordinates}")
+    return to_record(message)
+
+
+async def _read_one(settings: Settings, tp: TopicPartition, offset: int) -> ConsumerRecord | None:
+    """The first record from ``offset`` on, None if there is none."""
     consumer = new_reader(settings)
+    await consumer.start()
+    await asyncio.sleep(0)  # aiokafka 0.14 cannot stop before its tasks began
     try:
-        await consumer.start()
-        tp = TopicPartition(coordinates.topic, coordinates.partition)
+        if tp.partition not in await _partitions(consumer, tp.topic):
+            return None
         consumer.assign([tp])
-        consumer.seek(tp, coordinates.offset)
-        message = await asyncio.wait_for(consumer.getone(tp), REREAD_PATIENCE_SECONDS)
-    except (KafkaError, TimeoutError) as error:
-        raise Unreadable(f"{type(error).__name__} at {coordinates}") from error
+        consumer.seek(tp, offset)
+        with contextlib.suppress(TimeoutError):
+            return await asyncio.wait_for(consumer.getone(tp), REREAD_PATIENCE_SECONDS)
+        # The embedded broker never answers a fetch past the end; an answer to one from the
+        # beginning tells that from a broker that is gone.
+        await consumer.seek_to_beginning(tp)
+        async with asyncio.timeout(REREAD_PATIENCE_SECONDS):
+            end = (await high_watermarks(consumer, [tp]))[tp]
+        if offset >= end:
+            return None
+        raise KafkaTimeoutError(f"no answer from {tp}")
+    except TimeoutError as error:
+        raise KafkaTimeoutError(f"no answer from {tp}") from error
     finally:
         await consumer.stop()
-    if message.offset != coordinates.offset:
-        raise Unreadable(f"the record at {coordinates} is gone")
-    return to_record(message)
 
 
 def to_record(message: ConsumerRecord) -> Record:

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from redis.asyncio import Redis
 
-from schemas import Assessment, Coordinates, Document, Response
+from schemas import Assessment, Coordinates
 
 from .breaker import CircuitBreaker
 from .delivery import Delivery, Role
 from .publisher import Publisher
 from .reading import reread
-from .records import decode
+from .records import UnreadableRecord, decode
 from .settings import Settings
-from .topics import RESPONSES
+from .topics import DOCUMENTS, RESPONSES
 
 if TYPE_CHECKING:
     from agents.aligner import Aligner
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from agents.extraction.extractor import Extractor, Price
     from scoring_worker import Pair, Scorer
 
+    from .live_scorer import ScoreSource
     from .worker import Source
 
 # Models and their libraries take seconds to import: a role imports what it uses, when it starts.
@@ -103,13 +104,41 @@ async def _align(publisher: Publisher, settings: Settings, resources: AsyncExitS
 async def _score(publisher: Publisher, settings: Settings, resources: AsyncExitStack) -> Source:
     from scoring_worker import load_scorer
 
+    return await score_source(load_scorer, publisher, settings, resources)
+
+
+async def score_source(
+    load: Callable[[str], Scorer],
+    publisher: Publisher,
+    settings: Settings,
+    resources: AsyncExitStack,
+) -> ScoreSource:
+    """The score role with the released scorer, or with SAFEPASSAGE_SCORER where none is.
+
+    Raises:
+        ReleaseRefused: that scorer cannot be loaded, or is another than was released.
+    """
     from .batch_source import BatchSource
+    from .live_scorer import LiveScorer, ScoreSource
+    from .releases import releases_in_force
+    from .shadow import ShadowScoring
     from .topology import score_role
 
-    scorer = await asyncio.to_thread(load_scorer, settings.scorer)
-    resources.callback(scorer.close)
-    role = score_role(assess_off_the_loop(scorer), batch=settings.score_batch_records)
-    return BatchSource(role, delivery(role, publisher, settings), settings)
+    held = await releases_in_force(settings)
+    released, shadowed = held.releases.get("live"), held.releases.get("shadow")
+    live, shadow = LiveScorer(load), ShadowScoring(publisher, load)
+    resources.callback(live.close)
+    if released and released.scorer:
+        await live.change_to(released.scorer, released.revision)
+    else:
+        await live.change_to(settings.scorer, None)
+    if shadowed:
+        shadow.change_to(shadowed.scorer, shadowed.revision)
+    else:
+        shadow.change_to(settings.shadow_scorer, None)
+    role = score_role(live.assess, batch=settings.score_batch_records, observe=shadow.offer)
+    batches = BatchSource(role, delivery(role, publisher, settings), settings)
+    return ScoreSource(batches, live, shadow, settings, held)
 
 
 def new_aligner(settings: Settings) -> Aligner:
@@ -209,9 +238,18 @@ async def reread_text(settings: Settings, coordinates: Coordinates) -> str:
     """A document's text from the record it came in.
 
     Raises:
-        LookupError: the record is gone, or is no document.
+        DocumentMissing: the record is gone, or is no document. Coordinates come with the events,
+            from outside: only the two topics that carry documents are read.
+        aiokafka.errors.KafkaError: the broker did not answer.
     """
-    record = await reread(settings, coordinates)
-    if coordinates.topic == settings.topic(RESPONSES.name):
-        return decode(record, Response).event.text
-    return decode(record, Document).event.text
+    from agents.document_store import DocumentMissing
+
+    model = {settings.topic(t.name): t.model for t in (DOCUMENTS, RESPONSES)}.get(coordinates.topic)
+    if model is None:
+        raise DocumentMissing(f"{coordinates.topic} is no topic of documents")
+    try:
+        record = await reread(settings, coordinates)
+        event = decode(record, model).event
+    except (LookupError, UnreadableRecord) as error:
+        raise DocumentMissing(str(error)) from error
+    return event.text  # type: ignore[attr-defined, no-any-return]  # a Document or a Response

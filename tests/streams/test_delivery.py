@@ -7,6 +7,7 @@ import base64
 from collections.abc import Sequence
 
 import pytest
+from aiokafka.errors import KafkaConnectionError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -135,6 +136,16 @@ async def test_a_broker_that_is_gone_stops_the_role():
         await delivery_of(document_role(), FakePublisher(broken=True)).handle(
             [document_record("d", 0)]
         )
+
+
+async def test_a_step_that_misses_the_broker_stops_the_role_and_blames_no_record():
+    async def step(batch: Sequence[Received[Document]]) -> list[Outcome]:
+        raise KafkaConnectionError
+
+    publisher = FakePublisher()
+    with pytest.raises(KafkaConnectionError):
+        await delivery_of(document_role(step), publisher).handle([document_record("d", 0)])
+    assert publisher.published == []
 
 
 async def test_an_open_breaker_stops_the_role_before_the_batch_is_published():
