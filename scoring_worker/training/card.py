@@ -1,0 +1,73 @@
+"""The model card: what a scorer rests on, what it was measured on, and what it is not for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from scoring_worker.manifest import ScorerManifest
+from scoring_worker.thresholds import Target
+
+CARD_NAME = "MODEL_CARD.md"
+
+
+def write_card(
+    manifest: ScorerManifest,
+    folder: Path,
+    target: Target | None,
+    counts: Mapping[str, int],
+    remarks: str = "",
+) -> Path:
+    """Write the card beside the weights and return its path."""
+    path = folder / CARD_NAME
+    sections = [
+        f"# {manifest.name}\n",
+        _model(manifest),
+        _list("Trained on", manifest.trained_on or ("no named set",)),
+        _table("Labelled pairs", counts),
+        _metrics(manifest.metrics),
+        _thresholds(manifest, target),
+        remarks.strip(),
+    ]
+    path.write_text("\n\n".join(filter(None, sections)) + "\n", "utf-8")
+    return path
+
+
+def _model(manifest: ScorerManifest) -> str:
+    adapter = f"with the LoRA adapter in `{manifest.adapter}/`" if manifest.adapter else ""
+    base = manifest.base or "full weights in this folder"
+    head = "stacked with deterministic checks" if manifest.kind == "stacked" else "alone"
+    return (
+        "Judges whether a passage supports an extracted value: p(passage entails "
+        '"{Entity Type}: {Value}").\n\n'
+        f"Encoder: {base} {adapter}, {head}. Inputs of up to {manifest.max_length} tokens."
+    )
+
+
+def _list(title: str, entries: tuple[str, ...]) -> str:
+    return "\n".join([f"## {title}\n", *(f"- {entry}" for entry in entries)])
+
+
+def _table(title: str, rows: Mapping[str, JsonValue] | Mapping[str, int]) -> str:
+    lines = [f"| {name} | {value} |" for name, value in rows.items()]
+    return "\n".join([f"## {title}\n", "| | |", "|---|---|", *lines]) if lines else ""
+
+
+def _metrics(metrics: Mapping[str, JsonValue]) -> str:
+    """Every block of figures; the positive class is "unsupported"."""
+    tables = [
+        _table(f"Measured: {name}", block)
+        for name, block in metrics.items()
+        if isinstance(block, dict) and name != "thresholds"
+    ]
+    return "\n\n".join(tables)
+
+
+def _thresholds(manifest: ScorerManifest, target: Target | None) -> str:
+    fitted = f", fitted to {target}" if target else ""
+    lines = [f"## Thresholds\n\nDefault {manifest.thresholds.default:.4f}{fitted}."]
+    for name, threshold in sorted(manifest.thresholds.by_type.items()):
+        lines.append(f"- {name}: {threshold.value:.4f} ({threshold.n} labels, {threshold.target})")
+    return "\n".join(lines)
