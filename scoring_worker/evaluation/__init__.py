@@ -1,0 +1,33 @@
+"""Evaluation: how well a scorer finds unsupported facts, on labelled data of several kinds.
+
+::
+
+    file ─▶ rows ─▶ cases (aligned as in the pipeline) ─▶ scorer ─▶ outcomes ─▶ figures, plots
+
+`scoring_worker.evaluation.experiments` holds the paper's experiments.
+"""
+
+from .cases import Case, Dataset, Lost
+from .datasets import DatasetError, Sources, read_dataset, read_documents
+from .judging import Evaluation, Outcome, evaluate
+from .metrics import Counted, Metrics, measure
+from .results import EvaluationReport, EvaluationResult, result_of
+
+__all__ = [
+    "Case",
+    "Counted",
+    "Dataset",
+    "DatasetError",
+    "Evaluation",
+    "EvaluationReport",
+    "EvaluationResult",
+    "Lost",
+    "Metrics",
+    "Outcome",
+    "Sources",
+    "evaluate",
+    "measure",
+    "read_dataset",
+    "read_documents",
+    "result_of",
+]

@@ -1,0 +1,91 @@
+"""What is evaluated: labelled cases, whatever kind of file they came from."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
+from schemas import AlignedExtraction, Reason, Verdict
+from scoring_worker.scorer import Pair
+
+DatasetKind = Literal["extractions", "pairs", "responses", "entities", "conclusions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A part that never reaches the scorer: it is not accepted, whatever the scorer.
+
+    ``undetermined`` where it could not be judged, as opposed to judged unsafe.
+    """
+
+    reason: Reason
+    undetermined: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One labelled judgement. It is accepted only if all of its ``parts`` are.
+
+    An extraction or a pair has one part, a response one per sentence. ``group`` is the document.
+    ``kind`` says how the case was made and ``extractor`` which model extracted it: both are for
+    break-downs and never reach a scorer.
+    """
+
+    id: str
+    group: str
+    supported: bool
+    entity_type: str
+    parts: tuple[Pair | Lost, ...]
+    kind: str | None = None
+    extractor: str | None = None
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """The parts that a scorer is asked."""
+        return [part for part in self.parts if isinstance(part, Pair)]
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Cases of one file, and what their labels rest on.
+
+    ``refused`` has one line for each row that could not be read, ``unlabelled`` counts the rows
+    that carry no label.
+    """
+
+    name: str
+    kind: DatasetKind
+    labels: str
+    cases: tuple[Case, ...]
+    refused: tuple[str, ...] = ()
+    unlabelled: int = 0
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Every pair that a scorer is asked, in order."""
+        return [pair for case in self.cases for pair in case.pairs]
+
+    def limited(self, cases: int, seed: int = 0) -> Self:
+        """About ``cases`` of the cases: whole documents drawn with ``seed``, at least one."""
+        members: dict[str, list[Case]] = defaultdict(list)
+        for case in self.cases:
+            members[case.group].append(case)
+        order = sorted(members)
+        random.Random(seed).shuffle(order)
+        drawn: list[Case] = []
+        for group in order:
+            if drawn and len(drawn) + len(members[group]) > cases:
+                break
+            drawn += members[group]
+        return replace(self, cases=tuple(drawn))
+
+
+def part_of(result: AlignedExtraction | Verdict) -> Pair | Lost:
+    """What is left to score of an alignment; lost where the decision rule stops it anyway."""
+    if isinstance(result, Verdict):
+        return Lost(result.reasons[0], undetermined=result.decision == "undetermined")
+    if not result.alignment.found:
+        return Lost("not_found")
+    return Lost("low_evidence") if result.alignment.low_evidence else Pair.of(result)

@@ -1,0 +1,263 @@
+"""Reads labelled files into cases. What kind a file is, its fields tell."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from schemas import CLAIM_TYPE, AlignedExtraction, Document, Extraction, Response, Verdict
+from schemas.jsonl import BadLine, read_jsonl
+from scoring_worker.scorer import Pair
+from scoring_worker.training.corpora import parse_hypothesis
+
+from .cases import Case, Dataset, DatasetKind, Lost, part_of
+from .entities import labelled_extractions, types_of
+from .rows import (
+    KNOWN_KINDS,
+    ConclusionRow,
+    DocumentRow,
+    EntityRow,
+    ExtractionRow,
+    PairRow,
+    ResponseRow,
+    kind_of,
+)
+
+Align = Callable[[Document, Sequence[Extraction]], Sequence[AlignedExtraction | Verdict]]
+"""Aligns the extractions of one document, in order; a verdict where alignment alone decides."""
+
+Ground = Callable[[Response, bool], Sequence[AlignedExtraction | Verdict]]
+"""Finds the passage of each claim of an answer; the flag says that it is one claim as it stands."""
+
+OnProgress = Callable[[str, int, int], None]
+"""Called with what is done, how many of it, and of how many."""
+
+LABELS: Mapping[DatasetKind, str] = {
+    "extractions": "as in the file, which does not say who gave them",
+    "pairs": "as in the file, which does not say who gave them",
+    "responses": "as in the file, which does not say who gave them",
+    "entities": "supported: the annotated entities; unsupported: made from them by swapping type, "
+    "value or passage with a fixed seed, judged by nobody",
+    "conclusions": "supported: each conclusion with its own abstract; unsupported: with the "
+    "abstract of another, drawn with a fixed seed, judged by nobody",
+}
+
+AnyRow = TypeVar("AnyRow", bound=BaseModel)
+
+
+class DatasetError(ValueError):
+    """A file that cannot be evaluated; the message says why and what is missing."""
+
+
+def _silent(_stage: str, _done: int, _total: int) -> None:
+    """Shows no progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What turns rows into cases: texts by document id, the aligner, the splitter of answers.
+
+    ``seed`` draws the negatives of data sets that have none of their own.
+    """
+
+    documents: Mapping[str, Document]
+    align: Align
+    ground: Ground
+    seed: int = 0
+    on_progress: OnProgress = _silent
+
+
+def read_dataset(path: Path, sources: Sources, *, labels: str | None = None) -> Dataset:
+    """The labelled cases of ``path``; ``labels`` says who gave the labels, for the reports.
+
+    Raises:
+        OSError: the file cannot be opened.
+        DatasetError: it is of no known kind, or no row of it can be evaluated.
+    """
+    kind = _kind(path)
+    reading = _Reading(path, sources)
+    cases = tuple(_CASES[kind](reading))
+    if not cases:
+        why = f"; the first row was refused: {reading.refused[0]}" if reading.refused else ""
+        raise DatasetError(f"{path}: no labelled row to evaluate{why}")
+    return Dataset(
+        name=path.name.removesuffix(".gz").removesuffix(".jsonl"),
+        kind=kind,
+        labels=labels or LABELS[kind],
+        cases=cases,
+        refused=tuple(reading.refused),
+        unlabelled=reading.unlabelled,
+    )
+
+
+def read_documents(paths: Iterable[Path]) -> dict[str, Document]:
+    """The documents of all files, by id.
+
+    Raises:
+        OSError: a file cannot be opened.
+        DatasetError: one id stands for two texts, or a row is no document.
+    """
+    documents: dict[str, Document] = {}
+    for path in paths:
+        for row in read_jsonl(path, DocumentRow):
+            if isinstance(row, BadLine):
+                raise DatasetError(f"not a document: {row}")
+            document = documents.setdefault(row.id, row.document)
+            if document.text != row.text:
+                raise DatasetError(f"document id {row.id!r} stands for two texts")
+    return documents
+
+
+class _Fields(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
+def _kind(path: Path) -> DatasetKind:
+    """The kind of the first row that has one."""
+    first: str | None = None
+    for row in read_jsonl(path, _Fields):
+        fields = {} if isinstance(row, BadLine) else row.model_extra or {}
+        if kind := kind_of(fields):
+            return kind
+        if first is None:
+            first = str(row) if isinstance(row, BadLine) else f"fields {sorted(fields)[:10]}"
+    if first is None:
+        raise DatasetError(f"{path}: no rows")
+    raise DatasetError(f"{path}: not {KNOWN_KINDS}; first row: {first}")
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One file being read."""
+
+    path: Path
+    sources: Sources
+    refused: list[str] = field(default_factory=list)
+    unlabelled: int = 0
+
+    def rows(self, model: type[AnyRow]) -> Iterator[AnyRow]:
+        """The rows that are of the model, with a label where the model has one."""
+        for row in read_jsonl(self.path, model):
+            if isinstance(row, BadLine):
+                self.refused.append(str(row))
+            elif getattr(row, "supported", True) is None:
+                self.unlabelled += 1
+            else:
+                yield row
+
+    def text_of(self, doc_id: str) -> Document | None:
+        """The document among those given; refuses the row where it is not."""
+        document = self.sources.documents.get(doc_id)
+        if document is None:
+            self.refused.append(f"{self.path}: document {doc_id!r} is not in --documents")
+        return document
+
+
+def _extraction_cases(reading: _Reading) -> Iterator[Case]:
+    by_document: dict[str, list[ExtractionRow]] = defaultdict(list)
+    for row in reading.rows(ExtractionRow):
+        by_document[row.doc_id].append(row)
+    for done, (doc_id, rows) in enumerate(by_document.items(), start=1):
+        document = reading.text_of(doc_id)
+        if document is not None:
+            yield from _aligned_cases(document, rows, reading.sources)
+        reading.sources.on_progress("documents aligned", done, len(by_document))
+
+
+def _aligned_cases(
+    document: Document, rows: Sequence[ExtractionRow], sources: Sources
+) -> Iterator[Case]:
+    results = sources.align(document, [row.extraction for row in rows])
+    for row, result in zip(rows, results, strict=True):
+        yield Case(
+            id=row.id,
+            group=document.id,
+            supported=bool(row.supported),
+            entity_type=row.entity_type,
+            parts=(part_of(result),),
+            kind=row.kind,
+            extractor=row.model,
+        )
+
+
+def _entity_cases(reading: _Reading) -> Iterator[Case]:
+    annotated = list(reading.rows(EntityRow))
+    types = types_of(annotated)
+    for done, row in enumerate(annotated, start=1):
+        given = row.text is not None
+        document = Document(id=row.id, text=row.text or "") if given else reading.text_of(row.id)
+        if document is not None:
+            seed = reading.sources.seed
+            made = list(labelled_extractions(row, document.text, types, seed=seed))
+            yield from _aligned_cases(document, made, reading.sources)
+        reading.sources.on_progress("documents aligned", done, len(annotated))
+
+
+def _pair_cases(reading: _Reading) -> Iterator[Case]:
+    for number, row in enumerate(reading.rows(PairRow)):
+        entity_type, value = row.entity_type, row.value
+        if entity_type is None or value is None:
+            entity_type, value = parse_hypothesis(row.hypothesis)
+        yield Case(
+            id=row.id or str(number),
+            group=row.doc_id or row.premise,  # pairs that share a premise err together
+            supported=bool(row.supported),
+            entity_type=entity_type,
+            parts=(Pair(row.premise, row.hypothesis, entity_type, value),),
+            kind=row.kind,
+        )
+
+
+def _response_cases(reading: _Reading) -> Iterator[Case]:
+    rows = list(reading.rows(ResponseRow))
+    for done, row in enumerate(rows, start=1):
+        found = reading.sources.ground(row.answer, row.claim is not None)
+        yield _claim_case(row.id, row.id, found, supported=bool(row.supported), kind=row.kind)
+        reading.sources.on_progress("answers split", done, len(rows))
+
+
+def _conclusion_cases(reading: _Reading) -> Iterator[Case]:
+    rows = list(reading.rows(ConclusionRow))
+    chooser = random.Random(reading.sources.seed)
+    for done, row in enumerate(rows, start=1):
+        others = [other for other in chooser.sample(rows, min(2, len(rows))) if other is not row]
+        for abstract, kind in [(row, "own"), *((other, "foreign") for other in others[:1])]:
+            answer = Response(id=row.id, context=abstract.context, response=row.conclusion)
+            found = reading.sources.ground(answer, False)
+            identity = f"{row.id}#{kind}"
+            yield _claim_case(identity, row.id, found, supported=abstract is row, kind=kind)
+        reading.sources.on_progress("answers split", done, len(rows))
+
+
+def _claim_case(
+    identity: str,
+    group: str,
+    found: Sequence[AlignedExtraction | Verdict],
+    *,
+    supported: bool,
+    kind: str | None,
+) -> Case:
+    parts = tuple(part_of(result) for result in found)
+    return Case(
+        id=identity,
+        group=group,
+        supported=supported,
+        entity_type=CLAIM_TYPE,
+        parts=parts or (Lost("invalid_extraction", undetermined=True),),  # nothing was claimed
+        kind=kind,
+    )
+
+
+_CASES: Mapping[DatasetKind, Callable[[_Reading], Iterator[Case]]] = {
+    "extractions": _extraction_cases,
+    "entities": _entity_cases,
+    "pairs": _pair_cases,
+    "responses": _response_cases,
+    "conclusions": _conclusion_cases,
+}

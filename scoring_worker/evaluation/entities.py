@@ -1,0 +1,173 @@
+"""Labelled extractions from documents whose entities are annotated (contracts, judgments).
+
+An annotated entity is a supported extraction: its type, its value, and the line it stands in as
+the quoted context. From each, up to three unsupported ones are made with a fixed seed:
+
+- ``type_swap``: the same value and context under a type that no annotation gives that place,
+  a yes/no question for another one;
+- ``value_swap``: another value of the same document (of the same type where there is one);
+- ``other_passage``: the context of another entity, in which the value does not stand.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from schemas import entity_type_name
+
+from .rows import AnnotatedEntity, EntityRow, ExtractionRow
+
+CONTEXT_CHARACTERS = 160
+"""How far a context reaches beyond the entity where its line is longer."""
+
+BROAD_TYPES = frozenset({"Org", "Organization", "Organisation", "Person", "Other Person", "Gpe"})
+"""Types that take in others: a petitioner is a person too, so no swap into these is wrong."""
+
+_ANSWERS = frozenset({"yes", "no"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    """One annotated entity, as the extraction it would be."""
+
+    entity: AnnotatedEntity
+    entity_type: str
+    value: str
+    context: str
+
+
+def types_of(documents: Sequence[EntityRow]) -> dict[str, bool]:
+    """The entity types of all documents, each with whether its values are yes or no."""
+    values: dict[str, bool] = {}
+    for document in documents:
+        for entity in document.entities:
+            name = type_name(entity.type)
+            values[name] = values.get(name, False) or _is_answer(entity.value)
+    return dict(sorted(values.items()))
+
+
+def labelled_extractions(
+    document: EntityRow, text: str, types: Mapping[str, bool], *, seed: int = 0
+) -> Iterator[ExtractionRow]:
+    """The extractions of one document; equal seeds give equal rows.
+
+    Args:
+        text: the document's text.
+        types: the entity types of the whole data set (see `types_of`).
+    """
+    chooser = random.Random(f"{seed} {document.id}")
+    facts = [fact for entity in document.entities if (fact := _fact(text, entity))]
+    for number, fact in enumerate(facts):
+        swapped_type = _other_type(fact, facts, types, chooser)
+        swapped_value = _other_value(fact, facts, chooser)
+        elsewhere = _other_context(fact, facts, chooser)
+        made = {
+            "annotated": (fact.entity_type, fact.value, fact.context),
+            "type_swap": swapped_type and (swapped_type, fact.value, fact.context),
+            "value_swap": swapped_value and (fact.entity_type, swapped_value, fact.context),
+            "other_passage": elsewhere and (fact.entity_type, fact.value, elsewhere),
+        }
+        for kind, parts in made.items():
+            if parts:
+                yield _row(document.id, number, kind, parts)
+
+
+def type_name(annotated: str) -> str:
+    """OTHER_PERSON reads "Other Person"."""
+    return entity_type_name(annotated.lower() if annotated.isupper() else annotated)
+
+
+def _row(doc_id: str, number: int, kind: str, parts: tuple[str, str, str]) -> ExtractionRow:
+    entity_type, value, context = parts
+    return ExtractionRow.model_validate(
+        {
+            "id": f"{doc_id}#{number}-{kind}",
+            "doc_id": doc_id,
+            "entity_type": entity_type,
+            "value": value,
+            "context": context,
+            "label": int(kind == "annotated"),
+            "kind": kind,
+        }
+    )
+
+
+def _fact(text: str, entity: AnnotatedEntity) -> _Fact | None:
+    shown = " ".join(text[entity.start : entity.end].split())
+    if not shown:
+        return None
+    given = " ".join(entity.value.split()) if isinstance(entity.value, str) else ""
+    # Some annotations give each span the list of all values; then the span itself is the value.
+    value = shown if not given or len(given) > 3 * len(shown) else given
+    return _Fact(entity, type_name(entity.type), value, _context(text, entity))
+
+
+def _context(text: str, entity: AnnotatedEntity) -> str:
+    """The entity's line, cut between tokens where it is long."""
+    start = max(text.rfind("\n", 0, entity.start) + 1, entity.start - CONTEXT_CHARACTERS)
+    newline = text.find("\n", entity.end)
+    end = min(len(text) if newline < 0 else newline, entity.end + CONTEXT_CHARACTERS)
+    while 0 < start < entity.start and not text[start - 1].isspace():
+        start += 1
+    while entity.end < end < len(text) and not text[end].isspace():
+        end -= 1
+    return text[start:end].strip()
+
+
+def _other_type(
+    fact: _Fact, facts: Sequence[_Fact], types: Mapping[str, bool], chooser: random.Random
+) -> str | None:
+    """A type that nothing annotated with that value, or in that context, has."""
+    answer = _is_answer(fact.value)
+    here = {
+        other.entity_type
+        for other in facts
+        if _overlap(fact.entity, other.entity)
+        or _mentions(fact.context, other.value)
+        or (other.value == fact.value and not answer)
+    }
+    asked_alike = {name for name, is_answer in types.items() if is_answer == answer}
+    foreign = sorted(asked_alike - here - BROAD_TYPES)
+    return chooser.choice(foreign) if foreign else None
+
+
+def _other_value(fact: _Fact, facts: Sequence[_Fact], chooser: random.Random) -> str | None:
+    """A value of the document that the context does not show."""
+    absent = [
+        other
+        for other in facts
+        if not _mentions(fact.context, other.value)
+        and not _mentions(other.value, fact.value)
+        and not _overlap(fact.entity, other.entity)
+    ]
+    alike = [other for other in absent if other.entity_type == fact.entity_type]
+    pool = sorted({other.value for other in alike or absent})
+    return chooser.choice(pool) if pool else None
+
+
+def _other_context(fact: _Fact, facts: Sequence[_Fact], chooser: random.Random) -> str | None:
+    """The context of a fact of another type, without this fact's value."""
+    pool = sorted(
+        {
+            other.context
+            for other in facts
+            if other.entity_type != fact.entity_type
+            and not _mentions(other.context, fact.value)
+            and not _overlap(fact.entity, other.entity)
+        }
+    )
+    return chooser.choice(pool) if pool else None
+
+
+def _is_answer(value: object) -> bool:
+    return isinstance(value, str) and value.strip().casefold() in _ANSWERS
+
+
+def _overlap(one: AnnotatedEntity, other: AnnotatedEntity) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+def _mentions(text: str, value: str) -> bool:
+    return " ".join(value.casefold().split()) in " ".join(text.casefold().split())

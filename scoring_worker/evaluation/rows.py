@@ -1,0 +1,181 @@
+"""Rows of labelled files. Unknown fields are let pass: the files come from many places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
+
+from schemas import Document, Extraction, Response
+from schemas.base import EntityType, EventId, Json, Text
+from schemas.extraction import Value
+
+from .cases import DatasetKind
+
+_SUPPORTED = frozenset({"1", "true", "yes", "entailment", "supports", "supported"})
+_UNSUPPORTED = frozenset(
+    {"0", "false", "no", "neutral", "contradiction", "not_entailment", "insufficient"}
+    | {"unsupported", "refuted"}
+)
+_UNLABELLED = frozenset({"", "-", "none", "null"})
+
+
+def read_label(label: object) -> bool | None:
+    """Whether a label means supported; None where it says that there is none.
+
+    Raises:
+        ValueError: it is none of the known labels.
+    """
+    if isinstance(label, float) and label.is_integer():
+        label = int(label)
+    name = "" if label is None else str(label).casefold()
+    if name in _UNLABELLED:
+        return None
+    if name not in _SUPPORTED | _UNSUPPORTED:
+        raise ValueError("the label is neither 0 or 1 nor entailment, neutral or contradiction")
+    return name in _SUPPORTED
+
+
+Supported = Annotated[bool | None, BeforeValidator(read_label)]
+
+
+class Row(BaseModel):
+    """A row of a file of labels."""
+
+    model_config = ConfigDict(
+        extra="ignore", frozen=True, coerce_numbers_to_str=True, allow_inf_nan=False
+    )
+
+
+class DocumentRow(Row):
+    """{"id", "text"}."""
+
+    id: EventId
+    text: Text
+
+    @property
+    def document(self) -> Document:
+        """The document of this row."""
+        return Document(id=self.id, text=self.text)
+
+
+def _model_name(extractor: object) -> str | None:
+    found = extractor.get("model") if isinstance(extractor, Mapping) else extractor
+    return found if isinstance(found, str) else None
+
+
+class ExtractionRow(Row):
+    """{"id", "doc_id", "entity_type", "value", "context", "label"}; the extractor's model too."""
+
+    id: EventId
+    doc_id: EventId
+    entity_type: EntityType
+    value: Value
+    context: Text
+    supported: Supported = Field(default=None, validation_alias="label")
+    kind: str | None = None
+    model: Annotated[str | None, BeforeValidator(_model_name)] = Field(
+        default=None, validation_alias=AliasChoices("extractor", "model")
+    )
+
+    @property
+    def extraction(self) -> Extraction:
+        """The row as the pipeline meets it: without its label and kind."""
+        return Extraction(
+            id=self.id,
+            doc_id=self.doc_id,
+            entity_type=self.entity_type,
+            value=self.value,
+            context=self.context,
+        )
+
+
+class PairRow(Row):
+    """{"premise", "hypothesis", "label"}, or {"s1", "s2", "label"}; perhaps typed.
+
+    ``source`` is the collection that a row comes from.
+    """
+
+    premise: Text = Field(validation_alias=AliasChoices("premise", "s1", "clause"))
+    hypothesis: Text = Field(validation_alias=AliasChoices("hypothesis", "s2"))
+    supported: Supported = Field(validation_alias=AliasChoices("label", "answer"))
+    id: str | None = None
+    doc_id: str | None = None
+    entity_type: EntityType | None = None
+    value: Json = None
+    kind: str | None = Field(default=None, validation_alias=AliasChoices("kind", "source"))
+
+
+class ResponseRow(Row):
+    """{"id", "context", "claim" or "response", "label"}."""
+
+    id: EventId
+    context: Text | list[Text]
+    supported: Supported = Field(validation_alias="label")
+    claim: Text | None = None
+    response: Text | None = None
+    kind: str | None = Field(default=None, validation_alias=AliasChoices("kind", "source"))
+
+    @property
+    def answer(self) -> Response:
+        """The answer to judge; of ``claim`` and ``response`` the claim."""
+        text = self.claim if self.claim is not None else self.response or ""
+        return Response(id=self.id, context=self.context, response=text)
+
+
+class ConclusionRow(Row):
+    """{"id", "context", "conclusion"}: an abstract, and what its authors conclude from it."""
+
+    id: EventId
+    context: Text
+    conclusion: Text
+
+
+class AnnotatedEntity(Row):
+    """``text[start:end]`` says ``value``."""
+
+    type: str = Field(min_length=1)
+    start: int = Field(ge=0)
+    end: int = Field(gt=0)
+    value: JsonValue = None
+
+
+class EntityRow(Row):
+    """A document and what is known to stand in it; without "text" it is among --documents."""
+
+    id: EventId
+    entities: list[AnnotatedEntity]
+    text: Text | None = None
+
+
+_FIELDS: Mapping[DatasetKind, tuple[frozenset[str], ...]] = {
+    "extractions": tuple(
+        frozenset({name}) for name in ("id", "doc_id", "entity_type", "value", "context")
+    ),
+    "entities": (frozenset({"id"}), frozenset({"entities"})),
+    "pairs": (
+        frozenset({"premise", "s1", "clause"}),
+        frozenset({"hypothesis", "s2"}),
+        frozenset({"label", "answer"}),
+    ),
+    "responses": (
+        frozenset({"id"}),
+        frozenset({"context"}),
+        frozenset({"claim", "response"}),
+        frozenset({"label"}),
+    ),
+    "conclusions": (frozenset({"id"}), frozenset({"context"}), frozenset({"conclusion"})),
+}
+"""Of each set at least one field is there."""
+
+KNOWN_KINDS = "labelled extractions, pairs, responses, documents with entities, or conclusions"
+
+
+def kind_of(fields: Mapping[str, object]) -> DatasetKind | None:
+    """The kind of data set whose row has these fields; None where it is of none."""
+    present = fields.keys()
+    for kind, needed in _FIELDS.items():
+        if all(alternatives & present for alternatives in needed):
+            return kind
+    return None
