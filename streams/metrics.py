@@ -43,3 +43,7 @@ LLM_TOKENS = Counter("safepassage_llm_tokens", "Tokens, by direction", ("role", 
 # The console's own work: a queue that only grows needs people, or another scorer.
 REVIEWS = Counter("safepassage_reviews", "Decisions of reviewers", ("decision",))
 OPEN_CASES = Gauge("safepassage_open_cases", "Cases that wait for a reviewer", ("pool",))
+
+# What the candidate beside the live scorer did with live traffic: judged, dropped, failed; and
+# how often it was turned off.
+SHADOW = Counter("safepassage_shadow", "Extractions offered to the shadow scorer", ("outcome",))

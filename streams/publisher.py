@@ -17,6 +17,7 @@ from schemas import Verdict
 from . import metrics
 from .records import Outgoing
 from .settings import Settings
+from .topics import ACCEPTED, QUARANTINE
 
 log = structlog.get_logger(__name__)
 
@@ -117,7 +118,8 @@ class KafkaPublisher:
 
 def _count(outgoing: Outgoing) -> None:
     verdict = outgoing.event
-    if not isinstance(verdict, Verdict):
+    # A shadow's and a replay's verdicts decide nothing.
+    if not isinstance(verdict, Verdict) or outgoing.topic not in (ACCEPTED, QUARANTINE):
         return
     metrics.VERDICTS.labels(verdict.decision, next(iter(verdict.reasons), "")).inc()
     # What passes is the bulk; what is stopped is what an operator follows up.

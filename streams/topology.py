@@ -52,7 +52,6 @@ from .topics import (
     MANIFESTS,
     QUARANTINE,
     RESPONSES,
-    SHADOW,
 )
 
 if TYPE_CHECKING:
@@ -142,19 +141,23 @@ def align_role(aligner: Aligner, store: DocumentStore) -> Role:
     return Role("align", "align", (EXTRACTIONS, CLAIMS), step, lanes=ALIGN_LANES, batch=ALIGN_BATCH)
 
 
-def score_role(assess: Assess, *, batch: int, shadow: Assess | None = None) -> Role:
-    """``alignments`` to ``accepted`` or ``quarantine``, a candidate's verdicts to ``shadow``."""
+def score_role(
+    assess: Assess,
+    *,
+    batch: int,
+    observe: Callable[[Sequence[AlignedExtraction]], None] = lambda _: None,
+) -> Role:
+    """``alignments`` to ``accepted`` or ``quarantine``; ``observe`` is told of what was scored.
 
-    from scoring_worker import Pair  # noqa: PLC0415 - brings torch, which no other role needs
+    ``observe`` neither waits nor raises: it hands over to whoever judges beside, for `shadow`.
+    """
+    from scoring_worker import Pair  # noqa: PLC0415 - torch: seconds, and only this role's
 
     async def step(received: Sequence[Received[AlignedExtraction]]) -> list[Outcome]:
         aligned = [entry.event for entry in received]
-        pairs = [Pair.of(event) for event in aligned]
-        live, beside = await asyncio.gather(assess(pairs), _assess_beside(shadow, pairs))
-        return [
-            _publish_verdicts(event, assessment, other)
-            for event, assessment, other in zip(aligned, live, beside, strict=True)
-        ]
+        assessments = await assess([Pair.of(event) for event in aligned])
+        observe(aligned)
+        return [[route(judge(e, a))] for e, a in zip(aligned, assessments, strict=True)]
 
     return Role("score", "score", (ALIGNMENTS,), step, batch=batch)
 
@@ -197,18 +200,3 @@ def _publish_alignment(result: AlignedExtraction | Verdict) -> list[Outgoing]:
     if isinstance(result, Verdict):
         return [route(result)]
     return [Outgoing(ALIGNMENTS, result.extraction.doc_id, result)]
-
-
-async def _assess_beside(
-    shadow: Assess | None, pairs: Sequence[Pair]
-) -> Sequence[Assessment | None]:
-    return await shadow(pairs) if shadow else [None] * len(pairs)
-
-
-def _publish_verdicts(
-    event: AlignedExtraction, live: Assessment, shadow: Assessment | None
-) -> list[Outgoing]:
-    verdicts = [route(judge(event, live))]
-    if shadow:
-        verdicts.append(Outgoing(SHADOW, event.extraction.doc_id, judge(event, shadow)))
-    return verdicts

@@ -107,7 +107,7 @@ def replay(
     configure_logging(settings(), replay=identity)
     os.nice(NICENESS)
     made = asyncio.run(_replay(request, _load(scorer, thresholds), rate))
-    _show(made, report)
+    show_report(made, report)
 
 
 def _load(scorer: str | None, thresholds: Path | None) -> Scorer:
@@ -163,7 +163,8 @@ def _advance(bar: Progress, task: object, state: ReplayState) -> None:
     bar.update(task, total=total, completed=total - left)  # type: ignore[arg-type]
 
 
-def _show(report: ReplayReport, folder: Path | None) -> None:
+def show_report(report: ReplayReport, folder: Path | None) -> None:
+    """Print the report, and write it where a folder is given."""
     from streams.replay.page import write_report
     from streams.replay.terminal import print_report
 
