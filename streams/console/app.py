@@ -32,7 +32,7 @@ from .templating import STATIC, render
 from .texts import DocumentTexts
 from .wording import AGES, DECISIONS, ORDERS, POOLS, REASONS
 
-LISTED_CASES = 100
+LISTED_CASES = 50
 LISTED_DECISIONS = 100
 FRESH_SECONDS = 2.0
 
@@ -201,11 +201,12 @@ class Console:
     async def show_measures(self, _request: Request, session: Session) -> Response:
         """Leakage and the extractors' scores."""
         store = self.desk.store
+        extractors = measures.extractor_scores(store)
         context = {
             "leakage": measures.leakage(store),
-            "accepted": measures.accepted(store),
+            "accepted": sum(row.accepted for row in extractors),
             "open": measures.open_cases(store),
-            "extractors": measures.extractor_scores(store),
+            "extractors": extractors,
         }
         return render("measures.html", self.frame(session) | context)
 

@@ -97,6 +97,11 @@ def visible(text: str) -> Markup:
     return _render(text.replace("\r\n", "\n"))
 
 
+def plain(text: str) -> str:
+    """``text`` for where no markup can stand, such as a page's title."""
+    return _INVISIBLE.sub("\ufffd", text)
+
+
 def visible_change(text: str) -> Markup:
     """A changed run: line ends and blanks, invisible but different, get signs of their own."""
     signed = text.replace("\r\n", "\n").replace("\n", "↵\n")

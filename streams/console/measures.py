@@ -51,12 +51,6 @@ def leakage(store: CaseStore) -> list[Leakage]:
     return [Leakage("", total), *each]
 
 
-def accepted(store: CaseStore) -> int:
-    """How many extractions the scorer accepted."""
-    query = "SELECT count(*) FROM cases WHERE decision = 'accepted'"
-    return int(store.connection.execute(query).fetchone()[0])
-
-
 def extractor_scores(store: CaseStore) -> list[ExtractorScore]:
     """The SafePassage score per model and prompt (see `streams.comparison`)."""
     rows = store.connection.execute(

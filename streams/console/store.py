@@ -18,10 +18,24 @@ import zstandard
 from schemas import Review, Verdict
 from streams.standing import JUDGED, case_id, moment, opinions, standing
 
-from .queue import CaseFilter, lot, margin
+from .queue import CaseFilter, Pool, lot, margin
 from .store_schema import SCHEMA
 
+_SKIPPED = "IN (SELECT case_id FROM opinions WHERE reviewer = ? AND NOT judged)"
+_ANY_SKIP = "SELECT 1 FROM opinions WHERE reviewer = ? AND NOT judged LIMIT 1"
+_POOLS: dict[Pool, str] = {
+    "queue": "pool = 'queue' AND settled = 0",
+    "stopped": "pool = 'queue' AND settled = 0",
+    "checks": "pool = 'checks' AND settled = 0",
+    "second": "settled = 1 AND id NOT IN (SELECT case_id FROM opinions WHERE reviewer = ?)",
+    "skipped": f"settled = 0 AND id {_SKIPPED}",
+}
+_COMPRESSOR = zstandard.ZstdCompressor(level=1)
+_UNSKIPPED = ("queue", "stopped", "checks")
 _ORDERS = {"uncertain": "margin, id", "oldest": "at, id", "newest": "at DESC, id"}
+
+
+UNKNOWN_TIME = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +103,14 @@ class CaseStore:
         case = case_id(review.verdict)
         at = int(moment(review.decided_at).timestamp() * 1000)
         if not self._one("SELECT 1 FROM cases WHERE id = ?", case):
-            self._put_case(
-                case, review.verdict, at
-            )  # retention took the verdict; the review has it
+            # Not read yet, or gone by retention: the review has it, and any record is newer.
+            self._put_case(case, review.verdict, UNKNOWN_TIME)
         self.connection.execute(
             "INSERT OR IGNORE INTO reviews VALUES (?, ?, ?, ?, ?)",
             (review.id, case, review.reviewer, at, _packed(review.to_json())),
+        )
+        self.connection.execute(
+            "INSERT OR IGNORE INTO bodies VALUES (?, ?)", (case, _packed(review.verdict.to_json()))
         )
         self._settle(case)
         return case
@@ -116,21 +132,21 @@ class CaseStore:
 
     def cases(self, wanted: CaseFilter, reviewer: str, limit: int) -> list[str]:
         """The first ``limit`` cases of the filter, in its order."""
-        where, values = _where(wanted, reviewer)
+        where, values = self._where(wanted, reviewer)
         order = "lot, id" if wanted.pool in ("checks", "second") else _ORDERS[wanted.order]
-        query = f"SELECT id FROM cases WHERE {where} ORDER BY {order} LIMIT ?"  # noqa: S608
+        query = f"SELECT id FROM {_table(wanted)} WHERE {where} ORDER BY {order} LIMIT ?"  # noqa: S608
         return [row[0] for row in self.connection.execute(query, (*values, limit))]
 
     def holds(self, case: str, wanted: CaseFilter, reviewer: str) -> bool:
         """Whether a case belongs to the filter."""
-        where, values = _where(wanted, reviewer)
+        where, values = self._where(wanted, reviewer)
         query = f"SELECT 1 FROM cases WHERE id = ? AND {where}"  # noqa: S608 - fixed conditions
         return self._one(query, case, *values) is not None
 
     def count(self, wanted: CaseFilter, reviewer: str) -> int:
         """How many cases the filter holds."""
-        where, values = _where(wanted, reviewer)
-        query = f"SELECT count(*) FROM cases WHERE {where}"  # noqa: S608 - fixed conditions
+        where, values = self._where(wanted, reviewer)
+        query = f"SELECT count(*) FROM {_table(wanted)} WHERE {where}"  # noqa: S608 - fixed conditions
         return int(self.connection.execute(query, values).fetchone()[0])
 
     def reviews_of(self, case: str) -> list[Review]:
@@ -170,8 +186,10 @@ class CaseStore:
         self.connection.execute(
             "INSERT INTO cases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0) "
             "ON CONFLICT (id) DO UPDATE SET at = excluded.at, decision = excluded.decision, "
-            "reasons = excluded.reasons, score = excluded.score, margin = excluded.margin, "
-            "lot = excluded.lot, revision = excluded.revision, pool = excluded.pool",
+            "entity_type = excluded.entity_type, model = excluded.model, "
+            "prompt = excluded.prompt, reasons = excluded.reasons, score = excluded.score, "
+            "margin = excluded.margin, lot = excluded.lot, revision = excluded.revision, "
+            "pool = excluded.pool",
             (
                 case,
                 at,
@@ -215,6 +233,19 @@ class CaseStore:
                 "INSERT INTO checked VALUES (?, ?, ?)", (case, revision, leaked)
             )
 
+    def _where(self, wanted: CaseFilter, reviewer: str) -> tuple[str, list[object]]:
+        """SQL conditions of a filter. Only fixed text becomes SQL; what was typed is bound."""
+        where = [_POOLS[wanted.pool]]
+        values: list[object] = [reviewer] * _POOLS[wanted.pool].count("?")
+        if wanted.pool in _UNSKIPPED and self._one(_ANY_SKIP, reviewer):
+            where.append(f"id NOT {_SKIPPED}")
+            values.append(reviewer)
+        if wanted.pool != "checks":  # those come by lot alone
+            for condition, value in wanted.conditions(int(time.time() * 1000)):
+                where.append(condition)
+                values.append(value)
+        return " AND ".join(where), values
+
     def _reviews(self, query: str, *values: object) -> list[Review]:
         rows = self.connection.execute(query, values)
         return [Review.model_validate_json(_unpacked(row[0])) for row in rows]
@@ -224,26 +255,13 @@ class CaseStore:
         return row
 
 
-def _where(wanted: CaseFilter, reviewer: str) -> tuple[str, list[object]]:
-    """SQL conditions of a filter. Only fixed text becomes SQL; what a person typed is bound."""
-    skipped = "id IN (SELECT case_id FROM opinions WHERE reviewer = ? AND NOT judged)"
-    open_case, mine = "settled = 0", [reviewer]
-    match wanted.pool:
-        case "checks":
-            return f"pool = 'checks' AND {open_case} AND NOT {skipped}", list(mine)
-        case "skipped":
-            fixed = f"{open_case} AND {skipped}"
-        case "second":
-            fixed = "settled = 1 AND id NOT IN (SELECT case_id FROM opinions WHERE reviewer = ?)"
-        case _:
-            fixed = f"pool = 'queue' AND {open_case} AND NOT {skipped}"
-    conditions = wanted.conditions(int(time.time() * 1000))
-    where = " AND ".join([fixed, *(condition for condition, _ in conditions)])
-    return where, [*mine, *(value for _, value in conditions)]
+def _table(wanted: CaseFilter) -> str:
+    # Without statistics SQLite would rather keep the order than find the few cases at once.
+    return "cases INDEXED BY by_document" if wanted.document else "cases"
 
 
 def _packed(raw: bytes) -> bytes:
-    return zstandard.compress(raw, 1)
+    return _COMPRESSOR.compress(raw)
 
 
 def _unpacked(packed: object) -> bytes:

@@ -9,7 +9,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
-from .marking import cut, visible, visible_change
+from .marking import cut, plain, visible, visible_change
+from .store import UNKNOWN_TIME
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -26,7 +27,12 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        visible=visible, visible_change=visible_change, cut=cut, ago=ago, percent=percent
+        visible=visible,
+        visible_change=visible_change,
+        plain=plain,
+        cut=cut,
+        ago=ago,
+        percent=percent,
     )
     return environment
 
@@ -38,6 +44,8 @@ def render(name: str, context: Mapping[str, object], status: int = 200) -> HTMLR
 
 def ago(milliseconds: int) -> str:
     """How long ago a time was, in words."""
+    if milliseconds == UNKNOWN_TIME:
+        return "age unknown"
     seconds = max(0, int(time.time() - milliseconds / 1000))
     for size, unit in _UNITS:
         if seconds >= size:
