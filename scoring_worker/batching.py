@@ -64,7 +64,7 @@ class PairTokenizer:
         self, pairs: Sequence[tuple[int, str, str]]
     ) -> tuple[list[Piece], dict[int, PairFailure]]:
         """The pieces of (position, premise, hypothesis) triples, and the pairs that have none."""
-        failures = {at: failure for at, *texts in pairs if (failure := _unfit(*texts))}
+        failures = {at: failure for at, *texts in pairs if (failure := unfit(*texts))}
         fit = [pair for pair in pairs if pair[0] not in failures]
         encodings = self._tokenizer.encode_batch([texts for _, *texts in fit])
         pieces: list[Piece] = []
@@ -99,7 +99,8 @@ class PairTokenizer:
         return [self._tokenizer.post_process(window, asked) for window in windows]
 
 
-def _unfit(premise: str, hypothesis: str) -> PairFailure | None:
+def unfit(premise: str, hypothesis: str) -> PairFailure | None:
+    """Why a pair cannot even be tokenised, if so."""
     for name, text in (("premise", premise), ("hypothesis", hypothesis)):
         if not text.strip():
             return PairFailure("scorer_failed", f"the {name} is empty")

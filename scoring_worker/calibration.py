@@ -58,6 +58,8 @@ def _fit_platt(raw: Floats, labels: Floats) -> PlattCalibration:
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 (slow to import)
 
     model = LogisticRegression(C=1e3).fit(_logit(raw)[:, None], labels)
+    if model.coef_[0, 0] <= 0:
+        raise ValueError("cannot calibrate scores that rank the labels the wrong way round")
     return PlattCalibration(a=float(model.coef_[0, 0]), b=float(model.intercept_[0]))
 
 

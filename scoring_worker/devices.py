@@ -61,7 +61,7 @@ def place(device: DeviceChoice = "auto", precision: PrecisionChoice = "auto") ->
     if picked == "int8" and chosen.type != "cpu":
         raise ModelError("int8 runs on the CPU only; use bf16 or fp16 on a GPU")
     if picked == "fp16" and chosen.type == "cpu":
-        raise ModelError("fp16 has no fast CPU kernels; use fp32 or bf16")
+        raise ModelError("fp16 has no fast CPU kernels; use fp32, bf16 or int8")
     return Placement(chosen, picked, _TILE_TOKENS[chosen.type])
 
 

@@ -37,10 +37,18 @@ class EncoderScores:
     failures: dict[int, PairFailure]
 
 
-class _Forward(Protocol):
+class Forward(Protocol):
     """Computes the logits [pieces, labels] of a tile."""
 
     def logits(self, tile: Sequence[Piece]) -> Tensor: ...
+
+
+class PieceMaker(Protocol):
+    """Turns (position, premise, hypothesis) into pieces, or says why it cannot."""
+
+    def pieces(
+        self, pairs: Sequence[tuple[int, str, str]]
+    ) -> tuple[list[Piece], dict[int, PairFailure]]: ...
 
 
 class PaddedForward:
@@ -68,6 +76,8 @@ class PaddedForward:
 class Encoder:
     """A cross-encoder: ``probabilities(premises, hypotheses)`` gives p(premise entails h).
 
+    ``forward`` and ``pieces`` stand in for a model that reads or answers in its own way.
+
     Safe to call from several threads: forward passes take turns, while tokenising the next
     call's pairs overlaps with them.
     """
@@ -80,16 +90,20 @@ class Encoder:
         entailment: int,
         max_length: int,
         placement: Placement,
+        forward: Forward | None = None,
+        pieces: PieceMaker | None = None,
     ) -> None:
         self.placement = placement
         self.max_length = max_length
         self._entailment = entailment
         typed = "token_type_ids" in tokenizer.model_input_names
-        self._tokenizer = PairTokenizer(tokenizer.backend_tokenizer, max_length, typed=typed)
-        self._packed = placement.device.type == "cpu" and PackedBert.fits(model)
-        self._forward: _Forward = (
-            PackedBert(model) if self._packed else PaddedForward(model, tokenizer.pad_token_id or 0)
+        self._tokenizer: PieceMaker = pieces or PairTokenizer(
+            tokenizer.backend_tokenizer, max_length, typed=typed
         )
+        if forward is None and placement.device.type == "cpu" and PackedBert.fits(model):
+            forward = PackedBert(model)
+        self._packed = isinstance(forward, PackedBert)
+        self._forward = forward or PaddedForward(model, tokenizer.pad_token_id or 0)
         self._turn = threading.Lock()
 
     def revision_of(self, manifest: ScorerManifest) -> str:

@@ -174,9 +174,9 @@ def _folder(name: str) -> Path:
     if name == "default":
         return DEFAULT_MODEL
     path = Path(name).expanduser()
-    if path.is_dir():
+    if name and path.is_dir():
         return path
-    if path.exists():
+    if path.is_file():
         raise ModelError(f"{name} is a file; give the folder that holds the model")
     if _HUB_ID.fullmatch(name):
         return base_folder(name, None)

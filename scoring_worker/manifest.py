@@ -30,7 +30,7 @@ class PlattCalibration(Contract):
     """p = 1 / (1 + exp(-(a · logit(raw) + b))), with raw clipped to (1e-6, 1 - 1e-6)."""
 
     kind: Literal["platt"] = "platt"
-    a: float
+    a: float = Field(gt=0)
     b: float
 
 

@@ -1,0 +1,306 @@
+"""Loading: names, folders, verification; safetensors only, no code of a model, clear errors."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import shutil
+
+import numpy as np
+import pytest
+import torch
+from peft import LoraConfig, TaskType, get_peft_model
+from safetensors.torch import load_file, save_file
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+from scoring_worker import ModelError, Scorer, load_scorer
+from scoring_worker.devices import place, usable_cores
+from scoring_worker.encoder_scorer import EncoderScorer
+from scoring_worker.manifest import (
+    PlattCalibration,
+    ScorerManifest,
+    Thresholds,
+    TypeThreshold,
+)
+from scoring_worker.weights import base_digest
+
+from . import tiny
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    return tiny.bert(tmp_path_factory.mktemp("original") / "tiny-nli")
+
+
+@pytest.fixture
+def folder(original, tmp_path):
+    return shutil.copytree(original, tmp_path / "tiny-nli")
+
+
+@pytest.fixture
+def adapted(folder, tmp_path):
+    """A model directory: a LoRA adapter with its classifier, over the base beside it."""
+    base = AutoModelForSequenceClassification.from_pretrained(folder)
+    torch.manual_seed(1)
+    model = get_peft_model(
+        base,
+        LoraConfig(task_type=TaskType.SEQ_CLS, target_modules=["query", "value"], r=4),
+    )
+    for name, weight in model.named_parameters():
+        if "lora_B" in name or "classifier" in name:
+            torch.nn.init.normal_(weight, std=0.5)
+    out = tmp_path / "scorer"
+    model.save_pretrained(out / "adapter")
+    (out / "adapter" / "README.md").unlink(missing_ok=True)
+    ScorerManifest(
+        name="adapted",
+        kind="encoder",
+        base="../tiny-nli",
+        base_digest=base_digest(folder),
+        adapter="adapter",
+        labels=1,
+        max_length=64,
+        calibration=PlattCalibration(a=1.0, b=0.5),
+        thresholds=Thresholds(default=0.3, by_type={"Date": TypeThreshold(value=0.9, n=50)}),
+    ).save(out)
+    return out, model.eval()
+
+
+def encode(folder, pair):
+    """A pair as transformers tokenises it."""
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    return tokenizer(pair.premise, pair.hypothesis, return_tensors="pt")
+
+
+def edit(path, **changes):
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def test_a_plain_folder_is_a_scorer(folder):
+    """A folder as transformers writes it: threshold .5, entailment by name, its own trail."""
+    scorer = load_scorer(folder)
+    assert isinstance(scorer, Scorer)
+    assert scorer.name == "tiny-nli"
+    (assessment,) = scorer.assess([tiny.pair()])
+    assert assessment.threshold == 0.5
+    assert 0 < assessment.score < 1
+    assert assessment.trail[0].score == assessment.score
+    assert assessment.trail[0].revision == scorer.revision == assessment.revision
+
+
+def test_the_entailment_logit_is_found_by_its_name(original, folder):
+    """Whatever its position; and not-entailment is not entailment."""
+    first = load_scorer(original).assess([tiny.pair()])[0].score
+    labels = {"0": "Contradiction", "1": "neutral", "2": "ENTAILMENT"}
+    edit(folder / "config.json", id2label=labels, label2id={v: int(k) for k, v in labels.items()})
+    assert load_scorer(folder).encoder._entailment == 2
+    assert load_scorer(folder).assess([tiny.pair()])[0].score != first
+    labels = {"0": "LABEL_0", "1": "not_entailment", "2": "LABEL_2"}
+    edit(folder / "config.json", id2label=labels, label2id={v: int(k) for k, v in labels.items()})
+    with pytest.raises(ModelError, match="cannot tell which of the labels"):
+        load_scorer(folder)
+
+
+def test_a_single_logit_is_a_sigmoid(tmp_path):
+    """Cross-encoders with one logit score by its sigmoid."""
+    folder = tiny.bert(tmp_path / "one", labels={0: "LABEL_0"})
+    (assessment,) = load_scorer(folder).assess([tiny.pair()])
+    model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    encoded = encode(folder, tiny.pair())
+    with torch.inference_mode():
+        expected = torch.sigmoid(model(**encoded).logits)[0, 0].item()
+    assert assessment.score == pytest.approx(expected, abs=1e-5)
+
+
+def test_an_adapter_is_merged_into_its_base(adapted):
+    """The scores are those of peft, then calibrated; thresholds are per type."""
+    out, model = adapted
+    scorer = load_scorer(out)
+    assert (scorer.name, type(scorer)) == ("adapted", EncoderScorer)
+    pairs = [tiny.pair(), tiny.pair("ottawa, may", "ottawa", "Place")]
+    assessments = scorer.assess(pairs)
+    assert [assessment.threshold for assessment in assessments] == [0.9, 0.3]
+    for pair, assessment in zip(pairs, assessments, strict=True):
+        encoded = encode(out.parent / "tiny-nli", pair)
+        with torch.inference_mode():
+            raw = model(**encoded).logits.softmax(-1)[0, 1].item()
+        odds = np.log(raw / (1 - raw)) + 0.5
+        assert assessment.score == pytest.approx(1 / (1 + np.exp(-odds)), abs=1e-4)
+
+
+def damage_missing(out):
+    (out / "adapter" / "adapter_model.safetensors").unlink()
+
+
+def damage_altered(out):
+    path = out / "adapter" / "adapter_config.json"
+    path.write_text(path.read_text() + " ")
+
+
+def damage_unlisted(out):
+    (out / "extra.py").write_text("print('never run')")
+
+
+def damage_manifest(out):
+    (out / "scorer.json").write_text('{"name": "x"}')
+
+
+def damage_base(out):
+    edit(out.parent / "tiny-nli" / "config.json", hidden_dropout_prob=0.2)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (damage_missing, "is missing"),
+        (damage_altered, "was changed"),
+        (damage_unlisted, "not in scorer.json"),
+        (damage_manifest, "not a scorer manifest: kind"),
+        (damage_base, "not those it was trained on"),
+    ],
+)
+def test_a_model_that_is_not_what_it_says_does_not_load(adapted, damage, message):
+    """Every file is verified, the base too: fail closed."""
+    out, _ = adapted
+    damage(out)
+    with pytest.raises(ModelError, match=message):
+        load_scorer(out)
+
+
+def test_an_adapter_must_bring_the_head_its_base_lacks(adapted):
+    """A classifier at random would score at random, and nobody would see it."""
+    out, _ = adapted
+    base = out.parent / "tiny-nli" / "model.safetensors"
+    weights = {name: w for name, w in load_file(base).items() if "classifier" not in name}
+    save_file(weights, base, metadata={"format": "pt"})
+    manifest = ScorerManifest.load(out)
+    digest = base_digest(out.parent / "tiny-nli")
+    manifest.model_copy(update={"base_digest": digest}).save(out)
+    assert load_scorer(out).assess([tiny.pair()])[0].score is not None
+    path = out / "adapter" / "adapter_model.safetensors"
+    kept = {name: w for name, w in load_file(path).items() if "classifier" not in name}
+    save_file(kept, path, metadata={"format": "pt"})
+    manifest.model_copy(update={"base_digest": digest}).save(out)
+    with pytest.raises(ModelError, match="does not hold classifier"):
+        load_scorer(out)
+
+
+def test_an_adapter_outside_its_folder_is_refused(adapted):
+    """A manifest cannot point anywhere on the machine."""
+    out, _ = adapted
+    manifest = ScorerManifest.load(out)
+    shutil.copytree(out / "adapter", out.parent / "elsewhere")
+    manifest.model_copy(update={"adapter": "../elsewhere"}).save(out)
+    with pytest.raises(ModelError, match="outside"):
+        load_scorer(out)
+
+
+class Explosive:
+    def __reduce__(self):
+        return (print, ("a pickle was run",))
+
+
+def test_pickles_are_never_loaded(folder, capsys):
+    """A folder with only a pickle is refused before anything reads it."""
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Explosive()))
+    with pytest.raises(ModelError, match="no safetensors"):
+        load_scorer(folder)
+    assert "a pickle was run" not in capsys.readouterr().out
+
+
+def test_code_of_a_model_is_never_run(folder, capsys):
+    """``auto_map`` asks for remote code; it stays where it is."""
+    (folder / "evil.py").write_text("print('code was run')")
+    edit(
+        folder / "config.json",
+        model_type="evil",
+        auto_map={"AutoConfig": "evil.C", "AutoModelForSequenceClassification": "evil.M"},
+    )
+    with pytest.raises(ModelError, match="tiny-nli"):
+        load_scorer(folder)
+    assert "code was run" not in capsys.readouterr().out
+
+
+def test_weights_that_are_missing_or_broken_are_said(folder):
+    """No silently random layer, and no trace of a library's."""
+    path = folder / "model.safetensors"
+    whole = load_file(path)
+    kept = {name: weight for name, weight in whole.items() if "layer.1" not in name}
+    save_file(kept, path, metadata={"format": "pt"})
+    with pytest.raises(ModelError, match="its weights lack"):
+        load_scorer(folder)
+    path.write_bytes(b"not safetensors at all")
+    with pytest.raises(ModelError, match="cannot load its model"):
+        load_scorer(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("no-such-scorer", "none of default, llm"),
+        ("./no/such/folder", "no scorer"),
+        ("/nowhere", "no scorer"),
+        ("", "no scorer"),
+    ],
+)
+def test_unknown_names_are_explained(name, message):
+    """The error lists what there is."""
+    with pytest.raises(ModelError, match=message):
+        load_scorer(name)
+
+
+def test_a_file_is_not_a_model(folder):
+    """The folder is wanted, not the weights in it."""
+    with pytest.raises(ModelError, match="give the folder"):
+        load_scorer(folder / "model.safetensors")
+
+
+def test_without_the_hub_a_hub_id_says_what_to_do(monkeypatch):
+    """Offline is an error in one line."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(ModelError, match="give the path of a folder"):
+        load_scorer("nobody/has-this-model")
+
+
+def test_the_revision_changes_with_weights_and_thresholds(adapted):
+    """The same folder has the same revision; another threshold or weight has another."""
+    out, _ = adapted
+    first = load_scorer(out).revision
+    assert load_scorer(out).revision == first
+    manifest = ScorerManifest.load(out)
+    manifest.model_copy(update={"thresholds": Thresholds(default=0.31)}).save(out)
+    second = load_scorer(out).revision
+    path = out / "adapter" / "adapter_model.safetensors"
+    weights = {name: weight + 0.001 for name, weight in load_file(path).items()}
+    save_file(weights, path, metadata={"format": "pt"})
+    manifest.save(out)
+    assert len({first, second, load_scorer(out).revision}) == 3
+
+
+def test_a_bad_pair_is_a_failure_on_its_assessment(folder):
+    """The reason stands on the assessment and on the trail, and no score does."""
+    good, bad = load_scorer(folder).assess([tiny.pair(), tiny.pair(premise=" ")])
+    assert good.failure is None
+    assert (bad.score, bad.failure) == (None, "scorer_failed")
+    assert bad.trail[0].failure == "the premise is empty"
+
+
+def test_devices_that_are_not_there_are_said():
+    """A clear error instead of torch's."""
+    with pytest.raises(ModelError, match="int8"):
+        place("cpu", "fp16")
+    with pytest.raises(ModelError, match="no device"):
+        place("abacus")
+    assert place("cpu").precision == "fp32"
+    assert usable_cores() >= 1
+
+
+def test_manifests_refuse_calibrations_that_fall():
+    """A higher raw score must never become a lower one."""
+    common = {"name": "x", "kind": "encoder", "labels": 0, "max_length": 64}
+    for x, y in (([0.2, 0.1], [0, 1]), ([0.1, 0.2], [1, 0]), ([0.1], [0.1, 0.2])):
+        with pytest.raises(ValueError, match=r"calibration|lengths"):
+            ScorerManifest(**common, calibration={"kind": "isotonic", "x": x, "y": y})
+    with pytest.raises(ValueError, match="greater than 0"):
+        ScorerManifest(**common, calibration={"kind": "platt", "a": -1.0, "b": 0.0})
