@@ -38,6 +38,12 @@ class Signature:
     reason: str
 
 
+def absolute(scorer: str) -> str:
+    """A folder's name as every worker would have to spell it; other names as they are."""
+    folder = Path(scorer).expanduser()
+    return str(folder.resolve()) if folder.is_dir() else scorer
+
+
 async def incumbent(settings: Settings) -> Incumbent:
     """The released live scorer, or the configured one where none is released."""
     release = (await releases_in_force(settings)).releases.get("live")

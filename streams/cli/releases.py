@@ -119,9 +119,12 @@ def shadow(
         _report_on_shadow(report)
         return
     from scoring_worker import load_scorer
+    from streams.promotion import absolute
     from streams.promotion import shadow as release_shadow
 
-    release = asyncio.run(release_shadow(settings(), scorer, load_scorer, _signature(by, reason)))
+    candidate = absolute(scorer) if scorer else None
+    signed = _signature(by, reason)
+    release = asyncio.run(release_shadow(settings(), candidate, load_scorer, signed))
     print_line(f"shadow: {_named(release)}")
 
 
@@ -159,6 +162,7 @@ async def _promote(
     )
     if not cases:
         raise OperatorError("there are no gold labels: review some verdicts, or give --labels")
+    scorer = promotion.absolute(scorer)
     live, result = await promotion.hold_against(settings(), scorer, cases, bounds, load_scorer)
     Console().print(_table(result))
     if not result.passed:
