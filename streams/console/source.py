@@ -66,29 +66,34 @@ class ReviewSource:
         app = console_app(desk, self._texts, Sessions(token), self.progress, self._settings)
         server = quiet_server(app, *listener.getsockname()[:2])
         _announce(listener, None if configured else token)
-        tasks = [
-            asyncio.create_task(self._read(desk, stop)),
-            asyncio.create_task(self._publish_outcomes(desk, stop)),
+        ending = asyncio.Event()
+        working = [
+            asyncio.create_task(self._read(desk, ending)),
+            asyncio.create_task(self._publish_outcomes(desk, ending)),
             asyncio.create_task(server.serve(sockets=[listener])),
         ]
+        stopped = asyncio.create_task(stop.wait())
         try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([*working, stopped], return_when=asyncio.FIRST_COMPLETED)
         finally:
+            ending.set()
             server.should_exit = True
-            await _end(tasks[:2])
-            await tasks[2]
+            stopped.cancel()
+            # Not cancelled at once: a Kafka client in the middle of its start cannot clean up.
+            await asyncio.wait(working, timeout=self._settings.drain_seconds)
+            await _cancel(working)
             store.close()
-        for task in tasks:
+        for task in working:
             if not task.cancelled():
                 task.result()
 
-    async def _read(self, desk: ReviewDesk, stop: asyncio.Event) -> None:
+    async def _read(self, desk: ReviewDesk, ending: asyncio.Event) -> None:
         missing = await ends(self._settings, TOPICS)
         consumer = new_reader(self._settings)
         await consumer.start()
         try:
             await assign(consumer, [self._settings.topic(topic.name) for topic in TOPICS])
-            while not stop.is_set():
+            while not ending.is_set():
                 await self._read_batch(consumer, desk)
                 for tp in [tp for tp in missing if not desk.ready]:
                     if await consumer.position(tp) >= missing[tp]:
@@ -116,8 +121,8 @@ class ReviewSource:
                     "unreadable_record", **record.coordinates.model_dump(), problem=str(error)
                 )
 
-    async def _publish_outcomes(self, desk: ReviewDesk, stop: asyncio.Event) -> None:
-        while not stop.is_set():
+    async def _publish_outcomes(self, desk: ReviewDesk, ending: asyncio.Event) -> None:
+        while not ending.is_set():
             if desk.ready:
                 for pool, count in open_cases(desk.store).items():
                     metrics.OPEN_CASES.labels(pool).set(count)
@@ -126,7 +131,7 @@ class ReviewSource:
                 except PublishFailed as error:
                     log.warning("outcomes_wait_for_kafka", detail=str(error))
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), OUTCOME_SECONDS)
+                await asyncio.wait_for(ending.wait(), OUTCOME_SECONDS)
 
 
 def _note_record(desk: ReviewDesk, record: Record, *, reviews: str) -> None:
@@ -157,7 +162,7 @@ def _announce(listener: socket.socket, token: str | None) -> None:
     sys.stdout.flush()
 
 
-async def _end(tasks: Iterable[asyncio.Task[None]]) -> None:
+async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
