@@ -87,9 +87,11 @@ class AuditEntry(Contract):
 
 
 class AuditBlock(Event):
-    """Topic ``audit``: a run of verdicts, chained to the block before it by its hash.
+    """Topic ``audit``: a run of one partition's verdicts, chained by hash.
 
-    ``hash`` is the SHA-256 over the previous block's hash and this block's entries.
+    ``index`` is the number of its first entry in the chain ``chain``; ``previous`` and ``hash``
+    are the chain's heads before the first and after the last entry (see `streams.audit`). Where
+    a block begins and ends means nothing: the heads depend on the entries alone.
     """
 
     chain: str

@@ -46,7 +46,8 @@ SHADOW = Topic("shadow", Verdict)
 REVIEWS = Topic("reviews", Review)
 REPORTS = Topic("reports", DocumentReport)
 DEAD_LETTERS = Topic("dead-letters", DeadLetter)
-AUDIT = Topic("audit", AuditBlock)
+# A chain that lost its beginning proves nothing about what it began with.
+AUDIT = Topic("audit", AuditBlock, config={"retention.ms": "-1"})
 WARNINGS = Topic("warnings", Warning, single=True)
 SCORERS = Topic("scorers", ScorerRelease, single=True, compacted=True)
 

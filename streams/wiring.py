@@ -66,6 +66,15 @@ async def source(
             raise ValueError(f"no role {role!r}; there are: {', '.join(ROLE_NAMES)}")
 
 
+def companions(role: str, publisher: Publisher, settings: Settings) -> list[Source]:
+    """What runs beside a role in the same process, in consumer groups of its own."""
+    if role != "report":
+        return []
+    from .audit_source import AuditSource
+
+    return [AuditSource(publisher, settings)]
+
+
 def delivery(role: Role, publisher: Publisher, settings: Settings) -> Delivery:
     """The delivery guarantee around a role's step."""
     breaker = CircuitBreaker(

@@ -53,6 +53,8 @@ async def _run(roles: Sequence[str], settings: Settings) -> None:
     async with contextlib.AsyncExitStack() as resources:
         resources.push_async_callback(publisher.stop)
         sources = [await wiring.source(role, publisher, settings, resources) for role in roles]
+        for role in roles:
+            sources += wiring.companions(role, publisher, settings)
         await _serve(sources, settings, stop)
 
 

@@ -21,8 +21,14 @@ if TYPE_CHECKING:
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
 
+audit_app = typer.Typer(
+    help="The tamper-evident record of verdicts.", no_args_is_help=True, name="audit"
+)
+
+
 def register(app: typer.Typer) -> None:
     app.command()(doctor)
+    app.add_typer(audit_app)
     app.command("recorded-llm")(recorded_llm)
 
 
@@ -92,3 +98,35 @@ async def _serve_recording(app: Starlette, port: int, documents: int) -> None:
         )
         sys.stdout.flush()
         await stop.wait()
+
+
+@audit_app.command("verify")
+def audit_verify(
+    heads: Annotated[
+        Path | None,
+        typer.Option(help="Heads kept elsewhere (from `audit head`), to compare with."),
+    ] = None,
+) -> None:
+    """Find changed, removed, inserted and reordered verdicts. Exits 1 if there is any."""
+    from streams.audit import parse_heads, verify
+
+    anchored = list(parse_heads(heads.read_text().splitlines())) if heads else []
+    result = asyncio.run(verify(settings(), anchored))
+    for finding in result.findings:
+        print_line(str(finding))
+    print_line(
+        f"{result.verified} verified, {len(result.findings)} findings, "
+        f"{result.pending} not recorded yet, {result.expired} no longer held by the broker"
+    )
+    if result.findings:
+        raise typer.Exit(1)
+
+
+@audit_app.command("head")
+def audit_head() -> None:
+    """Print each chain's head as a JSON line, to be kept where the broker cannot reach."""
+    from streams.audit import read_chains
+
+    chains = asyncio.run(read_chains(settings()))
+    for name in sorted(chains):
+        print_line(chains[name].head.model_dump_json())
