@@ -181,47 +181,52 @@ def _examine_type(
         return
     if examination.shape == DATE:
         folded = digits_for_words(folded)
-    _examine_role(examination, role, folded, place)
+    _examine_role(examination, entity_type, role, folded, place)
 
 
-def _examine_role(examination: Examination, role: roles.Role, folded: str, place: Place) -> None:
+def _examine_role(
+    examination: Examination, entity_type: str, role: roles.Role, folded: str, place: Place
+) -> None:
     given = roles.governing_role(folded, roles.labels_in(folded), role.kind, place.start, place.end)
-    if given is not None and given.name == role.name:
+    fitting = roles.fitting_roles(entity_type, role)
+    if given is None:
+        _examine_cues(examination, role, fitting, folded, place)
+    elif given.name in fitting:
         examination.features["label_agrees"] = 1.0
-    elif given is not None:
-        examination.note(
-            "label_differs", f"the label beside it is of {given.name}, not {role.name}"
-        )
     else:
-        _examine_cues(examination, role, folded, place)
+        detail = f"the label beside it is of {given.name}, not {role.name}"
+        examination.note("label_differs", detail)
 
 
-def _examine_cues(examination: Examination, role: roles.Role, folded: str, place: Place) -> None:
-    own = roles.nearest_cue(folded, role, place.start, place.end)
-    rivals = [
-        gap
+def _examine_cues(
+    examination: Examination, role: roles.Role, fitting: frozenset[str], folded: str, place: Place
+) -> None:
+    gaps = {
+        other.name: gap
         for other in roles.roles()
-        if other.kind == role.kind and other.name != role.name
+        if other.kind == role.kind
         for gap in [roles.nearest_cue(folded, other, place.start, place.end)]
         if gap is not None
-    ]
-    if own is None:
+    }
+    own = min((gap for name, gap in gaps.items() if name in fitting), default=None)
+    rival = min((gap for name, gap in gaps.items() if name not in fitting), default=None)
+    if own is not None:
+        examination.features["cue_near"] = 1.0 if own <= 25 else 0.5
+        examination.features["rival_nearer"] = float(rival is not None and rival < own)
+    elif rival is not None:
+        name = min((n for n in gaps if n not in fitting), key=lambda n: gaps[n])
+        examination.note("cue_differs", f"the words near it speak of {name}, not {role.name}")
+    else:
         examination.note("no_cue", f"nothing near the value speaks of {role.name}")
-        return
-    examination.features["cue_near"] = 1.0 if own <= 25 else 0.5
-    examination.features["rival_nearer"] = float(bool(rivals) and min(rivals) < own)
 
 
 def _examine_kind(examination: Examination, entity_type: str, value: str) -> None:
     wanted, looks = kinds.kind_of_type(entity_type), kinds.kind_of_value(value)
     if examination.shape == DATE:
         looks = "date"
-    if wanted == "date" and looks is None:
-        looks = "words"
-    if wanted and looks and wanted != looks:
-        examination.note(
-            "kind_differs", f"the type asks for a {wanted}, the value looks like a {looks}"
-        )
+    if kinds.differs(wanted, looks, value):
+        looks = looks or "text"
+        examination.note("kind_differs", f"the type asks for a {wanted}, the value is a {looks}")
 
 
 def _examine_type_words(examination: Examination, entity_type: str, folded: str) -> None:

@@ -23,12 +23,12 @@ _BODY_TYPES = frozenset(
 )
 _PERSON_TYPES = frozenset(
     {
-        "person", "judge", "counsel", "lawyer", "witness", "interpreter", "officer", "claimant",
-        "applicant", "advocate", "attorney", "petitioner", "physician", "patient", "tenant",
-        "employee", "supervisor", "name",
+        "person", "judge", "counsel", "lawyer", "witness", "interpreter", "officer", "advocate",
+        "attorney", "physician", "patient", "supervisor",
     }
 )  # fmt: skip
 _DATE_TYPES = frozenset({"date", "day", "year", "birthday", "deadline"})
+_AMOUNT_TYPES = frozenset({"amount", "money", "price", "fee", "rent", "salary", "total", "deposit"})
 
 
 _GENERIC_TYPES = frozenset(
@@ -49,6 +49,7 @@ def kind_of_type(entity_type: str) -> str | None:
     asked = set(re.findall(r"[a-z]+", fold(entity_type)))
     for kind, words in (
         ("date", _DATE_TYPES),
+        ("amount", _AMOUNT_TYPES),
         ("place", _PLACE_TYPES),
         ("body", _BODY_TYPES),
         ("person", _PERSON_TYPES),
@@ -66,3 +67,10 @@ def kind_of_value(value: str) -> str | None:
     if folded in known_places() or any(part in known_places() for part in folded.split(", ")[1:]):
         return "place"
     return "person" if _PERSON_TITLE.match(folded) else None
+
+
+def differs(wanted: str | None, looks: str | None, value: str) -> bool:
+    """Whether a value that ``looks`` so cannot be what a type of kind ``wanted`` asks for."""
+    if wanted in {"date", "amount"} and looks is None:
+        return not any(character.isdigit() for character in value)
+    return wanted is not None and looks is not None and wanted != looks

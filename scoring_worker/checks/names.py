@@ -29,6 +29,11 @@ _ABBREVIATIONS = {
 }  # fmt: skip
 
 
+MAX_WORDS = 64
+MAX_PASSAGE_WORDS = 1_000
+"""Words that are compared at most: the effort grows with the product of the two."""
+
+
 @dataclass(frozen=True, slots=True)
 class Coverage:
     """How a passage bears out the words of a value.
@@ -53,9 +58,8 @@ class Coverage:
 def cover(value: str, folded: str) -> Coverage:
     """Look for the words of ``value`` in a folded passage."""
     sought = _variants_resolved(fold(value))
-    telling = [w.text for w in words(sought) if w.text not in _UNSAID] or [
-        w.text for w in words(sought)
-    ]
+    every = [word.text for word in words(sought)][:MAX_WORDS]
+    telling = [word for word in every if word not in _UNSAID] or every
     if not telling:
         return Coverage(0.0)
     place = _verbatim(sought, folded)
@@ -84,7 +88,7 @@ def _verbatim(sought: str, folded: str) -> tuple[int, int] | None:
 
 
 def _by_words(telling: Sequence[str], folded: str) -> Coverage:
-    passage = words(folded)
+    passage = words(folded)[:MAX_PASSAGE_WORDS]
     found: list[Word] = []
     missing, expanded, altered = [], [], []
     for word in telling:
@@ -176,36 +180,39 @@ def _locate(telling: Sequence[str], folded: str) -> tuple[int, int]:
 
 
 @cache
-def _place_variants() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Patterns of the other ways to write a place, longest first, with its plain name."""
+def _place_rows() -> tuple[tuple[str, ...], ...]:
+    """The ways to write each place of the lexicon, the plain name first."""
     text = files(__package__).joinpath("places.txt").read_text("utf-8")
-    rows = [line.split(" | ") for line in text.splitlines() if line and not line.startswith("#")]
-    pairs = [(variant, row[0]) for row in rows for variant in row[1:] if len(variant) > 2]
-    pairs.sort(key=lambda pair: -len(pair[0]))
-    return tuple((re.compile(rf"(?<![\w'-]){re.escape(v)}(?![\w'-])"), name) for v, name in pairs)
+    lines = (line for line in text.splitlines() if line and not line.startswith("#"))
+    return tuple(tuple(line.split(" | ")) for line in lines)
+
+
+@cache
+def _place_variants() -> tuple[re.Pattern[str], dict[str, str]]:
+    """A pattern of all longer variants, and the plain name of each."""
+    plain = {v: row[0] for row in _place_rows() for v in row[1:] if len(v) > 2}
+    longest_first = sorted(plain, key=len, reverse=True)
+    alternatives = "|".join(map(re.escape, longest_first))
+    return re.compile(rf"(?<![\w'-])(?:{alternatives})(?![\w'-])"), plain
 
 
 @cache
 def _short_places() -> dict[str, str]:
-    """Two-letter forms, which count only as whole parts after a comma or in brackets."""
-    text = files(__package__).joinpath("places.txt").read_text("utf-8")
-    rows = [line.split(" | ") for line in text.splitlines() if line and not line.startswith("#")]
-    return {v: row[0] for row in rows for v in row[1:] if len(v) == 2}
+    """Two-letter forms, which count only behind a comma or a bracket, or alone."""
+    return {v: row[0] for row in _place_rows() for v in row[1:] if len(v) == 2}
 
 
-_AFTER_COMMA = re.compile(r"(?:(?<=, )|(?<=,)|(?<=\()|(?<=^)|(?<=\bthe ))([a-z]{2})(?=\W|$)")
+_SHORT_FORM = re.compile(r"(?:(?<=, )|(?<=,)|(?<=\())([a-z]{2})(?=\W|$)|\b(us|uk)\b|^([a-z]{2})$")
 
 
 def _variants_resolved(folded: str) -> str:
     """Every place under its plain name, so that "Vancouver, BC" and "B.C." agree."""
-    for pattern, name in _place_variants():
-        folded = pattern.sub(name, folded)
-    return _AFTER_COMMA.sub(lambda m: _short_places().get(m[1], m[1]), folded)
+    pattern, plain = _place_variants()
+    folded = pattern.sub(lambda match: plain[match[0]], folded)
+    return _SHORT_FORM.sub(lambda match: _short_places().get(match[0], match[0]), folded)
 
 
 @cache
 def known_places() -> frozenset[str]:
     """Plain names and variants of places, folded."""
-    text = files(__package__).joinpath("places.txt").read_text("utf-8")
-    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    return frozenset(name for line in lines for name in line.split(" | "))
+    return frozenset(name for row in _place_rows() for name in row)

@@ -68,6 +68,25 @@ def role_of_type(entity_type: str) -> Role | None:
     return max(fitting, key=lambda fit: fit[0])[1] if fitting else None
 
 
+_PARTIES = frozenset(
+    {
+        "claimant", "applicant", "appellant", "petitioner", "plaintiff", "minister", "respondent",
+        "defendant", "crown",
+    }
+)  # fmt: skip
+_BARE = {"counsel": frozenset({"counsel", "counsel_minister"})}
+"""A bare "Counsel" may be that of either side; "Claimant Counsel" may not."""
+
+
+@cache
+def fitting_roles(entity_type: str, role: Role) -> frozenset[str]:
+    """Names of the roles that a value of ``entity_type``, which asks for ``role``, may have."""
+    asked = {_singular(word) for word in re.findall(r"[a-z]+", fold(entity_type))}
+    return (
+        frozenset({role.name}) if asked & _PARTIES else _BARE.get(role.name, frozenset({role.name}))
+    )
+
+
 def _singular(word: str) -> str:
     return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
 

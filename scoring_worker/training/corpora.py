@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 import orjson
 
-from schemas import CLAIM_TYPE, entity_type_name, hypothesis
+from schemas import CLAIM_TYPE, entity_type_name
+from schemas.hypothesis import parse_hypothesis
 from scoring_worker.corruption import KnownDocument, KnownField, LabelledPair
 from scoring_worker.corruption.known import Kind
 
@@ -180,14 +181,6 @@ def typed_pairs(rows: Iterable[Row]) -> Iterator[LabelledPair]:
         label: Literal[0, 1] = 1 if row["label"] in ("entailment", "supports", 1) else 0
         group = str(row.get("doc_id") or row.get("id") or number)
         yield LabelledPair(row["premise"], entity_type, value, label, "pair", group)
-
-
-def parse_hypothesis(text: str) -> tuple[str, str]:
-    """("Judge", "Ann Lee") of "Judge: Ann Lee"; a claim where no short type stands in front."""
-    entity_type, colon, value = text.partition(": ")
-    if colon and value and len(entity_type.split()) <= 6 and hypothesis(entity_type, value) == text:
-        return entity_type, value
-    return CLAIM_TYPE, text
 
 
 def held_out(group: str, share: float, salt: str = "") -> bool:

@@ -45,7 +45,7 @@ SOURCES = (
 HELD_OUT = 0.25
 """Share of the documents of each corpus that nothing is trained on, so that it can measure."""
 SETTINGS = EncoderSettings(
-    epochs=1, learning_rate=8e-4, batch_size=24, max_length=80, evaluations=4, patience=4
+    epochs=1, learning_rate=4e-4, batch_size=32, max_length=80, evaluations=6, patience=6
 )
 _ENCODER_PAIRS = {"synthetic": 7500, "nli": 2500, "cuad": 600, "redocred": 700, "inlegal": 900}
 _HEAD_PAIRS = {"synthetic": 5000, "nli": 1500, "cuad": 700, "redocred": 700, "inlegal": 700}

@@ -51,18 +51,20 @@ class EncoderSettings:
     """How to fine-tune. The defaults are those of the scorer that ships.
 
     ``rank`` 0 trains and saves all weights. Validation F1 is measured ``evaluations`` times an
-    epoch; training stops after ``patience`` measurements without a gain.
+    epoch, on at most ``validation_pairs``; training stops after ``patience`` measurements without
+    a gain. A learning rate twice as high was seen to stay at chance with rank 32.
     """
 
     epochs: float = 2.0
     batch_size: int = 32
-    learning_rate: float = 5e-4
+    learning_rate: float = 4e-4
     rank: int = 32
     max_length: int = 192
     seed: int = 0
     evaluations: int = 4
     patience: int = 3
     warmup: float = 0.06
+    validation_pairs: int = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,9 @@ def train_encoder(
         model=model,
         args=_arguments(folder / CHECKPOINT_FOLDER, len(train), settings),
         train_dataset=tokenised(train, tokenizer, settings.max_length),
-        eval_dataset=tokenised(validation, tokenizer, settings.max_length),
+        eval_dataset=tokenised(
+            validation[: settings.validation_pairs], tokenizer, settings.max_length
+        ),
         data_collator=DataCollatorWithPadding(tokenizer),
         compute_loss_func=_loss(entailment),
         compute_metrics=_metrics(entailment),
@@ -185,9 +189,10 @@ def _lora(model: PreTrainedModel, rank: int) -> LoraConfig:
     return LoraConfig(
         task_type="SEQ_CLS",
         r=rank,
-        lora_alpha=2 * rank,
+        lora_alpha=rank,
         lora_dropout=0.05,
         target_modules=[name for name in _TARGETS if name in names],
+        exclude_modules=r".*pooler.*",
     )
 
 
