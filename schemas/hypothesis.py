@@ -15,6 +15,7 @@ from pydantic import JsonValue
 CLAIM_TYPE = "Claim"
 """Entity type of a sentence of a free-text answer; its hypothesis is the sentence itself."""
 
+_LONGEST_TYPE = 6  # words
 _YEAR_KEYS = ("yyyy", "year")
 _MONTH_KEYS = ("mm", "month")
 _DAY_KEYS = ("dd", "day")
@@ -47,6 +48,15 @@ def hypothesis(entity_type: str, value: JsonValue) -> str:
     """h(y) for one extraction, e.g. ``"Hearing Date: January 17, 2012"``."""
     rendered = render_value(value)
     return rendered if entity_type == CLAIM_TYPE else f"{entity_type}: {rendered}"
+
+
+def parse_hypothesis(text: str) -> tuple[str, str]:
+    """("Judge", "Ann Lee") of "Judge: Ann Lee"; a claim where no short type stands in front."""
+    entity_type, colon, value = text.partition(": ")
+    short = len(entity_type.split()) <= _LONGEST_TYPE
+    if colon and value and short and hypothesis(entity_type, value) == text:
+        return entity_type, value
+    return CLAIM_TYPE, text
 
 
 def render_value(value: JsonValue) -> str:

@@ -12,9 +12,9 @@ from typing import TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from schemas import CLAIM_TYPE, AlignedExtraction, Document, Extraction, Response, Verdict
+from schemas.hypothesis import parse_hypothesis
 from schemas.jsonl import BadLine, read_jsonl
 from scoring_worker.scorer import Pair
-from scoring_worker.training.corpora import parse_hypothesis
 
 from .cases import Case, Dataset, DatasetKind, Lost, part_of
 from .entities import labelled_extractions, types_of
