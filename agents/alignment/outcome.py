@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from schemas import Alignment, Occurrence, Route, Span
 
@@ -23,8 +22,7 @@ _ROUTES: Final[tuple[Route, ...]] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """One part of a context of ``characters`` normalised characters, and where it was found.
 
     ``start`` and ``end`` are original code points; ``others`` are further exact occurrences,
@@ -94,22 +92,24 @@ def nothing(threshold: float) -> Alignment:
 def outcome(text: str, parts: Sequence[Part], threshold: float) -> Alignment:
     """Put the parts together: the least score decides, the counts are sums."""
     found = [part for part in parts if part.matches]
-    score = min(part.score for part in parts)
-    short = sum(part.characters for part in parts) < LOW_EVIDENCE_CHARACTERS
+    spans = tuple([_span(text, part.start, part.end) for part in found])
+    score = min([part.score for part in parts])
+    whole = parts[0] if len(parts) == 1 else None
+    short = sum([part.characters for part in parts]) < LOW_EVIDENCE_CHARACTERS
     return Alignment(
         score=score,
-        matches=sum(part.matches for part in parts),
-        length=sum(part.length for part in parts),
-        unaligned=sum(part.unaligned for part in parts),
+        matches=sum([part.matches for part in parts]),
+        length=sum([part.length for part in parts]),
+        unaligned=sum([part.unaligned for part in parts]),
         threshold=threshold,
-        spans=tuple(_span(text, part.start, part.end) for part in found),
-        passages=tuple(_span(text, *widen_to_tokens(text, p.start, p.end)) for p in found),
+        spans=spans,
+        passages=tuple([_widened(text, span) for span in spans]),
         in_order=all(before.end <= after.start for before, after in pairwise(found)),
-        occurrences=parts[0].occurrences if len(parts) == 1 else 0,
-        alternatives=_alternatives(parts),
+        occurrences=whole.occurrences if whole else 0,
+        alternatives=_alternatives(whole) if whole else (),
         low_evidence=short and score < LOW_EVIDENCE_SCORE,
         scored=all(part.bound is None for part in parts),
-        route=max((part.route for part in parts), key=_ROUTES.index),
+        route=max([part.route for part in parts], key=_ROUTES.index),
     )
 
 
@@ -117,7 +117,10 @@ def _span(text: str, start: int, end: int) -> Span:
     return Span(start=start, end=end, text=text[start:end])
 
 
-def _alternatives(parts: Sequence[Part]) -> tuple[Occurrence, ...]:
-    if len(parts) > 1:
-        return ()
-    return tuple(Occurrence(start=start, end=end) for start, end in parts[0].others)
+def _widened(text: str, span: Span) -> Span:
+    start, end = widen_to_tokens(text, span.start, span.end)
+    return span if (start, end) == (span.start, span.end) else _span(text, start, end)
+
+
+def _alternatives(part: Part) -> tuple[Occurrence, ...]:
+    return tuple([Occurrence(start=start, end=end) for start, end in part.others])

@@ -5,6 +5,7 @@ It holds the interpreter lock all the while, and two bytes a cell for the traceb
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple, Self
 
@@ -40,8 +41,12 @@ class LocalAlignment(NamedTuple):
         return self._replace(start=self.start + offset, end=self.end + offset)
 
 
+@cache
 def biopython_aligner() -> PairwiseAligner:
-    """An aligner with all four scores set, since Biopython 1.86 changed what it does without."""
+    """The aligner, with all four scores set: Biopython 1.86 changed what it does without.
+
+    Setting them takes longer than a short alignment.
+    """
     aligner = PairwiseAligner()  # type: ignore[no-untyped-call]
     aligner.mode = "local"
     aligner.match_score = MATCH

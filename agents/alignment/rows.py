@@ -33,21 +33,27 @@ from .reference import SCALE
 from .scheme import GAP_EXTEND, GAP_OPEN, MATCH, MISMATCH
 
 Scores = npt.NDArray[np.int16] | npt.NDArray[np.int32]
+ScoreType = np.dtype[np.int16] | np.dtype[np.int32]
 
 MATCH_SCORE, MISMATCH_SCORE = int(SCALE * MATCH), int(SCALE * MISMATCH)
 OPEN, EXTEND = int(-SCALE * GAP_OPEN), int(-SCALE * GAP_EXTEND)
 
 
-def score_type(context_length: int, width: int) -> np.dtype[np.int16] | np.dtype[np.int32]:
-    """The narrowest type that holds a row's best score plus its column number."""
-    fits = MATCH_SCORE * (context_length + 2) + width < np.iinfo(np.int16).max
+def score_type(characters: int, width: int) -> ScoreType:
+    """The narrowest type that holds a context's best score plus a column number."""
+    fits = width <= widest_short_block(characters)
     return np.dtype(np.int16) if fits else np.dtype(np.int32)
+
+
+def widest_short_block(characters: int) -> int:
+    """How many columns 16 bits can number beside the best score of so long a context."""
+    return int(np.iinfo(np.int16).max) - MATCH_SCORE * (characters + 2)
 
 
 class PairScores:
     """What each character of a context scores against each character of a document block."""
 
-    def __init__(self, alphabet: Codes, document: Codes, dtype: np.dtype[np.generic]) -> None:
+    def __init__(self, alphabet: Codes, document: Codes, dtype: ScoreType) -> None:
         self._alphabet = alphabet
         self._document = document
         self._dtype = dtype
@@ -70,7 +76,7 @@ class Rows:
     left of it.
     """
 
-    def __init__(self, width: int, dtype: np.dtype[np.generic]) -> None:
+    def __init__(self, width: int, dtype: ScoreType) -> None:
         self.pairs = np.zeros(width, dtype)
         self.in_context = np.full(width, -OPEN, dtype)
         self.in_document = np.full(width, -OPEN, dtype)
@@ -78,13 +84,18 @@ class Rows:
         self.ceiling = 0
         self._context_ceiling = 0
         self._opened = np.empty(width, dtype)
+        self._columns = np.cumsum(np.ones(width + 1, dtype), dtype=dtype) - np.array(1, dtype)
+        self._costs = self._columns[1:] + np.array(OPEN - EXTEND, dtype)
         self._base = np.zeros(width + 1, dtype)
-        self._columns = np.arange(width + 1, dtype=dtype)
-        self._costs = self._columns[1:] + dtype.type(OPEN - EXTEND)
         self._reach = _Reach(width + 1, dtype)
-        self._one = np.full(1, EXTEND, dtype)
-        self._three = np.full(1, OPEN, dtype)
-        self._zero = np.zeros(1, dtype)
+        # numpy subtracts a 0-d array faster than a number, and takes a maximum of an array and
+        # a number six times slower than of two arrays.
+        self._extend = np.array(EXTEND, dtype)
+        self._open = np.array(OPEN, dtype)
+        self._zeros = np.zeros(width, dtype)
+        # A row is a dozen operations of a microsecond: views made once are worth it.
+        self._above, self._diagonal = self.best[1:], self.best[:-1]
+        self._own_base = self._base[1:]
 
     def resume(self, best: Scores, in_context: Scores, ceiling: int) -> None:
         """Go on as after the row that left these values."""
@@ -94,11 +105,11 @@ class Rows:
 
     def pair(self, pair_scores: Scores) -> None:
         """Begin a row: its ``pairs`` and ``in_context``."""
-        np.subtract(self.in_context, self._one, out=self.in_context)
-        np.subtract(self.best[1:], self._three, out=self._opened)
+        np.subtract(self.in_context, self._extend, out=self.in_context)
+        np.subtract(self._above, self._open, out=self._opened)
         np.maximum(self.in_context, self._opened, out=self.in_context)
-        np.add(self.best[:-1], pair_scores, out=self.pairs)
-        np.maximum(self.pairs, self._zero, out=self.pairs)
+        np.add(self._diagonal, pair_scores, out=self.pairs)
+        np.maximum(self.pairs, self._zeros, out=self.pairs)
         self._context_ceiling = max(self._context_ceiling - EXTEND, self.ceiling - OPEN)
         self.ceiling += MATCH_SCORE
 
@@ -111,36 +122,39 @@ class Rows:
                 `finish` returned for this row of the block on the left.
         """
         self.ceiling = max(self.ceiling, self._context_ceiling, left_gap, left)
-        base = self._base
-        base[0] = left_gap
-        np.maximum(self.pairs, self.in_context, out=base[1:])
-        running = self._reach.running_maximum(base, self._columns, self.ceiling)
+        self._base[0] = left_gap
+        np.maximum(self.pairs, self.in_context, out=self._own_base)
+        running = self._reach.running_maximum(self._base, self._columns, self.ceiling)
         np.subtract(running[:-1], self._costs, out=self.in_document)
-        np.maximum(base[1:], self.in_document, out=self.best[1:])
+        np.maximum(self._own_base, self.in_document, out=self._above)
         self.best[0] = left
         return int(running[-1]) - len(self.pairs)
 
 
 class _Reach:
-    """Running maxima over a limited distance, by doubling between two buffers."""
+    """Running maxima over a limited distance, by doubling between two buffers.
 
-    def __init__(self, width: int, dtype: np.dtype[np.generic]) -> None:
-        self._buffers = np.empty(width, dtype), np.empty(width, dtype)
-        self._steps = list(self._doublings(width))
+    The buffers begin with as many very low numbers as the last doubling looks back.
+    """
 
-    def _doublings(self, width: int) -> Iterator[tuple[Scores, ...]]:
-        source, target = self._buffers
-        shift = 1
+    def __init__(self, width: int, dtype: ScoreType) -> None:
+        back = 1 << max(0, (width - 1).bit_length() - 1)
+        low = np.iinfo(dtype).min
+        self._buffers = tuple(np.full(back + width, low, dtype) for _ in range(2))
+        self._own = tuple(buffer[back:] for buffer in self._buffers)
+        self._steps = list(self._doublings(back, width))
+
+    def _doublings(self, back: int, width: int) -> Iterator[tuple[Scores, Scores, Scores]]:
+        shift, turn = 1, 0
         while shift < width:
-            yield source[:shift], target[:shift], source[shift:], source[:-shift], target[shift:]
-            source, target = target, source
-            shift *= 2
+            before = self._buffers[turn][back - shift : back - shift + width]
+            yield self._own[turn], before, self._own[1 - turn]
+            shift, turn = 2 * shift, 1 - turn
 
     def running_maximum(self, base: Scores, columns: Scores, ceiling: int) -> Scores:
         """At each column the greatest ``base + columns`` of it and of ``ceiling`` - 3 before it."""
-        np.add(base, columns, out=self._buffers[0])
+        np.add(base, columns, out=self._own[0])
         doublings = min(max(ceiling - OPEN, 1).bit_length(), len(self._steps))
-        for head, kept, here, before, running in self._steps[:doublings]:
-            kept[...] = head
+        for here, before, running in self._steps[:doublings]:
             np.maximum(here, before, out=running)
-        return self._buffers[doublings % 2]
+        return self._own[doublings % 2]

@@ -21,6 +21,8 @@ def widen_to_tokens(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _token_around(text: str, edge: int) -> tuple[int, int]:
     """The token that ``edge`` cuts, or (edge, edge) where it cuts none."""
+    if not text[edge - 1 : edge].strip() or not text[edge : edge + 1].strip():
+        return edge, edge  # beside a blank or at an end of the text: by far the most frequent
     first = max(0, edge - _REACH)
     for token in _TOKEN.finditer(text[first : edge + _REACH]):
         if first + token.start() < edge < first + token.end():
