@@ -23,20 +23,25 @@ RECORDED_MODEL = "recorded"
 
 @dataclass(frozen=True, slots=True)
 class RunningStack:
-    """``settings`` reach the servers; ``processes`` run the roles; ``logs`` is their folder."""
+    """``settings``, and ``environment`` for other processes, reach the servers; ``processes``
+    run the roles; ``logs`` is their folder."""
 
     settings: Settings
+    environment: dict[str, str]
     processes: Processes
     logs: Path
 
 
 @contextmanager
 def running_stack(
-    roles: Sequence[str], environment: dict[str, str] | None = None
+    roles: Sequence[str],
+    environment: dict[str, str] | None = None,
+    recording: tuple[Path, Path] = (corpus.DOCUMENTS, corpus.EXTRACTIONS),
 ) -> Iterator[RunningStack]:
     """Start everything, and stop it on the way out: at the end, on Ctrl-C, SIGTERM or failure.
 
-    The recorded LLM answers for the bundled documents unless OPENAI_BASE_URL names an endpoint.
+    The recorded LLM answers from ``recording``, documents and extractions, unless
+    OPENAI_BASE_URL names an endpoint.
     """
     with ExitStack() as running:
         logs = Path(running.enter_context(tempfile.TemporaryDirectory(prefix="safepassage-")))
@@ -44,12 +49,12 @@ def running_stack(
         chosen = {**servers.environment(), **_llm_environment(), **(environment or {})}
         processes = running.enter_context(Processes(chosen, logs))
         if "OPENAI_BASE_URL" in chosen:
-            _start_recorded_llm(processes, chosen["OPENAI_BASE_URL"])
+            _start_recorded_llm(processes, chosen["OPENAI_BASE_URL"], recording)
         for role in roles:
             processes.start(role, "worker", role)
         with _environment(chosen):
             settings = Settings()
-        yield RunningStack(settings, processes, logs)
+        yield RunningStack(settings, chosen, processes, logs)
 
 
 @contextmanager
@@ -76,13 +81,16 @@ def _llm_environment() -> dict[str, str]:
     }
 
 
-def _start_recorded_llm(processes: Processes, base_url: str) -> None:
+def _start_recorded_llm(
+    processes: Processes, base_url: str, recording: tuple[Path, Path]
+) -> None:
+    documents, extractions = recording
     port = base_url.rsplit(":", 1)[1].removesuffix("/v1")
     processes.start(
         "recorded-llm",
         "recorded-llm",
-        *("--documents", str(corpus.DOCUMENTS)),
-        *("--extractions", str(corpus.EXTRACTIONS)),
+        *("--documents", str(documents)),
+        *("--extractions", str(extractions)),
         *("--port", port),
     )
 
