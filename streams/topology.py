@@ -124,16 +124,15 @@ def align_role(aligner: Aligner, store: DocumentStore) -> Role:
     async def step(batch: Sequence[Received[Extraction | Claim]]) -> list[Outcome]:
         # The extractions of a document are aligned together, whatever order they came in.
         outcomes: dict[int, Outcome] = {}
-        by_document: dict[tuple[str, str], list[int]] = defaultdict(list)
+        # A document that was submitted twice is two: each alignment names its own record.
+        by_document: dict[DocumentRef, list[int]] = defaultdict(list)
         for position, received in enumerate(batch):
             if ref := received.event.document:
-                by_document[ref.id, ref.digest].append(position)
+                by_document[ref].append(position)
             else:
                 outcomes[position] = _publish_alignment(_without_reference(received.event))
-        for positions in by_document.values():
+        for ref, positions in by_document.items():
             events = [batch[position].event for position in positions]
-            ref = events[0].document
-            assert ref is not None  # noqa: S101 - it is the key they were grouped by
             for position, result in zip(positions, await align_document(ref, events), strict=True):
                 outcomes[position] = _publish_alignment(result)
         return [outcomes[position] for position in range(len(batch))]
