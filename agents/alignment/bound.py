@@ -75,7 +75,7 @@ class Bound:
     def _bound(
         self, start: int, end: int, context: list[int], threshold: float, deadline: float | None
     ) -> float:
-        rows, size = _Differences(end - start), len(context)
+        rows, size = _Differences(end - start, len(context)), len(context)
         early = int(_EARLY * size)
         for row, character in enumerate(context):
             if row % _ROWS_PER_CLOCK == 0:
@@ -102,35 +102,39 @@ class Bound:
 
 
 class _Differences:
-    """The horizontal differences dh of one row, as the sets of columns with each value."""
+    """The horizontal differences dh of one row, as the sets of columns with each value.
 
-    def __init__(self, width: int) -> None:
+    A gain of 2 a row spreads to the right at a cost of 1 a column: two more columns a row, in
+    which no character is equal, take up what runs past the last one. ``a ^ (a & b)`` is a
+    without b: Python negates integers slowly.
+    """
+
+    def __init__(self, width: int, rows: int) -> None:
         self._width = width
-        self._all = (1 << width) - 1
+        self._all = (1 << (width + 2 * rows + 2)) - 1
         self._two = self._one = self._minus = 0
 
     def advance(self, equal: int) -> None:
         """Go to the next row, where ``equal`` has the columns whose characters are equal."""
-        two, one, minus, everywhere = self._two, self._one, self._minus, self._all
-        zero = everywhere ^ two ^ one ^ minus
+        two, one, minus = self._two, self._one, self._minus
+        zero = self._all ^ two ^ one ^ minus
         # dv = 3 begins where the characters are equal and runs on over dh = -1.
-        begun = minus & equal
-        down3 = _carried(begun, minus)
-        left3 = (down3 << 1) & everywhere
+        down3 = _carried(minus & equal, minus)
+        left3 = down3 << 1
         best = equal | left3
         # dv = 2 begins where z = 2 and dh = 0, and runs on over the rest of dh = -1.
         begun = zero & best
         rest = minus ^ down3
-        down2 = begun | _carried((begun << 1) & rest, rest)
-        left2 = (down2 << 1) & everywhere
-        down1 = (one & best) | ((zero ^ begun) & left2) | (rest & ~left2)
-        left1 = (down1 << 1) & everywhere
+        left2 = (begun | _carried((begun << 1) & rest, rest)) << 1
+        down1 = (one & best) | ((zero ^ begun) & left2) | (rest ^ (rest & left2))
+        left1 = down1 << 1
         gain2 = best | two
-        gain1 = (one | left2) & ~gain2
+        gain1 = one | left2
+        gain1 ^= gain1 & gain2
         descended = left1 | left2 | left3
-        self._two = gain2 & ~descended
-        self._one = (gain2 & left1) | (gain1 & ~descended)
-        self._minus = left3 | (gain1 & left2) | (left1 & ~(gain1 | gain2))
+        self._two = gain2 ^ (gain2 & descended)
+        self._one = (gain2 & left1) | (gain1 ^ (gain1 & descended))
+        self._minus = left3 | (gain1 & left2) | (left1 ^ (left1 & (gain1 | gain2)))
 
     def greatest(self) -> int:
         """The greatest doubled V of the row: its differences summed up from the left."""
@@ -138,7 +142,8 @@ class _Differences:
         return max(0, int(np.cumsum(steps, dtype=np.int32).max(initial=0)))
 
     def _bits(self, columns: int) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
-        packed = np.frombuffer(columns.to_bytes(self._width // 8 + 1, "little"), dtype=np.uint8)
+        size = self._all.bit_length() // 8 + 1
+        packed = np.frombuffer(columns.to_bytes(size, "little"), dtype=np.uint8)
         return np.unpackbits(packed, bitorder="little", count=self._width).view(np.int8)
 
 
