@@ -80,7 +80,7 @@ def read_dataset(path: Path, sources: Sources, *, labels: str | None = None) -> 
         OSError: the file cannot be opened.
         DatasetError: it is of no known kind, or no row of it can be evaluated.
     """
-    kind = _kind(path)
+    kind = kind_of_file(path)
     reading = _Reading(path, sources)
     cases = tuple(_CASES[kind](reading))
     if not cases:
@@ -118,8 +118,13 @@ class _Fields(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
-def _kind(path: Path) -> DatasetKind:
-    """The kind of the first row that has one."""
+def kind_of_file(path: Path) -> DatasetKind:
+    """The kind of data set of the first row that has one.
+
+    Raises:
+        OSError: the file cannot be opened.
+        DatasetError: there is no such row.
+    """
     first: str | None = None
     for row in read_jsonl(path, _Fields):
         fields = {} if isinstance(row, BadLine) else row.model_extra or {}

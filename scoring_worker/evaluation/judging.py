@@ -78,8 +78,15 @@ class Evaluation:
         return [trail.usage for one in self.assessments for trail in one.trail if trail.usage]
 
 
-def evaluate(dataset: Dataset, scorer: Scorer, *, name: str, on_progress: OnProgress) -> Evaluation:
-    """Score every pair of ``dataset``, and some alone for their latency.
+def evaluate(
+    dataset: Dataset,
+    scorer: Scorer,
+    *,
+    name: str,
+    on_progress: OnProgress,
+    latency: bool = True,
+) -> Evaluation:
+    """Score every pair of ``dataset``, and some alone for their ``latency``.
 
     Raises:
         RuntimeError: the scorer gave another number of assessments than it got pairs.
@@ -93,13 +100,14 @@ def evaluate(dataset: Dataset, scorer: Scorer, *, name: str, on_progress: OnProg
         on_progress("pairs scored", len(assessments), len(pairs))
     seconds = time.perf_counter() - started
     answers = iter(assessments)
+    latencies = _latencies(scorer, pairs, assessments) if latency else ()
     return Evaluation(
         dataset=dataset,
         scorer=name,
         revision=scorer.revision,
         outcomes=tuple(_outcome(case, answers) for case in dataset.cases),
         assessments=tuple(assessments),
-        timing=Timing(len(pairs), seconds, _latencies(scorer, pairs, assessments)),
+        timing=Timing(len(pairs), seconds, latencies),
     )
 
 

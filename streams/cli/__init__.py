@@ -12,7 +12,7 @@ from streams.errors import OperatorError
 from streams.logs import configure_command_logging
 from streams.settings import settings
 
-from . import documents, labels, operate, releases, replaying, run, scorers, watching
+from . import documents, labels, operate, releases, replaying, run, scorers, training, watching
 
 app = typer.Typer(
     name="safepassage",
@@ -20,7 +20,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (run, documents, watching, scorers, labels, replaying, releases, operate):
+for group in (run, documents, watching, scorers, training, labels, replaying, releases, operate):
     group.register(app)
 
 

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
-from streams.cli.documents import complain, print_line
+from streams.cli.documents import print_line
+from streams.cli.labelled import label_sources, print_tables, progress_bars, show_refused
 from streams.settings import settings
 
 if TYPE_CHECKING:
-    from scoring_worker.evaluation import Dataset, Evaluation, EvaluationReport, Sources
+    from scoring_worker.evaluation import Dataset, Evaluation, Sources
     from scoring_worker.evaluation.datasets import OnProgress
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
-SHOWN_REFUSALS = 20
-PLAIN_WIDTH = 150  # of tables in files and pipes
 
 
 def register(app: typer.Typer) -> None:
@@ -71,13 +65,14 @@ def evaluate(
     """
     from scoring_worker.evaluation import EvaluationReport, result_of
     from scoring_worker.evaluation.report import write_report
+    from scoring_worker.evaluation.tables import terminal_tables
 
-    with _progress() as on_progress:
-        sources = _sources(documents, seed, on_progress)
+    with progress_bars() as on_progress:
+        sources = label_sources(documents, seed, on_progress)
         read = [_read(path, sources, labels, limit) for path in datasets]
         evaluations = _evaluate(read, scorers or [settings().scorer], on_progress)
     made = EvaluationReport(results=tuple(map(result_of, evaluations)))
-    _print_tables(made)
+    print_tables(terminal_tables(made.results))
     if json_file:
         json_file.write_text(made.model_dump_json(indent=2) + "\n", encoding="utf-8")
     if report:
@@ -86,41 +81,11 @@ def evaluate(
         raise typer.Exit(1)
 
 
-@contextmanager
-def _progress() -> Iterator[OnProgress]:
-    """A bar on stderr for each stage, where stderr is a terminal."""
-    with Progress(console=complain, disable=not complain.is_terminal) as bars:
-        tasks: dict[str, object] = {}
-
-        def on_progress(stage: str, done: int, total: int) -> None:
-            task = tasks.get(stage) or tasks.setdefault(stage, bars.add_task(stage))
-            bars.update(task, completed=done, total=total)  # type: ignore[arg-type]
-
-        yield on_progress
-
-
-def _sources(documents: list[Path], seed: int, on_progress: OnProgress) -> Sources:
-    from scoring_worker.evaluation import Sources, read_documents
-    from streams.evaluation import align_with, ground
-    from streams.wiring import new_aligner
-
-    return Sources(
-        documents=read_documents(documents),
-        align=partial(align_with, new_aligner(settings())),
-        ground=ground,
-        seed=seed,
-        on_progress=on_progress,
-    )
-
-
 def _read(path: Path, sources: Sources, labels: str | None, limit: int | None) -> Dataset:
     from scoring_worker.evaluation import read_dataset
 
     dataset = read_dataset(path, sources, labels=labels)
-    for line in dataset.refused[:SHOWN_REFUSALS]:
-        complain.print(f"refused {line}", markup=False, soft_wrap=True)
-    if len(dataset.refused) > SHOWN_REFUSALS:
-        complain.print(f"refused {len(dataset.refused) - SHOWN_REFUSALS} more rows of {path}")
+    show_refused(path, dataset.refused)
     return dataset if limit is None else dataset.limited(limit, sources.seed)
 
 
@@ -145,13 +110,3 @@ def _evaluate(
 
 def _named(on_progress: OnProgress, name: str, stage: str, done: int, total: int) -> None:
     on_progress(f"{name}: {stage}", done, total)
-
-
-def _print_tables(report: EvaluationReport) -> None:
-    from scoring_worker.evaluation.tables import terminal_tables
-
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=PLAIN_WIDTH)
-    for table in terminal_tables(report.results):
-        console.print(table)

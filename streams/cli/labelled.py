@@ -1,0 +1,97 @@
+"""What the commands that read labels share: sources, refusals, progress, targets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import Progress, TaskID
+from rich.table import Table
+
+from streams.cli.documents import complain
+from streams.errors import OperatorError
+from streams.settings import settings
+
+if TYPE_CHECKING:
+    from scoring_worker.evaluation import Sources
+    from scoring_worker.evaluation.datasets import OnProgress
+    from scoring_worker.thresholds import Target
+
+# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
+
+SHOWN_REFUSALS = 20
+PLAIN_WIDTH = 150  # of tables in files and pipes
+
+
+@contextmanager
+def progress_bars() -> Iterator[OnProgress]:
+    """A bar on stderr for each stage, where stderr is a terminal."""
+    with Progress(console=complain, disable=not complain.is_terminal) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def on_progress(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage)
+            bars.update(tasks[stage], completed=done, total=total)
+
+        yield on_progress
+
+
+def label_sources(documents: Iterable[Path], seed: int, on_progress: OnProgress) -> Sources:
+    """Documents, the configured aligner and the splitter of answers.
+
+    Raises:
+        OSError: a file cannot be opened.
+        DatasetError: a row of them is no document.
+    """
+    from scoring_worker.evaluation import Sources, read_documents
+    from streams.evaluation import align_with, ground
+    from streams.wiring import new_aligner
+
+    return Sources(
+        documents=read_documents(documents),
+        align=partial(align_with, new_aligner(settings())),
+        ground=ground,
+        seed=seed,
+        on_progress=on_progress,
+    )
+
+
+def show_refused(path: Path, refused: tuple[str, ...]) -> None:
+    """One line on stderr for each row that could not be read, as far as that helps."""
+    for line in refused[:SHOWN_REFUSALS]:
+        complain.print(f"refused {line}", markup=False, soft_wrap=True)
+    if len(refused) > SHOWN_REFUSALS:
+        complain.print(f"refused {len(refused) - SHOWN_REFUSALS} more rows of {path}")
+
+
+def print_tables(tables: Iterable[Table]) -> None:
+    """Tables on stdout, not squeezed where that is a file."""
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=PLAIN_WIDTH)
+    for table in tables:
+        console.print(table)
+
+
+def read_target(text: str) -> Target:
+    """ "f1", or a figure to reach such as "recall=0.97" or "precision=0.96".
+
+    Raises:
+        OperatorError: it is neither.
+    """
+    from scoring_worker.thresholds import Target
+
+    measure, given, value = text.partition("=")
+    if text == "f1":
+        return Target()
+    try:
+        if given and measure in {"precision", "recall"}:
+            return Target.model_validate({"measure": measure, "value": float(value)})
+    except ValueError:
+        pass
+    raise OperatorError(f"target {text!r} is neither f1 nor such as recall=0.97 or precision=0.96")

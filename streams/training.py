@@ -1,0 +1,91 @@
+"""Reads what `safepassage train` is given into labelled pairs, with the pipeline's aligner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from schemas import Document, Extraction
+from schemas.jsonl import BadLine, read_jsonl
+from scoring_worker import Pair, Scorer
+from scoring_worker.corruption import LabelledPair, labelled_pairs
+from scoring_worker.evaluation import Dataset, DatasetError, Sources, read_dataset
+from scoring_worker.evaluation.cases import part_of
+from scoring_worker.evaluation.datasets import kind_of_file
+from scoring_worker.evaluation.rows import ExtractionRow
+from scoring_worker.training.corpora import known_documents, read_rows
+
+GRADED_AT_ONCE = 64
+
+
+def read_labels(path: Path, sources: Sources) -> tuple[list[LabelledPair], tuple[str, ...]]:
+    """The labelled pairs of a file, and a line for each row that could not be read.
+
+    Documents with annotated entities become corruptions: their facts, and ways to get them
+    wrong. Extractions whose context is not found are left out, as are answers of several
+    sentences: there is nothing that a scorer could learn from them.
+
+    Raises:
+        OSError: the file cannot be opened.
+        DatasetError: it holds no labels.
+    """
+    if kind_of_file(path) == "entities":
+        return list(labelled_pairs(known_documents(read_rows(path)), sources.seed)), ()
+    dataset = read_dataset(path, sources)
+    return list(_learnable(dataset)), dataset.refused
+
+
+def grade(path: Path, sources: Sources, grader: Scorer) -> Iterator[LabelledPair]:
+    """Silver labels: extractions without a label, as the LLM ``grader`` judges them.
+
+    What the grader cannot judge is left out.
+
+    Raises:
+        OSError: the file cannot be opened.
+        DatasetError: it holds no extractions, or their documents were not given.
+    """
+    rows = [row for row in read_jsonl(path, ExtractionRow) if not isinstance(row, BadLine)]
+    if not rows:
+        raise DatasetError(f"{path}: no extractions to grade")
+    found = [known for row in rows if (known := _aligned(row.extraction, sources))]
+    for start in range(0, len(found), GRADED_AT_ONCE):
+        batch = found[start : start + GRADED_AT_ONCE]
+        assessments = grader.assess([pair for _, pair in batch])
+        for (doc_id, pair), assessment in zip(batch, assessments, strict=True):
+            if assessment.score is not None and assessment.threshold is not None:
+                yield _labelled(
+                    pair, assessment.score >= assessment.threshold, kind="graded", group=doc_id
+                )
+        sources.on_progress("extractions graded", start + len(batch), len(found))
+
+
+def _aligned(extraction: Extraction, sources: Sources) -> tuple[str, Pair] | None:
+    document: Document | None = sources.documents.get(extraction.doc_id)
+    if document is None:
+        raise DatasetError(f"document {extraction.doc_id!r} is not in --documents")
+    (result,) = sources.align(document, [extraction])
+    part = part_of(result)
+    return (document.id, part) if isinstance(part, Pair) else None
+
+
+def _learnable(dataset: Dataset) -> Iterator[LabelledPair]:
+    for case in dataset.cases:
+        if len(case.parts) == 1 and len(case.pairs) == 1:
+            kind = case.kind or "gold"
+            yield _labelled(case.pairs[0], case.supported, kind=kind, group=case.group)
+
+
+def _labelled(pair: Pair, supported: bool, *, kind: str, group: str) -> LabelledPair:
+    return LabelledPair(
+        premise=pair.premise,
+        entity_type=pair.entity_type,
+        value=pair.value,
+        label=1 if supported else 0,
+        kind=kind,
+        group=group,
+    )
+
+
+def count(pairs: Sequence[LabelledPair]) -> str:
+    """For a line of output: how many pairs, how many of them supported."""
+    return f"{len(pairs)} pairs, {sum(pair.label for pair in pairs)} supported"
