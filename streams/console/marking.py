@@ -26,6 +26,10 @@ _INVISIBLE = re.compile(
 )
 
 
+_LIKE_A_BLANK = frozenset(map(chr, (0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)))
+_ROOM_TO_COUNT = 200
+
+
 @dataclass(frozen=True, slots=True)
 class Segment:
     """A run of characters; ``changed`` ones stand on this side only."""
@@ -69,9 +73,11 @@ def compare(quote: str, passage: str) -> Comparison:
 
 
 def cut(text: str, limit: int = MAX_SHOWN_CHARACTERS) -> str:
-    """``text``, or its beginning and how much is missing."""
+    """``text``, or its beginning and, where there is room to say it, how much is missing."""
     if len(text) <= limit:
         return text
+    if limit < _ROOM_TO_COUNT:
+        return f"{text[: limit - 1]}…"
     return f"{text[:limit]} […{len(text) - limit:,} more characters]"
 
 
@@ -105,7 +111,12 @@ def plain(text: str) -> str:
 def visible_change(text: str) -> Markup:
     """A changed run: line ends and blanks, invisible but different, get signs of their own."""
     signed = text.replace("\r\n", "\n").replace("\n", "↵\n")
-    return _render(signed.replace(" ", "␣") if text.isspace() else signed)
+    if not text.isspace():
+        return _render(signed)
+    signed = signed.replace(" ", "␣").replace("\t", "⇥")
+    invisible = (sign in _LIKE_A_BLANK or _INVISIBLE.match(sign) for sign in signed)
+    named = (_named(s) if hidden else s for s, hidden in zip(signed, invisible, strict=True))
+    return Markup("").join(named)
 
 
 def _render(text: str) -> Markup:
@@ -113,10 +124,14 @@ def _render(text: str) -> Markup:
     position = 0
     for match in _INVISIBLE.finditer(text):
         parts.append(escape(text[position : match.start()]))
-        parts.append(f'<span class="sign">U+{ord(match.group()):04X}</span>')
+        parts.append(_named(match.group()))
         position = match.end()
     parts.append(escape(text[position:]))
-    return Markup("".join(parts))  # noqa: S704 - every part is escaped above or our own
+    return Markup("").join(parts)
+
+
+def _named(sign: str) -> Markup:
+    return Markup('<span class="sign">U+{:04X}</span>').format(ord(sign))
 
 
 def _marked_between(

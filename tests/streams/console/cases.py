@@ -1,14 +1,10 @@
-"""Verdicts for the console's tests: plain ones, hostile ones, and those of the bundled corpus."""
+"""Verdicts for the console's tests: plain ones and hostile ones."""
 
 from __future__ import annotations
 
-import asyncio
-import random
-from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from agents.aligner import Aligner
 from schemas import (
     AlignedExtraction,
     Alignment,
@@ -25,7 +21,6 @@ from schemas import (
     judge,
     stable_id,
 )
-from streams.demo import corpus
 
 THRESHOLD = 0.5
 MODELS = ("gpt-4.1-mini", "llama-3.3-70b", "mistral-small-3")
@@ -97,32 +92,6 @@ def review(
             "supersedes": supersedes,
         }
     )
-
-
-def of_the_corpus(documents: Sequence[Document], places: Iterable[Coordinates]) -> list[Verdict]:
-    """The bundled extractions, really aligned, with scores drawn around what the labels say."""
-    draw = random.Random(7)
-    refs = {d.id: d.ref(place) for d, place in zip(documents, places, strict=True)}
-    texts = {d.id: d.text for d in documents}
-    aligner = Aligner()
-    verdicts: list[Verdict] = []
-    for row in corpus.extractions():
-        model = draw.choice(MODELS)
-        trail = ExtractorTrail(
-            model=model,
-            prompt_digest=stable_id("prompt", model),
-            schema_digest=stable_id("schema", "demo"),
-        )
-        fields = row.model_dump(exclude={"label", "kind", "why", "document", "extractor"})
-        extraction = Extraction(**fields, document=refs[row.doc_id], extractor=trail)
-        aligned = asyncio.run(aligner.align(texts[row.doc_id], refs[row.doc_id], [extraction]))[0]
-        if isinstance(aligned, Verdict):
-            verdicts.append(aligned)
-            continue
-        score = min(0.99, max(0.01, draw.gauss(0.8 if row.label else 0.3, 0.2)))
-        verdicts.append(judge(aligned, _assessment(score, "minilm-2f6a")))
-    aligner.close()
-    return verdicts
 
 
 def _assessment(score: float | None, revision: str) -> Assessment:

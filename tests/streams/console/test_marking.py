@@ -114,9 +114,16 @@ def test_ordinary_text_is_shown_as_it_is(text: str) -> None:
     assert html.unescape(str(visible(text))) == text
 
 
-@pytest.mark.parametrize(("changed", "shown"), [("\n", "↵\n"), ("  ", "␣␣"), ("a b", "a b")])
+@pytest.mark.parametrize(
+    ("changed", "shown"), [("\n", "↵\n"), ("  ", "␣␣"), ("\t", "⇥"), ("a b", "a b")]
+)
 def test_a_change_of_blanks_or_line_ends_can_be_seen(changed: str, shown: str) -> None:
     assert str(visible_change(changed)) == shown
+
+
+def test_a_blank_that_only_looks_like_one_is_named() -> None:
+    assert str(visible_change("\u00a0")) == '<span class="sign">U+00A0</span>'
+    assert str(visible_change("\x1f")) == '<span class="sign">U+001F</span>'
 
 
 def test_a_line_of_a_megabyte_is_cut_for_lists() -> None:
