@@ -71,8 +71,9 @@ def companions(role: str, publisher: Publisher, settings: Settings) -> list[Sour
     if role != "report":
         return []
     from .audit_source import AuditSource
+    from .drift_source import drift_source
 
-    return [AuditSource(publisher, settings)]
+    return [AuditSource(publisher, settings), drift_source(publisher, settings)]
 
 
 def delivery(role: Role, publisher: Publisher, settings: Settings) -> Delivery:

@@ -28,6 +28,7 @@ class VerdictTopic(StrEnum):
 
 def register(app: typer.Typer) -> None:
     app.command()(verdicts)
+    app.command()(watch)
 
 
 def verdicts(
@@ -85,3 +86,30 @@ async def _write_verdicts(
         if follow:
             stream.flush()
     stream.flush()
+
+
+def watch(
+    once: Annotated[bool, typer.Option("--once", help="Print one view and end.")] = False,
+) -> None:
+    """Show the live stream: rates, lag, what is stopped, the latest verdicts, warnings."""
+    from rich.console import Console
+
+    from streams.watch import snapshot
+
+    if once:
+        Console().print(asyncio.run(snapshot(settings())))
+        return
+    try:
+        asyncio.run(_watch())
+    except KeyboardInterrupt:
+        complain.print("stopped")
+
+
+async def _watch() -> None:
+    from rich.live import Live
+
+    from streams.watch import watch as views
+
+    with Live(auto_refresh=False) as live:
+        async for view in views(settings()):
+            live.update(view, refresh=True)
