@@ -1,0 +1,282 @@
+"""One run: a load under a fault, until everything ended, and the history of it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aiokafka import TopicPartition
+from aiokafka.errors import KafkaError
+
+from agents.recording.faults import Faults
+from agents.recording.server import create_app, serve
+from schemas import Coordinates, Document
+from streams.admin import create_topics
+from streams.embedded import LOOPBACK, embedded_redis, free_port, start_broker, stop_process
+from streams.kafka_clients import new_group_consumer, new_producer
+from streams.reading import ends, read_topics
+from streams.settings import Settings
+from streams.submit import wait_for_reports
+from streams.topics import (
+    ACCEPTED,
+    ALIGNMENTS,
+    DEAD_LETTERS,
+    DOCUMENTS,
+    EXTRACTIONS,
+    MANIFESTS,
+    QUARANTINE,
+    REPORTS,
+    Topic,
+)
+from tests.stack import Stack
+
+from .history import Entry, History
+from .link import Link, open_link
+from .load import Load, make_load
+from .workers import ROLES, Plan, Worker
+
+READ_BACK = (
+    DOCUMENTS,
+    EXTRACTIONS,
+    MANIFESTS,
+    ALIGNMENTS,
+    ACCEPTED,
+    QUARANTINE,
+    REPORTS,
+    DEAD_LETTERS,
+)
+OUTPUTS = {"extract": EXTRACTIONS, "align": ALIGNMENTS, "score": QUARANTINE, "report": REPORTS}
+INPUTS: dict[str, tuple[Topic, ...]] = {
+    "extract": (DOCUMENTS,),
+    "align": (EXTRACTIONS,),
+    "score": (ALIGNMENTS,),
+}
+
+Raw = tuple[bytes | None, bytes | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a fault needs of its run, beside what it does. ``crews`` are the processes and the
+    roles of each; ``extra`` are records sent among the documents."""
+
+    documents: int = 40
+    seconds: float = 1.5
+    keys: int | None = None
+    copies: int = 1
+    crews: Sequence[tuple[str, ...]] = (ROLES,)
+    llm: Faults | None = None
+    poison_pairs: bool = False
+    extra: Sequence[Raw] = ()
+    own_servers: bool = False
+    settings: dict[str, Any] = field(default_factory=dict)
+    plan: Callable[[Plan], Plan] = lambda plan: plan
+    patience: float = 60.0
+
+
+@dataclass
+class Run:
+    """What a fault has in hand while the load is being sent."""
+
+    settings: Settings
+    draw: random.Random
+    workers: list[Worker]
+    folder: Path
+    link: Link | None = None
+    broker: Any = None
+    _plan: Callable[[Plan], Plan] = lambda plan: plan
+
+    def worker(self, role: str) -> Worker:
+        """A process that runs ``role``."""
+        return next(worker for worker in self.workers if role in worker.plan.roles)
+
+    async def output(self, role: str, records: int) -> None:
+        """Wait until ``role`` has written so many more records (or for five seconds): it is at
+        work then, with records in hand that it has not committed."""
+        topic = OUTPUTS[role]
+        start = await self._written(topic)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(5):
+                while await self._written(topic) < start + records:  # noqa: ASYNC110
+                    await asyncio.sleep(0.02)
+
+    async def _written(self, topic: Topic) -> int:
+        return sum((await ends(self.settings, [topic])).values())
+
+    def add_worker(self, *roles: str) -> Worker:
+        """Start one more process of ``roles``."""
+        log = self.folder / f"worker-{len(self.workers)}.log"
+        worker = Worker(self._plan(Plan(roles, self.settings, log)))
+        self.workers.append(worker)
+        worker.start()
+        return worker
+
+
+Fault = Callable[[Run], Awaitable[None]]
+
+
+async def run_fault(stack: Stack, fault: Fault, shape: Shape, *, seed: int, logs: Path) -> History:
+    """Run ``fault`` under load, and tell what happened. The workers' logs go to ``logs``."""
+    async with AsyncExitStack() as resources:
+        run, load = await _prepare(stack, shape, seed, logs, resources)
+        return await _observe(run, load, fault, shape)
+
+
+async def _prepare(
+    stack: Stack, shape: Shape, seed: int, logs: Path, resources: AsyncExitStack
+) -> tuple[Run, Load]:
+    load = make_load(seed, shape.documents, keys=shape.keys, poison_pairs=shape.poison_pairs)
+    app = create_app(load.documents, load.recording(), faults=shape.llm)
+    llm = await resources.enter_async_context(serve(app))
+    settings = stack.settings(
+        partitions=2,
+        openai_base_url=llm,
+        model="recorded",
+        llm_timeout_seconds=1.0,
+        llm_concurrency=8,
+        score_batch_records=32,
+        stalled_after_seconds=30,
+        log_level="warning",
+        publish_patience_seconds=30,
+        drain_seconds=5,
+        **shape.settings,
+    )
+    link, broker = None, None
+    if shape.own_servers:
+        settings, link, broker = await _own_servers(settings, resources)
+    await create_topics(settings)
+    run = Run(settings, random.Random(seed), [], logs, link, broker, shape.plan)
+    resources.push_async_callback(_stop_all, run)
+    for roles in shape.crews:
+        run.add_worker(*roles)
+    return run, load
+
+
+async def _own_servers(settings: Settings, resources: AsyncExitStack) -> tuple[Settings, Link, Any]:
+    """A broker behind a link, and a Redis, that nobody else uses."""
+    advertised, address = (f"{LOOPBACK}:{free_port()}" for _ in range(2))
+    broker = start_broker(address, advertised=advertised)
+    resources.callback(stop_process, broker)
+    link = await resources.enter_async_context(open_link(advertised, address))
+    redis_url = resources.enter_context(embedded_redis())
+    changes = {
+        "kafka_bootstrap_servers": advertised,
+        "redis_url": type(settings.redis_url)(redis_url),
+    }
+    return settings.model_copy(update=changes), link, broker
+
+
+async def _observe(run: Run, load: Load, fault: Fault, shape: Shape) -> History:
+    # The fault meets workers at work: some of the load goes through before it begins.
+    first = shape.documents // 8
+    places = await _send(run, _encoded(load.documents[:first], 1), 0)
+    await _drained(run.settings, places, shape.patience)
+    records = [*_encoded(load.documents[first:], shape.copies), *shape.extra]
+    if shape.extra:
+        run.draw.shuffle(records)
+    sending = asyncio.create_task(_send(run, records, shape.seconds))
+    await fault(run)
+    disturbed_until = time.monotonic()
+    places = await sending
+    drained = await _drained(run.settings, places, shape.patience)
+    recovery = max(0.0, time.monotonic() - disturbed_until) if drained else None
+    await _stop_all(run)
+    return History(
+        [row.model_dump(mode="json") for row in load.expected],
+        await read_back(run.settings),
+        undrained=await _behind(run.settings),
+        recovery_seconds=recovery,
+        grown_bytes=max(worker.grown_bytes for worker in run.workers),
+        restarts=sum(worker.restarts for worker in run.workers),
+        exit_codes=[code for worker in run.workers for code in worker.exit_codes],
+    )
+
+
+async def _send(run: Run, records: Sequence[Raw], seconds: float) -> set[Coordinates]:
+    """Send ``records`` evenly over ``seconds``; returns where everything stands."""
+    producer = new_producer(run.settings)
+    await _patiently(producer.start)
+    try:
+        topic, acknowledged = run.settings.topic(DOCUMENTS.name), []
+        for key, value in records:
+            acknowledged.append(await producer.send(topic, value, key))
+            await asyncio.sleep(seconds / len(records))
+        sent = await asyncio.gather(*acknowledged)
+    finally:
+        await producer.stop()
+    return {Coordinates(topic=m.topic, partition=m.partition, offset=m.offset) for m in sent}
+
+
+def _encoded(documents: Iterable[Document], copies: int) -> list[Raw]:
+    return [(d.id.encode(), d.to_json()) for d in documents for _ in range(copies)]
+
+
+async def _patiently(connect: Callable[[], Awaitable[None]]) -> None:
+    """Connect through a link that may be cut at the moment."""
+    async with asyncio.timeout(30):
+        while True:
+            try:
+                return await connect()
+            except KafkaError:
+                await asyncio.sleep(0.2)
+
+
+async def _drained(settings: Settings, places: set[Coordinates], patience: float) -> bool:
+    """Whether every record ended in a report or a dead letter in time."""
+    try:
+        async with asyncio.timeout(patience):
+            async for _ in wait_for_reports(places, settings):
+                pass
+    except TimeoutError:
+        return False
+    return True
+
+
+async def _stop_all(run: Run) -> None:
+    await asyncio.gather(*(worker.stop() for worker in run.workers))
+
+
+async def read_back(settings: Settings) -> list[Entry]:
+    """Every record of the flow's topics, from the earliest offset."""
+    names = {settings.topic(topic.name): topic.name for topic in READ_BACK}
+    return [
+        Entry(
+            names[record.topic],
+            record.partition,
+            record.offset,
+            (record.key or b"").decode("utf-8", "replace"),
+            _event(record.value),
+        )
+        async for record in read_topics(settings, READ_BACK)
+    ]
+
+
+def _event(value: bytes | None) -> dict[str, Any] | None:
+    try:
+        event = json.loads(value or b"")
+    except (ValueError, RecursionError):
+        return None
+    return event if isinstance(event, dict) else None
+
+
+async def _behind(settings: Settings) -> int:
+    """Records that the groups did not commit, over all roles."""
+    behind = 0
+    for role, topics in INPUTS.items():
+        there = await ends(settings, topics)
+        consumer = new_group_consumer(settings, role)
+        await consumer.start()
+        try:
+            for tp, end in there.items():
+                behind += end - (await consumer.committed(TopicPartition(*tp)) or 0)
+        finally:
+            await consumer.stop()
+    return behind
