@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import alignment_ocr
-from agents.aligner import Aligner
-from agents.alignment import DocumentIndex, align
 from alignment_cases import CONTEXTS, MIXES, Case, cases, source
 from alignment_peers import FULL, OURS, peers
+
+from agents.aligner import Aligner
+from agents.alignment import DocumentIndex, align
 from schemas import Document, Extraction
 
 PLOTTED_LENGTHS = (5_000, 10_000, 20_000, 50_000, 100_000)

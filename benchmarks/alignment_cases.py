@@ -27,10 +27,10 @@ MIXES: dict[str, tuple[int, int, int]] = {
 # Quantiles of the lengths of the 675 contexts that an LLM quoted from the tribunal's decisions.
 _LENGTHS = (13, 25, 42, 61, 82, 108, 138)
 _WORDS = (
-    "the claimant of and to in that a is was for not by with on as his he country board panel "
-    "refugee protection hearing evidence state risk persecution member decision police return "
-    "credible testimony identity passport counsel determination section act convention fear"
-).split()
+    *("the", "of", "and", "to", "in", "that", "a", "is", "was", "for", "not", "by", "with", "on"),
+    *("claimant", "panel", "refugee", "hearing", "evidence", "state", "risk", "persecution"),
+    *("decision", "police", "credible", "testimony", "identity", "passport", "counsel", "section"),
+)
 
 
 @dataclass(frozen=True)
@@ -110,20 +110,16 @@ def perturb(quote: str, rng: random.Random) -> str:
     """An edit as LLMs or scanners make them: never none, seldom a large one."""
     words = quote.split()
     middle = len(words) // 2
-    edit = rng.randrange(7)
-    if edit == 0:  # characters misread
-        return "".join(c if rng.random() > 0.05 else rng.choice("eaoilc1,") for c in quote) + "i"
-    if edit == 1:  # characters lost
-        return "".join(c for c in quote if rng.random() > 0.04)[1:]
-    if edit == 2:  # words lost
-        return " ".join(words[:middle] + words[middle + 1 :])
-    if edit == 3:  # words put in
-        return " ".join([*words[:middle], rng.choice(_WORDS), *words[middle:]])
-    if edit == 4:  # a word replaced
-        return " ".join([*words[:middle], rng.choice(_WORDS), *words[middle + 1 :]])
-    if edit == 5:  # blanks in the wrong places
-        return re.sub(" ", lambda _: rng.choice((" ", " ", "")), quote).upper()[:-1] + " ."
-    return " ".join(words[1:] + words[:1])  # another order
+    edits = (
+        lambda: "".join(c if rng.random() > 0.05 else rng.choice("eailc1,") for c in quote) + "i",
+        lambda: "".join(c for c in quote if rng.random() > 0.04)[1:],
+        lambda: " ".join(words[:middle] + words[middle + 1 :]),
+        lambda: " ".join([*words[:middle], rng.choice(_WORDS), *words[middle:]]),
+        lambda: " ".join([*words[:middle], rng.choice(_WORDS), *words[middle + 1 :]]),
+        lambda: re.sub(" ", lambda _: rng.choice((" ", " ", "")), quote).upper()[:-1] + " .",
+        lambda: " ".join(words[1:] + words[:1]),
+    )
+    return rng.choice(edits)()
 
 
 def _prose(seed: int, characters: int) -> str:

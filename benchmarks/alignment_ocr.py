@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from agents.alignment import DocumentIndex
 from alignment_cases import SHARED
+
+from agents.alignment import DocumentIndex
 from schemas import Alignment
 
 CER_BANDS = ((0.0, 0.05), (0.05, 0.1), (0.1, 0.2), (0.2, 0.3), (0.3, 1.0))

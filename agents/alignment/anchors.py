@@ -53,7 +53,8 @@ class Anchors:
 
     def __init__(self, document: Codes) -> None:
         self._length = len(document)
-        self._hashes = _gram_hashes(document)
+        # As wide as numpy's indexes, so that looking them up copies nothing.
+        self._hashes = _gram_hashes(document).astype(np.intp)
 
     def hits(self, context: Codes) -> Positions:
         """Where, in order, the document has a 4-gram of the context."""

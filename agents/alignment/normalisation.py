@@ -24,8 +24,10 @@ Codes = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int32]
 
 SPACE = ord(" ")
+# What the table says instead of a code point. The order lets one minimum tell which occur.
 _DROPPED = -1
 _CLUSTERED = -2
+_UNFILLED = -3
 _PAGE = 256
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 # Unicode's Stream-Safe Text Format allows 30 marks on a base. Composing is quadratic in the
@@ -89,6 +91,8 @@ def normalise(text: str) -> NormalisedText:
         ExpansionError: it would grow to more than four times its length.
     """
     pieces = [_folded(text[start:end], start) for start, end in _chunks(text)]
+    if len(pieces) == 1:
+        return _collapse(*pieces[0])
     folded, starts, ends = map(np.concatenate, zip(*pieces, strict=True))
     return _collapse(folded, starts, ends)
 
@@ -106,16 +110,21 @@ def normalised_context(context: str) -> str:
 
 
 def _collapse(folded: Codes, starts: Offsets, ends: Offsets) -> NormalisedText:
-    kept = folded != _DROPPED
-    if not kept.all():
+    """Leave out dropped characters and all but the first blank of each run."""
+    if folded.min(initial=0) < 0:
+        kept = folded != _DROPPED
         folded, starts, ends = folded[kept], starts[kept], ends[kept]
     blank = folded == SPACE
-    again = blank[1:] & blank[:-1]
-    if again.any():
-        heads = np.flatnonzero(np.concatenate(([True], ~again)))
-        tails = np.append(heads[1:], len(folded)) - 1
-        folded, starts, ends = folded[heads], starts[heads], ends[tails]
-    return NormalisedText(folded.astype("<i4").tobytes().decode("utf-32-le"), folded, starts, ends)
+    again = np.flatnonzero(blank[1:] & blank[:-1]) + 1
+    if len(again):
+        lasts = np.flatnonzero(np.diff(again, append=-1) != 1)
+        # A run's first blank, of which as many precede as are not left out, ends with its last.
+        run_ends = ends[again[lasts]]
+        kept = np.ones(len(folded), dtype=np.bool_)
+        kept[again] = False
+        folded, starts, ends = folded[kept], starts[kept], ends[kept]
+        ends[again[lasts] - lasts - 1] = run_ends
+    return NormalisedText(folded.tobytes().decode("utf-32-le"), folded, starts, ends)
 
 
 def _chunks(text: str) -> Iterator[tuple[int, int]]:
@@ -133,10 +142,10 @@ def _folded(text: str, offset: int) -> tuple[Codes, Offsets, Offsets]:
     """The folded characters of a chunk that begins at ``offset``, before blanks collapse."""
     folded = _TABLE.fold(code_points(text))
     starts = np.arange(offset, offset + len(text), dtype=np.int32)
-    clustered = np.flatnonzero(folded == _CLUSTERED)
-    if not len(clustered):
+    if folded.min(initial=0) > _CLUSTERED:
         return folded, starts, starts + np.int32(1)
-    return _spliced(text, folded, starts, _clusters(text, clustered.tolist()))
+    clustered = np.flatnonzero(folded == _CLUSTERED).tolist()
+    return _spliced(text, folded, starts, _clusters(text, clustered))
 
 
 def _spliced(
@@ -222,25 +231,24 @@ def joins(character: str) -> bool:
 
 
 class _Table:
-    """Code point to folded code point, `_DROPPED` or `_CLUSTERED`; filled 256 at a time."""
+    """Code point to folded code point or one of the marks above; filled 256 at a time."""
 
     def __init__(self) -> None:
-        self._folded = np.zeros(0x110000, dtype=np.int32)
-        self._filled = np.zeros(0x110000 // _PAGE, dtype=np.bool_)
+        self._folded = np.full(0x110000, _UNFILLED, dtype=np.int32)
 
-    def fold(self, codes: npt.NDArray[np.int32]) -> Codes:
+    def fold(self, codes: Codes) -> Codes:
         """A fresh array of the folded ``codes``."""
-        seen = np.zeros_like(self._filled)
-        seen[codes >> 8] = True
-        for page in np.flatnonzero(seen & ~self._filled).tolist():
-            self._fill(page)
-        return self._folded[codes]
+        folded = self._folded[codes]
+        if folded.min(initial=0) == _UNFILLED:
+            for page in np.unique(codes[folded == _UNFILLED] // _PAGE).tolist():
+                self._fill(page)
+            folded = self._folded[codes]
+        return folded
 
     def _fill(self, page: int) -> None:
-        # Two threads may fill a page at once: both write the same values, the flag comes last.
+        # Two threads may fill a page at once: both write the same values.
         first = page * _PAGE
         self._folded[first : first + _PAGE] = [_entry(chr(first + i)) for i in range(_PAGE)]
-        self._filled[page] = True
 
 
 def _entry(character: str) -> int:

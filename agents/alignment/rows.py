@@ -62,8 +62,9 @@ class PairScores:
     def __getitem__(self, symbol: int) -> Scores:
         row = self._rows.get(symbol)
         if row is None:
-            equal = self._document == self._alphabet[symbol]
-            row = equal.astype(self._dtype) * (MATCH_SCORE - MISMATCH_SCORE) + MISMATCH_SCORE
+            row = (self._document == self._alphabet[symbol]).astype(self._dtype)
+            row *= MATCH_SCORE - MISMATCH_SCORE
+            row += MISMATCH_SCORE
             self._rows[symbol] = row
         return row
 
