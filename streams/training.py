@@ -9,9 +9,10 @@ from schemas import Document, Extraction
 from schemas.jsonl import BadLine, read_jsonl
 from scoring_worker import Pair, Scorer
 from scoring_worker.corruption import LabelledPair, labelled_pairs
-from scoring_worker.evaluation import Dataset, DatasetError, Sources, read_dataset
+from scoring_worker.evaluation import DatasetError, Sources, read_dataset
 from scoring_worker.evaluation.cases import part_of
 from scoring_worker.evaluation.datasets import kind_of_file
+from scoring_worker.evaluation.labels import labelled_pair, learnable
 from scoring_worker.evaluation.rows import ExtractionRow
 from scoring_worker.training.corpora import known_documents, read_rows
 
@@ -32,7 +33,7 @@ def read_labels(path: Path, sources: Sources) -> tuple[list[LabelledPair], tuple
     if kind_of_file(path) == "entities":
         return list(labelled_pairs(known_documents(read_rows(path)), sources.seed)), ()
     dataset = read_dataset(path, sources)
-    return list(_learnable(dataset)), dataset.refused
+    return list(learnable(dataset.cases)), dataset.refused
 
 
 def grade(path: Path, sources: Sources, grader: Scorer) -> Iterator[LabelledPair]:
@@ -53,9 +54,8 @@ def grade(path: Path, sources: Sources, grader: Scorer) -> Iterator[LabelledPair
         assessments = grader.assess([pair for _, pair in batch])
         for (doc_id, pair), assessment in zip(batch, assessments, strict=True):
             if assessment.score is not None and assessment.threshold is not None:
-                yield _labelled(
-                    pair, assessment.score >= assessment.threshold, kind="graded", group=doc_id
-                )
+                supported = assessment.score >= assessment.threshold
+                yield labelled_pair(pair, supported, kind="graded", group=doc_id)
         sources.on_progress("extractions graded", start + len(batch), len(found))
 
 
@@ -66,24 +66,6 @@ def _aligned(extraction: Extraction, sources: Sources) -> tuple[str, Pair] | Non
     (result,) = sources.align(document, [extraction])
     part = part_of(result)
     return (document.id, part) if isinstance(part, Pair) else None
-
-
-def _learnable(dataset: Dataset) -> Iterator[LabelledPair]:
-    for case in dataset.cases:
-        if len(case.parts) == 1 and len(case.pairs) == 1:
-            kind = case.kind or "gold"
-            yield _labelled(case.pairs[0], case.supported, kind=kind, group=case.group)
-
-
-def _labelled(pair: Pair, supported: bool, *, kind: str, group: str) -> LabelledPair:
-    return LabelledPair(
-        premise=pair.premise,
-        entity_type=pair.entity_type,
-        value=pair.value,
-        label=1 if supported else 0,
-        kind=kind,
-        group=group,
-    )
 
 
 def count(pairs: Sequence[LabelledPair]) -> str:

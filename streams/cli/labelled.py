@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
+DOCUMENTS_HELP = 'JSON lines (.gz) of {"id","text"}, for extractions.'
 SHOWN_REFUSALS = 20
 PLAIN_WIDTH = 150  # of tables in files and pipes
 

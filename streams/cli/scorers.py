@@ -1,22 +1,44 @@
-"""``evaluate``: what a scorer is worth on labelled data."""
+"""``evaluate``: what a scorer is worth on labelled data, and the paper's experiments."""
 
 from __future__ import annotations
 
-from functools import partial
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from streams.cli.documents import print_line
-from streams.cli.labelled import label_sources, print_tables, progress_bars, show_refused
+from streams.cli.experiments import (
+    curve_settings,
+    figure4,
+    figure5,
+    judged,
+    side_by_side,
+    table1,
+)
+from streams.cli.labelled import (
+    DOCUMENTS_HELP,
+    label_sources,
+    progress_bars,
+    show_refused,
+)
 from streams.settings import settings
 
 if TYPE_CHECKING:
-    from scoring_worker.evaluation import Dataset, Evaluation, Sources
-    from scoring_worker.evaluation.datasets import OnProgress
+    from schemas.base import Contract
+    from scoring_worker.evaluation import Dataset, Sources
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
+
+CURVE_PANEL = "With --experiment figure4"
+
+
+class Experiment(StrEnum):
+    """What to do beyond judging every data set with every scorer."""
+
+    table1 = "table1"
+    figure4 = "figure4"
+    figure5 = "figure5"
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +50,7 @@ def evaluate(
         list[Path],
         typer.Argument(
             metavar="DATASET...",
-            help="JSON lines (.gz) of labelled extractions, pairs, responses, or documents with "
+            help="JSON lines (.gz) of labelled extractions, pairs, answers, or documents with "
             "annotated entities; which, the fields tell.",
         ),
     ],
@@ -37,12 +59,7 @@ def evaluate(
         list[str],
         typer.Option("--scorer", "-s", help="A scorer's name or folder; several side by side."),
     ] = [],  # noqa: B006 - typer copies it
-    documents: Annotated[
-        list[Path],
-        typer.Option(
-            "--documents", "-d", help='JSON lines (.gz) of {"id","text"}, for extractions.'
-        ),
-    ] = [],  # noqa: B006 - typer copies it
+    documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],  # noqa: B006 - typer copies it
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Where all figures go, as JSON.")
     ] = None,
@@ -56,27 +73,55 @@ def evaluate(
         int | None,
         typer.Option(help="About so many cases of each data set, whole documents.", min=1),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of --limit, and of negatives that are made.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of --limit, folds, and negatives that are made.")] = 0,
+    experiment: Annotated[
+        Experiment | None,
+        typer.Option(
+            help="table1: scorers beside the paper's figures; figure4: F1 by gold labels, with "
+            "and without silver; figure5: extractor models by score and by label."
+        ),
+    ] = None,
+    silver: Annotated[
+        str, typer.Option(help="A scorer trained on silver labels.", rich_help_panel=CURVE_PANEL)
+    ] = "default",
+    base: Annotated[
+        str | None,
+        typer.Option(
+            help="The start without silver; else the weights under --silver's adapter.",
+            rich_help_panel=CURVE_PANEL,
+        ),
+    ] = None,
+    sizes: Annotated[
+        str, typer.Option(help="Numbers of gold labels.", rich_help_panel=CURVE_PANEL)
+    ] = "0,100,200,300,400,500",
+    folds: Annotated[
+        int, typer.Option(help="Disjoint by document.", min=2, rich_help_panel=CURVE_PANEL)
+    ] = 5,
+    epochs: Annotated[
+        float, typer.Option(help="Of each training.", rich_help_panel=CURVE_PANEL)
+    ] = 6.0,
 ) -> None:
     """Measure how well scorers find what is not supported, on labelled data.
 
     The whole pipeline is measured, at the scorer's own thresholds: what is not accepted counts
     as flagged. Exits 1 if a row could not be read.
     """
-    from scoring_worker.evaluation import EvaluationReport, result_of
-    from scoring_worker.evaluation.report import write_report
-    from scoring_worker.evaluation.tables import terminal_tables
-
+    given = scorers or [settings().scorer]
+    made: Contract
     with progress_bars() as on_progress:
         sources = label_sources(documents, seed, on_progress)
         read = [_read(path, sources, labels, limit) for path in datasets]
-        evaluations = _evaluate(read, scorers or [settings().scorer], on_progress)
-    made = EvaluationReport(results=tuple(map(result_of, evaluations)))
-    print_tables(terminal_tables(made.results))
+        if experiment is Experiment.figure4:
+            curve = curve_settings(silver, base, sizes=sizes, folds=folds, epochs=epochs, seed=seed)
+            made = figure4(read, curve, report, on_progress)
+        elif experiment is Experiment.figure5:
+            made = figure5(judged(read, given, on_progress), report)
+        elif experiment is Experiment.table1:
+            made = table1(read, scorers, report, on_progress)
+        else:
+            made = side_by_side(judged(read, given, on_progress), report)
     if json_file:
         json_file.write_text(made.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    if report:
-        print_line(f"written: {write_report(report, evaluations, made)}")
     if any(dataset.refused for dataset in read):
         raise typer.Exit(1)
 
@@ -87,26 +132,3 @@ def _read(path: Path, sources: Sources, labels: str | None, limit: int | None) -
     dataset = read_dataset(path, sources, labels=labels)
     show_refused(path, dataset.refused)
     return dataset if limit is None else dataset.limited(limit, sources.seed)
-
-
-def _evaluate(
-    datasets: list[Dataset], scorers: list[str], on_progress: OnProgress
-) -> list[Evaluation]:
-    """Every data set with every scorer, one scorer in memory at a time."""
-    from scoring_worker import load_scorer
-    from scoring_worker.evaluation import evaluate as judge_all
-
-    evaluations = []
-    for name in scorers:
-        scorer = load_scorer(name)
-        try:
-            for dataset in datasets:
-                shown = partial(_named, on_progress, f"{name} on {dataset.name}")
-                evaluations.append(judge_all(dataset, scorer, name=name, on_progress=shown))
-        finally:
-            scorer.close()
-    return evaluations
-
-
-def _named(on_progress: OnProgress, name: str, stage: str, done: int, total: int) -> None:
-    on_progress(f"{name}: {stage}", done, total)

@@ -10,6 +10,7 @@ import typer
 
 from streams.cli.documents import complain, print_line
 from streams.cli.labelled import (
+    DOCUMENTS_HELP,
     label_sources,
     print_tables,
     progress_bars,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
 TARGET_HELP = "What thresholds are fitted to: f1, recall=0.97, precision=0.96, …"
-DOCUMENTS_HELP = 'JSON lines (.gz) of {"id","text"}, for extractions.'
 
 
 class Probabilities(StrEnum):

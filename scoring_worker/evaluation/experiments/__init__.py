@@ -1,0 +1,1 @@
+"""The SafePassage paper's experiments, on whatever labels are at hand."""
