@@ -28,7 +28,6 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
-PRIVATE = "no-store"
 
 
 class Guard:
@@ -49,7 +48,7 @@ class Guard:
                 started = True
                 headers = MutableHeaders(scope=message)
                 headers.update(HEADERS)
-                headers.setdefault("Cache-Control", PRIVATE)
+                headers["Cache-Control"] = _caching(scope["path"])
             await send(message)
 
         try:
@@ -63,6 +62,11 @@ class Guard:
             if not started:
                 answer = PlainTextResponse("Something went wrong here. It was logged.", 500)
                 await answer(scope, receive, send_guarded)
+
+
+def _caching(path: str) -> str:
+    """Pages hold documents, and stay out of every cache; our own files are asked for again."""
+    return "no-cache" if path.startswith("/static/") else "no-store"
 
 
 def _refuse_body(scope: Scope) -> PlainTextResponse | None:

@@ -183,6 +183,7 @@ def test_a_form_of_another_site_does_nothing(console: Console, token: str) -> No
 def test_every_answer_carries_the_security_headers(console: Console, path: str) -> None:
     answer = console.browser.get(path, follow_redirects=False)
     assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+    assert answer.headers["cache-control"] == ("no-cache" if "static" in path else "no-store")
     policy = answer.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
