@@ -13,7 +13,7 @@ import typer.main
 
 from streams.cli import app
 from streams.settings import Settings
-from streams.topics import ALL_TOPICS
+from streams.topics import ALL_TOPICS, Topic
 
 PAGE = Path(__file__).with_name("reference.md")
 HEADER = """\
@@ -47,9 +47,16 @@ def _topics() -> str:
     rows = ["## Topics", "", "| topic | event | keeps |", "|---|---|---|"]
     for topic in ALL_TOPICS:
         purpose = (topic.model.__doc__ or "").strip().partition("\n")[0]
-        kept = "latest of each key" if topic.compacted else "the broker's retention"
+        kept = _kept(topic)
         rows.append(f"| `{topic.name}` | `{topic.model.__name__}`: {purpose} | {kept} |")
     return "\n".join(rows) + "\n"
+
+
+def _kept(topic: Topic) -> str:
+    if topic.compacted:
+        return "latest of each key"
+    forever = topic.config.get("retention.ms") == "-1"
+    return "for ever" if forever else "the broker's retention"
 
 
 def _commands() -> str:

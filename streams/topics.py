@@ -43,7 +43,8 @@ ALIGNMENTS = Topic("alignments", AlignedExtraction)
 ACCEPTED = Topic("accepted", Verdict)
 QUARANTINE = Topic("quarantine", Verdict)
 SHADOW = Topic("shadow", Verdict)
-REVIEWS = Topic("reviews", Review)
+# What people decided is training data, and cannot be made again.
+REVIEWS = Topic("reviews", Review, config={"retention.ms": "-1"})
 REPORTS = Topic("reports", DocumentReport)
 DEAD_LETTERS = Topic("dead-letters", DeadLetter)
 # A chain that lost its beginning proves nothing about what it began with.
