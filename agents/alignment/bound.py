@@ -33,7 +33,7 @@ from .sweep import check_deadline
 # Bits computed together, about: the integers in use then fit a second-level cache.
 _BLOCK = 65_536
 _ROWS_PER_CLOCK = 64
-_CACHED_MASK_BYTES = 16_000_000
+_CACHED_MASK_BYTES = 8_000_000
 # Share of the context after which most foreign contexts are already beyond hope.
 _EARLY = 0.75
 

@@ -114,6 +114,12 @@ class Rows:
         self._context_ceiling = max(self._context_ceiling - EXTEND, self.ceiling - OPEN)
         self.ceiling += MATCH_SCORE
 
+    def best_pair(self) -> int:
+        """The first column with the best of ``pairs``, from which ``ceiling`` is known exactly."""
+        column = int(self.pairs.argmax())
+        self.ceiling = int(self.pairs[column])
+        return column
+
     def finish(self, left: int = 0, left_gap: int = 0) -> int:
         """End the row: its ``in_document`` and ``best``.
 
@@ -129,7 +135,7 @@ class Rows:
         np.subtract(running[:-1], self._costs, out=self.in_document)
         np.maximum(self._own_base, self.in_document, out=self._above)
         self.best[0] = left
-        return int(running[-1]) - len(self.pairs)
+        return int(running[-1] - self._columns[-1])
 
 
 class _Reach:

@@ -78,10 +78,8 @@ class _Sweep:
     def _note_best(self, rows: Rows, row: int, start: int) -> None:
         if rows.ceiling < self.best.score:
             return
-        column = int(rows.pairs.argmax())
-        score = int(rows.pairs[column])
-        rows.ceiling = score
-        end = start + column + 1
+        end = start + rows.best_pair() + 1
+        score = rows.ceiling
         if score > self.best.score or (score == self.best.score and end < self.best.document):
             self.best = Endpoint(score, end, row + 1)
 

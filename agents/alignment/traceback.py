@@ -83,6 +83,7 @@ class _Matrix:
                 check_deadline(self._deadline)
                 yield _Checkpoint(row, rows.best.copy(), rows.in_context.copy(), rows.ceiling)
             rows.pair(self._scores[symbol])
+            rows.best_pair()
             rows.finish()
 
     def _strip(self, checkpoint: _Checkpoint) -> _Strip:
@@ -94,6 +95,7 @@ class _Matrix:
         strip = _Strip(first, *(np.empty(shape, self._dtype) for _ in range(3)))
         for row, symbol in enumerate(symbols):
             rows.pair(self._scores[symbol])
+            rows.best_pair()
             rows.finish()
             strip.pairs[row] = rows.pairs
             strip.in_document[row] = rows.in_document
