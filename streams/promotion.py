@@ -11,8 +11,8 @@ from pathlib import Path
 from schemas import AlignedExtraction, Document, Extraction, Response, ScorerRelease, Verdict
 from schemas.hypothesis import hypothesis
 from scoring_worker import Pair, Scorer
+from scoring_worker.evaluation import Sources, read_dataset, read_documents
 from scoring_worker.evaluation.cases import Case, Lost
-from scoring_worker.evaluation.datasets import Sources, read_dataset, read_documents
 
 from .gate import Bounds, GateResult, judge_candidate
 from .labels import Label, labels, read_reviews, reviewed_cases

@@ -11,9 +11,9 @@ from scoring_worker import Pair, Scorer
 from scoring_worker.corruption import LabelledPair, labelled_pairs
 from scoring_worker.evaluation import DatasetError, Sources, read_dataset
 from scoring_worker.evaluation.cases import part_of
-from scoring_worker.evaluation.datasets import kind_of_file
 from scoring_worker.evaluation.labels import labelled_pair, learnable
 from scoring_worker.evaluation.rows import ExtractionRow
+from scoring_worker.evaluation.sources import kind_of_file
 from scoring_worker.training.corpora import known_documents, read_rows
 
 GRADED_AT_ONCE = 64

@@ -8,10 +8,11 @@
 """
 
 from .cases import Case, Dataset, Lost
-from .datasets import DatasetError, Sources, read_dataset, read_documents
+from .datasets import read_dataset
 from .judging import Evaluation, Outcome, evaluate
 from .metrics import Counted, Metrics, measure
 from .results import EvaluationReport, EvaluationResult, result_of
+from .sources import DatasetError, Sources, read_documents
 
 __all__ = [
     "Case",

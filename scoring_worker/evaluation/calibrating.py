@@ -26,9 +26,9 @@ from scoring_worker.thresholds import FittedThreshold, Target, fit_thresholds
 
 from . import plots
 from .cases import Case, Dataset
-from .datasets import DatasetError, OnProgress
 from .judging import evaluate
 from .metrics import Metrics, measure
+from .sources import DatasetError, OnProgress
 
 FOLDS = 5
 PLOT_NAME = "reliability.png"

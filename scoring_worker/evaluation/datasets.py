@@ -4,39 +4,17 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict
-
-from schemas import CLAIM_TYPE, AlignedExtraction, Document, Extraction, Response, Verdict
+from schemas import CLAIM_TYPE, AlignedExtraction, Document, Response, Verdict
 from schemas.hypothesis import parse_hypothesis
-from schemas.jsonl import BadLine, read_jsonl
 from scoring_worker.scorer import Pair
 
 from .cases import Case, Dataset, DatasetKind, Lost, part_of
 from .entities import labelled_extractions, types_of
-from .rows import (
-    KNOWN_KINDS,
-    ConclusionRow,
-    DocumentRow,
-    EntityRow,
-    ExtractionRow,
-    PairRow,
-    ResponseRow,
-    kind_of,
-)
-
-Align = Callable[[Document, Sequence[Extraction]], Sequence[AlignedExtraction | Verdict]]
-"""Aligns the extractions of one document, in order; a verdict where alignment alone decides."""
-
-Ground = Callable[[Response, bool], Sequence[AlignedExtraction | Verdict]]
-"""Finds the passage of each claim of an answer; the flag says that it is one claim as it stands."""
-
-OnProgress = Callable[[str, int, int], None]
-"""Called with what is done, how many of it, and of how many."""
+from .rows import ConclusionRow, EntityRow, ExtractionRow, PairRow, ResponseRow
+from .sources import DatasetError, Reading, Sources, kind_of_file
 
 LABELS: Mapping[DatasetKind, str] = {
     "extractions": "as in the file, which does not say who gave them",
@@ -48,30 +26,6 @@ LABELS: Mapping[DatasetKind, str] = {
     "abstract of another, drawn with a fixed seed, judged by nobody",
 }
 
-AnyRow = TypeVar("AnyRow", bound=BaseModel)
-
-
-class DatasetError(ValueError):
-    """A file that cannot be evaluated; the message says why and what is missing."""
-
-
-def _silent(_stage: str, _done: int, _total: int) -> None:
-    """Shows no progress."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """What turns rows into cases: texts by document id, the aligner, the splitter of answers.
-
-    ``seed`` draws the negatives of data sets that have none of their own.
-    """
-
-    documents: Mapping[str, Document]
-    align: Align
-    ground: Ground
-    seed: int = 0
-    on_progress: OnProgress = _silent
-
 
 def read_dataset(path: Path, sources: Sources, *, labels: str | None = None) -> Dataset:
     """The labelled cases of ``path``; ``labels`` says who gave the labels, for the reports.
@@ -81,7 +35,7 @@ def read_dataset(path: Path, sources: Sources, *, labels: str | None = None) -> 
         DatasetError: it is of no known kind, or no row of it can be evaluated.
     """
     kind = kind_of_file(path)
-    reading = _Reading(path, sources)
+    reading = Reading(path, sources)
     cases = tuple(_CASES[kind](reading))
     if not cases:
         why = f"; the first row was refused: {reading.refused[0]}" if reading.refused else ""
@@ -96,75 +50,7 @@ def read_dataset(path: Path, sources: Sources, *, labels: str | None = None) -> 
     )
 
 
-def read_documents(paths: Iterable[Path]) -> dict[str, Document]:
-    """The documents of all files, by id.
-
-    Raises:
-        OSError: a file cannot be opened.
-        DatasetError: one id stands for two texts, or a row is no document.
-    """
-    documents: dict[str, Document] = {}
-    for path in paths:
-        for row in read_jsonl(path, DocumentRow):
-            if isinstance(row, BadLine):
-                raise DatasetError(f"not a document: {row}")
-            document = documents.setdefault(row.id, row.document)
-            if document.text != row.text:
-                raise DatasetError(f"document id {row.id!r} stands for two texts")
-    return documents
-
-
-class _Fields(BaseModel):
-    model_config = ConfigDict(extra="allow")
-
-
-def kind_of_file(path: Path) -> DatasetKind:
-    """The kind of data set of the first row that has one.
-
-    Raises:
-        OSError: the file cannot be opened.
-        DatasetError: there is no such row.
-    """
-    first: str | None = None
-    for row in read_jsonl(path, _Fields):
-        fields = {} if isinstance(row, BadLine) else row.model_extra or {}
-        if kind := kind_of(fields):
-            return kind
-        if first is None:
-            first = str(row) if isinstance(row, BadLine) else f"fields {sorted(fields)[:10]}"
-    if first is None:
-        raise DatasetError(f"{path}: no rows")
-    raise DatasetError(f"{path}: not {KNOWN_KINDS}; first row: {first}")
-
-
-@dataclass(slots=True)
-class _Reading:
-    """One file being read."""
-
-    path: Path
-    sources: Sources
-    refused: list[str] = field(default_factory=list)
-    unlabelled: int = 0
-
-    def rows(self, model: type[AnyRow]) -> Iterator[AnyRow]:
-        """The rows that are of the model, with a label where the model has one."""
-        for row in read_jsonl(self.path, model):
-            if isinstance(row, BadLine):
-                self.refused.append(str(row))
-            elif getattr(row, "supported", True) is None:
-                self.unlabelled += 1
-            else:
-                yield row
-
-    def text_of(self, doc_id: str) -> Document | None:
-        """The document among those given; refuses the row where it is not."""
-        document = self.sources.documents.get(doc_id)
-        if document is None:
-            self.refused.append(f"{self.path}: document {doc_id!r} is not in --documents")
-        return document
-
-
-def _extraction_cases(reading: _Reading) -> Iterator[Case]:
+def _extraction_cases(reading: Reading) -> Iterator[Case]:
     by_document: dict[str, list[ExtractionRow]] = defaultdict(list)
     for row in reading.rows(ExtractionRow):
         by_document[row.doc_id].append(row)
@@ -191,7 +77,7 @@ def _aligned_cases(
         )
 
 
-def _entity_cases(reading: _Reading) -> Iterator[Case]:
+def _entity_cases(reading: Reading) -> Iterator[Case]:
     annotated = list(reading.rows(EntityRow))
     types = types_of(annotated)
     for done, row in enumerate(annotated, start=1):
@@ -204,7 +90,7 @@ def _entity_cases(reading: _Reading) -> Iterator[Case]:
         reading.sources.on_progress("documents aligned", done, len(annotated))
 
 
-def _pair_cases(reading: _Reading) -> Iterator[Case]:
+def _pair_cases(reading: Reading) -> Iterator[Case]:
     for number, row in enumerate(reading.rows(PairRow)):
         entity_type, value = row.entity_type, row.value
         if entity_type is None or value is None:
@@ -219,7 +105,7 @@ def _pair_cases(reading: _Reading) -> Iterator[Case]:
         )
 
 
-def _response_cases(reading: _Reading) -> Iterator[Case]:
+def _response_cases(reading: Reading) -> Iterator[Case]:
     rows = list(reading.rows(ResponseRow))
     for done, row in enumerate(rows, start=1):
         found = reading.sources.ground(row.answer, row.claim is not None)
@@ -227,7 +113,7 @@ def _response_cases(reading: _Reading) -> Iterator[Case]:
         reading.sources.on_progress("answers split", done, len(rows))
 
 
-def _conclusion_cases(reading: _Reading) -> Iterator[Case]:
+def _conclusion_cases(reading: Reading) -> Iterator[Case]:
     rows = list(reading.rows(ConclusionRow))
     chooser = random.Random(reading.sources.seed)
     for done, row in enumerate(rows, start=1):
@@ -259,7 +145,7 @@ def _claim_case(
     )
 
 
-_CASES: Mapping[DatasetKind, Callable[[_Reading], Iterator[Case]]] = {
+_CASES: Mapping[DatasetKind, Callable[[Reading], Iterator[Case]]] = {
     "extractions": _extraction_cases,
     "entities": _entity_cases,
     "pairs": _pair_cases,

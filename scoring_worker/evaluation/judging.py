@@ -12,7 +12,7 @@ from schemas import Assessment, Reason, Usage
 from scoring_worker.scorer import Pair, Scorer
 
 from .cases import Case, Dataset, Lost
-from .datasets import OnProgress
+from .sources import OnProgress
 
 BATCH = 1_024
 LATENCY_SAMPLE = 200

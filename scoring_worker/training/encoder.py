@@ -221,6 +221,7 @@ def _arguments(folder: Path, pairs: int, settings: EncoderSettings) -> TrainingA
         bf16=torch.cuda.is_available() and torch.cuda.is_bf16_supported(),
         seed=settings.seed,
         report_to=[],
+        dataloader_pin_memory=torch.cuda.is_available(),
     )
 
 

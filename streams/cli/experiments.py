@@ -14,10 +14,10 @@ from streams.errors import OperatorError
 
 if TYPE_CHECKING:
     from scoring_worker.evaluation import Dataset, Evaluation, EvaluationReport
-    from scoring_worker.evaluation.datasets import OnProgress
     from scoring_worker.evaluation.experiments.extractors import Figure5
     from scoring_worker.evaluation.experiments.label_curve import CurveSettings, LabelCurve
     from scoring_worker.evaluation.experiments.published import Table1
+    from scoring_worker.evaluation.sources import OnProgress
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 

@@ -18,7 +18,7 @@ from streams.settings import settings
 
 if TYPE_CHECKING:
     from scoring_worker.evaluation import Sources
-    from scoring_worker.evaluation.datasets import OnProgress
+    from scoring_worker.evaluation.sources import OnProgress
     from scoring_worker.thresholds import Target
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models

@@ -12,9 +12,9 @@ import numpy as np
 
 from schemas.base import Contract
 from schemas.proportion import Proportion
-from scoring_worker.evaluation.datasets import DatasetError
 from scoring_worker.evaluation.judging import Evaluation, Outcome
 from scoring_worker.evaluation.plots import axes_of
+from scoring_worker.evaluation.sources import DatasetError
 from scoring_worker.intervals import Interval
 
 

@@ -20,11 +20,11 @@ from transformers.utils import logging as transformers_logging
 from schemas.base import Contract
 from scoring_worker.corruption import LabelledPair
 from scoring_worker.evaluation.cases import Case, Dataset
-from scoring_worker.evaluation.datasets import DatasetError, OnProgress
 from scoring_worker.evaluation.judging import Outcome, evaluate
 from scoring_worker.evaluation.labels import learnable
 from scoring_worker.evaluation.metrics import Metrics, measure
 from scoring_worker.evaluation.plots import axes_of
+from scoring_worker.evaluation.sources import DatasetError, OnProgress
 from scoring_worker.loading import load_folder, open_manifest
 from scoring_worker.manifest import ModelError, ScorerManifest, Thresholds
 from scoring_worker.scorer import Scorer

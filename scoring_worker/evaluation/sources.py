@@ -1,0 +1,117 @@
+"""Where labels and texts come from: files, the aligner, the splitter of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from schemas import AlignedExtraction, Document, Extraction, Response, Verdict
+from schemas.jsonl import BadLine, read_jsonl
+
+from .cases import DatasetKind
+from .rows import KNOWN_KINDS, DocumentRow, kind_of
+
+Align = Callable[[Document, Sequence[Extraction]], Sequence[AlignedExtraction | Verdict]]
+"""Aligns the extractions of one document, in order; a verdict where alignment alone decides."""
+
+Ground = Callable[[Response, bool], Sequence[AlignedExtraction | Verdict]]
+"""Finds the passage of each claim of an answer; the flag says that it is one claim as it stands."""
+
+OnProgress = Callable[[str, int, int], None]
+"""Called with what is done, how many of it, and of how many."""
+
+AnyRow = TypeVar("AnyRow", bound=BaseModel)
+
+
+class DatasetError(ValueError):
+    """A file that cannot be evaluated; the message says why and what is missing."""
+
+
+def _silent(_stage: str, _done: int, _total: int) -> None:
+    """Shows no progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What turns rows into cases: texts by document id, the aligner, the splitter of answers.
+
+    ``seed`` draws the negatives of data sets that have none of their own.
+    """
+
+    documents: Mapping[str, Document]
+    align: Align
+    ground: Ground
+    seed: int = 0
+    on_progress: OnProgress = _silent
+
+
+def read_documents(paths: Iterable[Path]) -> dict[str, Document]:
+    """The documents of all files, by id.
+
+    Raises:
+        OSError: a file cannot be opened.
+        DatasetError: one id stands for two texts, or a row is no document.
+    """
+    documents: dict[str, Document] = {}
+    for path in paths:
+        for row in read_jsonl(path, DocumentRow):
+            if isinstance(row, BadLine):
+                raise DatasetError(f"not a document: {row}")
+            document = documents.setdefault(row.id, row.document)
+            if document.text != row.text:
+                raise DatasetError(f"document id {row.id!r} stands for two texts")
+    return documents
+
+
+class _Fields(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
+def kind_of_file(path: Path) -> DatasetKind:
+    """The kind of data set of the first row that has one.
+
+    Raises:
+        OSError: the file cannot be opened.
+        DatasetError: there is no such row.
+    """
+    first: str | None = None
+    for row in read_jsonl(path, _Fields):
+        fields = {} if isinstance(row, BadLine) else row.model_extra or {}
+        if kind := kind_of(fields):
+            return kind
+        if first is None:
+            first = str(row) if isinstance(row, BadLine) else f"fields {sorted(fields)[:10]}"
+    if first is None:
+        raise DatasetError(f"{path}: no rows")
+    raise DatasetError(f"{path}: not {KNOWN_KINDS}; first row: {first}")
+
+
+@dataclass(slots=True)
+class Reading:
+    """One file being read."""
+
+    path: Path
+    sources: Sources
+    refused: list[str] = field(default_factory=list)
+    unlabelled: int = 0
+
+    def rows(self, model: type[AnyRow]) -> Iterator[AnyRow]:
+        """The rows that are of the model, with a label where the model has one."""
+        for row in read_jsonl(self.path, model):
+            if isinstance(row, BadLine):
+                self.refused.append(str(row))
+            elif getattr(row, "supported", True) is None:
+                self.unlabelled += 1
+            else:
+                yield row
+
+    def text_of(self, doc_id: str) -> Document | None:
+        """The document among those given; refuses the row where it is not."""
+        document = self.sources.documents.get(doc_id)
+        if document is None:
+            self.refused.append(f"{self.path}: document {doc_id!r} is not in --documents")
+        return document
