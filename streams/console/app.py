@@ -21,27 +21,20 @@ from streams.settings import Settings
 
 from . import measures
 from .correction import BadCorrection, read_correction
-from .desk import Answer, CaseChanged, CaseGone, CaseTaken, DeskError, NotSaved, ReviewDesk
+from .desk import Answer, CaseGone, DeskError, NotSaved, ReviewDesk
 from .entrance import Entrance, foreign_form, login_path
 from .guard import Guard
-from .pages import case_page, claim, query_string
+from .pages import claim, query_string
 from .queue import CaseFilter
 from .session import Session, Sessions
 from .store import Case
 from .templating import STATIC, render
 from .texts import DocumentTexts
-from .wording import AGES, DECISIONS, ORDERS, POOLS, REASONS
+from .views import Views
 
 LISTED_CASES = 50
 LISTED_DECISIONS = 100
-FRESH_SECONDS = 2.0
 
-_STATUS: dict[type[DeskError], int] = {
-    CaseGone: 404,
-    CaseTaken: 409,
-    CaseChanged: 409,
-    NotSaved: 503,
-}
 _BUTTONS: dict[str, ReviewDecision] = {
     "supports": "supports",
     "insufficient": "insufficient",
@@ -76,7 +69,7 @@ def signed_in(handler: Handler) -> Callable[[Console, Request], Awaitable[Respon
         if request.method == "POST" and not await console.entrance.is_ours(request, session):
             return foreign_form()
         if not console.desk.ready:
-            return render("loading.html", console.frame(session), 503)
+            return render("loading.html", console.views.frame(session), 503)
         return await handler(console, request, session)
 
     return guarded
@@ -88,8 +81,8 @@ class Console:
     def __init__(self, desk: ReviewDesk, texts: DocumentTexts, sessions: Sessions) -> None:
         self.desk = desk
         self.entrance = Entrance(sessions, desk.leases)
+        self.views = Views(desk, texts, self.entrance)
         self._texts = texts
-        self._facets: tuple[float, dict[str, object]] = (-FRESH_SECONDS, {})
 
     def routes(self) -> list[BaseRoute]:
         """Every path of the console."""
@@ -117,8 +110,8 @@ class Console:
         wanted = CaseFilter.parse(request.query_params)
         case = self.desk.next_case(session, wanted)
         if case is None:
-            return render("empty.html", self._queue_frame(request, session, wanted))
-        return await self._case_page(request, session, case, wanted)
+            return render("empty.html", self.views.queue_frame(request, session, wanted))
+        return await self.views.case(request, session, case, wanted)
 
     @signed_in
     async def show(self, request: Request, session: Session) -> Response:
@@ -127,8 +120,8 @@ class Console:
         try:
             case, mine = self.desk.open_case(session, request.path_params["case_id"])
         except CaseGone as error:
-            return self._notice(session, wanted, error)
-        return await self._case_page(request, session, case, wanted, mine=mine)
+            return self.views.notice(session, wanted, error)
+        return await self.views.case(request, session, case, wanted, mine=mine)
 
     @signed_in
     async def queue(self, request: Request, session: Session) -> Response:
@@ -138,7 +131,7 @@ class Console:
         cases = [case for case_id in found if (case := self.desk.store.case(case_id))]
         leases = {case.id: self.desk.leases.on(case.id) for case in cases}
         context = {"cases": cases, "leases": leases, "claim": claim, "session": session}
-        return render("queue.html", self._queue_frame(request, session, wanted) | context)
+        return render("queue.html", self.views.queue_frame(request, session, wanted) | context)
 
     @signed_in
     async def document(self, request: Request, session: Session) -> Response:
@@ -157,16 +150,16 @@ class Console:
         case = self.desk.store.case(request.path_params["case_id"])
         decision = _BUTTONS.get(form.get("decision", ""))
         if case is None or decision is None:
-            return self._notice(session, wanted, CaseGone("There is no such case or decision."))
+            return self.views.notice(session, wanted, CaseGone("No such case or decision."))
         try:
             review = await self.desk.decide(session, _answer(case, decision, form))
         except (BadCorrection, NotSaved) as error:
             status = 503 if isinstance(error, NotSaved) else 422
-            return await self._case_page(
+            return await self.views.case(
                 request, session, case, wanted, alert=str(error), typed=form, status=status
             )
         except DeskError as error:
-            return self._notice(session, wanted, error)
+            return self.views.notice(session, wanted, error)
         return RedirectResponse(f"/review{query_string(wanted, saved=review.id)}", 303)
 
     @signed_in
@@ -185,7 +178,7 @@ class Console:
         try:
             undone = await self.desk.undo(session, request.path_params["review_id"])
         except DeskError as error:
-            return self._notice(session, wanted, error)
+            return self.views.notice(session, wanted, error)
         case = self.desk.store.add_review(undone)
         return RedirectResponse(f"/cases/{case}{query_string(wanted, undone='1')}", 303)
 
@@ -194,8 +187,8 @@ class Console:
         """What the reviewer decided last."""
         made = self.desk.store.reviews_by(session.reviewer, LISTED_DECISIONS)
         undone = {review.supersedes for review in made if review.decision == "undone"}
-        context = {"reviews": made, "undone": undone, "claim": claim, "decisions": DECISIONS}
-        return render("decisions.html", self.frame(session) | context)
+        context = {"reviews": made, "undone": undone, "claim": claim}
+        return render("decisions.html", self.views.frame(session) | context)
 
     @signed_in
     async def show_measures(self, _request: Request, session: Session) -> Response:
@@ -208,77 +201,7 @@ class Console:
             "open": measures.open_cases(store),
             "extractors": extractors,
         }
-        return render("measures.html", self.frame(session) | context)
-
-    def frame(self, session: Session) -> dict[str, object]:
-        """What every page of a reviewer needs."""
-        return {"reviewer": session.reviewer, "csrf": self.entrance.csrf(session)}
-
-    def _notice(self, session: Session, wanted: CaseFilter, error: DeskError) -> Response:
-        context = {"message": str(error), "query": query_string(wanted)}
-        return render("notice.html", self.frame(session) | context, _STATUS[type(error)])
-
-    def _queue_frame(
-        self, request: Request, session: Session, wanted: CaseFilter
-    ) -> dict[str, object]:
-        saved = self.desk.store.review(request.query_params.get("saved", ""))
-        own = saved if saved and saved.reviewer == session.reviewer else None
-        return (
-            self.frame(session)
-            | self._fresh_facets()
-            | {
-                "wanted": wanted,
-                "query": query_string(wanted),
-                "kept": wanted.query(),
-                "left": self.desk.store.count(wanted, session.reviewer),
-                "saved": own,
-                "saved_claim": claim(own.verdict) if own else "",
-                "undone": "undone" in request.query_params,
-                "words": {"pool": POOLS, "order": ORDERS, "age": AGES, "reason": REASONS},
-            }
-        )
-
-    def _fresh_facets(self) -> dict[str, object]:
-        """Counting all cases takes a while with many; a count of a moment ago will do."""
-        at, found = self._facets
-        if time.monotonic() - at > FRESH_SECONDS:
-            store = self.desk.store
-            found = {"facets": measures.facets(store), "leaked": measures.leakage(store)[0].leaked}
-            self._facets = time.monotonic(), found
-        return found
-
-    async def _case_page(
-        self,
-        request: Request,
-        session: Session,
-        case: Case,
-        wanted: CaseFilter,
-        *,
-        mine: bool = True,
-        alert: str = "",
-        typed: Mapping[str, str] | None = None,
-        status: int = 200,
-    ) -> Response:
-        around = request.query_params.get("around", "")
-        page = case_page(
-            case,
-            await self._texts.of(case.verdict),
-            int(around) if around.isdecimal() and len(around) < 9 else 0,
-            typed,
-            blind=wanted.pool == "second",
-        )
-        lease = self.desk.leases.on(case.id)
-        stands = case.standing
-        context = {
-            "page": page,
-            "mine": mine,
-            "holder": lease.reviewer if lease else "",
-            "alert": alert,
-            "correcting": typed is not None and typed.get("decision") == "corrected",
-            "seen": stands.id if stands else "",
-            "opened": (typed or {}).get("opened") or f"{time.time():.3f}",
-        }
-        return render("case.html", self._queue_frame(request, session, wanted) | context, status)
+        return render("measures.html", self.views.frame(session) | context)
 
 
 def _answer(case: Case, decision: ReviewDecision, form: Mapping[str, str]) -> Answer:

@@ -179,11 +179,6 @@ class ReviewDesk:
                 del self._due[case_id]
             await asyncio.sleep(0)  # after a restart every case ever reviewed is due
 
-    def seconds_to_publication(self, case_id: str) -> float | None:
-        """How long an undo still costs nothing; None if nothing waits."""
-        due = self._due.get(case_id)
-        return max(0.0, due - time.time()) if due else None
-
     def _open_case(self, session: Session, wanted: CaseFilter) -> str | None:
         held = self.leases.held_by(session.id)
         if held is None:

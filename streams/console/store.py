@@ -7,7 +7,6 @@ take, and gone with the process, however that ends. It is built from the topics 
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,23 +17,11 @@ import zstandard
 from schemas import Review, Verdict
 from streams.standing import JUDGED, case_id, moment, opinions, standing
 
-from .queue import CaseFilter, Pool, lot, margin
+from .queue import CaseFilter, lot, margin
+from .selection import ANY_SKIP, order, select
 from .store_schema import SCHEMA
 
-_SKIPPED = "IN (SELECT case_id FROM opinions WHERE reviewer = ? AND NOT judged)"
-_ANY_SKIP = "SELECT 1 FROM opinions WHERE reviewer = ? AND NOT judged LIMIT 1"
-_POOLS: dict[Pool, str] = {
-    "queue": "pool = 'queue' AND settled = 0",
-    "stopped": "pool = 'queue' AND settled = 0",
-    "checks": "pool = 'checks' AND settled = 0",
-    "second": "settled = 1 AND id NOT IN (SELECT case_id FROM opinions WHERE reviewer = ?)",
-    "skipped": f"settled = 0 AND id {_SKIPPED}",
-}
 _COMPRESSOR = zstandard.ZstdCompressor(level=1)
-_UNSKIPPED = ("queue", "stopped", "checks")
-_ORDERS = {"uncertain": "margin, id", "oldest": "at, id", "newest": "at DESC, id"}
-
-
 UNKNOWN_TIME = 0
 
 
@@ -132,21 +119,20 @@ class CaseStore:
 
     def cases(self, wanted: CaseFilter, reviewer: str, limit: int) -> list[str]:
         """The first ``limit`` cases of the filter, in its order."""
-        where, values = self._where(wanted, reviewer)
-        order = "lot, id" if wanted.pool in ("checks", "second") else _ORDERS[wanted.order]
-        query = f"SELECT id FROM {_table(wanted)} WHERE {where} ORDER BY {order} LIMIT ?"  # noqa: S608
-        return [row[0] for row in self.connection.execute(query, (*values, limit))]
+        query, values = self._select("id", wanted, reviewer)
+        rows = self.connection.execute(
+            f"{query} ORDER BY {order(wanted)} LIMIT ?", (*values, limit)
+        )
+        return [row[0] for row in rows]
 
     def holds(self, case: str, wanted: CaseFilter, reviewer: str) -> bool:
         """Whether a case belongs to the filter."""
-        where, values = self._where(wanted, reviewer)
-        query = f"SELECT 1 FROM cases WHERE id = ? AND {where}"  # noqa: S608 - fixed conditions
-        return self._one(query, case, *values) is not None
+        query, values = self._select("1", wanted, reviewer)
+        return self._one(f"{query} AND id = ?", *values, case) is not None
 
     def count(self, wanted: CaseFilter, reviewer: str) -> int:
         """How many cases the filter holds."""
-        where, values = self._where(wanted, reviewer)
-        query = f"SELECT count(*) FROM {_table(wanted)} WHERE {where}"  # noqa: S608 - fixed conditions
+        query, values = self._select("count(*)", wanted, reviewer)
         return int(self.connection.execute(query, values).fetchone()[0])
 
     def reviews_of(self, case: str) -> list[Review]:
@@ -233,18 +219,9 @@ class CaseStore:
                 "INSERT INTO checked VALUES (?, ?, ?)", (case, revision, leaked)
             )
 
-    def _where(self, wanted: CaseFilter, reviewer: str) -> tuple[str, list[object]]:
-        """SQL conditions of a filter. Only fixed text becomes SQL; what was typed is bound."""
-        where = [_POOLS[wanted.pool]]
-        values: list[object] = [reviewer] * _POOLS[wanted.pool].count("?")
-        if wanted.pool in _UNSKIPPED and self._one(_ANY_SKIP, reviewer):
-            where.append(f"id NOT {_SKIPPED}")
-            values.append(reviewer)
-        if wanted.pool != "checks":  # those come by lot alone
-            for condition, value in wanted.conditions(int(time.time() * 1000)):
-                where.append(condition)
-                values.append(value)
-        return " AND ".join(where), values
+    def _select(self, what: str, wanted: CaseFilter, reviewer: str) -> tuple[str, list[object]]:
+        has_skips = self._one(ANY_SKIP, reviewer) is not None
+        return select(what, wanted, reviewer, has_skips=has_skips)
 
     def _reviews(self, query: str, *values: object) -> list[Review]:
         rows = self.connection.execute(query, values)
@@ -253,11 +230,6 @@ class CaseStore:
     def _one(self, query: str, *values: object) -> tuple[Any, ...] | None:
         row: tuple[Any, ...] | None = self.connection.execute(query, values).fetchone()
         return row
-
-
-def _table(wanted: CaseFilter) -> str:
-    # Without statistics SQLite would rather keep the order than find the few cases at once.
-    return "cases INDEXED BY by_document" if wanted.document else "cases"
 
 
 def _packed(raw: bytes) -> bytes:

@@ -23,14 +23,6 @@ REASONS = {
     "review_corrected": "A reviewer corrected it.",
 }
 
-DECISIONS = {
-    "supports": "supports",
-    "insufficient": "insufficient",
-    "corrected": "corrected",
-    "skipped": "skipped",
-    "undone": "undone",
-}
-
 POOLS = {
     "queue": "Stopped, with spot checks mixed in",
     "stopped": "Stopped only",

@@ -132,6 +132,19 @@ def test_a_skipped_case_waits_for_others_and_apart_for_whoever_skipped_it(store:
     assert store.count(CaseFilter(pool="skipped"), "Ana") == 1
 
 
+@pytest.mark.parametrize("pool", ["queue", "stopped", "checks", "second", "skipped"])
+@pytest.mark.parametrize("order", ["uncertain", "oldest", "newest"])
+def test_every_pool_can_be_filtered_in_every_order(store: CaseStore, pool: str, order: str) -> None:
+    store.add_verdict(verdict(1), 1)
+    store.add_review(review(verdict(1), "skipped"))
+    every = {"entity_type": "x", "reason": "x", "model": "x", "document": "x", "age": "day"}
+    scores = {"min_score": "0.1", "max_score": "0.2"}
+    wanted = CaseFilter.parse({"pool": pool, "order": order} | every | scores)
+    assert store.cases(wanted, "Ana", 10) == []
+    assert store.count(wanted, "Ana") == 0
+    assert not store.holds(case_id(verdict(1)), wanted, "Ana")
+
+
 def test_second_opinions_are_on_cases_that_others_decided(store: CaseStore) -> None:
     store.add_verdict(verdict(1), 1)
     store.add_review(review(verdict(1)))
@@ -155,7 +168,8 @@ def test_spot_checks_ignore_the_filters_that_would_bias_them(store: CaseStore) -
     for n in range(50):
         store.add_verdict(verdict(n, score=0.9), n)
     everything = store.count(CaseFilter(pool="checks"), "Ana")
-    assert store.count(CaseFilter(pool="checks", entity_type="none"), "Ana") == everything > 0
+    filtered = CaseFilter(pool="checks", entity_type="none", document="none")
+    assert store.count(filtered, "Ana") == everything > 0
 
 
 def test_a_review_whose_verdict_is_gone_from_its_topic_still_is_a_case(store: CaseStore) -> None:
