@@ -28,6 +28,9 @@ types: $(VENV)/dev.stamp
 imports: $(VENV)/dev.stamp
 	@$(BIN)/lint-imports --no-cache
 
+audit: $(VENV)/dev.stamp         ## known vulnerabilities of the pinned packages (asks pypi.org)
+	@$(BIN)/pip-audit --requirement requirements.lock --no-deps --disable-pip
+
 check: lint types imports        ## everything but the tests
 
 reference: $(VENV)/run.stamp     ## rewrite docs/reference.md from the code

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import urlsplit, urlunsplit
 
 from aiokafka.errors import KafkaError
 from redis.exceptions import AuthenticationError, RedisError
@@ -79,7 +80,7 @@ async def check_broker(settings: Settings) -> Diagnosis:
                 cluster = await admin.describe_cluster()
             finally:
                 await admin.close()
-    except (KafkaError, OSError, TimeoutError) as error:
+    except Exception as error:  # noqa: BLE001 - a failed login comes as KeyError out of aiokafka
         return await _why_no_broker(settings, error)
     return Diagnosis("broker", "ok", f"{where} answers; {len(cluster['brokers'])} broker(s)")
 
@@ -307,7 +308,7 @@ def _probe_scorer(name: str) -> str:
 async def _ask_llm(client: Any, settings: Settings) -> Diagnosis:
     import openai  # noqa: PLC0415 - slow to import
 
-    where = settings.openai_base_url
+    where = _without_credentials(settings.openai_base_url)
     try:
         return await _list_models(client, settings.model, where)
     except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
@@ -360,6 +361,12 @@ async def _list_models(client: Any, model: str, where: str) -> Diagnosis:
         f"{where} takes the key, but does not list the model {model}",
         f"set SAFEPASSAGE_MODEL to one that it lists, e.g. {', '.join(names[:3]) or 'none'}",
     )
+
+
+def _without_credentials(url: str) -> str:
+    """``url`` as it may be printed: some put a password before the host."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def _first_line(error: BaseException) -> str:

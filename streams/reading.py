@@ -30,6 +30,18 @@ class Unreadable(LookupError):
     """There is no record at the given coordinates, or no longer."""
 
 
+@contextlib.asynccontextmanager
+async def reader(settings: Settings) -> AsyncIterator[AIOKafkaConsumer]:
+    """A consumer outside every group, closed on the way out even where it could not start."""
+    consumer = new_reader(settings)
+    try:
+        await consumer.start()
+        await asyncio.sleep(0)  # aiokafka 0.14 cannot stop before its tasks began
+        yield consumer
+    finally:
+        await consumer.stop()
+
+
 async def read_topics(
     settings: Settings,
     topics: Sequence[Topic],
@@ -46,15 +58,11 @@ async def read_topics(
     Raises:
         UnknownTopic: one of the topics is missing.
     """
-    consumer = new_reader(settings)
-    await consumer.start()
-    try:
+    async with reader(settings) as consumer:
         names = [settings.topic(topic.name) for topic in topics]
         assigned = await assign(consumer, names, start, partitions)
         async for record in _until_end(consumer, assigned):
             yield record
-    finally:
-        await consumer.stop()
 
 
 async def follow_topics(
@@ -68,17 +76,13 @@ async def follow_topics(
     Raises:
         UnknownTopic: one of the topics is missing.
     """
-    consumer = new_reader(settings)
-    await consumer.start()
-    try:
+    async with reader(settings) as consumer:
         await assign(consumer, [settings.topic(topic.name) for topic in topics], start)
         while True:
             fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS)
             for messages in fetched.values():
                 for message in messages:
                     yield to_record(message)
-    finally:
-        await consumer.stop()
 
 
 async def read_between(
@@ -91,9 +95,7 @@ async def read_between(
     wanted = {tp: bounds for tp, bounds in ranges.items() if bounds[0] < bounds[1]}
     if not wanted:
         return
-    consumer = new_reader(settings)
-    await consumer.start()
-    try:
+    async with reader(settings) as consumer:
         consumer.assign(list(wanted))
         for tp, (start, _) in wanted.items():
             consumer.seek(tp, start)
@@ -101,8 +103,6 @@ async def read_between(
         async for record in _until_end(consumer, list(wanted), stops):
             if record.offset < stops[TopicPartition(record.topic, record.partition)]:
                 yield record
-    finally:
-        await consumer.stop()
 
 
 async def ends(settings: Settings, topics: Sequence[Topic]) -> dict[TopicPartition, int]:
@@ -111,13 +111,9 @@ async def ends(settings: Settings, topics: Sequence[Topic]) -> dict[TopicPartiti
     Raises:
         UnknownTopic: one of the topics is missing.
     """
-    consumer = new_reader(settings)
-    await consumer.start()
-    try:
+    async with reader(settings) as consumer:
         assigned = await assign(consumer, [settings.topic(topic.name) for topic in topics])
         return await high_watermarks(consumer, assigned)
-    finally:
-        await consumer.stop()
 
 
 async def high_watermarks(
@@ -195,28 +191,30 @@ async def reread(settings: Settings, coordinates: Coordinates) -> Record:
 
 async def _read_one(settings: Settings, tp: TopicPartition, offset: int) -> ConsumerRecord | None:
     """The first record from ``offset`` on, None if there is none."""
-    consumer = new_reader(settings)
-    await consumer.start()
-    await asyncio.sleep(0)  # aiokafka 0.14 cannot stop before its tasks began
     try:
-        if tp.partition not in await _partitions(consumer, tp.topic):
-            return None
-        consumer.assign([tp])
-        consumer.seek(tp, offset)
-        with contextlib.suppress(TimeoutError):
-            return await asyncio.wait_for(consumer.getone(tp), REREAD_PATIENCE_SECONDS)
-        # The embedded broker never answers a fetch past the end; an answer to one from the
-        # beginning tells that from a broker that is gone.
-        await consumer.seek_to_beginning(tp)
-        async with asyncio.timeout(REREAD_PATIENCE_SECONDS):
-            end = (await high_watermarks(consumer, [tp]))[tp]
-        if offset >= end:
-            return None
-        raise KafkaTimeoutError(f"no answer from {tp}")
+        async with reader(settings) as consumer:
+            return await _first_from(consumer, tp, offset)
     except TimeoutError as error:
         raise KafkaTimeoutError(f"no answer from {tp}") from error
-    finally:
-        await consumer.stop()
+
+
+async def _first_from(
+    consumer: AIOKafkaConsumer, tp: TopicPartition, offset: int
+) -> ConsumerRecord | None:
+    if tp.partition not in await _partitions(consumer, tp.topic):
+        return None
+    consumer.assign([tp])
+    consumer.seek(tp, offset)
+    with contextlib.suppress(TimeoutError):
+        return await asyncio.wait_for(consumer.getone(tp), REREAD_PATIENCE_SECONDS)
+    # The embedded broker never answers a fetch past the end; an answer to one from the
+    # beginning tells that from a broker that is gone.
+    await consumer.seek_to_beginning(tp)
+    async with asyncio.timeout(REREAD_PATIENCE_SECONDS):
+        end = (await high_watermarks(consumer, [tp]))[tp]
+    if offset >= end:
+        return None
+    raise KafkaTimeoutError(f"no answer from {tp}")
 
 
 def to_record(message: ConsumerRecord) -> Record:
