@@ -6,7 +6,7 @@ import asyncio
 import html
 import re
 from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlsplit
 
 import httpx2
@@ -14,20 +14,21 @@ import pytest
 from starlette.types import ASGIApp
 
 from agents.document_store import DocumentMismatch, DocumentMissing
-from schemas import DocumentRef, Verdict
+from schemas import DocumentRef, Reason, Verdict
 from streams.console.app import console_app
 from streams.console.desk import ReviewDesk
 from streams.console.guard import HEADERS, MAX_BODY_BYTES
 from streams.console.session import Sessions
 from streams.console.store import CaseStore
 from streams.console.texts import DocumentTexts
+from streams.console.wording import REASONS
 from streams.progress import Progress
 from streams.settings import Settings
 from streams.standing import case_id
 from streams.topics import REVIEWS
 from tests.streams.doubles import FakePublisher
 
-from .cases import HOSTILE, verdict
+from .cases import HOSTILE, review, verdict
 
 TOKEN = "the token of the tests"
 
@@ -329,6 +330,23 @@ def test_hostile_content_is_harmless_wherever_it_stands(console: Console) -> Non
         shown = re.sub(r'value="[^"]*"', "", page)  # fields hold texts as they are
         assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\u202a-\u202e]", shown)
     assert "{{ 7*7 }}" in pages[0]
+
+
+def test_a_foreign_review_by_a_hostile_name_is_harmless(console: Console) -> None:
+    case = console.add(verdict(1))
+    console.login()
+    page = console.page()
+    console.desk.note_review(review(verdict(1), by=HOSTILE[:150]))
+    pages = [console.page(f"/cases/{case}"), console.page("/review?pool=second")]
+    answer = console.decide(page, decision="supports")
+    assert answer.status_code == 409
+    for shown in [*pages, answer.text]:
+        assert "<script>alert" not in shown
+        assert "\u202e" not in shown
+
+
+def test_every_reason_has_words_for_a_reviewer() -> None:
+    assert set(REASONS) == set(get_args(Reason))
 
 
 def test_the_whole_document_is_nothing_but_text(console: Console) -> None:
