@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import random
-from collections import defaultdict
-from dataclasses import dataclass, replace
-from typing import Literal, Self
+from dataclasses import dataclass
+from typing import Literal
 
 from schemas import AlignedExtraction, Reason, Verdict
 from scoring_worker.scorer import Pair
@@ -66,20 +64,6 @@ class Dataset:
     def pairs(self) -> list[Pair]:
         """Every pair that a scorer is asked, in order."""
         return [pair for case in self.cases for pair in case.pairs]
-
-    def limited(self, cases: int, seed: int = 0) -> Self:
-        """About ``cases`` of the cases: whole documents drawn with ``seed``, at least one."""
-        members: dict[str, list[Case]] = defaultdict(list)
-        for case in self.cases:
-            members[case.group].append(case)
-        order = sorted(members)
-        random.Random(seed).shuffle(order)
-        drawn: list[Case] = []
-        for group in order:
-            if drawn and len(drawn) + len(members[group]) > cases:
-                break
-            drawn += members[group]
-        return replace(self, cases=tuple(drawn))
 
 
 def part_of(result: AlignedExtraction | Verdict) -> Pair | Lost:

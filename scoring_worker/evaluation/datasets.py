@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -27,16 +26,22 @@ LABELS: Mapping[DatasetKind, str] = {
 }
 
 
-def read_dataset(path: Path, sources: Sources, *, labels: str | None = None) -> Dataset:
-    """The labelled cases of ``path``; ``labels`` says who gave the labels, for the reports.
+def read_dataset(
+    path: Path, sources: Sources, *, labels: str | None = None, limit: int | None = None
+) -> Dataset:
+    """The labelled cases of ``path``.
+
+    Args:
+        labels: who gave the labels, for the reports.
+        limit: about how many cases to take: whole documents, drawn with the sources' seed.
 
     Raises:
         OSError: the file cannot be opened.
         DatasetError: it is of no known kind, or no row of it can be evaluated.
     """
     kind = kind_of_file(path)
-    reading = Reading(path, sources)
-    cases = tuple(_CASES[kind](reading))
+    reading = Reading(path, sources, limit)
+    cases = tuple(_whole_documents(_CASES[kind](reading), limit))
     if not cases:
         why = f"; the first row was refused: {reading.refused[0]}" if reading.refused else ""
         raise DatasetError(f"{path}: no labelled row to evaluate{why}")
@@ -50,15 +55,24 @@ def read_dataset(path: Path, sources: Sources, *, labels: str | None = None) -> 
     )
 
 
+def _whole_documents(cases: Iterator[Case], limit: int | None) -> Iterator[Case]:
+    """Cases up to the end of the document that reaches the limit."""
+    group: str | None = None
+    for count, case in enumerate(cases):
+        if limit is not None and count >= limit and case.group != group:
+            return
+        group = case.group
+        yield case
+
+
 def _extraction_cases(reading: Reading) -> Iterator[Case]:
-    by_document: dict[str, list[ExtractionRow]] = defaultdict(list)
-    for row in reading.rows(ExtractionRow):
-        by_document[row.doc_id].append(row)
-    for done, (doc_id, rows) in enumerate(by_document.items(), start=1):
-        document = reading.text_of(doc_id)
+    rows = reading.rows(ExtractionRow)
+    documents = reading.by_document(rows, lambda row: row.doc_id)
+    for done, members in enumerate(documents, start=1):
+        document = reading.text_of(members[0].doc_id)
         if document is not None:
-            yield from _aligned_cases(document, rows, reading.sources)
-        reading.sources.on_progress("documents aligned", done, len(by_document))
+            yield from _aligned_cases(document, members, reading.sources)
+        reading.sources.on_progress("documents aligned", done, len(documents))
 
 
 def _aligned_cases(
@@ -80,24 +94,28 @@ def _aligned_cases(
 def _entity_cases(reading: Reading) -> Iterator[Case]:
     annotated = list(reading.rows(EntityRow))
     types = types_of(annotated)
-    for done, row in enumerate(annotated, start=1):
+    rows = [row for rows in reading.by_document(annotated, lambda row: row.id) for row in rows]
+    for done, row in enumerate(rows, start=1):
         given = row.text is not None
         document = Document(id=row.id, text=row.text or "") if given else reading.text_of(row.id)
         if document is not None:
             seed = reading.sources.seed
             made = list(labelled_extractions(row, document.text, types, seed=seed))
             yield from _aligned_cases(document, made, reading.sources)
-        reading.sources.on_progress("documents aligned", done, len(annotated))
+        reading.sources.on_progress("documents aligned", done, len(rows))
 
 
 def _pair_cases(reading: Reading) -> Iterator[Case]:
-    for number, row in enumerate(reading.rows(PairRow)):
+    """Pairs that share a premise err together, so a premise is a document."""
+    documents = reading.by_document(reading.rows(PairRow), lambda row: row.doc_id or row.premise)
+    rows = (row for members in documents for row in members)
+    for number, row in enumerate(rows):
         entity_type, value = row.entity_type, row.value
         if entity_type is None or value is None:
             entity_type, value = parse_hypothesis(row.hypothesis)
         yield Case(
             id=row.id or str(number),
-            group=row.doc_id or row.premise,  # pairs that share a premise err together
+            group=row.doc_id or row.premise,
             supported=bool(row.supported),
             entity_type=entity_type,
             parts=(Pair(row.premise, row.hypothesis, entity_type, value),),
@@ -106,15 +124,17 @@ def _pair_cases(reading: Reading) -> Iterator[Case]:
 
 
 def _response_cases(reading: Reading) -> Iterator[Case]:
-    rows = list(reading.rows(ResponseRow))
-    for done, row in enumerate(rows, start=1):
-        found = reading.sources.ground(row.answer, row.claim is not None)
-        yield _claim_case(row.id, row.id, found, supported=bool(row.supported), kind=row.kind)
-        reading.sources.on_progress("answers split", done, len(rows))
+    answers = reading.by_document(reading.rows(ResponseRow), lambda row: row.id)
+    for done, rows in enumerate(answers, start=1):
+        for row in rows:
+            found = reading.sources.ground(row.answer, row.claim is not None)
+            yield _claim_case(row.id, row.id, found, supported=bool(row.supported), kind=row.kind)
+        reading.sources.on_progress("answers split", done, len(answers))
 
 
 def _conclusion_cases(reading: Reading) -> Iterator[Case]:
-    rows = list(reading.rows(ConclusionRow))
+    abstracts = reading.by_document(reading.rows(ConclusionRow), lambda row: row.id)
+    rows = [row for members in abstracts for row in members]
     chooser = random.Random(reading.sources.seed)
     for done, row in enumerate(rows, start=1):
         others = [other for other in chooser.sample(rows, min(2, len(rows))) if other is not row]

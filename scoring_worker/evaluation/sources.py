@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -92,10 +94,11 @@ def kind_of_file(path: Path) -> DatasetKind:
 
 @dataclass(slots=True)
 class Reading:
-    """One file being read."""
+    """One file being read; with a ``limit``, its documents are drawn in a seeded order."""
 
     path: Path
     sources: Sources
+    limit: int | None = None
     refused: list[str] = field(default_factory=list)
     unlabelled: int = 0
 
@@ -108,6 +111,18 @@ class Reading:
                 self.unlabelled += 1
             else:
                 yield row
+
+    def by_document(
+        self, rows: Iterable[AnyRow], document_of: Callable[[AnyRow], str]
+    ) -> list[list[AnyRow]]:
+        """The rows of each document together."""
+        members: dict[str, list[AnyRow]] = defaultdict(list)
+        for row in rows:
+            members[document_of(row)].append(row)
+        documents = list(members.values())
+        if self.limit is not None:
+            random.Random(self.sources.seed).shuffle(documents)
+        return documents
 
     def text_of(self, doc_id: str) -> Document | None:
         """The document among those given; refuses the row where it is not."""

@@ -129,6 +129,6 @@ def evaluate(
 def _read(path: Path, sources: Sources, labels: str | None, limit: int | None) -> Dataset:
     from scoring_worker.evaluation import read_dataset
 
-    dataset = read_dataset(path, sources, labels=labels)
+    dataset = read_dataset(path, sources, labels=labels, limit=limit)
     show_refused(path, dataset.refused)
-    return dataset if limit is None else dataset.limited(limit, sources.seed)
+    return dataset

@@ -375,9 +375,11 @@ def test_a_limit_keeps_documents_whole(tmp_path):
         {"premise": f"p{at // 3}", "hypothesis": f"h{at}", "label": 1, "doc_id": f"d{at // 3}"}
         for at in range(30)
     ]
-    limited = read_dataset(write(tmp_path / "p.jsonl", rows), sources()).limited(10)
+    path = write(tmp_path / "p.jsonl", rows)
+    limited = read_dataset(path, sources(), limit=10)
     groups = [case.group for case in limited.cases]
-    assert len(groups) == 9
+    assert len(groups) == 12
+    assert limited.cases != read_dataset(path, sources(seed=1), limit=10).cases
     assert all(groups.count(group) == 3 for group in groups)
 
 

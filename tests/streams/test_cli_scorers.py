@@ -56,19 +56,25 @@ def gold(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def pairs(tmp_path_factory):
-    """120 typed pairs of 30 documents."""
+def pairs(tmp_path_factory, model):
+    """120 typed pairs of 30 documents, labelled for the most part as the random model thinks."""
     chooser = random.Random(1)
+    asked = [
+        tiny.pair(" ".join(chooser.choices(WORDS, k=4)), chooser.choice(WORDS), "Judge")
+        for _ in range(120)
+    ]
+    scores = [one.score for one in load_scorer(model).assess(asked)]
+    middle = sorted(scores)[60]
     rows = [
         {
-            "premise": " ".join(chooser.choices(WORDS, k=4)),
-            "hypothesis": f"Judge: {(value := chooser.choice(WORDS))}",
-            "entity_type": "Judge",
-            "value": value,
+            "premise": pair.premise,
+            "hypothesis": pair.hypothesis,
+            "entity_type": pair.entity_type,
+            "value": pair.value,
             "doc_id": f"d{at % 30}",
-            "label": int(chooser.random() < 0.5),
+            "label": int((score > middle) != (chooser.random() < 0.1)),
         }
-        for at in range(120)
+        for at, (pair, score) in enumerate(zip(asked, scores, strict=True))
     ]
     return write(tmp_path_factory.mktemp("pairs") / "pairs.jsonl", rows)
 
@@ -132,7 +138,7 @@ def test_evaluate_on_a_share_of_the_documents(model, pairs, tmp_path):
     """--limit takes whole documents."""
     invoke("evaluate", pairs, "-s", model, "--limit", 10, "--json", tmp_path / "out.json")
     (row,) = json.loads((tmp_path / "out.json").read_text())["results"]
-    assert row["n"] == 8
+    assert row["n"] == 12
 
 
 def test_answers_and_annotated_documents_go_through_the_real_pipeline(model, tmp_path):
