@@ -71,11 +71,17 @@ class SafeConsumer(FaustConsumer):
                 self.source.ledger.committed(tp, offset)
         return committed
 
+    async def commit_all(self) -> None:
+        """Commit everything that is finished now. While a commit is under way, another one only
+        waits for it, so the second makes sure of what finished in between."""
+        await self.commit()
+        await self.commit()
+
     async def on_partitions_revoked(self, revoked: set[TP]) -> None:
         """Finish and commit what is being handled before the partitions go (#502)."""
         self.stop_flow()
         await self.source.settle()
-        await self.commit()
+        await self.commit_all()
         await super().on_partitions_revoked(revoked)
 
     async def on_partitions_assigned(self, assigned: set[TP], generation_id: int = 0) -> None:
@@ -142,7 +148,7 @@ class FaustSource:
         await self.settle()
         if not self._lanes.failure.done():
             with contextlib.suppress(Exception):  # a broker that is gone cannot take a commit
-                await asyncio.wait_for(consumer.commit(), self._settings.drain_seconds)
+                await asyncio.wait_for(consumer.commit_all(), self._settings.drain_seconds)
         else:
             self._lanes.failure.exception()  # seen: `run` raises it
         await self._lanes.stop()

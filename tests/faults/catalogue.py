@@ -18,7 +18,12 @@ from .harness import Fault, Run, Shape
 from .scorer import ScorerPlan
 from .workers import ROLES, Plan, Sabotage
 
-APART = tuple((role,) for role in ROLES)
+
+def _apart(*roles: str) -> tuple[tuple[str, ...], ...]:
+    """Processes of their own for ``roles``, and one for the rest."""
+    rest = tuple(role for role in ROLES if role not in roles)
+    return (*((role,) for role in roles), rest)
+
 
 CATALOGUE: dict[str, tuple[Fault, Shape]] = {}
 """Fault and shape by name."""
@@ -60,7 +65,7 @@ def _freeze(role: str) -> Fault:
 
 
 async def _rebalance_storm(run: Run) -> None:
-    for _ in range(4):
+    for _ in range(3):
         joined = [run.add_worker(role) for role in ("extract", "align", "score")]
         await asyncio.sleep(run.draw.uniform(0.3, 1.5))
         await asyncio.gather(*(worker.stop() for worker in joined))
@@ -185,22 +190,15 @@ POISON = [
 ]
 
 for _role in ROLES:
-    _add(
-        f"sigkill-{_role}",
-        _kill(_role, signal.SIGKILL),
-        Shape(documents=60, crews=APART, seconds=4),
-    )
-    _add(
-        f"sigterm-{_role}",
-        _kill(_role, signal.SIGTERM),
-        Shape(documents=60, crews=APART, seconds=4),
-    )
-for _role in ("extract", "align", "score"):
-    _add(f"freeze-{_role}", _freeze(_role), Shape(documents=60, crews=APART, seconds=4))
+    _shape = Shape(documents=60, crews=_apart(_role), seconds=4)
+    _add(f"sigkill-{_role}", _kill(_role, signal.SIGKILL), _shape)
+    _add(f"sigterm-{_role}", _kill(_role, signal.SIGTERM), _shape)
+    if _role != "report":  # whose member reads its partitions alone
+        _add(f"freeze-{_role}", _freeze(_role), _shape)
 _add("no-fault", _nothing)
 _add("sigkill-all", _kill("extract", signal.SIGKILL), Shape(seconds=4))
-_add("rebalance-storm", _rebalance_storm, Shape(seconds=5, crews=APART))
-_add("scale-out-and-in", _scale_out_and_in, Shape(documents=80, seconds=4, crews=APART))
+_add("rebalance-storm", _rebalance_storm, Shape(seconds=5))
+_add("scale-out-and-in", _scale_out_and_in, Shape(documents=80, seconds=4))
 for _name, _fault in {
     "link-cut": _cut_link,
     "link-slow": _slow_link,
@@ -215,7 +213,10 @@ for _name, _fault in {
 # Without texts of its own the aligner has to ask Redis.
 for _name in ("redis-away", "redis-flushed", "redis-lies"):
     _fault, _shape = CATALOGUE[_name]
-    CATALOGUE[_name] = _fault, replace(_shape, crews=APART, settings={"local_text_bytes": 0})
+    CATALOGUE[_name] = (
+        _fault,
+        replace(_shape, crews=_apart("align"), settings={"local_text_bytes": 0}),
+    )
 _add("llm-429", _nothing, _llm(LlmFault.RATE_LIMIT))
 _add("llm-500", _nothing, _llm(LlmFault.SERVER_ERROR))
 _add("llm-hangs", _nothing, _llm(LlmFault.HANG, rate=0.2))
@@ -227,9 +228,11 @@ _add("poison-pairs", _nothing, Shape(poison_pairs=True))
 _add("dead-letters-unwritable", *_unwritable("dead-letters"))
 _add("quarantine-unwritable", *_unwritable("quarantine"))
 _add("duplicate-sends", _nothing, Shape(documents=20, copies=3))
-_add("scorer-upgrade", _scorer_upgrade, Shape(crews=APART, seconds=3))
-_add("hot-key", _kill("align", signal.SIGKILL), Shape(keys=1, crews=APART, seconds=4))
-_add("versions", _kill("extract", signal.SIGKILL), Shape(keys=5, crews=APART, seconds=4))
+_add("scorer-upgrade", _scorer_upgrade, Shape(crews=_apart("score"), seconds=3))
+_add("hot-key", _kill("align", signal.SIGKILL), Shape(keys=1, crews=_apart("align"), seconds=4))
+_add(
+    "versions", _kill("extract", signal.SIGKILL), Shape(keys=5, crews=_apart("extract"), seconds=4)
+)
 _add("burst", _nothing, Shape(documents=400, seconds=0.2))
 
 

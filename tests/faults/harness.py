@@ -60,6 +60,9 @@ INPUTS: dict[str, tuple[Topic, ...]] = {
     "score": (ALIGNMENTS,),
 }
 
+# Only a broken run takes so long; a busy machine must not look like one.
+PATIENCE_SECONDS = 180.0
+
 Raw = tuple[bytes | None, bytes | None]
 
 
@@ -79,7 +82,7 @@ class Shape:
     own_servers: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
     plan: Callable[[Plan], Plan] = lambda plan: plan
-    patience: float = 60.0
+    patience: float = PATIENCE_SECONDS
 
 
 @dataclass
@@ -104,7 +107,7 @@ class Run:
         topic = OUTPUTS[role]
         start = await self._written(topic)
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE_SECONDS):
                 while await self._written(topic) < start + records:  # noqa: ASYNC110
                     await asyncio.sleep(0.02)
 

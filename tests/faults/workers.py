@@ -22,6 +22,7 @@ from typing import Any, Literal
 import scoring_worker
 from streams import delivery as delivery_module
 from streams.delivery import Delivery
+from streams.embedded import die_with_parent
 from streams.errors import OperatorError
 from streams.logs import configure_logging
 from streams.publisher import KafkaPublisher
@@ -42,12 +43,23 @@ _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(
     [
         "tests.faults.workers",
+        "faust.agents",
+        "faust.app",
+        "faust.tables",
+        "faust.transport.drivers.aiokafka",
+        "httpcore2",
+        "truststore",
+        "streams.batch_source",
         "streams.faust_source",
+        "streams.shadow",
         "streams.report_source",
         "streams.live_scorer",
         "streams.topology",
         "agents.aligner",
+        "agents.extraction.cache",
+        "agents.extraction.client",
         "agents.extraction.extractor",
+        "agents.extraction.schema_loading",
     ]
 )
 
@@ -125,6 +137,7 @@ class Worker:
 
 
 def _main(plan: Plan) -> None:
+    die_with_parent()
     output = os.open(plan.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.dup2(output, sys.stdout.fileno())
     os.dup2(output, sys.stderr.fileno())

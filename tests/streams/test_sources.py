@@ -77,6 +77,21 @@ async def test_a_graceful_stop_leaves_everything_handled_committed(
 
 
 @both
+async def test_a_graceful_stop_in_mid_stream_repeats_nothing(
+    kafka: Settings, new_source: NewSource
+):
+    await create_topics(kafka)
+    await send_documents(kafka, IDS)
+    first, second = Step(), Step()
+    async with running(new_source, document_role(first, batch=4), kafka) as member:
+        await until(lambda: len(first.seen) >= COUNT // 3, "a third", member.task)
+    async with running(new_source, document_role(second, batch=4), kafka) as member:
+        everything = lambda: {*first.seen, *second.seen} >= set(IDS)  # noqa: E731
+        await until(everything, "the rest", member.task)
+    assert await noted(kafka) == Counter(IDS)
+
+
+@both
 async def test_nothing_is_committed_before_its_results_are_out(
     kafka: Settings, new_source: NewSource
 ):
