@@ -10,6 +10,7 @@ from typing import Literal
 import torch
 
 from .manifest import ModelError
+from .quantised import has_int8
 
 DeviceChoice = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["fp32", "bf16", "fp16", "int8"]
@@ -46,18 +47,23 @@ _DTYPES: dict[Precision, torch.dtype] = {
 _TILE_TOKENS = {"cpu": 512, "cuda": 32_768, "mps": 4_096}
 
 
-def place(device: DeviceChoice = "auto", precision: PrecisionChoice = "auto") -> Placement:
+def place(
+    device: DeviceChoice = "auto",
+    precision: PrecisionChoice = "auto",
+    *,
+    on_cpu: Precision = "fp32",
+) -> Placement:
     """The placement for a choice. "auto" takes a GPU where there is one.
 
-    "auto" precision is fp32 on a CPU: without AVX512-BF16 or AMX, bf16 is ten times slower than
-    fp32, and the shipped thresholds were fitted on fp32 scores. On CUDA it is bf16, or fp16
+    "auto" precision is ``on_cpu`` on a CPU (never bf16, which is ten times slower than fp32
+    without AVX512-BF16 or AMX), but fp32 where int8 has no kernels. On CUDA it is bf16, or fp16
     before Ampere; on MPS fp16.
 
     Raises:
         ModelError: the device is not there, or the precision does not exist on it.
     """
     chosen = torch.device(_available() if device == "auto" else _demand(device))
-    picked = _automatic(chosen) if precision == "auto" else precision
+    picked = _automatic(chosen, on_cpu) if precision == "auto" else precision
     if picked == "int8" and chosen.type != "cpu":
         raise ModelError("int8 runs on the CPU only; use bf16 or fp16 on a GPU")
     if picked == "fp16" and chosen.type == "cpu":
@@ -95,10 +101,12 @@ def _demand(device: DeviceChoice) -> DeviceChoice:
     return device
 
 
-def _automatic(device: torch.device) -> Precision:
+def _automatic(device: torch.device, on_cpu: Precision) -> Precision:
     if device.type == "cuda":
         return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp16"
-    return "fp16" if device.type == "mps" else "fp32"
+    if device.type == "mps":
+        return "fp16"
+    return on_cpu if on_cpu != "int8" or has_int8() else "fp32"
 
 
 def _quota() -> int | None:

@@ -16,8 +16,9 @@ from torch import Tensor
 
 from .batching import PairFailure, PairTokenizer, Piece, tiles
 from .devices import Placement
-from .manifest import ScorerManifest
+from .manifest import ModelError, ScorerManifest
 from .packed import PackedBert
+from .quantised import TYPICAL_PAIRS
 
 TOKENISED_AHEAD = 1_024
 """Pairs that are tokenised, and then sorted by length, at a time."""
@@ -103,13 +104,16 @@ class Encoder:
         if forward is None and placement.device.type == "cpu" and PackedBert.fits(model):
             forward = PackedBert(model)
         self._packed = isinstance(forward, PackedBert)
+        if placement.precision == "int8":
+            self._quantise(forward)
         self._forward = forward or PaddedForward(model, tokenizer.pad_token_id or 0)
         self._turn = threading.Lock()
 
     def revision_of(self, manifest: ScorerManifest) -> str:
-        """The manifest's revision, marked with the precision where that is not fp32."""
+        """The manifest's revision, marked with the precision where that is not the manifest's."""
         precision = self.placement.precision
-        return manifest.revision if precision == "fp32" else f"{manifest.revision}-{precision}"
+        same = precision == manifest.precision
+        return manifest.revision if same else f"{manifest.revision}-{precision}"
 
     def probabilities(
         self, premises: Sequence[str], hypotheses: Sequence[str]
@@ -133,6 +137,13 @@ class Encoder:
             if source in scores.failures
         }
         return EncoderScores(scores.probabilities[where], failures)
+
+    def _quantise(self, forward: Forward | None) -> None:
+        if not isinstance(forward, PackedBert):
+            raise ModelError("int8 is for BERT models on a CPU; use fp32 or bf16 for this one")
+        pieces, _ = self._tokenizer.pieces([(at, *pair) for at, pair in enumerate(TYPICAL_PAIRS)])
+        rows = PackedBert.tile_rows
+        forward.quantise(tiles(pieces, PackedBert.tile_tokens, rows=rows, packed=True))
 
     def _score_distinct(self, pairs: list[tuple[int, str, str]]) -> EncoderScores:
         probabilities = np.full(len(pairs), np.nan)

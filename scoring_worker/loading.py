@@ -88,8 +88,9 @@ def open_manifest(name_or_path: str | Path) -> tuple[Path, ScorerManifest]:
     if (folder / MANIFEST_NAME).exists():
         return folder, ScorerManifest.load(folder)
     config = load_config(folder)
+    given = Path(name_or_path).expanduser()
     return folder, ScorerManifest(
-        name=folder.name,
+        name=given.resolve().name if given.is_dir() else str(name_or_path),
         kind="encoder",
         base_digest=base_digest(folder),
         labels=entailment_index(config, folder),
@@ -129,7 +130,7 @@ def load_encoder(
     Raises:
         ModelError: the base or the adapter is missing, altered or does not fit the other.
     """
-    placement = place(device, precision)
+    placement = place(device, precision, on_cpu=manifest.precision)
     base = folder if manifest.base is None else base_folder(manifest.base, folder)
     if manifest.base_digest is not None and base_digest(base) != manifest.base_digest:
         raise ModelError(

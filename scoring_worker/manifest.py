@@ -83,7 +83,8 @@ class ScorerManifest(Contract):
     relative folder with a peft adapter that includes the classifier head, or None where the
     folder itself holds full weights. ``labels`` is the index of the entailment logit; for a
     model with a single logit it is 0 and the score is its sigmoid. ``base_digest`` pins the
-    base weights, so that ``revision`` covers them too. ``stack`` belongs to
+    base weights, so that ``revision`` covers them too. ``precision`` is what calibration and
+    thresholds were fitted on, and what a CPU uses unless told otherwise. ``stack`` belongs to
     `scoring_worker.stacked`.
     """
 
@@ -95,6 +96,7 @@ class ScorerManifest(Contract):
     adapter: str | None = None
     labels: int = Field(ge=0)
     max_length: int = Field(gt=8, le=8192)
+    precision: Literal["fp32", "int8"] = "fp32"
     calibration: Calibration | None = None
     thresholds: Thresholds = Thresholds()
     stack: JsonValue = None

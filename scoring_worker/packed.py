@@ -18,7 +18,7 @@ Attention depends on the length of the sequence alone: padded to the next multip
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -28,6 +28,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from .batching import Piece
+from .quantised import Int8Linear, Recorder
 
 TILE_TOKENS = 512
 TILE_ROWS = 64
@@ -57,6 +58,17 @@ class _Layer:
     narrow: Affine
     output_norm: Affine
 
+    def mapped(self, change: Callable[[Affine], Affine]) -> _Layer:
+        """This layer with its large products changed."""
+        return replace(
+            self,
+            query_key_value=change(self.query_key_value),
+            key_value=change(self.key_value),
+            attended=change(self.attended),
+            widen=change(self.widen),
+            narrow=change(self.narrow),
+        )
+
 
 class PackedBert:
     """The forward pass of a ``BertForSequenceClassification`` over packed tiles."""
@@ -80,6 +92,18 @@ class PackedBert:
             and config.max_position_embeddings <= TILE_TOKENS
             and not config.is_decoder
         )
+
+    @torch.inference_mode()
+    def quantise(self, typical: Sequence[Sequence[Piece]]) -> None:
+        """Turn the large products into int8, with channels evened out as these tiles have them.
+
+        Raises:
+            ModelError: this CPU has no int8 kernels.
+        """
+        self._layers = [layer.mapped(_recorder) for layer in self._layers]
+        for tile in typical:
+            self.logits(tile)
+        self._layers = [layer.mapped(_quantised) for layer in self._layers]
 
     def logits(self, tile: Sequence[Piece]) -> Tensor:
         """Logits [pieces, labels] of a tile within `tile_tokens` and `tile_rows`."""
@@ -186,7 +210,19 @@ def _layer(layer: Any) -> _Layer:
     )
 
 
-def _joined(*linears: torch.nn.Linear) -> Affine:
-    weight = torch.cat([linear.weight.detach() for linear in linears])
-    bias = torch.cat([linear.bias.detach() for linear in linears])
-    return lambda hidden: functional.linear(hidden, weight, bias)
+def _joined(*linears: torch.nn.Linear) -> torch.nn.Linear:
+    joined = torch.nn.Linear(linears[0].in_features, sum(one.out_features for one in linears))
+    joined.weight.data = torch.cat([one.weight.detach() for one in linears])
+    joined.bias.data = torch.cat([one.bias.detach() for one in linears])
+    return joined
+
+
+def _recorder(affine: Affine) -> Affine:
+    return Recorder(affine) if isinstance(affine, torch.nn.Linear) else affine
+
+
+def _quantised(affine: Affine) -> Affine:
+    """int8 for what was used; the last layer's joint product, for example, is not."""
+    if not isinstance(affine, Recorder):
+        return affine
+    return affine.linear if affine.largest is None else Int8Linear(affine.linear, affine.largest)

@@ -15,6 +15,7 @@ from scoring_worker.batching import MAX_WINDOWS, PairTokenizer, tiles
 from scoring_worker.devices import place
 from scoring_worker.encoder import Encoder, PaddedForward
 from scoring_worker.loading import load_scorer
+from scoring_worker.manifest import ModelError
 from scoring_worker.packed import PackedBert
 
 from . import tiny
@@ -273,6 +274,29 @@ def test_bf16_stays_close_and_marks_the_revision(bert_folder):
         atol=0.1,
     )
     assert rough.revision == f"{exact.revision}-bf16"
+
+
+def test_int8_does_not_depend_on_the_batch_either(bert_folder):
+    """Each token has its own scale: equal bits in any company, close to fp32, marked as such."""
+    exact = load_scorer(bert_folder, device="cpu")
+    rough = load_scorer(bert_folder, device="cpu", precision="int8")
+    premises, hypotheses = texts(90)
+    together = rough.encoder.probabilities(premises, hypotheses)
+    order = random.Random(1).sample(range(90), 90)
+    for part in ([0], order[:7], order[7:60]):
+        scores = rough.encoder.probabilities(
+            [premises[i] for i in part], [hypotheses[i] for i in part]
+        )
+        assert (scores == together[part]).all()
+    difference = np.abs(together - exact.encoder.probabilities(premises, hypotheses))
+    assert 0 < difference.max() < 0.1
+    assert rough.revision == f"{exact.revision}-int8"
+
+
+def test_int8_is_refused_where_it_does_not_exist(deberta_folder):
+    """Models without the packed forward pass have no int8."""
+    with pytest.raises(ModelError, match="int8 is for BERT"):
+        load_scorer(deberta_folder, device="cpu", precision="int8")
 
 
 def test_padded_forward_serves_models_with_token_types(bert_folder):
