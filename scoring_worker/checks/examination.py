@@ -18,6 +18,10 @@ SHAPES = (CLAIM, DATE, CATEGORY, FIGURE, NAME)
 """What a value is compared as. Every shape has coefficients of its own in the stack."""
 
 
+MAX_VALUE_CHARACTERS = 2_000
+"""What is compared of a value: no fact is longer, and the effort grows with it."""
+
+
 @dataclass
 class Examination:
     """The shape of a pair's value, features in [0, 1] by name (absent means 0), and findings."""
@@ -42,7 +46,7 @@ class Place:
 
 def examine(pair: Pair) -> Examination:
     """Every check that applies to ``pair``."""
-    value = render_value(pair.value)
+    value = render_value(pair.value)[:MAX_VALUE_CHARACTERS]
     folded = fold(pair.premise)
     if pair.entity_type == CLAIM_TYPE:
         examination = Examination(CLAIM)

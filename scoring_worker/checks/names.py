@@ -58,7 +58,8 @@ class Coverage:
 def cover(value: str, folded: str) -> Coverage:
     """Look for the words of ``value`` in a folded passage."""
     sought = _variants_resolved(fold(value))
-    every = [word.text for word in words(sought)][:MAX_WORDS]
+    every = [word.text for word in words(sought)[:MAX_WORDS]]
+    sought = " ".join(every)
     telling = [word for word in every if word not in _UNSAID] or every
     if not telling:
         return Coverage(0.0)
@@ -88,7 +89,7 @@ def _verbatim(sought: str, folded: str) -> tuple[int, int] | None:
 
 
 def _by_words(telling: Sequence[str], folded: str) -> Coverage:
-    passage = words(folded)[:MAX_PASSAGE_WORDS]
+    passage = [word for word in words(folded)[:MAX_PASSAGE_WORDS] if not _is_article(word, folded)]
     found: list[Word] = []
     missing, expanded, altered = [], [], []
     for word in telling:
@@ -125,6 +126,11 @@ def _find(word: str, passage: Sequence[Word], after: int) -> tuple[Word | None, 
     return None, ""
 
 
+def _is_article(word: Word, folded: str) -> bool:
+    """The "a" of "a citizen" is no initial, that of "A. Green" is."""
+    return word.text in {"a", "i", "y"} and folded[word.end : word.end + 1] != "."
+
+
 def _same(word: str, other: str) -> bool:
     return word == other or _ABBREVIATIONS.get(word, word) == _ABBREVIATIONS.get(other, other)
 
@@ -135,7 +141,7 @@ def _stands_for(word: str, other: str) -> bool:
 
 
 def _only_initial(word: str, other: str) -> bool:
-    return len(word) > 1 and other == word[0]
+    return len(word) > 1 and word.isalpha() and other == word[0]
 
 
 def _same_stem(word: str, other: str) -> bool:
@@ -189,8 +195,9 @@ def _place_rows() -> tuple[tuple[str, ...], ...]:
 
 @cache
 def _place_variants() -> tuple[re.Pattern[str], dict[str, str]]:
-    """A pattern of all longer variants, and the plain name of each."""
-    plain = {v: row[0] for row in _place_rows() for v in row[1:] if len(v) > 2}
+    """A pattern of all longer names, and the plain one of each; "british columbia" is its own,
+    so that its second word is not taken for another spelling of Colombia."""
+    plain = {v: row[0] for row in _place_rows() for v in row if len(v) > 2}
     longest_first = sorted(plain, key=len, reverse=True)
     alternatives = "|".join(map(re.escape, longest_first))
     return re.compile(rf"(?<![\w'-])(?:{alternatives})(?![\w'-])"), plain
@@ -202,14 +209,18 @@ def _short_places() -> dict[str, str]:
     return {v: row[0] for row in _place_rows() for v in row[1:] if len(v) == 2}
 
 
-_SHORT_FORM = re.compile(r"(?:(?<=, )|(?<=,)|(?<=\())([a-z]{2})(?=\W|$)|\b(us|uk)\b|^([a-z]{2})$")
+_SHORT_FORM = re.compile(
+    r"(?:(?<=, )|(?<=,)|(?<=\())([a-z]{2})(?=\W|$)|^[a-z]{2}$|\buk\b|(?<=\bthe )us\b|"
+    r"\bus(?= (?:department|government|visa|citizen|embassy|immigration|border|state|federal))"
+)
+"""Where two letters are a place: not the "us" of "told us"."""
 
 
 def _variants_resolved(folded: str) -> str:
     """Every place under its plain name, so that "Vancouver, BC" and "B.C." agree."""
     pattern, plain = _place_variants()
-    folded = pattern.sub(lambda match: plain[match[0]], folded)
-    return _SHORT_FORM.sub(lambda match: _short_places().get(match[0], match[0]), folded)
+    folded = _SHORT_FORM.sub(lambda match: _short_places().get(match[0], match[0]), folded)
+    return pattern.sub(lambda match: plain[match[0]], folded)
 
 
 @cache

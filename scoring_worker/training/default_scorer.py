@@ -17,7 +17,7 @@ from scoring_worker.corruption import (
     synthetic_documents,
     with_noise,
 )
-from scoring_worker.manifest import PACKAGED_BASE
+from scoring_worker.manifest import MANIFEST_NAME, PACKAGED_BASE
 
 from .corpora import (
     PERMISSIVE_NLI,
@@ -47,7 +47,8 @@ HELD_OUT = 0.25
 SETTINGS = EncoderSettings(
     epochs=1, learning_rate=4e-4, batch_size=32, max_length=80, evaluations=6, patience=6
 )
-_ENCODER_PAIRS = {"synthetic": 7500, "nli": 2500, "cuad": 600, "redocred": 700, "inlegal": 900}
+ROUNDS = 2
+_ENCODER_PAIRS = {"synthetic": 9000, "nli": 4000, "cuad": 900, "redocred": 900, "inlegal": 1000}
 _HEAD_PAIRS = {"synthetic": 5000, "nli": 1500, "cuad": 700, "redocred": 700, "inlegal": 700}
 _LONGEST = {"synthetic": 230, "nli": 180}
 _LONGEST_OTHERWISE = 260
@@ -103,10 +104,20 @@ def _no_longer_than(pairs: Iterable[LabelledPair], characters: int) -> list[Labe
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Train the default scorer on DATA into FOLDER; an interrupted run is resumed."""
+    """Train the default scorer on DATA into FOLDER, one round after the other.
+
+    Every round draws new pairs and goes on from the round before, in FOLDER/round-N; a round that
+    was interrupted is resumed.
+    """
     data, folder = map(Path, arguments)
-    recipe = Recipe(name="default", silver=SETTINGS)
-    train(PACKAGED_BASE, default_labels(data), folder, recipe, resume=folder.exists())
+    base: str | Path = PACKAGED_BASE
+    for number in range(ROUNDS):
+        target = folder / f"round-{number}"
+        if not (target / MANIFEST_NAME).exists():
+            recipe = Recipe(name="default", silver=SETTINGS, seed=number)
+            labels = default_labels(data, seed=number)
+            train(base, labels, target, recipe, resume=target.exists())
+        base = target
 
 
 if __name__ == "__main__":

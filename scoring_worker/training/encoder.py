@@ -157,7 +157,12 @@ def entailment_log_odds(logits: Tensor, entailment: int) -> Tensor:
 
 
 def best_f1(unsupported: NDArray[np.bool_], score: NDArray[np.float64]) -> float:
-    """F1 of finding unsupported pairs (low scores) at the threshold that makes it largest."""
+    """F1 of finding unsupported pairs (low scores) at the threshold that makes it largest.
+
+    0 where there are none to find.
+    """
+    if not unsupported.any():
+        return 0.0
     precision, recall, _ = precision_recall_curve(unsupported, -score)
     total = precision + recall
     return float(np.max(np.divide(2 * precision * recall, total, where=total > 0, out=total * 0)))

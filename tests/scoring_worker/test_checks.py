@@ -1,0 +1,124 @@
+"""The deterministic checks, case by case and on anything at all."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas import hypothesis
+from scoring_worker.checks import SHAPES, examine, rules_digest
+from scoring_worker.scorer import Pair
+
+TEXT = st.text(max_size=200)
+
+
+def pair(premise: str, entity_type: str, value: object) -> Pair:
+    return Pair(premise, hypothesis(entity_type, value), entity_type, value)
+
+
+def codes(premise: str, entity_type: str, value: object) -> set[str]:
+    return {finding.code for finding in examine(pair(premise, entity_type, value)).findings}
+
+
+SUPPORTED = [
+    ("Date of Hearing / Date de l'audience: June 3, 2011", "Hearing Date", "2011-06-03"),
+    ("Date de l'audience le 3 juin 2011", "Hearing Date", {"yyyy": 2011, "mm": 6, "dd": 3}),
+    ("heard on the third day of June, two thousand eleven", "Hearing Date", "June 3, 2011"),
+    ("She left in XXXX 2011", "Date", {"yyyy": 2011, "mm": None, "dd": None}),
+    ("between 1999 and 2011", "Date", {"yyyy": 1999}),
+    ("Panel\nR. Okafor\nTribunal\nCounsel for the Claimant(s)", "Judge", "R. Okafor"),
+    ("Panel Ruth Okafor", "Judge", "R. Okafor"),
+    ("Ada Lind Conseil du demandeur d'asile", "Counsel", "Ada Lind"),
+    ("Counsel for the Minister: Ada Lind", "Counsel", "Ada Lind"),
+    ("Held in camera / Huis clos", "Public Or Private Hearing", "Private"),
+    ("Par vidéoconférence", "Hearing Type", "Virtual"),
+    ("a flat in Vancouver, B.C.", "GPE", "Vancouver, British Columbia"),
+    ("members of the U.N.H.C.R. came", "Organization", "UNHCR"),
+    ("the Depart ment of Justice", "Organization", "Department of Justice"),
+    ("total due: $1,200.00", "Invoice Total", 1200),
+    ("upon thirty (30) days written notice", "Notice Period", "30 days"),
+    ("RPD File TB9-00417", "File Number", "TB9-00417"),
+]
+UNSUPPORTED = [
+    ("Date of Hearing June 3, 2011", "Hearing Date", "2011-06-13", "date_differs"),
+    ("Date of Hearing June 3, 2011", "Decision Date", "2011-06-03", "label_differs"),
+    ("She left in June 2011", "Date", {"yyyy": 2011, "mm": 6, "dd": 1}, "date_more_precise"),
+    ("Date of Decision\nDate de la décision", "Decision Date", "2011-06-03", "date_missing"),
+    ("he signed the form on June 3, 2011", "Decision Date", "2011-06-03", "no_cue"),
+    ("File TB9-02011", "Date", {"yyyy": 2011}, "date_missing"),
+    ("Panel R. Okafor", "Judge", "Ruth Okafor", "initial_expanded"),
+    ("Counsel for the Claimant(s): Ada Lind", "Judge", "Ada Lind", "label_differs"),
+    ("Panel A. Lind Tribunal Counsel for the Claimant", "Counsel", "A. Lind", "label_differs"),
+    ("Counsel for the Minister: Ada Lind", "Claimant Counsel", "Ada Lind", "label_differs"),
+    ("Mr. Justice Lind", "Lawyer", "Lind", "cue_differs"),
+    ("Counsel for the Minister N/A", "Counsel", "Ada Lind", "says_none"),
+    ("Counsel for the Minister N/A", "Counsel", "N/A", "value_is_none"),
+    ("Counsel: XXXXX", "Counsel", "XXXXX", "value_is_none"),
+    ("Private Proceeding / Huis clos", "Public Or Private Hearing", "Public", "category_differs"),
+    ("The claimant was credible", "Hearing Type", "In Person", "category_missing"),
+    ("a citizen of Ghana", "GPE", "Accra, Ghana", "words_missing"),
+    ("he told us to leave", "GPE", "United States", "value_missing"),
+    ("the Awami League", "GPE", "Awami League", "kind_differs"),
+    ("total due: $1,200.00", "Invoice Total", 1260, "number_differs"),
+    ("total due: $1,200.00", "Invoice Total", "€1,200.00", "currency_differs"),
+    ("see the schedule", "Invoice Total", 1260, "number_missing"),
+    ("property dealer Omar Lind", "Amount", "Omar Lind", "kind_differs"),
+]
+
+
+@pytest.mark.parametrize(("premise", "entity_type", "value"), SUPPORTED)
+def test_nothing_is_held_against_a_supported_value(premise, entity_type, value):
+    assert codes(premise, entity_type, value) == set()
+
+
+@pytest.mark.parametrize(("premise", "entity_type", "value", "code"), UNSUPPORTED)
+def test_what_is_wrong_is_named(premise, entity_type, value, code):
+    assert code in codes(premise, entity_type, value)
+
+
+def test_a_finding_says_what_passage_and_value_say():
+    examination = examine(pair("signed June 3, 2011", "Date", "2012-06-03"))
+    (finding,) = examination.findings
+    assert "2011-06-03" in finding.detail
+    assert "2012-06-03" in finding.detail
+
+
+def test_unknown_entity_types_are_not_rejected():
+    examination = examine(pair("Berth: 14 North", "Mooring Place Name", "14 North"))
+    assert examination.features["role_unknown"] == 1.0
+    assert not examination.findings
+
+
+def test_numeric_dates_may_be_read_either_way_round():
+    assert codes("filed 05/11/2002", "Date", "2002-11-05") == set()
+    assert codes("filed 05/11/2002", "Date", "2002-05-11") == set()
+    assert codes("filed 25/11/2002", "Date", "2002-11-25") == set()
+    assert "date_differs" in codes("filed 2002-05-11", "Date", "2002-11-05")
+
+
+@given(TEXT, TEXT.filter(str.strip), st.one_of(TEXT, st.integers(), st.floats(allow_nan=False)))
+def test_any_pair_can_be_examined(premise, entity_type, value):
+    """Documents and LLM output are untrusted: no text may raise or leave [0, 1]."""
+    examination = examine(pair(premise, entity_type, value))
+    assert examination.shape in SHAPES
+    assert all(0.0 <= value <= 1.0 for value in examination.features.values())
+
+
+@given(st.dictionaries(st.sampled_from(["yyyy", "mm", "dd"]), st.integers(-5, 99999), min_size=1))
+def test_impossible_dates_are_examined_and_never_shown(parts):
+    examination = examine(pair("Date of Decision May 5, 2004", "Decision Date", parts))
+    valid = all({"yyyy": 2004, "mm": 5, "dd": 5}[key] == part for key, part in parts.items())
+    assert bool(examination.features.get("date_shown")) == valid
+
+
+def test_long_values_and_passages_do_not_multiply():
+    """64 by 1,000 words are compared at most, so this ends."""
+    premise = " ".join(f"w{n}x" for n in range(3_000))
+    value = " ".join(f"v{n}y" for n in range(3_000))
+    assert examine(pair(premise, "Note", value)).features["covered"] < 0.5
+
+
+def test_the_digest_of_the_rules_is_part_of_every_revision():
+    assert len(rules_digest()) == 8
+    assert rules_digest() == rules_digest()
