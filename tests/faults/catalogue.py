@@ -233,6 +233,15 @@ _add("hot-key", _kill("align", signal.SIGKILL), Shape(keys=1, crews=_apart("alig
 _add(
     "versions", _kill("extract", signal.SIGKILL), Shape(keys=5, crews=_apart("extract"), seconds=4)
 )
+_add(
+    "slow-scorer",
+    _nothing,
+    Shape(
+        documents=200,
+        seconds=0.5,
+        plan=lambda plan: replace(plan, scorer=ScorerPlan(seconds_per_pair=0.01)),
+    ),
+)
 _add("burst", _nothing, Shape(documents=400, seconds=0.2))
 
 

@@ -191,6 +191,8 @@ async def _observe(run: Run, load: Load, fault: Fault, shape: Shape) -> History:
     places = await sending
     drained = await _drained(run.settings, places, shape.patience)
     recovery = max(0.0, time.monotonic() - disturbed_until) if drained else None
+    if drained:
+        await _caught_up(run.settings, shape.patience)
     await _stop_all(run)
     return History(
         [row.model_dump(mode="json") for row in load.expected],
@@ -268,6 +270,14 @@ def _event(value: bytes | None) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return event if isinstance(event, dict) else None
+
+
+async def _caught_up(settings: Settings, patience: float) -> None:
+    """Wait for the commits: a worker that was killed at the end has to come back for them."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(patience):
+            while await _behind(settings):  # noqa: ASYNC110
+                await asyncio.sleep(0.3)
 
 
 async def _behind(settings: Settings) -> int:

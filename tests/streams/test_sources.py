@@ -148,6 +148,23 @@ async def test_poison_goes_to_the_dead_letters_with_its_bytes_and_holds_up_nobod
 
 
 @both
+async def test_a_blocked_role_holds_a_bounded_number_of_records(
+    kafka: Settings, new_source: NewSource
+):
+    await create_topics(kafka)
+    await send_documents(kafka, [f"d{n}" for n in range(1_000)])
+    step = Step()
+    step.gate.clear()
+    async with running(new_source, document_role(step, lanes=2, batch=4), kafka) as member:
+        await until(lambda: bool(step.seen), "the first batch", member.task)
+        await asyncio.sleep(1.5)
+        # Two batches a lane, and the one that waits for room.
+        assert member.source.progress.outstanding <= 2 * 2 * 4 + 1
+        step.gate.set()
+        await until(lambda: len(step.seen) >= 1_000, "all documents", member.task)
+
+
+@both
 async def test_the_records_of_a_key_come_out_in_order(kafka: Settings, new_source: NewSource):
     await create_topics(kafka)
     texts = [(f"k{n % 5}".encode(), Document(id=f"{n:03}", text="t").to_json()) for n in range(100)]
