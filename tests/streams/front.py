@@ -110,9 +110,11 @@ async def listening(
 ) -> AsyncIterator[None]:
     """A listener on ``port`` that passes on to ``inner`` whoever got through."""
     connections: set[asyncio.Task] = set()
+    writers: list[asyncio.StreamWriter] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connections.add(asyncio.current_task())
+        writers.append(writer)
         try:
             with contextlib.suppress(OSError, asyncio.IncompleteReadError):
                 await _serve(reader, writer, inner, login)
@@ -129,6 +131,8 @@ async def listening(
         for connection in connections:
             connection.cancel()
         await asyncio.gather(*connections, return_exceptions=True)
+        for writer in writers:
+            writer.transport.abort()
         await asyncio.sleep(0.05)  # the transports close in the loop's next turns
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import gc
 import shutil
 import subprocess
 import sys
@@ -35,6 +36,19 @@ LOGIN = ("ada", SECRET)
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory) -> Certificates:
     return make_certificates(tmp_path_factory.mktemp("certificates"))
+
+
+async def diagnosed(settings: Settings) -> doctor.Diagnosis:
+    """What the doctor says of the broker.
+
+    aiokafka 0.14 leaves the connection open whose login or first request fails: it ends here.
+    """
+    diagnosis = await doctor.check_broker(settings)
+    for left in gc.get_objects():
+        if isinstance(left, asyncio.Transport):
+            left.abort()
+    await asyncio.sleep(0.05)
+    return diagnosis
 
 
 def reaching(kafka: Settings, address: str, **changes: object) -> Settings:
@@ -90,7 +104,7 @@ async def test_broker_with_a_certificate_of_another_authority_is_not_trusted(
             kafka_security_protocol="SSL",
             kafka_ca_file=str(certificates.authority),
         )
-        diagnosis = await doctor.check_broker(settings)
+        diagnosis = await diagnosed(settings)
     assert diagnosis.state == "failed"
     assert "TLS fails" in diagnosis.found
     assert "SAFEPASSAGE_KAFKA_CA_FILE" in diagnosis.remedy
@@ -106,7 +120,7 @@ async def test_wrong_password_is_refused_and_not_told(kafka: Settings, password:
             kafka_username="ada",
             kafka_password=SecretStr(password or ""),
         )
-        diagnosis = await doctor.check_broker(settings)
+        diagnosis = await diagnosed(settings)
     assert diagnosis.state == "failed"
     assert "SAFEPASSAGE_KAFKA_USERNAME" in diagnosis.remedy
     assert SECRET not in repr(diagnosis)
@@ -115,7 +129,7 @@ async def test_wrong_password_is_refused_and_not_told(kafka: Settings, password:
 async def test_client_without_a_login_is_let_nowhere(kafka: Settings, monkeypatch):
     monkeypatch.setattr(doctor, "PATIENCE_SECONDS", 5.0)
     async with secured_broker(None, LOGIN) as address:
-        diagnosis = await doctor.check_broker(reaching(kafka, address))
+        diagnosis = await diagnosed(reaching(kafka, address))
     assert diagnosis.state == "failed"
 
 
