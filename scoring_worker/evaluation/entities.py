@@ -5,7 +5,8 @@ the quoted context. From each, up to three unsupported ones are made with a fixe
 
 - ``type_swap``: the same value and context under a type that no annotation gives that place,
   a yes/no question for another one;
-- ``value_swap``: another value of the same document (of the same type where there is one);
+- ``value_swap``: another value of the same document, of the same type where there is one, else
+  one that looks alike (with digits or without);
 - ``other_passage``: the context of another entity, in which the value does not stand.
 """
 
@@ -134,16 +135,20 @@ def _other_type(
 
 
 def _other_value(fact: _Fact, facts: Sequence[_Fact], chooser: random.Random) -> str | None:
-    """A value of the document that the context does not show."""
+    """A value of the document that the context does not show; none for the answer to a question."""
+    if _is_answer(fact.value):
+        return None
     absent = [
         other
         for other in facts
         if not _mentions(fact.context, other.value)
         and not _mentions(other.value, fact.value)
+        and not _is_answer(other.value)
         and not _overlap(fact.entity, other.entity)
     ]
     alike = [other for other in absent if other.entity_type == fact.entity_type]
-    pool = sorted({other.value for other in alike or absent})
+    similar = [other for other in absent if _has_digits(other.value) == _has_digits(fact.value)]
+    pool = sorted({other.value for other in alike or similar})
     return chooser.choice(pool) if pool else None
 
 
@@ -163,6 +168,10 @@ def _other_context(fact: _Fact, facts: Sequence[_Fact], chooser: random.Random) 
 
 def _is_answer(value: object) -> bool:
     return isinstance(value, str) and value.strip().casefold() in _ANSWERS
+
+
+def _has_digits(value: str) -> bool:
+    return any(character.isdigit() for character in value)
 
 
 def _overlap(one: AnnotatedEntity, other: AnnotatedEntity) -> bool:
