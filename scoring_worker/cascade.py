@@ -26,12 +26,17 @@ DECISIVE = frozenset(
         "value_is_none",
         "date_differs",
         "date_missing",
+        "date_more_precise",
         "number_differs",
         "currency_differs",
         "category_differs",
     }
 )
-"""Findings that settle a pair on their own: the passage says another date, figure or category."""
+"""Findings that settle a pair on their own: the passage says another date, figure or category.
+
+On the 675 labelled tribunal extractions (labels by LLM annotators, not by lawyers) they stop 97
+of the 282 unsupported ones and none of the supported.
+"""
 
 THRESHOLD_OF_CHECKS = 0.5
 BAND = (0.1, 0.9)

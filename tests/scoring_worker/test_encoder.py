@@ -276,6 +276,23 @@ def test_bf16_stays_close_and_marks_the_revision(bert_folder):
     assert rough.revision == f"{exact.revision}-bf16"
 
 
+def test_the_default_scores_alike_in_every_batch():
+    """The shipped weights, at full size: alone, in parts and in any order, equal bits."""
+    scorer = load_scorer("default", device="cpu")
+    premises, hypotheses = texts(24, longest=30)
+    pairs = [
+        tiny.pair(premise, hypothesis.removeprefix("date: "))
+        for premise, hypothesis in zip(premises, hypotheses, strict=True)
+    ]
+    together = [assessment.score for assessment in scorer.assess(pairs)]
+    assert all(score is not None for score in together)
+    order = random.Random(2).sample(range(24), 24)
+    for part in ([0], order[:9], order):
+        assert [a.score for a in scorer.assess([pairs[at] for at in part])] == [
+            together[at] for at in part
+        ]
+
+
 def test_int8_does_not_depend_on_the_batch_either(bert_folder):
     """Each token has its own scale: equal bits in any company, close to fp32, marked as such."""
     exact = load_scorer(bert_folder, device="cpu")
