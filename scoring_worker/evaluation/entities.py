@@ -96,6 +96,8 @@ def _row(doc_id: str, number: int, kind: str, parts: tuple[str, str, str]) -> Ex
 
 
 def _fact(text: str, entity: AnnotatedEntity) -> _Fact | None:
+    if not 0 <= entity.start < entity.end <= len(text):
+        return None
     shown = " ".join(text[entity.start : entity.end].split())
     if not shown:
         return None

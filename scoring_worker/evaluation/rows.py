@@ -133,11 +133,11 @@ class ConclusionRow(Row):
 
 
 class AnnotatedEntity(Row):
-    """``text[start:end]`` says ``value``."""
+    """``text[start:end]`` says ``value``; other offsets (-1) mean that its place is not known."""
 
     type: str = Field(min_length=1)
-    start: int = Field(ge=0)
-    end: int = Field(gt=0)
+    start: int
+    end: int
     value: JsonValue = None
 
 

@@ -163,6 +163,7 @@ def test_a_yes_is_swapped_for_another_question():
 
 def test_an_annotation_beyond_the_text_is_left_out():
     """Offsets come from outside."""
-    entities = [{"type": "X", "start": 500, "end": 510}, {"type": "X", "start": 3, "end": 2}]
+    places = [(500, 510), (3, 2), (-1, -1), (-5, 3), (5, 6)]
+    entities = [{"type": "X", "start": start, "end": end} for start, end in places]
     row = EntityRow.model_validate({"id": "d", "text": "short text", "entities": entities})
     assert made(row) == []
