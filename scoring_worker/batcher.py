@@ -272,13 +272,18 @@ class Batcher:
     def _assess(self, pairs: Sequence[Pair]) -> list[Assessment]:
         """All of them, or each half on its own where the whole raises (in a thread)."""
         try:
-            return self._checked(pairs)
+            assessments = self._checked(pairs)
         except Exception as error:
             log.warning("scorer_raised", pairs=len(pairs), error=type(error).__name__)
             if not self._works():
                 raise ScorerBroken(f"{self._scorer.name}: {type(error).__name__}") from error
             if len(pairs) == 1:
                 return [self._failed(error)]
+        else:
+            # A lost GPU fails every pair without an exception: that is no verdict on them.
+            if all(a.failure == "scorer_failed" for a in assessments) and not self._works():
+                raise ScorerBroken(f"{self._scorer.name} fails on every pair")
+            return assessments
         middle = len(pairs) // 2
         return self._assess(pairs[:middle]) + self._assess(pairs[middle:])
 

@@ -108,6 +108,25 @@ async def test_a_broken_scorer_is_no_verdict_on_the_pairs():
         assert len(await batcher.assess(pairs(10))) == 10
 
 
+async def test_a_scorer_that_fails_every_pair_is_broken():
+    """Failures on everything, the probe included, are the scorer's and not the pairs'."""
+
+    class Lost(Counting):
+        lost = False
+
+        def assess(self, pairs):
+            if not self.lost:
+                return super().assess(pairs)
+            failed = Assessment(scorer="lost", revision="1", failure="scorer_failed")
+            return [failed for _ in pairs]
+
+    scorer = Lost()
+    async with Batcher(scorer) as batcher:
+        scorer.lost = True
+        with pytest.raises(ScorerBroken):
+            await batcher.assess(pairs(3))
+
+
 async def test_a_scorer_that_cannot_warm_up_does_not_start():
     """A worker that could never score says so at the start."""
     with pytest.raises(ScorerBroken):
