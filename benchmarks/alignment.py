@@ -2,10 +2,10 @@
 
     python benchmarks/alignment.py [--json docs/alignment.json] [--plot docs/alignment.png]
 
-CPU time of one process on one machine, each document cold: its index is built anew. The peers
-get the same documents and contexts in the same run, so ratios hold where milliseconds do not.
-Documents are decisions of ../shared/data where present and made up otherwise. Takes some ten
-minutes, nearly all of them in the peers.
+CPU time of one process on one machine, each document cold: its index is built anew. All aligners
+take turns on the same documents and contexts, and of --repeat times the least counts for each, so
+that other load on the machine troubles ratios little. Documents are decisions of ../shared/data
+where present and made up otherwise. Takes some ten minutes, nearly all of them in the peers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 import alignment_ocr
 from alignment_cases import CONTEXTS, MIXES, Case, cases, source
-from alignment_peers import FULL, OURS, peers
+from alignment_peers import FULL, OURS, PROOF, peers
 
 from agents.aligner import Aligner
 from agents.alignment import DocumentIndex, align
@@ -43,7 +43,7 @@ def main() -> None:
         "texts": kind,
         "machine": _machine(),
         "speed": [
-            _speed(texts, length, count, mix)
+            _speed(cases(texts, length, count, mix, seed=length), mix, options.repeat)
             for length, count in ((20_000, options.documents), (100_000, options.long_documents))
             for mix in MIXES
         ],
@@ -52,7 +52,7 @@ def main() -> None:
         "ocr": _ocr(options.ocr_quotes),
     }
     if options.plot:
-        report["lengths"] = _lengths(texts, options.long_documents)
+        report["lengths"] = _lengths(texts, 2 * options.long_documents, options.repeat)
         _plot(report["lengths"], options.plot)
     if options.json:
         options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
@@ -61,7 +61,8 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--documents", type=int, default=20, help="of 20,000 characters")
-    parser.add_argument("--long-documents", type=int, default=5, help="of 100,000 characters")
+    parser.add_argument("--long-documents", type=int, default=3, help="of 100,000 characters")
+    parser.add_argument("--repeat", type=int, default=3, help="times of which the least counts")
     parser.add_argument("--ocr-quotes", type=int, help="drawn at random; all without it")
     parser.add_argument("--json", type=Path, help="write all figures there")
     parser.add_argument("--plot", type=Path, help="time against document length, as PNG")
@@ -72,40 +73,46 @@ def _machine() -> str:
     return f"{platform.machine()}, Python {platform.python_version()}"
 
 
-def _speed(texts: Sequence[str], length: int, count: int, mix: str) -> dict[str, Any]:
+def _speed(made: Sequence[Case], mix: str, repeat: int) -> dict[str, Any]:
     """Milliseconds a document for every aligner on the same cases."""
-    made = cases(texts, length, count, mix, seed=length)
-    print(f"{mix} at {length:,} characters, {count} documents: ms per document")
-    timed = {name: _per_document(aligner, made) for name, aligner in peers().items()}
+    length = len(made[0].text)
+    print(f"{mix} at {length:,} characters, {len(made)} documents: ms per document")
+    timed = _timed(made, repeat)
     full = statistics.mean(timed[FULL])
     wanted = WANTED.get((mix, length))
-    for name, seconds in timed.items():
-        mean, median = statistics.mean(seconds), statistics.median(seconds)
-        goal = f"   (wanted: {wanted} times)" if wanted and name == OURS else ""
+    for name, milliseconds in timed.items():
+        mean, median = statistics.mean(milliseconds), statistics.median(milliseconds)
+        goal = f"   (wanted: {wanted} times)" if wanted and name in (OURS, PROOF) else ""
         print(
-            f"  {name:28} mean {mean * 1e3:9.2f}  median {median * 1e3:9.2f}  "
+            f"  {name:28} mean {mean:9.2f}  median {median:9.2f}  "
             f"{full / mean:7.1f} times full Biopython{goal}"
         )
     print()
     return {
         "mix": mix,
         "characters": length,
-        "documents": count,
-        "milliseconds": {n: [round(s * 1e3, 3) for s in seconds] for n, seconds in timed.items()},
-        "times_full_biopython": {n: full / statistics.mean(s) for n, s in timed.items()},
+        "milliseconds": {name: [round(ms, 3) for ms in each] for name, each in timed.items()},
+        "times_full_biopython": {n: full / statistics.mean(each) for n, each in timed.items()},
     }
 
 
-def _per_document(
-    aligner: Callable[[str, Sequence[str]], object], made: Sequence[Case]
-) -> list[float]:
-    seconds = []
+def _timed(made: Sequence[Case], repeat: int) -> dict[str, list[float]]:
+    """CPU milliseconds by aligner for each document, the least of ``repeat`` times."""
+    timed: dict[str, list[float]] = {name: [] for name in peers()}
     for case in made:
         contexts = [context for _, context in case.contexts]
-        started = time.process_time()
-        aligner(case.text, contexts)
-        seconds.append(time.process_time() - started)
-    return seconds
+        for name, aligner in peers().items():
+            rounds = (_milliseconds(aligner, case.text, contexts) for _ in range(repeat))
+            timed[name].append(min(rounds))
+    return timed
+
+
+def _milliseconds(
+    aligner: Callable[[str, Sequence[str]], object], text: str, contexts: Sequence[str]
+) -> float:
+    started = time.process_time()
+    aligner(text, contexts)
+    return (time.process_time() - started) * 1e3
 
 
 def _verbatim(texts: Sequence[str], count: int) -> dict[str, float]:
@@ -200,16 +207,14 @@ def _shares(row: dict[str, Any]) -> str:
     return f"{row['quotes']:5}   " + "   ".join(f"{row[c] / total:8.2%}" for c in columns)
 
 
-def _lengths(texts: Sequence[str], count: int) -> dict[str, dict[int, float]]:
+def _lengths(texts: Sequence[str], count: int, repeat: int) -> dict[str, dict[int, float]]:
     """Mean milliseconds a document by aligner and document length."""
-    by_length = {n: cases(texts, n, count, PLOTTED_MIX, seed=n) for n in PLOTTED_LENGTHS}
-    return {
-        name: {
-            length: statistics.mean(_per_document(aligner, made)) * 1e3
-            for length, made in by_length.items()
-        }
-        for name, aligner in peers().items()
-    }
+    means: dict[str, dict[int, float]] = {name: {} for name in peers()}
+    for length in PLOTTED_LENGTHS:
+        timed = _timed(cases(texts, length, count, PLOTTED_MIX, seed=length), repeat)
+        for name, milliseconds in timed.items():
+            means[name][length] = statistics.mean(milliseconds)
+    return means
 
 
 def _plot(lengths: dict[str, dict[int, float]], path: Path) -> None:
