@@ -81,7 +81,7 @@ async def test_budgets_bound_a_batch():
     async with Batcher(scorer, max_tokens=100) as batcher:
         await batcher.assess([pair("x" * 1000, value="0.1"), *pairs(20)])
     assert scorer.batches[0] == 1
-    assert max(scorer.batches) < 10
+    assert max(scorer.batches) <= 100 // 9, "about 9 tokens each by the estimate"
 
 
 async def test_one_bad_pair_fails_alone():
