@@ -3,26 +3,46 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.table import Table
+
+from schemas.base import Contract
 from streams.cli.documents import complain, print_line
 from streams.cli.labelled import print_tables
 from streams.errors import OperatorError
 
 if TYPE_CHECKING:
     from scoring_worker.evaluation import Dataset, Evaluation, EvaluationReport
-    from scoring_worker.evaluation.experiments.extractors import Figure5
-    from scoring_worker.evaluation.experiments.label_curve import CurveSettings, LabelCurve
-    from scoring_worker.evaluation.experiments.published import Table1
+    from scoring_worker.evaluation.experiments.label_curve import CurveSettings
     from scoring_worker.evaluation.sources import OnProgress
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
 LOCAL_SCORERS = ("default", "nli", "hhem")
 """Those of table1 where none is named. The LLM is left out: it is asked only by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What came out: figures for --json, tables, files, and what was left out and why."""
+
+    figures: Contract
+    tables: Sequence[Table]
+    written: Sequence[Path]
+    left_out: Sequence[str] = ()
+
+    def show(self) -> None:
+        """Print all of it; not while a progress bar is on the screen."""
+        print_tables(self.tables)
+        for reason in self.left_out:
+            complain.print(f"left out: {reason}", markup=False, soft_wrap=True)
+        for path in self.written:
+            print_line(f"written: {path}")
 
 
 def judged(
@@ -48,23 +68,20 @@ def _named(on_progress: OnProgress, name: str, stage: str, done: int, total: int
     on_progress(f"{name}: {stage}", done, total)
 
 
-def side_by_side(evaluations: list[Evaluation], folder: Path | None) -> EvaluationReport:
-    """All figures, printed; tables and plots go to ``folder``."""
-    from scoring_worker.evaluation import EvaluationReport, result_of
-    from scoring_worker.evaluation.report import write_report
-    from scoring_worker.evaluation.tables import terminal_tables
-
-    made = EvaluationReport(results=tuple(map(result_of, evaluations)))
-    print_tables(terminal_tables(made.results))
-    if folder:
-        print_line(f"written: {write_report(folder, evaluations, made)}")
-    return made
+def side_by_side(evaluations: list[Evaluation], folder: Path | None) -> Findings:
+    """All figures; Markdown tables and plots go to ``folder``."""
+    made = _report(evaluations)
+    return Findings(made, *_shown(made, evaluations, folder))
 
 
 def table1(
     datasets: list[Dataset], scorers: list[str], folder: Path | None, on_progress: OnProgress
-) -> Table1:
-    """The scorers beside the paper's; of those nobody asked for, the ones that are there."""
+) -> Findings:
+    """The scorers beside the paper's; of those nobody asked for, the ones that are there.
+
+    Raises:
+        ModelError: a scorer that was asked for cannot be loaded.
+    """
     from scoring_worker import ModelError
     from scoring_worker.evaluation.experiments.published import TABLE_1, Table1
     from scoring_worker.evaluation.experiments.tables import published_table
@@ -78,31 +95,33 @@ def table1(
             if scorers:
                 raise
             unavailable[name] = str(error)
-            complain.print(f"left out: {name}: {error}", markup=False, soft_wrap=True)
     order = {dataset.name: at for at, dataset in enumerate(datasets)}
     evaluations.sort(key=lambda one: order[one.dataset.name])
-    made = side_by_side(evaluations, folder)
-    print_tables([published_table(TABLE_1)])
-    return Table1(results=made.results, unavailable=unavailable)
+    made = _report(evaluations)
+    tables, written = _shown(made, evaluations, folder)
+    return Findings(
+        Table1(results=made.results, unavailable=unavailable),
+        [*tables, published_table(TABLE_1)],
+        written,
+        [f"{name}: {why}" for name, why in unavailable.items()],
+    )
 
 
-def figure5(evaluations: list[Evaluation], folder: Path | None) -> Figure5:
+def figure5(evaluations: list[Evaluation], folder: Path | None) -> Findings:
     """Extractor models by score and by label; the plots go to ``folder``."""
     from scoring_worker.evaluation.experiments.extractors import Figure5, compare_extractors, plot
     from scoring_worker.evaluation.experiments.tables import extractor_table
     from scoring_worker.evaluation.report import file_name
 
     made = Figure5(results=tuple(map(compare_extractors, evaluations)))
-    print_tables(map(extractor_table, made.results))
     by_dataset = defaultdict(list)
     for comparison in made.results:
         by_dataset[comparison.dataset].append(comparison)
-    for name, comparisons in by_dataset.items():
-        if folder:
-            path = folder / f"{file_name(name, 'figure5')}.png"
-            plot(path, comparisons)
-            print_line(f"written: {path}")
-    return made
+    written = []
+    for name, comparisons in by_dataset.items() if folder else ():
+        written.append(Path(folder or "", f"{file_name(name, 'figure5')}.png"))
+        plot(written[-1], comparisons)
+    return Findings(made, list(map(extractor_table, made.results)), written)
 
 
 def curve_settings(
@@ -130,7 +149,7 @@ def figure4(
     curve: CurveSettings,
     folder: Path | None,
     on_progress: OnProgress,
-) -> LabelCurve:
+) -> Findings:
     """F1 by gold labels; the plot goes to ``folder``.
 
     Raises:
@@ -143,11 +162,25 @@ def figure4(
     if len(datasets) != 1:
         raise OperatorError("figure4 takes one data set: its labels are split into folds")
     made = label_curve(datasets[0], curve, on_progress=on_progress)
-    print_tables([curve_table(made)])
-    for absent in made.absent:
-        complain.print(f"left out: {absent}", markup=False, soft_wrap=True)
+    written = []
     if folder:
-        path = folder / f"{file_name(made.dataset, 'figure4')}.png"
-        plot(path, made)
-        print_line(f"written: {path}")
-    return made
+        written.append(folder / f"{file_name(made.dataset, 'figure4')}.png")
+        plot(written[-1], made)
+    return Findings(made, [curve_table(made)], written, list(made.absent))
+
+
+def _report(evaluations: list[Evaluation]) -> EvaluationReport:
+    from scoring_worker.evaluation import EvaluationReport, result_of
+
+    return EvaluationReport(results=tuple(map(result_of, evaluations)))
+
+
+def _shown(
+    made: EvaluationReport, evaluations: list[Evaluation], folder: Path | None
+) -> tuple[list[Table], list[Path]]:
+    """Tables for the terminal, and the report where a folder is given."""
+    from scoring_worker.evaluation.report import write_report
+    from scoring_worker.evaluation.tables import terminal_tables
+
+    written = [write_report(folder, evaluations, made)] if folder else []
+    return terminal_tables(made.results), written

@@ -25,7 +25,6 @@ from streams.cli.labelled import (
 from streams.settings import settings
 
 if TYPE_CHECKING:
-    from schemas.base import Contract
     from scoring_worker.evaluation import Dataset, Sources
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
@@ -107,23 +106,32 @@ def evaluate(
     as flagged. Exits 1 if a row could not be read.
     """
     given = scorers or [settings().scorer]
-    made: Contract
+    _make_room(json_file, report)
     with progress_bars() as on_progress:
         sources = label_sources(documents, seed, on_progress)
         read = [_read(path, sources, labels, limit) for path in datasets]
         if experiment is Experiment.figure4:
             curve = curve_settings(silver, base, sizes=sizes, folds=folds, epochs=epochs, seed=seed)
-            made = figure4(read, curve, report, on_progress)
+            found = figure4(read, curve, report, on_progress)
         elif experiment is Experiment.figure5:
-            made = figure5(judged(read, given, on_progress), report)
+            found = figure5(judged(read, given, on_progress), report)
         elif experiment is Experiment.table1:
-            made = table1(read, scorers, report, on_progress)
+            found = table1(read, scorers, report, on_progress)
         else:
-            made = side_by_side(judged(read, given, on_progress), report)
+            found = side_by_side(judged(read, given, on_progress), report)
+    found.show()
     if json_file:
-        json_file.write_text(made.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        json_file.write_text(found.figures.model_dump_json(indent=2) + "\n", encoding="utf-8")
     if any(dataset.refused for dataset in read):
         raise typer.Exit(1)
+
+
+def _make_room(json_file: Path | None, report: Path | None) -> None:
+    """Folders for what will be written: their faults are cheaper now than after an hour."""
+    if json_file:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+    if report:
+        report.mkdir(parents=True, exist_ok=True)
 
 
 def _read(path: Path, sources: Sources, labels: str | None, limit: int | None) -> Dataset:
