@@ -104,7 +104,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--role", action="append", choices=("align", "score"))
-    parser.add_argument("--documents", type=int, default=200, help="of 20,000 characters, to align")
+    parser.add_argument("--documents", type=int, default=280, help="of 20,000 characters, to align")
     parser.add_argument("--pairs", type=int, default=4_000, help="to score")
     parser.add_argument("--json", type=Path, help="write the figures there")
     options = parser.parse_args()

@@ -25,7 +25,6 @@ from agents.aligner import Aligner
 from agents.claims import PassageIndex, ground_claim, split_claims
 from agents.document_store import DocumentMismatch, DocumentMissing, DocumentStore
 from agents.extraction.errors import ExtractionError
-from agents.extraction.extractor import Extractor
 from schemas import (
     AlignedExtraction,
     Assessment,
@@ -55,6 +54,7 @@ from .topics import (
 )
 
 if TYPE_CHECKING:
+    from agents.extraction.extractor import Extractor
     from scoring_worker import Pair
 
 Assess = Callable[[Sequence["Pair"]], Awaitable[Sequence[Assessment]]]

@@ -53,11 +53,3 @@ async def test_no_fault_breaks_a_promise_under_any_seed(
     stack: Stack, name: str, seed: int, tmp_path: Path
 ):
     await keeps_its_promises(stack, name, seed, tmp_path)
-
-
-async def test_what_cannot_be_written_stops_the_worker(stack: Stack, tmp_path: Path):
-    """The control of the fault itself: without a stop, nothing would have been at stake."""
-    fault, shape = CATALOGUE["quarantine-unwritable"]
-    history = await run_fault(stack, fault, shape, seed=10, logs=tmp_path)
-    run = figures_of("quarantine-unwritable", 10, history)
-    assert (broken(run), run.dead_letters > 0) == ({}, True)
