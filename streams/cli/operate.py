@@ -16,7 +16,7 @@ from streams.settings import settings
 from streams.signals import stop_event
 
 if TYPE_CHECKING:
-    from streams.doctor import Diagnosis
+    from streams.diagnosis import Diagnosis
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -108,7 +108,8 @@ def audit_verify(
     ] = None,
 ) -> None:
     """Find changed, removed, inserted and reordered verdicts. Exits 1 if there is any."""
-    from streams.audit import parse_heads, verify
+    from streams.audit import parse_heads
+    from streams.audit_verification import verify
 
     anchored = list(parse_heads(heads.read_text().splitlines())) if heads else []
     result = asyncio.run(verify(settings(), anchored))

@@ -16,18 +16,9 @@ from hypothesis import strategies as st
 
 from schemas import AuditBlock, AuditEntry, Coordinates, DeadLetter
 from streams.admin import create_topics
-from streams.audit import (
-    AuditResult,
-    Chain,
-    Head,
-    Recorded,
-    fold,
-    genesis,
-    read_chains,
-    verify,
-    verify_chain,
-)
+from streams.audit import Chain, Head, Recorded, fold, genesis, read_chains
 from streams.audit_source import AuditSource, last_blocks
+from streams.audit_verification import AuditResult, verify, verify_chain
 from streams.errors import OperatorError
 from streams.kafka_clients import new_admin, new_producer
 from streams.publisher import KafkaPublisher

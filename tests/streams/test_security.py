@@ -18,6 +18,7 @@ from redis.exceptions import RedisError
 
 from streams import doctor
 from streams.admin import create_topics
+from streams.diagnosis import Diagnosis
 from streams.embedded import free_port
 from streams.settings import Settings
 from streams.topics import MANIFESTS
@@ -38,7 +39,7 @@ def certificates(tmp_path_factory) -> Certificates:
     return make_certificates(tmp_path_factory.mktemp("certificates"))
 
 
-async def diagnosed(settings: Settings) -> doctor.Diagnosis:
+async def diagnosed(settings: Settings) -> Diagnosis:
     """What the doctor says of the broker.
 
     aiokafka 0.14 leaves the connection open whose login or first request fails: it ends here.
