@@ -59,10 +59,14 @@ class PaddedForward:
         self._model = model
         self._pad_token = pad_token
         self._reads_types = getattr(model.config, "type_vocab_size", 0) > 1
+        self._positions = getattr(model.config, "max_position_embeddings", None)
 
     def logits(self, tile: Sequence[Piece]) -> Tensor:
         """Logits [pieces, labels] of a tile."""
-        length = -(-max(map(len, tile)) // 8) * 8  # GPUs multiply multiples of 8 faster
+        longest = max(map(len, tile))
+        length = -(-longest // 8) * 8  # GPUs multiply multiples of 8 faster
+        if self._positions is not None and length > self._positions:
+            length = longest
         inputs = {
             "input_ids": _padded([piece.ids for piece in tile], length, self._pad_token),
             "attention_mask": _padded([[1] * len(piece) for piece in tile], length, 0),
@@ -191,7 +195,7 @@ class Encoder:
         """Scores a tile; halves what fails until the guilty pieces stand alone."""
         try:
             computed = self._compute(tile)
-        except (RuntimeError, MemoryError) as error:  # torch.OutOfMemoryError is a RuntimeError
+        except (RuntimeError, MemoryError, IndexError) as error:  # CUDA's are RuntimeErrors
             failure = _failure(error)
             log.warning("forward_failed", pieces=len(tile), error=type(error).__name__)
             if self.placement.device.type == "cuda":
@@ -232,7 +236,7 @@ class Encoder:
         return column
 
 
-def _failure(error: RuntimeError | MemoryError) -> PairFailure:
+def _failure(error: RuntimeError | MemoryError | IndexError) -> PairFailure:
     out_of_memory = isinstance(error, MemoryError | torch.OutOfMemoryError)
     detail = "out of memory" if out_of_memory else f"the forward pass failed: {str(error)[:200]}"
     return PairFailure("scorer_failed", detail)

@@ -150,6 +150,7 @@ class Broken:
         (torch.OutOfMemoryError("CUDA out of memory"), "scorer_failed", "out of memory"),
         (MemoryError(), "scorer_failed", "out of memory"),
         (RuntimeError("kernel failed"), "scorer_failed", "kernel failed"),
+        (IndexError("index out of range"), "scorer_failed", "out of range"),
         (float("nan"), "score_not_finite", "not finite"),
         (float("inf"), "score_not_finite", "not finite"),
     ],
