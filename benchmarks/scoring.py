@@ -32,16 +32,17 @@ from sklearn.metrics import roc_auc_score
 from transformers import DebertaV2Config, DebertaV2ForSequenceClassification
 
 from schemas import LabelledExtraction
-from schemas.jsonl import read_jsonl
+from schemas.jsonl import BadLine, read_jsonl
 from scoring_worker import Pair, Scorer, load_scorer
 from scoring_worker.batcher import Batcher
 from scoring_worker.devices import use_threads
 from scoring_worker.loading import open_manifest
+from scoring_worker.quantised import has_int8
 from scoring_worker.weights import base_folder, load_adapted, load_full, load_tokenizer
 
 CPU_BATCH = 32  # CrossEncoder's own default
-ONE_BY_ONE = 100
-PADDED_TO_512 = {"cpu": 24, "cuda": 512}
+ONE_BY_ONE = 50
+PADDED_TO_512 = {"cpu": 8, "cuda": 512}
 EVENT = 8  # pairs that a caller of the stream brings at a time
 
 Run = Callable[[], object]
@@ -52,10 +53,10 @@ def main() -> None:
     arguments = _arguments()
     use_threads(arguments.threads)
     pairs, supported = _pairs(arguments.extractions, arguments.pairs)
-    tokens = statistics.mean(len(p.premise) + len(p.hypothesis) for p in pairs)
+    characters = statistics.mean(len(p.premise) + len(p.hypothesis) for p in pairs)
     figures: dict[str, Any] = {
         "pairs": len(pairs),
-        "mean_characters": round(tokens, 1),
+        "mean_characters": round(characters, 1),
         "torch_threads": torch.get_num_threads(),
         "torch": torch.__version__,
         "labels": "tribunal labels were written and checked by LLM annotators, not by lawyers",
@@ -79,7 +80,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--scorer", default="default")
     parser.add_argument("--extractions", type=Path)
-    parser.add_argument("--pairs", type=int, default=675, help="pairs to make up without a file")
+    parser.add_argument("--pairs", type=int, default=675, help="how many, made up or of the file")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int)
     parser.add_argument("--json", type=Path)
@@ -89,9 +90,11 @@ def _arguments() -> argparse.Namespace:
 def _pairs(path: Path | None, count: int) -> tuple[list[Pair], list[int] | None]:
     if path is None:
         return _made_up(count), None
-    rows = [row for row in read_jsonl(path, LabelledExtraction) if hasattr(row, "label")]
-    pairs = [Pair(r.context, r.hypothesis, r.entity_type, r.value) for r in rows if r.context]
-    return pairs, [int(row.label or 0) for row in rows if row.context]
+    read = [row for row in read_jsonl(path, LabelledExtraction) if not isinstance(row, BadLine)]
+    usable = [row for row in read if row.context.strip()]
+    rows = usable[:: max(1, len(usable) // count)][:count]
+    pairs = [Pair(r.context, r.hypothesis, r.entity_type, r.value) for r in rows]
+    return pairs, [int(row.label or 0) for row in rows]
 
 
 def _made_up(count: int) -> list[Pair]:
@@ -192,12 +195,18 @@ class _Contest:
 def _measure(contest: _Contest, pairs: list[Pair], supported: list[int] | None) -> dict[str, Any]:
     scorer, bare, device, rounds = contest.scorer, contest.bare, contest.device, contest.rounds
     peer = CrossEncoder(str(contest.merged), device=device, max_length=512)
+    int8 = (
+        load_scorer(contest.merged, device="cpu", precision="int8")
+        if device == "cpu" and has_int8()
+        else None
+    )
     texts = [(pair.premise, pair.hypothesis) for pair in pairs]
     batch = CPU_BATCH if device == "cpu" else 512
     few, single = pairs[: PADDED_TO_512[device]], pairs[:ONE_BY_ONE]
     ways: dict[str, tuple[int, Run]] = {
         "ours, with its checks": (len(pairs), lambda: scorer.assess(pairs)),
         "ours, encoder alone": (len(pairs), lambda: bare.assess(pairs)),
+        **({"ours, encoder in int8": (len(pairs), lambda: int8.assess(pairs))} if int8 else {}),
         "CrossEncoder.predict": (len(pairs), lambda: peer.predict(texts, batch_size=batch)),
         "one by one": (len(single), lambda: [peer.predict([_texts(p)]) for p in single]),
         "padded to 512": (len(few), lambda: _padded(peer, few)),
@@ -219,7 +228,7 @@ def _measure(contest: _Contest, pairs: list[Pair], supported: list[int] | None) 
             best["ours, with its checks"] / best["CrossEncoder.predict"], 2
         ),
         "streamed_share_of_bare": round(best["ours, streamed"] / best["ours, with its checks"], 3),
-        **_agreement(bare, peer, pairs, texts, supported),
+        **_agreement(bare, int8, peer, texts, supported),
     }
 
 
@@ -249,17 +258,26 @@ async def _streamed(scorer: Scorer, pairs: list[Pair]) -> None:
 
 
 def _agreement(
-    bare: Any, peer: Any, pairs: list[Pair], texts: list[Any], supported: list[int] | None
+    bare: Any, int8: Any, peer: Any, texts: list[Any], supported: list[int] | None
 ) -> dict[str, Any]:
     """How far our scores are from CrossEncoder's, and what that does to the AUROC."""
-    ours = bare.encoder.probabilities(*zip(*texts, strict=True))
     raw = peer.predict(texts, activation_fn=torch.nn.Identity(), convert_to_tensor=True).double()
-    scores = torch.sigmoid(raw) if raw.dim() == 1 else raw.softmax(-1)[:, bare.manifest.labels]
-    theirs = scores.cpu().numpy()
-    agreement = {"largest_difference": float(np.abs(ours - theirs).max())}
+    single = raw.dim() == 1
+    theirs = torch.sigmoid(raw) if single else raw.softmax(-1)[:, bare.manifest.labels]
+    scores = {
+        "cross_encoder": theirs.cpu().numpy(),
+        "encoder": bare.encoder.probabilities(*zip(*texts, strict=True)),
+    }
+    if int8:
+        scores["int8"] = int8.encoder.probabilities(*zip(*texts, strict=True))
+    agreement = {
+        f"largest_difference_of_{name}": float(np.abs(given - scores["cross_encoder"]).max())
+        for name, given in scores.items()
+        if name != "cross_encoder"
+    }
     if supported and len(set(supported)) == 2:
-        agreement["auroc_of_encoder"] = float(roc_auc_score(supported, ours))
-        agreement["auroc_of_cross_encoder"] = float(roc_auc_score(supported, theirs))
+        for name, given in scores.items():
+            agreement[f"auroc_of_{name}"] = float(roc_auc_score(supported, given))
     return agreement
 
 
