@@ -14,7 +14,7 @@ from scoring_worker.scorer import Pair, Scorer
 from .cases import Case, Dataset, Lost
 from .sources import OnProgress
 
-BATCH = 1_024
+BATCH = 512
 LATENCY_SAMPLE = 200
 LATENCY_SECONDS = 10.0
 """Pairs that are scored alone, one after the other, for the latency figures, and for how long."""
