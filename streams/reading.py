@@ -19,6 +19,7 @@ from .topics import Topic
 
 POLL_MILLISECONDS = 250
 METADATA_PATIENCE_SECONDS = 10.0
+START_PATIENCE_SECONDS = 5.0
 REREAD_PATIENCE_SECONDS = 5.0
 
 
@@ -34,11 +35,15 @@ class Unreadable(LookupError):
 async def reader(settings: Settings) -> AsyncIterator[AIOKafkaConsumer]:
     """A consumer outside every group, closed on the way out even where it could not start."""
     consumer = new_reader(settings)
+    starting = asyncio.create_task(consumer.start())
     try:
-        await consumer.start()
+        await asyncio.shield(starting)
         await asyncio.sleep(0)  # aiokafka 0.14 cannot stop before its tasks began
         yield consumer
     finally:
+        # Nor does it close what it opened when its start is cut off.
+        await asyncio.wait((starting,), timeout=START_PATIENCE_SECONDS)
+        starting.cancel()
         await consumer.stop()
 
 
