@@ -82,7 +82,7 @@ def cases(texts: Sequence[str], characters: int, count: int, mix: str, seed: int
 
 
 def _kinds(mix: tuple[int, int, int], total: int) -> list[Kind]:
-    counts = [round(total * percent / 100) for percent in mix]
+    counts = [max(percent > 0, round(total * percent / 100)) for percent in mix]
     counts[mix.index(max(mix))] += total - sum(counts)
     return [kind for kind, count in zip(KINDS, counts, strict=True) for _ in range(count)]
 
