@@ -10,7 +10,13 @@ from typing import Protocol
 import stamina
 import structlog
 from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordTooLargeError
+from aiokafka.errors import (
+    KafkaError,
+    MessageSizeTooLargeError,
+    OutOfOrderSequenceNumber,
+    ProducerFenced,
+    RecordTooLargeError,
+)
 
 from schemas import Verdict
 
@@ -23,6 +29,10 @@ log = structlog.get_logger(__name__)
 
 # Errors of one record, which no repetition mends.
 RECORD_ERRORS = (MessageSizeTooLargeError, RecordTooLargeError)
+
+# Errors of the producer itself: the broker lost or replaced its identity. Only a new one, in a
+# new process, can go on.
+PRODUCER_ERRORS = (OutOfOrderSequenceNumber, ProducerFenced)
 
 
 class PublishFailed(Exception):
@@ -61,7 +71,7 @@ class KafkaPublisher:
         pending = dict(enumerate(outgoing))
         try:
             async for attempt in stamina.retry_context(
-                on=KafkaError,
+                on=_may_pass,
                 attempts=None,
                 timeout=self._settings.publish_patience_seconds,
                 wait_max=10,
@@ -114,6 +124,10 @@ class KafkaPublisher:
             _count(pending[position])
         del pending[position]
         return None
+
+
+def _may_pass(error: Exception) -> bool:
+    return isinstance(error, KafkaError) and not isinstance(error, PRODUCER_ERRORS)
 
 
 def _count(outgoing: Outgoing) -> None:

@@ -12,6 +12,8 @@ from aiokafka.errors import (
     KafkaTimeoutError,
     MessageSizeTooLargeError,
     NotLeaderForPartitionError,
+    OutOfOrderSequenceNumber,
+    ProducerFenced,
     RecordTooLargeError,
 )
 
@@ -101,6 +103,14 @@ async def test_a_broker_that_stays_away_ends_in_publish_failed():
     producer = Producer(on_ack=lambda *_: KafkaConnectionError())
     with pytest.raises(PublishFailed, match="2 records: KafkaConnectionError"):
         await publisher(producer, patience=0.05).publish(documents("a", "b"))
+
+
+@pytest.mark.parametrize("error", [OutOfOrderSequenceNumber, ProducerFenced])
+async def test_a_producer_that_lost_its_identity_does_not_try_in_vain(error: type[Exception]):
+    producer = Producer(on_ack=lambda *_: error())
+    with pytest.raises(PublishFailed):
+        await publisher(producer).publish(documents("a"))
+    assert producer.attempts == {"a": 1}
 
 
 async def test_an_error_that_is_not_the_brokers_is_not_taken_for_one():
