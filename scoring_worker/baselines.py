@@ -77,6 +77,13 @@ def load_hhem(placement: Placement, folder: Path | None = None) -> EncoderScorer
     return EncoderScorer(manifest, encoder)
 
 
+def is_hhem(folder: Path) -> bool:
+    """Whether ``folder`` says of itself that it is HHEM 2."""
+    if not (folder / "config.json").is_file():
+        return False
+    return str(_json(folder / "config.json").get("model_type", "")).startswith("HHEMv2")
+
+
 class FirstTokenForward(PaddedForward):
     """Reads a token classifier at the first token of each piece."""
 

@@ -62,13 +62,13 @@ def load_scorer(
     if name == "cascade":
         return _load_cascade(device, precision, threads, grader)
     use_threads(threads)
-    if name == "hhem":
-        from .baselines import load_hhem  # noqa: PLC0415 (its model code is seldom needed)
+    from .baselines import HHEM_HUB_ID, NLI_HUB_ID, is_hhem, load_hhem  # noqa: PLC0415 (seldom needed)
 
+    if name in ("hhem", HHEM_HUB_ID):
         return load_hhem(place(device, precision))
+    if is_hhem(Path(name)):
+        return load_hhem(place(device, precision), Path(name))
     if name == "nli":
-        from .baselines import NLI_HUB_ID  # noqa: PLC0415
-
         folder, manifest = open_manifest(NLI_HUB_ID)
         manifest = manifest.model_copy(update={"name": "nli"})
     else:

@@ -82,6 +82,14 @@ def test_hhem_scores_at_its_first_token(hhem):
     assert scorer.name == "hhem"
 
 
+def test_a_folder_with_hhem_is_loaded_as_hhem(hhem):
+    """Its path is enough: the config says what it is."""
+    folder, model = hhem
+    (assessment,) = load_scorer(folder, device="cpu").assess([tiny.pair("may 4", "may")])
+    assert assessment.scorer == "hhem"
+    assert assessment.score == pytest.approx(expected(model, "may 4", "Date: may"), abs=1e-5)
+
+
 def test_hhem_reads_texts_as_texts(hhem):
     """Neither placeholders nor special tokens in a document change the prompt."""
     folder, _ = hhem
