@@ -81,9 +81,7 @@ def _llm_environment() -> dict[str, str]:
     }
 
 
-def _start_recorded_llm(
-    processes: Processes, base_url: str, recording: tuple[Path, Path]
-) -> None:
+def _start_recorded_llm(processes: Processes, base_url: str, recording: tuple[Path, Path]) -> None:
     documents, extractions = recording
     port = base_url.rsplit(":", 1)[1].removesuffix("/v1")
     processes.start(
