@@ -256,14 +256,14 @@ async def _until_end(
 
 
 async def _partitions(consumer: AIOKafkaConsumer, name: str) -> set[int]:
-    """Partition numbers of a topic; a new client may not have heard of it yet."""
+    """Partition numbers of a topic, which may be younger than what this client knows."""
     deadline = asyncio.get_running_loop().time() + METADATA_PATIENCE_SECONDS
     while not (known := consumer.partitions_for_topic(name)):
-        if name in await consumer.topics():
-            continue
         if asyncio.get_running_loop().time() > deadline:
             raise UnknownTopic(
                 f"topic {name} does not exist; run `safepassage doctor --create-topics`"
             )
         await asyncio.sleep(0.2)
+        # `consumer.topics()` asks the broker too, but leaves what the client knows as it was.
+        await consumer._client.force_metadata_update()  # noqa: SLF001 - nothing public does it
     return set(known)
