@@ -265,5 +265,5 @@ async def _partitions(consumer: AIOKafkaConsumer, name: str) -> set[int]:
             )
         await asyncio.sleep(0.2)
         # `consumer.topics()` asks the broker too, but leaves what the client knows as it was.
-        await consumer._client.force_metadata_update()  # noqa: SLF001 - nothing public does it
+        await consumer._client.force_metadata_update()
     return set(known)

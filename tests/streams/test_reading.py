@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from aiokafka import TopicPartition
 
@@ -9,6 +11,7 @@ from agents.document_store import DocumentMissing
 from schemas import Coordinates, Document
 from streams import reading
 from streams.admin import create_topics
+from streams.kafka_clients import new_reader
 from streams.reading import UnknownTopic, Unreadable, read_topics, reread
 from streams.settings import Settings
 from streams.topics import ACCEPTED, DOCUMENTS
@@ -47,6 +50,20 @@ async def test_a_read_of_a_missing_topic_says_so(kafka: Settings, monkeypatch: p
     monkeypatch.setattr(reading, "METADATA_PATIENCE_SECONDS", 0.1)
     with pytest.raises(UnknownTopic, match="doctor --create-topics"):
         await all_records(kafka, DOCUMENTS)
+
+
+async def test_a_topic_younger_than_the_client_is_found(kafka: Settings):
+    """The client learnt what there is before the topic was made."""
+    consumer = new_reader(kafka)
+    await consumer.start()
+    try:
+        await consumer.topics()
+        await create_topics(kafka)
+        async with asyncio.timeout(10):
+            assigned = await reading.assign(consumer, [kafka.topic(DOCUMENTS.name)])
+        assert len(assigned) == kafka.partitions
+    finally:
+        await consumer.stop()
 
 
 async def test_every_record_can_be_read_again(documents: Settings):
