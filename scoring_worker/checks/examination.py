@@ -71,10 +71,9 @@ def _examine_value(pair: Pair, value: str, folded: str) -> tuple[Examination, Pl
         return _examine_category(chosen), None
     figures = quantities.compare_figures(value, pair.premise)
     examination = Examination(FIGURE if figures.wanted else NAME)
-    place = _examine_words(examination, value, folded)
     if figures.wanted:
         _examine_figures(examination, figures)
-    return examination, place
+    return examination, _examine_words(examination, value, folded)
 
 
 def _examine_date(date: dates.PartialDate, premise: str) -> tuple[Examination, Place | None]:
@@ -146,6 +145,10 @@ def _examine_figures(examination: Examination, figures: quantities.Figures) -> N
 
 def _examine_words(examination: Examination, value: str, folded: str) -> Place | None:
     coverage = cover(value, folded)
+    if coverage.share == 0 and examination.features.get("figures_shown") and _is_bare(value):
+        # 1200 stands in "$1,200.00", only written in another way.
+        examination.features |= {"covered": 1.0, "verbatim": 0.0, "all_words": 1.0}
+        return None
     examination.features["covered"] = coverage.share
     examination.features["verbatim"] = float(coverage.verbatim)
     whole = coverage.share == 1.0 and not coverage.expanded
@@ -155,6 +158,10 @@ def _examine_words(examination: Examination, value: str, folded: str) -> Place |
     if coverage.share == 0 or coverage.acronym:
         return None
     return Place(coverage.start, coverage.end)
+
+
+def _is_bare(value: str) -> bool:
+    return not any(map(str.isalpha, value))
 
 
 def _note_words(examination: Examination, coverage: Coverage) -> None:
