@@ -71,7 +71,7 @@ def harbour_loop(folder: Path) -> Iterator[Loop]:
     harbour.write_notes(HELD_OUT, folder / "new.jsonl", folder / "new-extractions.jsonl")
     port = free_port()
     environment = {
-        "SAFEPASSAGE_SCORER": str(strict_scorer(folder / "strict")),
+        "SAFEPASSAGE_SCORER": str(default_with_threshold(folder / "strict", 1.0)),
         "SAFEPASSAGE_CONSOLE_PORT": str(port),
         "SAFEPASSAGE_CONSOLE_TOKEN": TOKEN,
         "SAFEPASSAGE_LEAKAGE_SAMPLE": "0",
@@ -83,25 +83,12 @@ def harbour_loop(folder: Path) -> Iterator[Loop]:
         yield Loop(stack.environment, folder, f"http://127.0.0.1:{port}")
 
 
-def strict_scorer(folder: Path) -> Path:
-    """The default scorer with thresholds that no score reaches."""
+def default_with_threshold(folder: Path, threshold: float) -> Path:
+    """The default scorer, named after ``folder``, with one threshold for every type."""
     shutil.copytree(DEFAULT_MODEL, folder)
-    manifest = ScorerManifest.load(folder)
-    strict = manifest.model_copy(
-        update={"name": "strict", "thresholds": Thresholds(default=1.0, by_type={})}
-    )
-    strict.save(folder)
-    return folder
-
-
-def accepting_scorer(folder: Path) -> Path:
-    """The default scorer with thresholds that every score reaches."""
-    shutil.copytree(DEFAULT_MODEL, folder)
-    manifest = ScorerManifest.load(folder)
-    lax = manifest.model_copy(
-        update={"name": "lax", "thresholds": Thresholds(default=0.0, by_type={})}
-    )
-    lax.save(folder)
+    thresholds = Thresholds(default=threshold, by_type={})
+    changes = {"name": folder.name, "thresholds": thresholds}
+    ScorerManifest.load(folder).model_copy(update=changes).save(folder)
     return folder
 
 
@@ -151,7 +138,7 @@ def test_round_the_loop(tmp_path: Path) -> None:
         assert report["flips"]
         assert (tmp_path / "report" / "report.html").stat().st_size > 0
 
-        accepting_scorer(tmp_path / "lax")
+        default_with_threshold(tmp_path / "lax", 0.0)
         refusal = loop.run("promote", "lax", code=1)
         assert "recall" in refusal
 
