@@ -173,3 +173,54 @@ async def test_what_is_cancelled_by_stop_is_not_finished():
     await until(lambda: probe.batches)
     await lanes.stop()
     assert probe.finished == []
+
+
+@given(st.lists(st.sampled_from("abcdefg"), max_size=40), st.integers(1, 5), st.integers(0, 30))
+@settings(max_examples=60)
+def test_closing_leaves_no_finished_record_behind_an_unfinished_one(
+    keys: list[str], count: int, turns: int
+):
+    """Else a commit could not pass the gap, and a graceful stop would repeat what is behind it."""
+
+    async def run() -> list[int]:
+        finished: list[Record] = []
+
+        async def handle(handled: list[Record]) -> None:
+            for _ in range(handled[0].offset % 5):
+                await asyncio.sleep(0)
+
+        lanes = Lanes(count, 2, handle, finished.append)
+        lanes.start()
+        records = [record(key, offset) for offset, key in enumerate(keys)]
+        putting = asyncio.create_task(put_all(lanes, records))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        lanes.close()
+        await asyncio.wait_for(lanes.idle(), 5)
+        await asyncio.wait_for(putting, 5)
+        await lanes.stop()
+        return sorted(entry.offset for entry in finished)
+
+    finished = asyncio.run(run())
+    assert finished == list(range(len(finished)))
+
+
+async def test_an_error_ends_the_wait_for_what_was_kept():
+    gate = asyncio.Event()
+    begun: list[Record] = []
+
+    async def handle(batch: list[Record]) -> None:
+        begun.extend(batch)
+        await gate.wait()
+        raise OSError("the disk is gone")
+
+    lanes = Lanes(2, 1, handle, begun.append)
+    lanes.start()
+    slow, fast = (key_of_lane(lanes, lane) for lane in range(2))
+    await put_all(lanes, [record(slow, 0), record(slow, 1), record(fast, 2)])
+    await until(lambda: len(begun) == 2)
+    lanes.close()
+    gate.set()
+    await asyncio.wait_for(lanes.idle(), 5)
+    assert [entry.offset for entry in begun] == [0, 2]
+    await lanes.stop()
