@@ -222,5 +222,6 @@ async def test_an_error_ends_the_wait_for_what_was_kept():
     lanes.close()
     gate.set()
     await asyncio.wait_for(lanes.idle(), 5)
+    assert isinstance(lanes.failure.exception(), OSError)
     assert [entry.offset for entry in begun] == [0, 2]
     await lanes.stop()
