@@ -75,6 +75,11 @@ class Hands:
         """What stands in an element, blanks made one."""
         return " ".join(self.find(element_id).text.split())
 
+    def says(self, words: str) -> bool:
+        """Whether the status line comes to begin with ``words``: it is filled after the page."""
+        self.until(lambda: self.text("status").startswith(words))
+        return True
+
     def has(self, element_id: str) -> bool:
         return bool(self.browser.find_elements(By.ID, element_id))
 
@@ -95,10 +100,8 @@ class Hands:
         self.settled()
 
     def settled(self) -> None:
-        """Wait until the page and its script are done, the status line included."""
+        """Wait until the page and its script are done."""
         self.until(lambda: self.script("return document.readyState") == "complete")
-        if self.has("undo"):
-            self.until(lambda: self.text("status"))
 
     def script(self, source: str) -> object:
         found: object = self.browser.execute_script(source)

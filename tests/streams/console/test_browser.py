@@ -63,21 +63,21 @@ async def test_a_reviewer_judges_by_keyboard_and_a_restart_loses_nothing(
         assert [e.text for e in browser.find_elements(By.CSS_SELECTOR, "#quote del")] != []
         assert [e.text for e in browser.find_elements(By.CSS_SELECTOR, "#passage ins")] != []
         hands.press_and_go("s")
-        assert hands.text("status") == "Saved: supports, Hearing Date: January 11, 2012"
+        assert hands.says("Saved: supports, Hearing Date: January 11, 2012")
         hands.press_and_go("i")
         hands.press_and_go("n")
-        assert hands.text("status").startswith("Saved: skipped")
+        assert hands.says("Saved: skipped")
         hands.press("c")
         assert browser.switch_to.active_element.get_attribute("name") == "field0"
         hands.press(Keys.TAB)
         hands.press(Keys.TAB)
         hands.press("17")
         hands.press_and_go(Keys.ENTER)
-        assert hands.text("status").startswith("Saved: corrected")
+        assert hands.says("Saved: corrected")
         undone = hands.case()
         hands.press_and_go("s")
         hands.press_and_go("u")
-        assert hands.text("status") == "Taken back. Decide again."
+        assert hands.says("Taken back. Decide again.")
         assert hands.case() == undone
         assert hands.complaints() == []
 
