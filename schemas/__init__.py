@@ -2,6 +2,7 @@
 
 from .alignment import AlignedExtraction, Alignment, Occurrence, Route, Span
 from .base import Contract, Event
+from .chat_completion import ChatCompletion
 from .claim import Claim, Response, claim_id
 from .document import Coordinates, Document, DocumentRef
 from .entity import Entity, entities_in
@@ -37,6 +38,7 @@ __all__ = [
     "AuditBlock",
     "AuditEntry",
     "BadLine",
+    "ChatCompletion",
     "Claim",
     "Contract",
     "Coordinates",

@@ -12,9 +12,9 @@ from typing import Any
 import stamina
 import structlog
 from openai import APIConnectionError, APIError, APIStatusError, AsyncOpenAI
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import ValidationError
 
-from schemas import Reason, Usage
+from schemas import ChatCompletion, Reason, Usage
 
 from .grader_prompt import Grade, messages, response_format
 from .manifest import ModelError
@@ -137,44 +137,20 @@ class _Spent:
         )
 
 
-class _Message(BaseModel):
-    content: str | None = None
-    refusal: str | None = None
-
-
-class _Choice(BaseModel):
-    message: _Message
-    finish_reason: str | None = None
-
-
-class _Tokens(BaseModel):
-    prompt_tokens: int = Field(default=0, ge=0)
-    completion_tokens: int = Field(default=0, ge=0)
-
-
-class _Body(BaseModel):
-    """What is needed of a chat completion; compatible endpoints differ in the rest."""
-
-    choices: list[_Choice] = Field(min_length=1)
-    usage: _Tokens | None = None
-
-
 def _grade(body: bytes, spent: _Spent) -> Grade:
     """The grade in an answer. Only its JSON field ``label`` decides."""
     try:
-        parsed = _Body.model_validate_json(body)
+        answer = ChatCompletion.model_validate_json(body)
     except ValidationError:
         raise _Passing("scorer_failed", "the endpoint answered no completion") from None
-    tokens = parsed.usage or _Tokens()
-    spent.input_tokens += tokens.prompt_tokens
-    spent.output_tokens += tokens.completion_tokens
-    choice = parsed.choices[0]
-    if choice.message.refusal or choice.finish_reason == "content_filter":
+    spent.input_tokens += answer.input_tokens
+    spent.output_tokens += answer.output_tokens
+    if answer.declined or answer.withheld:
         raise GradeFailed("scorer_failed", "the model declined to grade")
-    if choice.finish_reason == "length":
+    if answer.broke_off:
         raise GradeFailed("scorer_failed", "the grade broke off before its end")
     try:
-        return Grade.model_validate_json(choice.message.content or "")
+        return Grade.model_validate_json(answer.text)
     except ValidationError:
         raise _Passing("scorer_failed", "the answer is not a grade") from None
 

@@ -10,7 +10,9 @@ from typing import Any
 import stamina
 import structlog
 from openai import AsyncOpenAI
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import ValidationError
+
+from schemas import ChatCompletion
 
 from .answers import ExtractionSchema
 from .api_errors import FormRefused, api_errors
@@ -134,45 +136,22 @@ class CompletionCaller:
         return content
 
 
-class _Message(BaseModel):
-    content: str | None = None
-    refusal: str | None = None
-
-
-class _Choice(BaseModel):
-    message: _Message
-    finish_reason: str | None = None
-
-
-class _Tokens(BaseModel):
-    prompt_tokens: int = Field(default=0, ge=0)
-    completion_tokens: int = Field(default=0, ge=0)
-
-
-class _Body(BaseModel):
-    """What is needed of a chat completion; compatible endpoints differ in the rest."""
-
-    choices: list[_Choice] = Field(min_length=1)
-    usage: _Tokens | None = None
-
-
 def _completion(body: bytes) -> Completion:
     try:
-        parsed = _Body.model_validate_json(body)
+        answer = ChatCompletion.model_validate_json(body)
     except ValidationError:
         # A proxy's page or half a response: a fault of the way, not of the document.
         raise LLMUnavailable("the endpoint answered something that is no completion") from None
-    choice, tokens = parsed.choices[0], parsed.usage or _Tokens()
-    if choice.message.refusal:
+    if answer.declined:
         raise Refused("the model declined to answer")
-    if choice.finish_reason == "content_filter":
+    if answer.withheld:
         raise Refused("a content filter withheld the answer")
-    if choice.finish_reason == "length":
-        raise Truncated(f"the answer broke off after {tokens.completion_tokens} tokens")
-    if not choice.message.content:
+    if answer.broke_off:
+        raise Truncated(f"the answer broke off after {answer.output_tokens} tokens")
+    if not answer.text:
         raise Malformed("the answer is empty")
     return Completion(
-        content=choice.message.content,
-        input_tokens=tokens.prompt_tokens,
-        output_tokens=tokens.completion_tokens,
+        content=answer.text,
+        input_tokens=answer.input_tokens,
+        output_tokens=answer.output_tokens,
     )
