@@ -4,25 +4,23 @@ The same weights and the same function as transformers' ``BertForSequenceClassif
 test holds them together to 1e-5), arranged for small batches of short pairs:
 
 * all tokens of a tile stand one after the other, so that no matrix product sees padding;
+* sequences of equal length attend in one call, as they lie: nothing is gathered or masked;
 * query, key and value are one product;
 * the last layer is computed for the first token only, since nothing else is read from it.
 
-Every product has the same shape in every call: a tile is filled up to `TILE_TOKENS` tokens and
-`TILE_ROWS` sequences. The BLAS then adds in the same order wherever a pair stands and whatever
-stands beside it, so a pair's score is the same to the last bit in every batch (seen with MKL:
-tiles of 128 or 256 tokens or of a varying size differ by 3e-8, full tiles of 512 never).
-Attention depends on the length of the sequence alone: padded to the next multiple of
-`ATTENTION_STEP`, and not to the longest of the tile.
+A pair's score is the same to the last bit in every batch. Attention sees one sequence at a time.
+In int8 every sum is of integers, exact in any order. In fp32 every product has the same shape in
+every call, for which a tile is filled up to `TILE_TOKENS` tokens: the BLAS then adds in the same
+order wherever a row stands. So does the small rest that stays fp32, with `TILE_ROWS` rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -32,18 +30,19 @@ from .quantised import Int8Linear, Recorder
 
 TILE_TOKENS = 512
 TILE_ROWS = 64
-ATTENTION_STEP = 16
 
 Affine = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """The sequences of a tile whose attention has the same padded length."""
+    """Neighbours in a tile of the same ``length``: ``count`` sequences, where their tokens lie,
+    and which rows of the tile they are."""
 
-    tokens: Tensor  # [n, length]: positions in the tile, 0 where padded
-    present: Tensor  # [n, length]: False where padded
-    sequences: slice
+    count: int
+    length: int
+    tokens: slice
+    rows: slice
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +81,7 @@ class PackedBert:
         self._pooler = model.bert.pooler.dense
         self._classifier = model.classifier
         self._heads = model.config.num_attention_heads
+        self._exact = False
 
     @staticmethod
     def fits(model: Any) -> bool:
@@ -104,94 +104,82 @@ class PackedBert:
         for tile in typical:
             self.logits(tile)
         self._layers = [layer.mapped(_quantised) for layer in self._layers]
+        self._exact = True
 
     def logits(self, tile: Sequence[Piece]) -> Tensor:
         """Logits [pieces, labels] of a tile within `tile_tokens` and `tile_rows`."""
-        starts = np.cumsum([0, *map(len, tile)])
-        hidden = self._embed(tile)
-        groups = list(_groups(tile, starts))
+        groups = list(_groups(tile))
+        tokens = groups[-1].tokens.stop if self._exact else TILE_TOKENS
+        hidden = self._embed(tile, tokens)
         for layer in self._layers[:-1]:
             hidden = self._forward(layer, hidden, groups)
-        first = _filled(torch.from_numpy(starts[:-1]), TILE_ROWS)
-        pooled = self._forward_first(self._layers[-1], hidden, groups, first)
+        pooled = self._forward_first(self._layers[-1], hidden, groups)
         logits: Tensor = self._classifier(torch.tanh(self._pooler(pooled)))
         return logits[: len(tile)]
 
-    def _embed(self, tile: Sequence[Piece]) -> Tensor:
-        ids = _filled(torch.tensor([token for piece in tile for token in piece.ids]), TILE_TOKENS)
+    def _embed(self, tile: Sequence[Piece], tokens: int) -> Tensor:
+        ids = torch.tensor([token for piece in tile for token in piece.ids])
         types = torch.tensor([kind for piece in tile for kind in piece.type_ids])
         positions = torch.cat([torch.arange(len(piece)) for piece in tile])
         embedded: Tensor = self._embeddings(
-            input_ids=ids[None],
-            token_type_ids=_filled(types, TILE_TOKENS)[None],
-            position_ids=_filled(positions, TILE_TOKENS)[None],
+            input_ids=_filled(ids, tokens)[None],
+            token_type_ids=_filled(types, tokens)[None],
+            position_ids=_filled(positions, tokens)[None],
         )
         return embedded[0]
 
     def _forward(self, layer: _Layer, hidden: Tensor, groups: Sequence[_Group]) -> Tensor:
         projected = layer.query_key_value(hidden)
-        attended = []
-        for group in groups:
-            query, key, value = self._split(projected[group.tokens], 3)
-            context = _attention(query, key, value, group)
-            attended.append(context[group.present])
-        return _finish(layer, hidden, _filled(torch.cat(attended), TILE_TOKENS))
+        attended = [_attention(*self._split(projected[group.tokens], group, 3)) for group in groups]
+        return _finish(layer, hidden, _filled(torch.cat(attended), len(hidden)))
 
-    def _forward_first(
-        self, layer: _Layer, hidden: Tensor, groups: Sequence[_Group], first: Tensor
-    ) -> Tensor:
+    def _forward_first(self, layer: _Layer, hidden: Tensor, groups: Sequence[_Group]) -> Tensor:
         """The layer's output [TILE_ROWS, width] for the first token of every sequence."""
-        own = hidden[first]
+        firsts = [hidden[group.tokens][:: group.length] for group in groups]
+        own = _filled(torch.cat(firsts), TILE_ROWS)
         queries = layer.query(own)
         projected = layer.key_value(hidden)
         attended = []
         for group in groups:
-            (query,) = self._split(queries[group.sequences, None], 1)
-            key, value = self._split(projected[group.tokens], 2)
+            key, value = self._split(projected[group.tokens], group, 2)
+            query = queries[group.rows].view(group.count, self._heads, 1, -1)
             # Asked twice: with a single query row the kernel adds in an order that depends on
             # how many sequences there are (seen with torch 2.13).
-            twice = query.expand(-1, -1, 2, -1)
-            attended.append(_attention(twice, key, value, group)[:, 0])
+            both = _attention(query.expand(-1, -1, 2, -1), key, value)
+            attended.append(both[::2])
         return _finish(layer, own, _filled(torch.cat(attended), TILE_ROWS))
 
-    def _split(self, projected: Tensor, parts: int) -> tuple[Tensor, ...]:
-        """[n, length, parts · width] as ``parts`` tensors [n, heads, length, width / heads]."""
-        count, length, _ = projected.shape
-        shaped = projected.view(count, length, parts, self._heads, -1)
+    def _split(self, projected: Tensor, group: _Group, parts: int) -> tuple[Tensor, ...]:
+        """[tokens, parts · width] as ``parts`` views [count, heads, length, width / heads]."""
+        shaped = projected.view(group.count, group.length, parts, self._heads, -1)
         return shaped.permute(2, 0, 3, 1, 4).unbind(0)
 
 
-def _attention(query: Tensor, key: Tensor, value: Tensor, group: _Group) -> Tensor:
-    context = functional.scaled_dot_product_attention(
-        query, key, value, attn_mask=group.present[:, None, None, :]
-    )
-    return context.transpose(1, 2).flatten(2)
+def _attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """[count · queries, width], the sequences one after the other."""
+    context = functional.scaled_dot_product_attention(query, key, value)
+    return context.transpose(1, 2).flatten(2).flatten(0, 1)
 
 
 def _finish(layer: _Layer, hidden: Tensor, attended: Tensor) -> Tensor:
-    middle = layer.attention_norm(layer.attended(attended) + hidden)
-    return layer.output_norm(layer.narrow(layer.activation(layer.widen(middle))) + middle)
+    middle = layer.attention_norm(layer.attended(attended).add_(hidden))
+    return layer.output_norm(layer.narrow(layer.activation(layer.widen(middle))).add_(middle))
 
 
-def _groups(tile: Sequence[Piece], starts: np.ndarray[Any, Any]) -> list[_Group]:
-    groups = []
-    for length, members in groupby(range(len(tile)), key=lambda at: _padded(len(tile[at]))):
-        rows = list(members)
-        offsets = np.arange(length)
-        present = offsets < np.array([len(tile[at]) for at in rows])[:, None]
-        tokens = np.where(present, starts[rows][:, None] + offsets, 0)
-        span = slice(rows[0], rows[-1] + 1)
-        groups.append(_Group(torch.from_numpy(tokens), torch.from_numpy(present), span))
-    return groups
-
-
-def _padded(length: int) -> int:
-    return -(-length // ATTENTION_STEP) * ATTENTION_STEP
+def _groups(tile: Sequence[Piece]) -> Iterator[_Group]:
+    tokens = rows = 0
+    for length, members in groupby(map(len, tile)):
+        count = len(list(members))
+        end = tokens + count * length
+        yield _Group(count, length, slice(tokens, end), slice(rows, rows + count))
+        tokens, rows = end, rows + count
 
 
 def _filled(rows: Tensor, count: int) -> Tensor:
     """``rows`` followed by zeros up to ``count`` rows."""
-    padding = [0, 0] * (rows.dim() - 1) + [0, count - rows.shape[0]]
+    if len(rows) == count:
+        return rows
+    padding = [0, 0] * (rows.dim() - 1) + [0, count - len(rows)]
     return functional.pad(rows, padding)
 
 

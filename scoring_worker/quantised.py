@@ -72,9 +72,9 @@ class Int8Linear:
         scaled = rows * self._factor
         size = scaled.abs().amax(-1, keepdim=True).clamp_min_(_SMALLEST)
         product = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32(
-            scaled.div_(size), 1 / _HALF, _HALF + 1, self._packed
+            scaled.mul_(size.reciprocal()), 1 / _HALF, _HALF + 1, self._packed
         )
-        return torch.addcmul(self._bias, product, size)
+        return torch.addcmul(self._bias, product, size, out=product)
 
 
 def has_int8() -> bool:
