@@ -14,10 +14,10 @@ up: $(VENV)/run.stamp            ## the same stack, left running, with the revie
 	@$(BIN)/safepassage up
 
 test: $(VENV)/dev.stamp          ## the default test run
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n 3 --dist loadfile
 
 test-long: $(VENV)/dev.stamp     ## the tests that take minutes to hours
-	@$(BIN)/python -m pytest -m long
+	@$(BIN)/python -m pytest -m long --timeout 7200
 
 lint: $(VENV)/dev.stamp
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

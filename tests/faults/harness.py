@@ -201,10 +201,13 @@ async def _observe(run: Run, load: Load, fault: Fault, shape: Shape) -> History:
     if drained:
         await _caught_up(run.settings, shape.patience)
     await _stop_all(run)
+    async with asyncio.timeout(shape.patience):  # a broker that lost its records never answers
+        records_back = await read_back(run.settings)
+        undrained = await _behind(run.settings)
     return History(
         [row.model_dump(mode="json") for row in load.expected],
-        await read_back(run.settings),
-        undrained=await _behind(run.settings),
+        records_back,
+        undrained=undrained,
         recovery_seconds=recovery,
         grown_bytes=max(worker.grown_bytes for worker in run.workers),
         restarts=sum(worker.restarts for worker in run.workers),

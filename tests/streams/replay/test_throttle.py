@@ -64,21 +64,22 @@ async def test_guard_watches_the_live_topics(kafka: Settings, monkeypatch):
     await create_topics(kafka)
     guard = LiveGuard(kafka, ceiling=None)
     await guard.start()
-    traffic = asyncio.create_task(live_traffic(kafka))
+    ended = asyncio.Event()
+    traffic = asyncio.create_task(live_traffic(kafka, ended))
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while guard._throttle.rate is None:
                 await guard.rest(0, 0)
                 await asyncio.sleep(0.05)
         assert guard._baseline is not None
     finally:
-        traffic.cancel()
-        await asyncio.gather(traffic, return_exceptions=True)
+        ended.set()  # a producer that is being stopped swallows a cancellation
+        await traffic
         await guard.stop()
 
 
-async def live_traffic(settings: Settings) -> None:
-    """Five extractions at a time, aligned and judged, until cancelled."""
-    for first in itertools.count(step=5):
+async def live_traffic(settings: Settings, ended: asyncio.Event) -> None:
+    """Five extractions at a time, aligned and judged, until ``ended``."""
+    for first in itertools.takewhile(lambda _: not ended.is_set(), itertools.count(step=5)):
         await publish(settings, ALIGNMENTS, [aligned(n) for n in range(first, first + 5)])
         await publish(settings, ACCEPTED, [verdict(n) for n in range(first, first + 5)])
