@@ -89,7 +89,7 @@ def extract_role(
         if refusal := _refuse_text(response.text, max_characters):
             return refusal
         await store.put(ref, response.text)
-        claims = split_claims(response, ref)
+        claims = await asyncio.to_thread(split_claims, response, ref)
         manifest = ExtractionManifest(document=ref, extraction_ids=tuple(c.id for c in claims))
         return [
             *(Outgoing(CLAIMS, ref.id, claim) for claim in claims),
