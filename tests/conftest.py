@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch: several tests run at once
 
 from streams.settings import Settings
 
