@@ -12,13 +12,16 @@ a context character left unaligned     2            one pair less
 
 A run of r equal characters contains at least r - 3 document 4-grams that the context has too.
 So an alignment with M equal pairs and e breaks covers at least M - 3(e + 1) such *hits*. A break
-takes at most 3 of them and a lost pair one: for each unit of cost at most 3 / 1.5 = 2 (a single
-document character in a gap; 1 to 1.15 in the other rows). Hence every alignment with a score of
-S or more covers at least ::
+takes at most 3 of them and a lost pair one: for each half point of cost at most one (a single
+document character in a gap, 3 for 1.5; 4 / 7 or less in the other rows). With the cost
+C = 2(2m - S) of an alignment in half points, it covers at least m - 3 - C hits.
 
-    m - 3 - 2(2m - S) hits     within     m + 2(2m - S) - 2 characters of the document,
+It covers at most m + G characters of the document, G of them in gaps. If G > C / 3, there are at
+most (C - G) / 2 gaps, hence at most 1.5 (C - G) hits lost. Cut at either end, or at both, to
+m + C / 3 characters, it loses at most G - C / 3 more, which makes C or less. So all of it lies in
+stretches of the document with at least ::
 
-since the characters of the document in gaps cost .5 each and 1 more a gap.
+    m - 3 - C hits     within     m + C / 3 characters.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .normalisation import Codes
-from .rows import EXTEND, MATCH_SCORE, OPEN
+from .rows import MATCH_SCORE, OPEN
 
 GRAM = 4
 _HASH_BITS = 16
@@ -83,7 +86,7 @@ class Anchors:
         needed = characters - (GRAM - 1) - cost
         if needed < 1:
             return []
-        reach = characters + max(0, cost - (OPEN - EXTEND))
+        reach = characters + cost // OPEN
         first, last = hits[: len(hits) - needed + 1], hits[needed - 1 :]
         dense = last + GRAM - first <= reach
         starts = np.maximum(last[dense] + GRAM - reach, 0)

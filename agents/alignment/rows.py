@@ -1,9 +1,9 @@
 """Smith-Waterman-Gotoh a row at a time: one context character against a block of the document.
 
-numpy computes a row in some 15 operations of about a tenth of a nanosecond a cell each;
-Biopython's scalar loop takes 10 ns a cell for the score and 36 ns with the traceback. numpy also
-releases the interpreter lock inside its operations, so that an event loop in another thread goes
-on.
+numpy computes a row in some 25 operations over 8-bit numbers as long as the scores fit, as those
+of nearly all contexts do: about a nanosecond a cell. Biopython's scalar loop takes 6 to 10 for
+the score and 30 to 40 with the traceback. numpy also releases the interpreter lock inside its
+operations, so that an event loop in another thread goes on.
 
 Scores are twice the scheme's, hence integers. With ``H`` the best score of an alignment ending
 in a cell, ``M`` of one ending there in a pair of characters, ``E`` in a context character against
@@ -17,13 +17,16 @@ so unrolled, with B = max(M, E), it is a running maximum::
 
     F[j] = max over k < j of (B[k] - 3 - (j - k - 1)) = max over k < j of (B[k] + k) - j - 2
 
-taken by doubling. Only gaps that leave a positive score matter, so it doubles as often as the
-best B of the row has binary digits.
+For this a block lies in 8 *stripes* (after Farrar, 2007): column ``j`` is place ``j // 8`` (the
+*lane*) of stripe ``j % 8``, so that the columns of a lane are taken in 8 operations over all
+lanes at once. Every number is kept with its stripe's number added, which is the ``+ k`` above
+inside a lane. Across lanes the maximum is taken by doubling the distance: only gaps that leave a
+positive score matter, so it doubles as often as the highest score asks for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,136 +35,180 @@ from .normalisation import Codes
 from .reference import SCALE
 from .scheme import GAP_EXTEND, GAP_OPEN, MATCH, MISMATCH
 
-Scores = npt.NDArray[np.int16] | npt.NDArray[np.int32]
-ScoreType = np.dtype[np.int16] | np.dtype[np.int32]
+Scores = npt.NDArray[np.signedinteger[Any]]
+_Operation = tuple[np.ufunc, Scores, Scores, Scores]
+ScoreType = np.dtype[np.signedinteger[Any]]
 
 MATCH_SCORE, MISMATCH_SCORE = int(SCALE * MATCH), int(SCALE * MISMATCH)
 OPEN, EXTEND = int(-SCALE * GAP_OPEN), int(-SCALE * GAP_EXTEND)
 
+STRIPES = 8
+"""Fewer would take more doublings across lanes, more would take more operations inside them."""
 
-def score_type(characters: int, width: int) -> ScoreType:
-    """The narrowest type that holds a context's best score plus a column number."""
-    fits = width <= widest_short_block(characters)
-    return np.dtype(np.int16) if fits else np.dtype(np.int32)
+NARROW: ScoreType = np.dtype(np.int8)
+_TYPES: tuple[ScoreType, ...] = (NARROW, np.dtype(np.int16), np.dtype(np.int32))
+
+# Between two looks at the highest score it is taken to grow by a match a row.
+_ROWS_PER_LOOK = 4
+# No character of a document.
+_NOTHING = -1
+_CACHED_CHARACTERS = 100
 
 
-def widest_short_block(characters: int) -> int:
-    """How many columns 16 bits can number beside the best score of so long a context."""
-    return int(np.iinfo(np.int16).max) - MATCH_SCORE * (characters + 2)
+def score_type(characters: int) -> ScoreType:
+    """The narrowest type that holds every score of a context of so many characters."""
+    return next(t for t in _TYPES if MATCH_SCORE * characters < _highest(t))
 
 
-class PairScores:
-    """What each character of a context scores against each character of a document block."""
+def wider(dtype: ScoreType) -> ScoreType:
+    """The next wider type."""
+    return _TYPES[_TYPES.index(dtype) + 1]
 
-    def __init__(self, alphabet: Codes, document: Codes, dtype: ScoreType) -> None:
-        self._alphabet = alphabet
-        self._document = document
-        self._dtype = dtype
-        self._rows: dict[int, Scores] = {}
 
-    def __getitem__(self, symbol: int) -> Scores:
-        row = self._rows.get(symbol)
-        if row is None:
-            row = (self._document == self._alphabet[symbol]).astype(self._dtype)
-            row *= MATCH_SCORE - MISMATCH_SCORE
-            row += MISMATCH_SCORE
-            self._rows[symbol] = row
-        return row
+def place(column: int) -> tuple[int, int]:
+    """Stripe and lane of a column."""
+    lane, stripe = divmod(column, STRIPES)
+    return stripe, lane
+
+
+def _highest(dtype: ScoreType) -> int:
+    """The highest score from which one more row does not overflow, its stripe's number added."""
+    return int(np.iinfo(dtype).max) - MATCH_SCORE - STRIPES
+
+
+class Block:
+    """A stretch of the document in stripes, and what each character scores against it."""
+
+    def __init__(self, document: Codes) -> None:
+        self.lanes = -(-len(document) // STRIPES)
+        codes = np.full(self.lanes * STRIPES, _NOTHING, dtype=np.int32)
+        codes[: len(document)] = document
+        self._codes = np.ascontiguousarray(codes.reshape(self.lanes, STRIPES).T)
+        self._pairs: dict[tuple[int, ScoreType], Scores] = {}
+
+    def pair_scores(self, character: int, dtype: ScoreType) -> Scores:
+        """The scores of all columns against ``character``: to add to the column on the left."""
+        scores = self._pairs.get((character, dtype))
+        if scores is None:
+            scores = (self._codes == character).astype(dtype)
+            scores *= np.array(MATCH_SCORE - MISMATCH_SCORE, dtype)
+            scores += np.array(MISMATCH_SCORE + EXTEND, dtype)
+            if len(self._pairs) >= _CACHED_CHARACTERS:
+                self._pairs.clear()
+            self._pairs[character, dtype] = scores
+        return scores
 
 
 class Rows:
-    """The rows of one document block, each made of the one before.
+    """The rows of one block, each made of the one before.
 
-    ``pairs[j]``, ``in_context[j]`` and ``in_document[j]`` (M, E and F above) belong to the
-    document character ``j`` of the block; ``best[j + 1]`` (H) too, ``best[0]`` to the column
-    left of it.
+    ``pairs``, ``in_context`` and ``in_document`` (M, E and F above) and ``best`` (H) have one
+    line a stripe and one column a lane; the stripe's number is added to every score. What is 0
+    or less may be too low in ``in_document``: no alignment goes through it.
     """
 
-    def __init__(self, width: int, dtype: ScoreType) -> None:
-        self.pairs = np.zeros(width, dtype)
-        self.in_context = np.full(width, -OPEN, dtype)
-        self.in_document = np.full(width, -OPEN, dtype)
-        self.best = np.zeros(width + 1, dtype)
+    def __init__(self, lanes: int, dtype: ScoreType) -> None:
+        self.dtype = dtype
         self.ceiling = 0
-        self._context_ceiling = 0
-        self._opened = np.empty(width, dtype)
-        self._columns = np.cumsum(np.ones(width + 1, dtype), dtype=dtype) - np.array(1, dtype)
-        self._costs = self._columns[1:] + np.array(OPEN - EXTEND, dtype)
-        self._base = np.zeros(width + 1, dtype)
-        self._reach = _Reach(width + 1, dtype)
-        # numpy subtracts a 0-d array faster than a number, and takes a maximum of an array and
-        # a number six times slower than of two arrays.
-        self._extend = np.array(EXTEND, dtype)
-        self._open = np.array(OPEN, dtype)
-        self._zeros = np.zeros(width, dtype)
-        # A row is a dozen operations of a microsecond: views made once are worth it.
-        self._above, self._diagonal = self.best[1:], self.best[:-1]
-        self._own_base = self._base[1:]
+        self._row = 0
+        self._limit = _highest(dtype)
+        shape = STRIPES, lanes
+        # numpy takes a maximum with an array six times faster than with a number.
+        self.zero = np.empty(shape, dtype)
+        self.zero[...] = np.arange(STRIPES, dtype=dtype)[:, None]
+        self.pairs = self.zero.copy()
+        self.in_context = self.zero - np.array(OPEN, dtype)
+        self.in_document = self.in_context.copy()
+        # One stripe more: the first has the columns left of the first stripe's.
+        self._best = np.full((STRIPES + 1, lanes), -EXTEND, dtype)
+        self.best = self._best[1:]
+        self.best[...] = self.zero
+        self._base = np.empty(shape, dtype)
+        self._opened = np.empty(shape, dtype)
+        self._program(lanes)
+
+    def _program(self, lanes: int) -> None:
+        """Write the operations of a row down once: looking things up again would take a fourth
+        of the time."""
+        subtract, greater = np.subtract, np.maximum
+        opened, running, gap = self._opened, self.in_document, self.in_context
+        ends, shifted = np.empty((2, lanes), self.dtype)
+        half, quarter = (np.empty((STRIPES // n, lanes), self.dtype) for n in (2, 4))
+        self._diagonal = self._best[:-1]
+        self._gaps: list[_Operation] = [
+            (subtract, gap, self._number(EXTEND), gap),
+            (subtract, self.best, self._number(OPEN), opened),
+            (greater, gap, opened, gap),
+        ]
+        # The greatest of each lane.
+        self._before: list[_Operation] = [
+            (greater, self.pairs, self.zero, self.pairs),
+            (greater, self.pairs, gap, self._base),
+            (subtract, self._base, self._number(OPEN - EXTEND), opened),
+            (greater, opened[: STRIPES // 2], opened[STRIPES // 2 :], half),
+            (greater, half[:2], half[2:], quarter),
+            (greater, quarter[0], quarter[1], ends),
+        ]
+        self._doublings: list[tuple[int, _Operation, _Operation]] = []
+        distance = 1
+        while distance < lanes and (loss := STRIPES * EXTEND * distance) <= self._limit:
+            before, here, moved = ends[:-distance], ends[distance:], shifted[distance:]
+            fall = (subtract, before, self._number(loss), moved)
+            self._doublings.append((loss, fall, (greater, here, moved, here)))
+            distance *= 2
+        # What enters a lane from the left, then the running maximum inside the lanes.
+        lane = self._number(STRIPES * EXTEND)
+        self._after: list[_Operation] = [
+            (subtract, ends[:-1], lane, running[0, 1:]),
+            *((greater, running[s], opened[s], running[s + 1]) for s in range(STRIPES - 1)),
+            (greater, self._base, running, self.best),
+            (subtract, self.best[-1, :-1], lane, self._best[0, 1:]),
+        ]
+
+    def _number(self, value: int) -> Scores:
+        # numpy subtracts a 0-d array faster than a number.
+        return np.array(value, self.dtype)
+
+    @property
+    def full(self) -> bool:
+        """Whether another row might not fit the type: then go on with `widened` rows."""
+        return self.ceiling > self._limit
+
+    def widened(self) -> Rows:
+        """The same rows in the next wider type."""
+        rows = Rows(self.pairs.shape[1], wider(self.dtype))
+        rows.resume(self._best, self.in_context, self.ceiling)
+        return rows
+
+    def state(self) -> tuple[Scores, Scores, int]:
+        """A copy of what the next row is made of."""
+        return self._best.copy(), self.in_context.copy(), self.ceiling
 
     def resume(self, best: Scores, in_context: Scores, ceiling: int) -> None:
-        """Go on as after the row that left these values."""
-        self.best[...] = best
+        """Go on as after the row that left this `state`."""
+        self._best[...] = best
         self.in_context[...] = in_context
-        self.ceiling = self._context_ceiling = ceiling
+        self.ceiling = ceiling
 
-    def pair(self, pair_scores: Scores) -> None:
-        """Begin a row: its ``pairs`` and ``in_context``."""
-        np.subtract(self.in_context, self._extend, out=self.in_context)
-        np.subtract(self._above, self._open, out=self._opened)
-        np.maximum(self.in_context, self._opened, out=self.in_context)
+    def advance(self, pair_scores: Scores) -> None:
+        """Go to the next row, whose context character has these `Block.pair_scores`."""
+        for operation, one, other, result in self._gaps:
+            operation(one, other, out=result)
         np.add(self._diagonal, pair_scores, out=self.pairs)
-        np.maximum(self.pairs, self._zeros, out=self.pairs)
-        self._context_ceiling = max(self._context_ceiling - EXTEND, self.ceiling - OPEN)
-        self.ceiling += MATCH_SCORE
+        self.ceiling += MATCH_SCORE + EXTEND
+        for operation, one, other, result in self._before:
+            operation(one, other, out=result)
+        for reach, *doubling in self._doublings:
+            if reach >= self.ceiling:
+                break
+            for operation, one, other, result in doubling:
+                operation(one, other, out=result)
+        for operation, one, other, result in self._after:
+            operation(one, other, out=result)
+        self._look()
 
-    def best_pair(self) -> int:
-        """The first column with the best of ``pairs``, from which ``ceiling`` is known exactly."""
-        column = int(self.pairs.argmax())
-        self.ceiling = int(self.pairs[column])
-        return column
-
-    def finish(self, left: int = 0, left_gap: int = 0) -> int:
-        """End the row: its ``in_document`` and ``best``.
-
-        Args:
-            left: ``best`` in the column left of the block.
-            left_gap: what a gap that runs into the block continues from: the value that
-                `finish` returned for this row of the block on the left.
-        """
-        self.ceiling = max(self.ceiling, self._context_ceiling, left_gap, left)
-        self._base[0] = left_gap
-        np.maximum(self.pairs, self.in_context, out=self._own_base)
-        running = self._reach.running_maximum(self._base, self._columns, self.ceiling)
-        np.subtract(running[:-1], self._costs, out=self.in_document)
-        np.maximum(self._own_base, self.in_document, out=self._above)
-        self.best[0] = left
-        return int(running[-1] - self._columns[-1])
-
-
-class _Reach:
-    """Running maxima over a limited distance, by doubling between two buffers.
-
-    The buffers begin with as many very low numbers as the last doubling looks back.
-    """
-
-    def __init__(self, width: int, dtype: ScoreType) -> None:
-        back = 1 << max(0, (width - 1).bit_length() - 1)
-        low = np.iinfo(dtype).min
-        self._buffers = tuple(np.full(back + width, low, dtype) for _ in range(2))
-        self._own = tuple(buffer[back:] for buffer in self._buffers)
-        self._steps = list(self._doublings(back, width))
-
-    def _doublings(self, back: int, width: int) -> Iterator[tuple[Scores, Scores, Scores]]:
-        shift, turn = 1, 0
-        while shift < width:
-            before = self._buffers[turn][back - shift : back - shift + width]
-            yield self._own[turn], before, self._own[1 - turn]
-            shift, turn = 2 * shift, 1 - turn
-
-    def running_maximum(self, base: Scores, columns: Scores, ceiling: int) -> Scores:
-        """At each column the greatest ``base + columns`` of it and of ``ceiling`` - 3 before it."""
-        np.add(base, columns, out=self._own[0])
-        doublings = min(max(ceiling - OPEN, 1).bit_length(), len(self._steps))
-        for here, before, running in self._steps[:doublings]:
-            np.maximum(here, before, out=running)
-        return self._own[doublings % 2]
+    def _look(self) -> None:
+        """Replace the estimate of the highest score by what it is, now and then."""
+        self._row += 1
+        if self._row % _ROWS_PER_LOOK == 0 or self.full:
+            self.ceiling = int(self.best.ravel()[self.best.argmax()])

@@ -8,7 +8,7 @@ from .anchors import Anchors, Interval
 from .bound import Bound
 from .normalisation import Codes
 from .reference import BIOPYTHON_WIDTH, LocalAlignment, biopython_first, biopython_score
-from .sweep import best_endpoint
+from .sweep import SweptText
 from .traceback import trace_back
 
 # A sweep over the whole document costs a tenth to a fourth of Biopython's time for a cell.
@@ -20,6 +20,10 @@ class SearchedText:
 
     def __init__(self, document: Codes) -> None:
         self._document = document
+
+    @cached_property
+    def _swept(self) -> SweptText:
+        return SweptText(self._document)
 
     @cached_property
     def _anchors(self) -> Anchors:
@@ -35,7 +39,7 @@ class SearchedText:
         if len(windows) > 1:  # a score takes a fourth of the time of an alignment
             parts = ((window, self._document[slice(*window)]) for window in windows)
             windows = [w for w, part in parts if _score(part, context, deadline) >= score]
-        found = [_shifted(self._document, window, context, deadline) for window in windows]
+        found = [self._first_best(window, context, deadline) for window in windows]
         # max keeps the first of equal scores, which is the leftmost: so does Biopython.
         return max(found, key=lambda alignment: alignment.score, default=None)
 
@@ -45,7 +49,10 @@ class SearchedText:
         Raises:
             AlignmentTimeoutError: the deadline (of `time.monotonic`) passed.
         """
-        return _first_best(self._document, context, deadline)
+        if len(self._document) <= BIOPYTHON_WIDTH:
+            return biopython_first(self._document, context)
+        end = self._swept.best_endpoint(context, deadline)
+        return end and trace_back(self._document, context, end, deadline)
 
     def refuted(
         self, context: Codes, threshold: float, deadline: float | None = None
@@ -77,27 +84,19 @@ class SearchedText:
         helps = _HELPS * sum(end - start for start, end in windows) <= len(self._document)
         return score, windows if helps else []
 
-
-def _shifted(
-    document: Codes, window: Interval, context: Codes, deadline: float | None
-) -> LocalAlignment:
-    """The first best alignment inside ``window``, which holds one, in the document's offsets."""
-    found = _first_best(document[slice(*window)], context, deadline)
-    if found is None:
-        raise AssertionError("a certified window has 4-grams of the context")
-    return found.shifted(window.start)
-
-
-def _first_best(document: Codes, context: Codes, deadline: float | None) -> LocalAlignment | None:
-    if len(document) <= BIOPYTHON_WIDTH:
-        return biopython_first(document, context)
-    end = best_endpoint(document, context, deadline)
-    return end and trace_back(document, context, end, deadline)
+    def _first_best(
+        self, window: Interval, context: Codes, deadline: float | None
+    ) -> LocalAlignment:
+        """The first best alignment in ``window``, which holds one, in the document's offsets."""
+        found = SearchedText(self._document[slice(*window)]).anywhere(context, deadline)
+        if found is None:
+            raise AssertionError("a certified window has 4-grams of the context")
+        return found.shifted(window.start)
 
 
 def _score(document: Codes, context: Codes, deadline: float | None) -> int:
     """The doubled score of the best alignment."""
     if len(document) <= BIOPYTHON_WIDTH:
         return biopython_score(document, context)
-    end = best_endpoint(document, context, deadline)
+    end = SweptText(document).best_endpoint(context, deadline)
     return end.score if end else 0

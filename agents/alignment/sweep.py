@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from .normalisation import Codes
-from .rows import PairScores, Rows, score_type, widest_short_block
+from .rows import EXTEND, MATCH_SCORE, NARROW, OPEN, STRIPES, Block, Rows, Scores
 
-# Columns computed together: the rows in use then about fit a second-level cache of 512 KiB.
-# Half as many are still better than scores of 32 bits.
-_BLOCK = 20_480
+# Columns computed together: the rows in use then fit a second-level cache of 512 KiB.
+_BLOCK = 24_576
+# Blocks overlap by a multiple of this, so that contexts of most lengths share the same blocks.
+_OVERLAP = 1_024
+_CACHED_BLOCKS = 8
 _ROWS_PER_CLOCK = 64
 
 
@@ -23,8 +26,8 @@ class AlignmentTimeoutError(TimeoutError):
 class Endpoint(NamedTuple):
     """Where the first of the best alignments ends (exclusive), and its doubled score.
 
-    Of several ends the first is the least in the document, then in the context: the order in
-    which Biopython lists them.
+    Of several ends in the document the first is the least, as it is in Biopython's list. In the
+    context it ends there or before.
     """
 
     score: int
@@ -32,56 +35,81 @@ class Endpoint(NamedTuple):
     context: int
 
 
-def best_endpoint(
-    document: Codes, context: Codes, deadline: float | None = None
-) -> Endpoint | None:
-    """The end of the first best alignment; None where no character matches.
+class SweptText:
+    """A document in blocks, which are kept for further contexts."""
 
-    The document is taken in blocks, each row of which hands its last column on to the next
-    block. Memory: a few rows of a block, and twice the context's length.
+    def __init__(self, document: Codes) -> None:
+        self._document = document
+        self._blocks: dict[tuple[int, int], Block] = {}
 
-    Args:
-        deadline: of `time.monotonic`, in seconds.
+    def best_endpoint(self, context: Codes, deadline: float | None = None) -> Endpoint | None:
+        """The end of the first best alignment; None where no character matches.
 
-    Raises:
-        AlignmentTimeoutError: the deadline passed.
+        Memory: a dozen rows of a block, and a row for each character of a context in use.
+
+        Args:
+            deadline: of `time.monotonic`, in seconds.
+
+        Raises:
+            AlignmentTimeoutError: the deadline passed.
+        """
+        symbols = context.tolist()
+        best = Endpoint(0, 0, 0)
+        # Blocks overlap by more than the longest alignment: each is complete in one of them.
+        for start, end in self._bounds(longest_alignment(len(symbols), 1)):
+            found = _best_in(self._block(start, end), symbols, deadline)
+            if found.score > best.score:
+                best = found._replace(document=start + found.document)
+        return best if best.score else None
+
+    def _bounds(self, overlap: int) -> Iterator[tuple[int, int]]:
+        overlap += -overlap % _OVERLAP
+        width = max(_BLOCK, 3 * overlap)
+        length = len(self._document)
+        for start in range(0, max(min(1, length), length - overlap), width - overlap):
+            yield start, min(length, start + width)
+
+    def _block(self, start: int, end: int) -> Block:
+        block = self._blocks.get((start, end))
+        if block is None:
+            if len(self._blocks) >= _CACHED_BLOCKS:
+                self._blocks.clear()
+            block = self._blocks[start, end] = Block(self._document[start:end])
+        return block
+
+
+def longest_alignment(characters: int, score: int) -> int:
+    """The most document characters that an alignment of so long a context covers.
+
+    At most as many pairs as the context has characters. A document character in a gap costs
+    ``EXTEND``, the first of them more, and ``score`` must be left.
     """
-    sweep = _Sweep(context, deadline)
-    width = max(_BLOCK // 2, min(_BLOCK, widest_short_block(len(context))))
-    for start in range(0, len(document), width):
-        sweep.block(document[start : start + width], start)
-    return sweep.best if sweep.best.score else None
+    return characters + max(0, (MATCH_SCORE * characters - score - (OPEN - EXTEND)) // EXTEND)
 
 
-class _Sweep:
-    def __init__(self, context: Codes, deadline: float | None) -> None:
-        self.best = Endpoint(0, 0, 0)
-        self._alphabet, symbols = np.unique(context, return_inverse=True)
-        self._symbols: list[int] = symbols.tolist()
-        self._deadline = deadline
-        # Of each row, in the column left of the block: H, and what a gap continues from.
-        self._left = [0] * len(symbols)
-        self._left_gap = [0] * len(symbols)
+def _best_in(block: Block, symbols: list[int], deadline: float | None) -> Endpoint:
+    rows = Rows(block.lanes, NARROW)
+    peaks = rows.zero.copy()
+    ceilings = []
+    for row, symbol in enumerate(symbols):
+        if row % _ROWS_PER_CLOCK == 0:
+            check_deadline(deadline)
+        if rows.full:
+            rows = rows.widened()
+            peaks = peaks.astype(rows.dtype)
+        rows.advance(block.pair_scores(symbol, rows.dtype))
+        np.maximum(peaks, rows.pairs, out=peaks)
+        ceilings.append(rows.ceiling)
+    score, column = _first_peak(peaks - rows.zero)
+    last = max(row for row, ceiling in enumerate(ceilings) if ceiling >= score)
+    return Endpoint(score, column + 1, last + 1)
 
-    def block(self, document: Codes, start: int) -> None:
-        dtype = score_type(len(self._symbols), len(document))
-        scores = PairScores(self._alphabet, document, dtype)
-        rows = Rows(len(document), dtype)
-        for row, symbol in enumerate(self._symbols):
-            rows.pair(scores[symbol])
-            self._note_best(rows, row, start)
-            gap = rows.finish(self._left[row], self._left_gap[row])
-            self._left[row], self._left_gap[row] = int(rows.best[-1]), gap
-            if row % _ROWS_PER_CLOCK == 0:
-                check_deadline(self._deadline)
 
-    def _note_best(self, rows: Rows, row: int, start: int) -> None:
-        if rows.ceiling < self.best.score:
-            return
-        end = start + rows.best_pair() + 1
-        score = rows.ceiling
-        if score > self.best.score or (score == self.best.score and end < self.best.document):
-            self.best = Endpoint(score, end, row + 1)
+def _first_peak(peaks: Scores) -> tuple[int, int]:
+    """The greatest score and its first column, of the scores in stripes."""
+    score = int(peaks.max())
+    stripes, lanes = np.nonzero(peaks == score)
+    return score, int((lanes * STRIPES + stripes).min())
 
 
 def check_deadline(deadline: float | None) -> None:

@@ -15,8 +15,8 @@ import numpy as np
 
 from .normalisation import Codes
 from .reference import BIOPYTHON_WIDTH, LocalAlignment, biopython_first
-from .rows import EXTEND, MATCH_SCORE, MISMATCH_SCORE, OPEN, PairScores, Rows, Scores, score_type
-from .sweep import Endpoint, check_deadline
+from .rows import EXTEND, MATCH_SCORE, MISMATCH_SCORE, OPEN, Block, Rows, Scores, place, score_type
+from .sweep import Endpoint, check_deadline, longest_alignment
 
 _PAIR, _IN_DOCUMENT, _IN_CONTEXT = range(3)
 # What it costs to step into a state (second index, in the order above) from the state after it.
@@ -29,21 +29,19 @@ def trace_back(
     """Biopython's first alignment of ``document`` and ``context``, given where it ends.
 
     Nothing behind the end matters, and of the document nothing before the reach of an alignment
-    of that score: it has at most as many pairs as the context has characters up to the end, and
-    a document character in a gap costs .5, the first of them 1 more.
+    of that score.
 
     Raises:
         AlignmentTimeoutError: the deadline (of `time.monotonic`) passed.
     """
-    in_gaps = max(0, MATCH_SCORE * end.context - end.score - (OPEN - EXTEND))
-    first = max(0, end.document - end.context - in_gaps)
+    first = max(0, end.document - longest_alignment(end.context, end.score))
     window, prefix = document[first : end.document], context[: end.context]
     found = biopython_first(window, prefix) if len(window) <= BIOPYTHON_WIDTH else None
     return (found or _walk_back(window, prefix, end.score, deadline)).shifted(first)
 
 
 class _Strip(NamedTuple):
-    """Consecutive rows of the matrix, the first of them row ``first``."""
+    """Consecutive rows of the matrix, the first of them row ``first``, each in stripes."""
 
     first: int
     pairs: Scores
@@ -55,48 +53,48 @@ class _Checkpoint(NamedTuple):
     """What `Rows` needs to go on after row ``row`` - 1."""
 
     row: int
-    best: Scores
-    in_context: Scores
-    ceiling: int
+    state: tuple[Scores, Scores, int]
 
 
 class _Matrix:
-    """The rows of a matrix in strips, last strip first: computed twice, but never all held."""
+    """The rows of a matrix in strips, last strip first: computed twice, but never all held.
 
-    def __init__(self, document: Codes, context: Codes, deadline: float | None) -> None:
-        alphabet, symbols = np.unique(context, return_inverse=True)
-        self._symbols: list[int] = symbols.tolist()
+    The last row is the first that ends an alignment of ``score`` in the document's last column.
+    """
+
+    def __init__(self, document: Codes, context: Codes, score: int, deadline: float | None) -> None:
+        self._symbols: list[int] = context.tolist()
         self._deadline = deadline
-        self._dtype = score_type(len(context), len(document))
-        self._scores = PairScores(alphabet, document, self._dtype)
-        self._rows = Rows(len(document), self._dtype)
+        self._dtype = score_type(len(context))
+        self._block = Block(document)
+        self._rows = Rows(self._block.lanes, self._dtype)
         self._height = math.isqrt(len(context)) + 1
+        self._checkpoints: list[_Checkpoint] = []
+        self.last_row = self._run(place(len(document) - 1), score)
 
     def strips(self) -> Iterator[_Strip]:
-        for checkpoint in reversed(list(self._checkpoints())):
+        for checkpoint in reversed(self._checkpoints):
             yield self._strip(checkpoint)
 
-    def _checkpoints(self) -> Iterator[_Checkpoint]:
-        rows = self._rows
+    def _run(self, end: tuple[int, int], score: int) -> int:
         for row, symbol in enumerate(self._symbols):
             if row % self._height == 0:
                 check_deadline(self._deadline)
-                yield _Checkpoint(row, rows.best.copy(), rows.in_context.copy(), rows.ceiling)
-            rows.pair(self._scores[symbol])
-            rows.best_pair()
-            rows.finish()
+                self._checkpoints.append(_Checkpoint(row, self._rows.state()))
+            self._rows.advance(self._block.pair_scores(symbol, self._dtype))
+            if int(self._rows.pairs[end]) - end[0] == score:
+                return row
+        raise AssertionError("no row reaches the score that the sweep found")
 
     def _strip(self, checkpoint: _Checkpoint) -> _Strip:
         check_deadline(self._deadline)
         rows, first = self._rows, checkpoint.row
-        rows.resume(checkpoint.best, checkpoint.in_context, checkpoint.ceiling)
-        symbols = self._symbols[first : first + self._height]
-        shape = len(symbols), len(rows.pairs)
+        rows.resume(*checkpoint.state)
+        symbols = self._symbols[first : min(first + self._height, self.last_row + 1)]
+        shape = len(symbols), *rows.pairs.shape
         strip = _Strip(first, *(np.empty(shape, self._dtype) for _ in range(3)))
         for row, symbol in enumerate(symbols):
-            rows.pair(self._scores[symbol])
-            rows.best_pair()
-            rows.finish()
+            rows.advance(self._block.pair_scores(symbol, self._dtype))
             strip.pairs[row] = rows.pairs
             strip.in_document[row] = rows.in_document
             strip.in_context[row] = rows.in_context
@@ -104,16 +102,16 @@ class _Matrix:
 
 
 class _Walk:
-    """The walk back from the last cell of a matrix, which ends a best alignment.
+    """The walk back from the last column and row ``row``, where a best alignment ends.
 
     Of several ways to reach a cell Biopython prefers a pair of characters, then a document
     character against nothing, then a context character against nothing.
     """
 
-    def __init__(self, document: Codes, context: Codes) -> None:
+    def __init__(self, document: Codes, context: Codes, row: int) -> None:
         self._document = document
         self._context = context
-        self.row = len(context) - 1
+        self.row = row
         self.column = len(document) - 1
         self.matches = self.length = 0
         self._value: int | None = None
@@ -127,8 +125,8 @@ class _Walk:
         return self.row < 0
 
     def _step(self, strip: _Strip) -> bool:
-        row = self.row - strip.first
-        values = [int(scores[row, self.column]) for scores in strip[1:]]
+        row, (stripe, lane) = self.row - strip.first, place(self.column)
+        values = [int(scores[row, stripe, lane]) - stripe for scores in strip[1:]]
         state = self._state(values)
         value = values[state]
         if value == 0:
@@ -156,15 +154,16 @@ class _Walk:
 def _walk_back(
     document: Codes, context: Codes, score: int, deadline: float | None
 ) -> LocalAlignment:
-    walk = _Walk(document, context)
-    for strip in _Matrix(document, context, deadline).strips():
+    matrix = _Matrix(document, context, score, deadline)
+    walk = _Walk(document, context, matrix.last_row)
+    for strip in matrix.strips():
         if walk.through(strip):
             break
     return LocalAlignment(
         score=score,
         start=walk.column + 1,
         end=len(document),
-        aligned=len(context) - 1 - walk.row,
+        aligned=matrix.last_row - walk.row,
         matches=walk.matches,
         length=walk.length,
     )

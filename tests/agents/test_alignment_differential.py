@@ -93,6 +93,7 @@ def small_steps(monkeypatch):
     monkeypatch.setattr(search, "BIOPYTHON_WIDTH", 12)
     monkeypatch.setattr(traceback, "BIOPYTHON_WIDTH", 12)
     monkeypatch.setattr(sweep, "_BLOCK", 25)
+    monkeypatch.setattr(sweep, "_OVERLAP", 1)
 
 
 @pytest.mark.parametrize("alphabet", ALPHABETS.values(), ids=ALPHABETS)

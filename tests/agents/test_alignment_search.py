@@ -13,7 +13,7 @@ from agents.alignment.bound import Bound, highest_score
 from agents.alignment.normalisation import code_points, normalise
 from agents.alignment.reference import biopython_first, biopython_score
 from agents.alignment.search import SearchedText
-from agents.alignment.sweep import AlignmentTimeoutError, best_endpoint
+from agents.alignment.sweep import AlignmentTimeoutError, SweptText
 from agents.alignment.traceback import trace_back
 
 WORDS = [
@@ -54,12 +54,13 @@ def edited(text, share, seed):
 
 @pytest.mark.parametrize("block", [1, 2, 7, 1_000])
 @settings(max_examples=150, deadline=None)
-@given(document=texts("abc", 1, 60), context=texts("abc", 1, 25))
+@given(document=texts("abc", 1, 200), context=texts("abc", 1, 12))
 def test_the_end_is_that_of_biopythons_first_alignment(block, document, context):
-    """Score, document end and context end, however the document is cut into blocks."""
+    """Score and document end, however the document is cut into blocks."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sweep, "_BLOCK", block)
-        end = best_endpoint(code_points(document), code_points(context))
+        patch.setattr(sweep, "_OVERLAP", block)
+        end = SweptText(code_points(document)).best_endpoint(code_points(context))
     first = biopython_first(code_points(document), code_points(context))
     assert (end is None) == (first is None)
     if first:
@@ -74,7 +75,7 @@ def test_the_walk_back_makes_biopythons_choices(document, context):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(traceback, "BIOPYTHON_WIDTH", 0)
         codes = code_points(document), code_points(context)
-        end = best_endpoint(*codes)
+        end = SweptText(codes[0]).best_endpoint(codes[1])
         if end:
             assert trace_back(*codes, end) == biopython_first(*codes)
 
