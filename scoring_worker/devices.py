@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -85,6 +88,36 @@ def use_threads(threads: int | None = None) -> None:
     """
     if threads is not None or "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(threads or usable_cores())
+
+
+class _OneThread:
+    """How many calls are inside `one_thread_each`, and the threads that torch had before."""
+
+    lock = threading.Lock()
+    inside = 0
+    before = 1
+
+
+@contextmanager
+def one_thread_each() -> Iterator[None]:
+    """Let every operator of torch compute with one thread, for callers that run several at once.
+
+    Two forward passes on a core each wait for nobody, where one on two cores meets at the end of
+    every operator; and how a sum is split does not depend on the machine's cores any more. The
+    setting is the process's: the last of overlapping callers puts back what was.
+    """
+    with _OneThread.lock:
+        if not _OneThread.inside:
+            _OneThread.before = torch.get_num_threads()
+        _OneThread.inside += 1
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        with _OneThread.lock:
+            _OneThread.inside -= 1
+            if not _OneThread.inside:
+                torch.set_num_threads(_OneThread.before)
 
 
 def _available() -> DeviceChoice:

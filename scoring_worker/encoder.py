@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from .batching import PairFailure, PairTokenizer, Piece, tiles
-from .devices import Placement
+from .devices import Placement, one_thread_each
 from .manifest import ModelError, ScorerManifest
 from .packed import PackedBert
 from .quantised import TYPICAL_PAIRS
@@ -24,6 +25,8 @@ TOKENISED_AHEAD = 1_024
 """Pairs that are tokenised, and then sorted by length, at a time."""
 DECIMALS = 6
 """Scores are rounded: digits below the noise of float32 would only differ between machines."""
+
+Scored = tuple[Piece, float | PairFailure]
 
 NOT_FINITE = PairFailure("score_not_finite", "the model's output is not finite")
 
@@ -83,8 +86,9 @@ class Encoder:
 
     ``forward`` and ``pieces`` stand in for a model that reads or answers in its own way.
 
-    Safe to call from several threads: forward passes take turns, while tokenising the next
-    call's pairs overlaps with them.
+    A packed model computes as many tiles at once as torch may use threads, each with one of
+    them; any other computes one tile at a time with all. Safe to call from several threads: their
+    tiles share those lanes.
     """
 
     def __init__(
@@ -111,7 +115,8 @@ class Encoder:
         if placement.precision == "int8":
             self._quantise(forward)
         self._forward = forward or PaddedForward(model, tokenizer.pad_token_id or 0)
-        self._turn = threading.Lock()
+        self._lanes = torch.get_num_threads() if self._packed else 1
+        self._turns = threading.BoundedSemaphore(self._lanes)
 
     def revision_of(self, manifest: ScorerManifest) -> str:
         """The manifest's revision, marked with the precision where that is not the manifest's."""
@@ -147,14 +152,16 @@ class Encoder:
             raise ModelError("int8 is for BERT models on a CPU; use fp32 or bf16 for this one")
         pieces, _ = self._tokenizer.pieces([(at, *pair) for at, pair in enumerate(TYPICAL_PAIRS)])
         rows = PackedBert.tile_rows
-        forward.quantise(tiles(pieces, PackedBert.tile_tokens, rows=rows, packed=True))
+        with one_thread_each():
+            forward.quantise(tiles(pieces, PackedBert.tile_tokens, rows=rows, packed=True))
 
     def _score_distinct(self, pairs: list[tuple[int, str, str]]) -> EncoderScores:
         probabilities = np.full(len(pairs), np.nan)
         failures: dict[int, PairFailure] = {}
-        for pieces, unfit in self._tokenised(pairs):
-            failures |= unfit
-            self._score_pieces(pieces, probabilities, failures)
+        with one_thread_each() if self._packed else nullcontext():
+            for pieces, unfit in self._tokenised(pairs):
+                failures |= unfit
+                self._score_pieces(pieces, probabilities, failures)
         probabilities[list(failures)] = np.nan
         return EncoderScores(np.round(probabilities, DECIMALS), failures)
 
@@ -184,14 +191,22 @@ class Encoder:
     ) -> None:
         rows = PackedBert.tile_rows if self._packed else None
         budget = PackedBert.tile_tokens if self._packed else self.placement.tile_tokens
-        for tile in tiles(pieces, budget, rows=rows, packed=self._packed):
-            for piece, outcome in self._outcomes(tile):
+        for outcomes in self._computed(tiles(pieces, budget, rows=rows, packed=self._packed)):
+            for piece, outcome in outcomes:
                 if isinstance(outcome, PairFailure):
                     failures[piece.pair] = outcome
                 else:  # any window of the premise suffices
                     probabilities[piece.pair] = np.fmax(probabilities[piece.pair], outcome)
 
-    def _outcomes(self, tile: list[Piece]) -> list[tuple[Piece, float | PairFailure]]:
+    def _computed(self, made: list[list[Piece]]) -> Iterator[list[Scored]]:
+        """The outcomes of every tile, several tiles at once where there are lanes."""
+        if min(self._lanes, len(made)) < 2:
+            yield from map(self._outcomes, made)
+            return
+        with ThreadPoolExecutor(self._lanes, thread_name_prefix="score") as pool:
+            yield from pool.map(self._outcomes, made)
+
+    def _outcomes(self, tile: list[Piece]) -> list[Scored]:
         """Scores a tile; halves what fails until the guilty pieces stand alone."""
         try:
             computed = self._compute(tile)
@@ -201,16 +216,14 @@ class Encoder:
             if self.placement.device.type == "cuda":
                 torch.cuda.empty_cache()
             return self._halved(tile, failure, alone=len(tile) == 1)
-        outcomes: list[tuple[Piece, float | PairFailure]] = []
+        outcomes: list[Scored] = []
         lost = [piece for piece, score in zip(tile, computed, strict=True) if np.isnan(score)]
         for piece, score in zip(tile, computed, strict=True):
             if not np.isnan(score):
                 outcomes.append((piece, float(score)))
         return outcomes + self._halved(lost, NOT_FINITE, alone=len(tile) == 1)
 
-    def _halved(
-        self, tile: list[Piece], failure: PairFailure, *, alone: bool
-    ) -> list[tuple[Piece, float | PairFailure]]:
+    def _halved(self, tile: list[Piece], failure: PairFailure, *, alone: bool) -> list[Scored]:
         """Each half scored again, or the failure where the piece already ``alone`` failed."""
         if alone:
             return [(piece, failure) for piece in tile]
@@ -224,7 +237,7 @@ class Encoder:
         Raises:
             RuntimeError: the forward pass failed, or gave another number of rows than pieces.
         """
-        with self._turn, torch.inference_mode():
+        with self._turns, torch.inference_mode():
             logits = self._forward.logits(tile).float()
             if logits.dim() != 2 or logits.shape[0] != len(tile):
                 raise RuntimeError(f"{len(tile)} pieces, but logits of shape {list(logits.shape)}")

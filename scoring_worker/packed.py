@@ -8,10 +8,11 @@ test holds them together to 1e-5), arranged for small batches of short pairs:
 * query, key and value are one product;
 * the last layer is computed for the first token only, since nothing else is read from it.
 
-A pair's score is the same to the last bit in every batch. Attention sees one sequence at a time.
-In int8 every sum is of integers, exact in any order. In fp32 every product has the same shape in
-every call, for which a tile is filled up to `TILE_TOKENS` tokens: the BLAS then adds in the same
-order wherever a row stands. So does the small rest that stays fp32, with `TILE_ROWS` rows.
+Where every operator has one thread (`devices.one_thread_each`), a pair's score is the same to the
+last bit in every batch. Attention sees one sequence at a time. In int8 every sum is of integers,
+exact in any order. In fp32 every product has the same shape in every call, for which a tile is
+filled up to `TILE_TOKENS` tokens: the BLAS then adds in the same order wherever a row stands. So
+does the small rest that stays fp32, with `TILE_ROWS` rows.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from scoring_worker.batching import MAX_WINDOWS, PairTokenizer, tiles
-from scoring_worker.devices import place
+from scoring_worker.devices import one_thread_each, place
 from scoring_worker.encoder import Encoder, PaddedForward
 from scoring_worker.loading import load_scorer
 from scoring_worker.manifest import ModelError
@@ -105,19 +105,37 @@ def test_a_score_does_not_depend_on_its_batch(encoder):
 
 
 def test_packed_logits_are_equal_to_the_last_bit(bert_folder):
-    """Not even the last digit depends on the company, before any rounding."""
+    """With a thread to itself, not even the last digit depends on the company, unrounded."""
     model, tokenizer = load(bert_folder)
     packed = PackedBert(model)
     pieces, _ = PairTokenizer(tokenizer.backend_tokenizer, 64).pieces(
         list(zip(range(60), *texts(60, seed=3), strict=True))
     )
-    with torch.inference_mode():
+    with one_thread_each(), torch.inference_mode():
         alone = {piece.pair: packed.logits([piece])[0] for piece in pieces}
         for seed in range(3):
             mixed = random.Random(seed).sample(pieces, 25)
             for tile in tiles(mixed, 512, rows=64, packed=True):
                 for piece, row in zip(tile, packed.logits(tile), strict=True):
                     assert torch.equal(row, alone[piece.pair])
+
+
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_a_score_does_not_depend_on_the_cores(bert_folder, precision):
+    """One tile after the other or three at once, with however many threads: equal bits."""
+    premises, hypotheses = texts(150)
+    before = torch.get_num_threads()
+    try:
+        one, three = (
+            load_scorer(bert_folder, device="cpu", precision=precision, threads=threads).encoder
+            for threads in (1, 3)
+        )
+        alone = one.probabilities(premises, hypotheses)
+        beside = three.probabilities(premises, hypotheses)
+        assert torch.get_num_threads() == 3, "the setting was put back"
+    finally:
+        torch.set_num_threads(before)
+    assert (alone == beside).all()
 
 
 def test_equal_pairs_are_computed_once(encoder, monkeypatch):
