@@ -40,7 +40,11 @@ SIZES = (0, 100, 200, 300, 400, 500)
 @dataclass(frozen=True, slots=True)
 class CurveSettings:
     """How the curve is made. ``silver`` is a scorer trained on silver labels, ``base`` what it
-    was trained from; None takes the weights under ``silver``'s adapter."""
+    was trained from; None takes the weights under ``silver``'s adapter.
+
+    Every training runs all its epochs and keeps the best: from a fresh head, F1 stands still for
+    the first of them, and stopping early would measure the patience and not the labels.
+    """
 
     silver: str = "default"
     base: str | None = None
@@ -48,7 +52,9 @@ class CurveSettings:
     folds: int = 5
     validation_share: float = 0.2
     training: EncoderSettings = field(
-        default_factory=lambda: EncoderSettings(epochs=6, learning_rate=3e-4, batch_size=16)
+        default_factory=lambda: EncoderSettings(
+            epochs=6, learning_rate=3e-4, batch_size=16, evaluations=1, patience=100
+        )
     )
     seed: int = 0
 
