@@ -147,6 +147,13 @@ class Encoder:
         }
         return EncoderScores(scores.probabilities[where], failures)
 
+    def unreadable(
+        self, premises: Sequence[str], hypotheses: Sequence[str]
+    ) -> dict[int, PairFailure]:
+        """Why pairs cannot be read, by position: what `score` says of them, without scoring."""
+        asked = zip(range(len(premises)), premises, hypotheses, strict=True)
+        return self._tokenizer.pieces(list(asked))[1]
+
     def _quantise(self, forward: Forward | None) -> None:
         if not isinstance(forward, PackedBert):
             raise ModelError("int8 is for BERT models on a CPU; use fp32 or bf16 for this one")

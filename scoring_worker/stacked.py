@@ -3,6 +3,10 @@
 Logistic regression, one set of coefficients per shape of value (see `scoring_worker.checks`).
 It is read from ``stack`` of scorer.json; nothing is unpickled. The checks' findings go on the
 assessment, so that a verdict says what was found and not only how sure the scorer is.
+
+The checks cost a twentieth of the encoder, so they come first, and the encoder is asked only
+where its opinion matters: where some opinion would change the verdict, or the score by more than
+`NEGLIGIBLE`. Elsewhere it counts as undecided. Whether it is asked depends on the pair alone.
 """
 
 from __future__ import annotations
@@ -28,6 +32,8 @@ ENCODER_ALONE = "encoder_alone"
 """Features beside the checks': the encoder's log-odds in [-1, 1], and the same where no check
 knows the entity type and the encoder is the only judge of it."""
 MAX_LOG_ODDS = 6.0
+NEGLIGIBLE = 0.05
+UNDECIDED = 0.5
 DECIMALS = 6
 
 
@@ -92,29 +98,45 @@ class StackedScorer:
 
     def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:
         """One assessment per pair, in order; a pair that cannot be scored gets a failure."""
-        scores = self.encoder.score(
+        failures = self.encoder.unreadable(
             [pair.premise for pair in pairs], [pair.hypothesis for pair in pairs]
         )
+        examined = {at: examine(pair) for at, pair in enumerate(pairs) if at not in failures}
+        asked = [at for at, found in examined.items() if self._matters(pairs[at], found)]
+        scores = self.encoder.score(
+            [pairs[at].premise for at in asked], [pairs[at].hypothesis for at in asked]
+        )
+        failures |= {asked[position]: failure for position, failure in scores.failures.items()}
+        opinions = dict(zip(asked, scores.probabilities.tolist(), strict=True))
         return [
-            self._failed(scores.failures[at])
-            if at in scores.failures
-            else self._scored(pair, float(scores.probabilities[at]))
+            self._failed(failures[at])
+            if at in failures
+            else self._scored(pair, examined[at], opinions.get(at, UNDECIDED))
             for at, pair in enumerate(pairs)
         ]
 
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _scored(self, pair: Pair, probability: float) -> Assessment:
-        if not math.isfinite(probability):
-            return self._failed(PairFailure("score_not_finite", "the encoder gave no number"))
-        examination = examine(pair)
+    def _matters(self, pair: Pair, examination: Examination) -> bool:
+        """Whether the encoder could change the verdict, or the score more than negligibly."""
+        low, high = sorted(self._score(examination, opinion) for opinion in (0.0, 1.0))
+        return high - low > NEGLIGIBLE or low < self._threshold(pair) <= high
+
+    def _threshold(self, pair: Pair) -> float:
+        return self.manifest.thresholds.of(pair.entity_type)
+
+    def _score(self, examination: Examination, probability: float) -> float:
         odds = self._stack.log_odds(examination, probability)
         raw = (
             1.0 / (1.0 + math.exp(-odds)) if odds >= 0 else math.exp(odds) / (1.0 + math.exp(odds))
         )
-        score = round(float(apply(self.manifest.calibration, np.array([raw]))[0]), DECIMALS)
-        threshold = self.manifest.thresholds.of(pair.entity_type)
+        return round(float(apply(self.manifest.calibration, np.array([raw]))[0]), DECIMALS)
+
+    def _scored(self, pair: Pair, examination: Examination, probability: float) -> Assessment:
+        if not math.isfinite(probability):
+            return self._failed(PairFailure("score_not_finite", "the encoder gave no number"))
+        score, threshold = self._score(examination, probability), self._threshold(pair)
         return Assessment(
             scorer=self.name,
             revision=self.revision,
