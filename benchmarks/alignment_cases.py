@@ -51,13 +51,19 @@ def source() -> tuple[str, list[str]]:
 
 
 def documents(texts: Sequence[str], characters: int, count: int, seed: int) -> list[str]:
-    """``count`` documents of exactly so many characters, made of whole texts in random order."""
-    order = list(texts)
-    random.Random(seed).shuffle(order)
+    """``count`` documents of exactly so many characters, made of whole texts in random order.
+
+    No text is used twice before all were.
+    """
+    rng = random.Random(seed)
+    order: list[str] = []
     made: list[str] = []
     while len(made) < count:
         text = ""
         while len(text) < characters:
+            if not order:
+                order = list(texts)
+                rng.shuffle(order)
             text += order.pop() + "\n"
         made.append(text[:characters])
     return made

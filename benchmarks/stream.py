@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import logging
 import sys
 import time
 import uuid
@@ -24,15 +23,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from alignment_cases import CONTEXTS, cases, source
+from alignment_cases import CONTEXTS, Case, cases, source
 
-from schemas import AlignedExtraction, Coordinates, Document, Event, Extraction
+from schemas import AlignedExtraction, Coordinates, Document, DocumentRef, Event, Extraction
 from scoring_worker import Pair, load_scorer
 from streams import wiring
 from streams.admin import create_topics
 from streams.delivery import Delivery
 from streams.embedded import embedded_stack
 from streams.kafka_clients import new_producer
+from streams.logs import configure_command_logging
 from streams.publisher import KafkaPublisher
 from streams.records import Record
 from streams.settings import Settings
@@ -83,7 +83,6 @@ def _clocks() -> tuple[float, float]:
 
 def main() -> None:
     options = _options()
-    logging.basicConfig(level=logging.ERROR)
     with embedded_stack() as stack:
         settings = Settings(
             kafka_bootstrap_servers=stack.bootstrap_servers,
@@ -92,6 +91,7 @@ def main() -> None:
             partitions=4,
             kafka_session_timeout_seconds=6,
         )
+        configure_command_logging(settings)
         results: dict[str, Any] = {}
         if "align" in options.role:
             results["align"] = asyncio.run(align(_fresh(settings), options.documents))
@@ -120,32 +120,37 @@ async def align(settings: Settings, count: int) -> Outcome:
     """The align role at 90/5/5: texts from Redis, alignment, verdicts and alignments out."""
     kind, texts = source()
     await create_topics(settings)
+    made = cases(texts, 20_000, count, "90/5/5", seed=3)
+    documents = [Document(id=f"d{number}", text=case.text) for number, case in enumerate(made)]
+    places = await _send(settings, DOCUMENTS, [(document.id, document) for document in documents])
     extractions: list[tuple[str, Event]] = []
     async with AsyncExitStack() as resources:
         store = await wiring.document_store(settings, resources)
-        for number, case in enumerate(cases(texts, 20_000, count, "90/5/5", seed=3)):
-            document = Document(id=f"d{number}", text=case.text)
-            [place] = await _send(settings, DOCUMENTS, [(document.id, document)])
+        for case, document, place in zip(made, documents, places, strict=True):
             ref = document.ref(place)
             await store.put(ref, document.text)
-            extractions += [
-                (
-                    ref.id,
-                    Extraction(
-                        id=f"{ref.id}-{n}",
-                        doc_id=ref.id,
-                        entity_type="Quote",
-                        value="a value",
-                        context=context,
-                        document=ref,
-                    ),
-                )
-                for n, (_, context) in enumerate(case.contexts)
-            ]
+            extractions += _extractions(case, ref)
     await _send(settings, EXTRACTIONS, extractions)
     rates = await _run_role("align", settings, len(extractions))
     _print(f"align, {kind} of 20,000 characters, {CONTEXTS} contexts each, 90/5/5", rates, 500)
     return rates
+
+
+def _extractions(case: Case, ref: DocumentRef) -> list[tuple[str, Event]]:
+    return [
+        (
+            ref.id,
+            Extraction(
+                id=f"{ref.id}-{n}",
+                doc_id=ref.id,
+                entity_type="Quote",
+                value="a value",
+                context=context,
+                document=ref,
+            ),
+        )
+        for n, (_, context) in enumerate(case.contexts)
+    ]
 
 
 async def score(settings: Settings, count: int) -> dict[str, Any]:

@@ -118,7 +118,7 @@ def align_role(aligner: Aligner, store: DocumentStore) -> Role:
         extractions = [event for event in events if isinstance(event, Extraction)]
         aligned = iter(await aligner.align(text, ref, extractions))
         claims = [event for event in events if isinstance(event, Claim)]
-        grounded = iter(await asyncio.to_thread(_ground, claims, text))
+        grounded = iter(await asyncio.to_thread(_ground, claims, text) if claims else ())
         return [next(aligned if isinstance(e, Extraction) else grounded) for e in events]
 
     async def step(batch: Sequence[Received[Extraction | Claim]]) -> list[Outcome]:
