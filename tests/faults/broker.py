@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from streams.embedded import LOOPBACK, free_port, start_broker, stop_process
+from streams.embedded import LOOPBACK, die_with_parent, free_port, start_broker, stop_process
 
 BUCKET = "broker"
 
@@ -62,7 +62,12 @@ def durable_storage() -> Iterator[Storage]:
     port = free_port()
     url = f"http://{LOOPBACK}:{port}"
     command = [sys.executable, "-m", "moto.server", "-H", LOOPBACK, "-p", str(port)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=die_with_parent,
+    )
     try:
         _make_bucket(f"{url}/{BUCKET}")
         yield Storage(

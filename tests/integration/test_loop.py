@@ -12,12 +12,14 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+from selenium.webdriver import Chrome
 
 from schemas import Verdict
 from scoring_worker.loading import DEFAULT_MODEL
@@ -100,17 +102,61 @@ def right(verdicts: list[Verdict], numbers: range) -> int:
     return sum(found[key] == supported for key, supported in gold.items())
 
 
-def review_everything(loop: Loop, profile: Path, verdicts: list[Verdict]) -> int:
+Camera = Callable[[Chrome, str], None]
+"""Takes a picture of what a browser shows, under a name (see `docs/story.py`)."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """What going round the loop once came to, with what the commands printed on the way."""
+
+    before: list[Verdict]
+    after: list[Verdict]
+    decided: int
+    labels: int
+    report: dict[str, Any]
+    printed: dict[str, str]
+
+
+def go_round(loop: Loop, profile: Path, camera: Camera = lambda _browser, _name: None) -> Round:
+    """Documents, reviews, labels, a new scorer, its replay, its promotion, and documents again."""
+    printed = {}
+    loop.run("submit", "old.jsonl", "--wait")
+    before = loop.verdicts()
+
+    with chromium(profile) as browser:
+        decided = review_everything(loop, browser, before, camera)
+        exported = ("labels", "export", "--out", "labels.jsonl", "--documents-out", "docs.jsonl")
+        printed["labels"] = loop.run(*exported)
+        labels = (loop.folder / "labels.jsonl").read_text().splitlines()
+
+        gold = ("--gold", "labels.jsonl", "--documents", "docs.jsonl")
+        loop.run("train", "candidate", "--base", "strict", "--head-only", *gold)
+        printed["replay"] = loop.run("replay", "--scorer", "candidate", "--report", "report")
+        browser.get((loop.folder / "report" / "report.html").as_uri())
+        camera(browser, "report")
+
+    default_with_threshold(loop.folder / "lax", 0.0)
+    printed["refusal"] = loop.run("promote", "lax", code=1)
+    better = ("--max-recall-loss", "0.15", "--reason", "learnt the port")
+    printed["promotion"] = loop.run("promote", "candidate", *better)
+    loop.run("submit", "new.jsonl", "--wait")
+    loop.run("submit", "old.jsonl", "--wait")
+    report = json.loads((loop.folder / "report" / "report.json").read_text())
+    return Round(before, loop.verdicts(), decided, len(labels), report, printed)
+
+
+def review_everything(loop: Loop, browser: Chrome, verdicts: list[Verdict], camera: Camera) -> int:
     """Decide every case of the queue by keyboard, as the gold labels say; returns how many."""
     gold = harbour.gold(REVIEWED)
     labels = {case_id(v): gold[v.doc_id, v.entity_type, str(v.value)] for v in verdicts}
     decided = 0
-    with chromium(profile) as browser:
-        hands = Hands(browser, loop.console)
-        hands.login("Mara Quist")
-        while case := hands.case():
-            hands.press_and_go("s" if labels[case] else "i")
-            decided += 1
+    hands = Hands(browser, loop.console)
+    hands.login("Mara Quist")
+    camera(browser, "review")
+    while case := hands.case():
+        hands.press_and_go("s" if labels[case] else "i")
+        decided += 1
     return decided
 
 
@@ -119,33 +165,12 @@ def test_round_the_loop(tmp_path: Path) -> None:
     if not shutil.which("chromedriver"):
         pytest.skip("needs Chromium: apt-get install chromium chromium-driver")
     with harbour_loop(tmp_path) as loop:
-        loop.run("submit", "old.jsonl", "--wait")
-        before = loop.verdicts()
-        assert {verdict.decision for verdict in before} == {"quarantined"}
-
-        assert review_everything(loop, tmp_path / "profile", before) == len(before)
-
-        exported = ("labels", "export", "--out", "labels.jsonl", "--documents-out", "docs.jsonl")
-        loop.run(*exported)
-        labels = (tmp_path / "labels.jsonl").read_text().splitlines()
-        assert len(labels) == len(harbour.gold(REVIEWED))
-
-        gold = ("--gold", "labels.jsonl", "--documents", "docs.jsonl")
-        loop.run("train", "candidate", "--base", "strict", "--head-only", *gold)
-
-        loop.run("replay", "--scorer", "candidate", "--report", "report")
-        report = json.loads((tmp_path / "report" / "report.json").read_text())
-        assert report["flips"]
-        assert (tmp_path / "report" / "report.html").stat().st_size > 0
-
-        default_with_threshold(tmp_path / "lax", 0.0)
-        refusal = loop.run("promote", "lax", code=1)
-        assert "recall" in refusal
-
-        loop.run("promote", "candidate", "--max-recall-loss", "0.15", "--reason", "learnt the port")
-        loop.run("submit", "new.jsonl", "--wait")
-        loop.run("submit", "old.jsonl", "--wait")
-        after = loop.verdicts()
-        strict_right = sum(not supported for supported in harbour.gold(HELD_OUT).values())
-        assert right(after, HELD_OUT) > strict_right
-        assert right(after, REVIEWED) > right(before, REVIEWED)
+        went = go_round(loop, tmp_path / "profile")
+    assert {verdict.decision for verdict in went.before} == {"quarantined"}
+    assert went.decided == len(went.before)
+    assert went.labels == len(harbour.gold(REVIEWED))
+    assert went.report["flips"]
+    assert "recall" in went.printed["refusal"]
+    strict_right = sum(not supported for supported in harbour.gold(HELD_OUT).values())
+    assert right(went.after, HELD_OUT) > strict_right
+    assert right(went.after, REVIEWED) > right(went.before, REVIEWED)
