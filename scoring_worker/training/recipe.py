@@ -180,6 +180,7 @@ def _encoder_manifest(
         adapter=ADAPTER_FOLDER if adapter is not None else None,
         labels=trained.entailment if trained else 0,
         max_length=start.max_length or recipe.max_length,
+        precision=start.precision,
         trained_on=tuple(dict.fromkeys((*start.trained_on, *labels.sources))),
     )
 

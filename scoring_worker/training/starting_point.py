@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from scoring_worker.manifest import MANIFEST_NAME, PACKAGED_BASE, ScorerManifest
 from scoring_worker.stacked import Stack
@@ -17,6 +18,7 @@ class StartingPoint:
     """``base`` as scorer.json will name it, ``weights`` where it lies on this machine.
 
     ``adapter``, ``stack`` and ``trained_on`` are those of the scorer that is continued.
+    ``precision`` is what a CPU will use, and what the head and thresholds are fitted on.
     """
 
     base: str
@@ -25,6 +27,7 @@ class StartingPoint:
     stack: Stack | None = None
     trained_on: tuple[str, ...] = ()
     max_length: int | None = None
+    precision: Literal["fp32", "int8"] = "fp32"
 
 
 def starting_point(base: str | Path) -> StartingPoint:
@@ -38,7 +41,8 @@ def starting_point(base: str | Path) -> StartingPoint:
         return _continued(folder)
     if folder.is_dir():
         return StartingPoint(str(folder.resolve()), folder)
-    return StartingPoint(str(base), base_folder(str(base), None))
+    precision: Literal["fp32", "int8"] = "int8" if str(base) == PACKAGED_BASE else "fp32"
+    return StartingPoint(str(base), base_folder(str(base), None), precision=precision)
 
 
 def _continued(folder: Path) -> StartingPoint:
@@ -52,4 +56,5 @@ def _continued(folder: Path) -> StartingPoint:
         stack=Stack.of(manifest) if manifest.kind == "stacked" else None,
         trained_on=manifest.trained_on,
         max_length=manifest.max_length,
+        precision=manifest.precision,
     )
