@@ -65,11 +65,17 @@ class Anchors:
         present[_gram_hashes(context)] = True
         return np.flatnonzero(present[self._hashes])
 
-    def densest(self, hits: Positions, width: int) -> Interval:
-        """The first ``width`` characters with the most of one or more hits, and a few around."""
+    def densest(self, hits: Positions, width: int) -> tuple[Interval, int]:
+        """The first ``width`` characters with the most of one or more hits, and a few around.
+
+        Returns:
+            The interval, and how many hits the ``width`` characters have.
+        """
         counts = np.searchsorted(hits, hits + width) - np.arange(len(hits))
-        start = int(hits[counts.argmax()])
-        return Interval(max(0, start - GRAM), min(self._length, start + width + GRAM))
+        most = int(counts.argmax())
+        start = int(hits[most])
+        around = Interval(max(0, start - GRAM), min(self._length, start + width + GRAM))
+        return around, int(counts[most])
 
     def certified(self, hits: Positions, characters: int, score: int) -> list[Interval]:
         """Intervals, in order and apart, that hold every alignment of at least ``score``.

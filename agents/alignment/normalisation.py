@@ -161,8 +161,8 @@ def _spliced(
         counts[start] = len(expansion)
     expanded = np.zeros(len(folded), dtype=np.bool_)
     expanded[[start for start, _ in clusters]] = True
-    spliced, starts = np.repeat(folded, counts), np.repeat(origins, counts)
-    inserted = np.repeat(expanded, counts)
+    sources = np.repeat(np.arange(len(folded)), counts)
+    spliced, starts, inserted = folded[sources], origins[sources], expanded[sources]
     ends = starts + np.int32(1)
     pieces = np.array([piece for expansion in expansions for piece in expansion], dtype=np.int32)
     values, first, last = pieces.reshape(-1, 3).T

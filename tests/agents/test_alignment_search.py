@@ -68,6 +68,21 @@ def test_the_end_is_that_of_biopythons_first_alignment(block, document, context)
         assert end.score == biopython_score(code_points(document), code_points(context))
 
 
+@settings(max_examples=100, deadline=None)
+@given(document=texts("ab", 100, 300), context=texts("ab", 30, 90))
+def test_scores_above_127_go_on_in_16_bits(document, context):
+    """Nothing overflows where a block's scores outgrow the type that they began in."""
+    end = SweptText(code_points(document)).best_endpoint(code_points(context))
+    assert end.score == biopython_score(code_points(document), code_points(context))
+
+
+def test_scores_above_32767_go_on_in_32_bits():
+    """Nor there: a quote of 9,000 characters scores 36,000 half points."""
+    codes = code_points(prose(5, 2_000)[:9_000])
+    end = SweptText(codes).best_endpoint(codes)
+    assert (end.score, end.document, end.context) == (36_000, 9_000, 9_000)
+
+
 @settings(max_examples=400, deadline=None)
 @given(document=texts("abc ", 1, 90), context=texts("abc ", 1, 40))
 def test_the_walk_back_makes_biopythons_choices(document, context):
