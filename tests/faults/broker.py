@@ -66,7 +66,7 @@ def durable_storage() -> Iterator[Storage]:
         command,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        preexec_fn=die_with_parent,
+        preexec_fn=die_with_parent,  # noqa: PLW1509 - one system call, no locks
     )
     try:
         _make_bucket(f"{url}/{BUCKET}")
