@@ -98,6 +98,7 @@ class Run:
     folder: Path
     link: Link | None = None
     broker: Broker | None = None
+    patience: float = PATIENCE_SECONDS
     _plan: Callable[[Plan], Plan] = lambda plan: plan
 
     def worker(self, role: str) -> Worker:
@@ -105,12 +106,12 @@ class Run:
         return next(worker for worker in self.workers if role in worker.plan.roles)
 
     async def output(self, role: str, records: int) -> None:
-        """Wait until ``role`` has written so many more records (or for five seconds): it is at
-        work then, with records in hand that it has not committed."""
+        """Wait until ``role`` has written so many more records (or until patience ends): it is
+        at work then, with records in hand that it has not committed."""
         topic = OUTPUTS[role]
         start = await self._written(topic)
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE_SECONDS):
+            async with asyncio.timeout(self.patience):
                 while await self._written(topic) < start + records:  # noqa: ASYNC110
                     await asyncio.sleep(0.02)
 
@@ -159,7 +160,7 @@ async def _prepare(
     if shape.own_servers:
         settings, link, broker = await _own_servers(settings, shape.durable, resources)
     await create_topics(settings)
-    run = Run(settings, random.Random(seed), [], logs, link, broker, shape.plan)
+    run = Run(settings, random.Random(seed), [], logs, link, broker, shape.patience, shape.plan)
     resources.push_async_callback(_stop_all, run)
     for roles in shape.crews:
         run.add_worker(*roles)

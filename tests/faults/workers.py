@@ -178,7 +178,9 @@ def _acknowledge_early() -> None:
 
     async def later(self: Delivery, ended: Any) -> None:
         async def after_the_commit() -> None:
-            await asyncio.sleep(1.5)
+            await asyncio.sleep(
+                4
+            )  # the rest of the load is committed by then, and in nobody's hand
             await publish(self, ended)
 
         delivery_module.pending = [  # type: ignore[attr-defined]

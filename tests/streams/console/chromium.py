@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -112,5 +113,8 @@ class Hands:
         return [str(entry["message"]) for entry in self.browser.get_log("browser")]
 
     def until(self, condition: Callable[[], object]) -> None:
-        """Wait for ``condition``."""
-        WebDriverWait(self.browser, PATIENCE_SECONDS, 0.02).until(lambda _: condition())
+        """Wait for ``condition``; an element that is exchanged meanwhile is looked at again."""
+        wait = WebDriverWait(
+            self.browser, PATIENCE_SECONDS, 0.02, (StaleElementReferenceException,)
+        )
+        wait.until(lambda _: condition())
