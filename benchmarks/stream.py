@@ -30,7 +30,7 @@ from scoring_worker import Pair, load_scorer
 from streams import wiring
 from streams.admin import create_topics
 from streams.delivery import Delivery
-from streams.embedded import embedded_stack
+from streams.embedded import EmbeddedStack, embedded_stack
 from streams.kafka_clients import new_producer
 from streams.logs import configure_command_logging
 from streams.publisher import KafkaPublisher
@@ -84,19 +84,12 @@ def _clocks() -> tuple[float, float]:
 def main() -> None:
     options = _options()
     with embedded_stack() as stack:
-        settings = Settings(
-            kafka_bootstrap_servers=stack.bootstrap_servers,
-            redis_url=stack.redis_url,  # type: ignore[arg-type]  # made a secret by pydantic
-            kafka_idempotence=False,
-            partitions=4,
-            kafka_session_timeout_seconds=6,
-        )
-        configure_command_logging(settings)
+        settings = stack_settings(stack)
         results: dict[str, Any] = {}
         if "align" in options.role:
-            results["align"] = asyncio.run(align(_fresh(settings), options.documents))
+            results["align"] = asyncio.run(align(fresh_topics(settings), options.documents))
         if "score" in options.role:
-            results["score"] = asyncio.run(score(_fresh(settings), options.pairs))
+            results["score"] = asyncio.run(_score(fresh_topics(settings), options.pairs))
     if options.json:
         options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 
@@ -112,7 +105,21 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _fresh(settings: Settings) -> Settings:
+def stack_settings(stack: EmbeddedStack) -> Settings:
+    """Settings of a worker on the embedded broker and Redis, with a command's quiet logging."""
+    settings = Settings(
+        kafka_bootstrap_servers=stack.bootstrap_servers,
+        redis_url=stack.redis_url,  # type: ignore[arg-type]  # made a secret by pydantic
+        kafka_idempotence=False,
+        partitions=4,
+        kafka_session_timeout_seconds=6,
+    )
+    configure_command_logging(settings)
+    return settings
+
+
+def fresh_topics(settings: Settings) -> Settings:
+    """The same with topics of its own."""
     return settings.model_copy(update={"topic_prefix": f"b{uuid.uuid4().hex[:8]}-"})
 
 
@@ -153,10 +160,14 @@ def _extractions(case: Case, ref: DocumentRef) -> list[tuple[str, Event]]:
     ]
 
 
-async def score(settings: Settings, count: int) -> dict[str, Any]:
-    """The score role against its scorer alone, on the same pairs in the same batches."""
+async def _score(settings: Settings, count: int) -> dict[str, Any]:
     _, texts = source()
-    aligned = await _aligned(texts, count)
+    return await score(settings, await _aligned(texts, count))
+
+
+async def score(settings: Settings, aligned: Sequence[AlignedExtraction]) -> dict[str, Any]:
+    """The score role against its scorer alone, on the same pairs in the same batches."""
+    count = len(aligned)
     scorer = load_scorer(settings.scorer)
     pairs = [Pair.of(event) for event in aligned]
     size = settings.score_batch_records

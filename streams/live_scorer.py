@@ -28,6 +28,8 @@ log = structlog.get_logger(__name__)
 
 Load = Callable[[str], "Scorer"]
 
+WARM_UP = ("The tenant paid 1,250 euros in May.", "Rent: 1,250 euros", "Rent", "1,250 euros")
+
 
 class LiveScorer:
     """The scorer in force. `assess` and `change_to` never overlap."""
@@ -43,7 +45,7 @@ class LiveScorer:
         return self._scorer.revision if self._scorer else None
 
     async def change_to(self, name: str, revision: str | None) -> None:
-        """Load the scorer beside the one in force, then exchange them between two batches.
+        """Load and warm up the scorer beside the one in force, then exchange them between batches.
 
         ``revision`` is what was released; None takes whatever the name stands for.
 
@@ -53,6 +55,7 @@ class LiveScorer:
         if revision is not None and revision == self.revision:
             return
         candidate = await asyncio.to_thread(load_released, self._load, name, revision)
+        await asyncio.to_thread(warm_up, candidate)
         async with self._between_batches:
             former, self._scorer = self._scorer, candidate
         if former:
@@ -100,6 +103,28 @@ def load_released(load: Load, name: str, revision: str | None) -> Scorer:
             "copy the released model here, or run `safepassage rollback`"
         )
     return scorer
+
+
+def warm_up(scorer: Scorer) -> None:
+    """Score one pair, so that no batch waits for what is loaded on first use.
+
+    A pair that fails is logged and no more: an endpoint may be away for a moment, and a scorer
+    that goes on failing opens the circuit breaker.
+
+    Raises:
+        ReleaseRefused: the scorer as a whole is broken.
+    """
+    from scoring_worker import Pair  # noqa: PLC0415 - torch: seconds, and only this role's
+
+    try:
+        (assessment,) = scorer.assess([Pair(*WARM_UP)])
+    except (RuntimeError, ValueError) as error:
+        raise ReleaseRefused(
+            f"scorer {scorer.name!r} is broken: {type(error).__name__} on a plain pair; run "
+            "`safepassage doctor`, or `safepassage rollback`"
+        ) from error
+    if assessment.failure:
+        log.warning("warm_up_failed", scorer=scorer.name, reason=assessment.failure)
 
 
 class ScoreSource:

