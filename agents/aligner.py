@@ -31,8 +31,8 @@ from schemas import (
 
 MAX_DOCUMENT_CHARACTERS = 1_000_000
 MAX_CONTEXT_CHARACTERS = 5_000
-INDEXED_CHARACTERS = 2_000_000
-"""An index takes some 25 bytes a character."""
+INDEXED_CHARACTERS = 1_000_000
+"""An index takes some 90 bytes a character at most."""
 TIMEOUT_SECONDS = 60.0
 EXACT_CELLS = 50_000_000
 """Context times document characters up to which a context that is not found gets its exact score

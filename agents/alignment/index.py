@@ -101,7 +101,7 @@ class DocumentIndex:
     def _standing(self, needle: str, after: int = 0) -> Part | None:
         """The normalised context exactly, preferably from original code point ``after`` on."""
         document, size = self._document, len(needle)
-        start = document.text.find(needle, document.position(after))
+        start = document.text.find(needle, document.position(after)) if after else -1
         start = start if start >= 0 else document.text.find(needle)
         if start < 0:
             return None

@@ -52,7 +52,8 @@ _TYPES: tuple[ScoreType, ...] = (NARROW, np.dtype(np.int16), np.dtype(np.int32))
 _ROWS_PER_LOOK = 4
 # No character of a document.
 _NOTHING = -1
-_CACHED_CHARACTERS = 100
+# A text in an alphabet uses some 45 different ones.
+_CACHED_CHARACTERS = 64
 
 
 def score_type(characters: int) -> ScoreType:
@@ -84,19 +85,19 @@ class Block:
         codes = np.full(self.lanes * STRIPES, _NOTHING, dtype=np.int32)
         codes[: len(document)] = document
         self._codes = np.ascontiguousarray(codes.reshape(self.lanes, STRIPES).T)
-        self._pairs: dict[tuple[int, ScoreType], Scores] = {}
+        self._pairs: dict[int, Scores] = {}
 
     def pair_scores(self, character: int, dtype: ScoreType) -> Scores:
         """The scores of all columns against ``character``: to add to the column on the left."""
-        scores = self._pairs.get((character, dtype))
+        scores = self._pairs.get(character)
         if scores is None:
-            scores = (self._codes == character).astype(dtype)
-            scores *= np.array(MATCH_SCORE - MISMATCH_SCORE, dtype)
-            scores += np.array(MISMATCH_SCORE + EXTEND, dtype)
+            scores = (self._codes == character).view(NARROW)
+            scores *= MATCH_SCORE - MISMATCH_SCORE
+            scores += MISMATCH_SCORE + EXTEND
             if len(self._pairs) >= _CACHED_CHARACTERS:
                 self._pairs.clear()
-            self._pairs[character, dtype] = scores
-        return scores
+            self._pairs[character] = scores
+        return scores.astype(dtype, copy=False)
 
 
 class Rows:
