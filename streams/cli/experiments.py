@@ -18,7 +18,7 @@ from streams.errors import OperatorError
 
 if TYPE_CHECKING:
     from scoring_worker.evaluation import Dataset, Evaluation, EvaluationReport
-    from scoring_worker.evaluation.experiments.label_curve import CurveSettings
+    from scoring_worker.evaluation.experiments.curve_scorers import CurveSettings
     from scoring_worker.evaluation.sources import OnProgress
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
@@ -125,14 +125,21 @@ def figure5(evaluations: list[Evaluation], folder: Path | None) -> Findings:
 
 
 def curve_settings(
-    silver: str, base: str | None, *, sizes: str, folds: int, epochs: float, seed: int
+    silver: str,
+    base: str | None,
+    *,
+    head_only: bool,
+    sizes: str,
+    folds: int,
+    epochs: float,
+    seed: int,
 ) -> CurveSettings:
     """Settings of figure4.
 
     Raises:
         OperatorError: the sizes are no numbers.
     """
-    from scoring_worker.evaluation.experiments.label_curve import CurveSettings
+    from scoring_worker.evaluation.experiments.curve_scorers import CurveSettings
 
     try:
         numbers = tuple(int(size) for size in sizes.split(","))
@@ -140,7 +147,9 @@ def curve_settings(
         raise OperatorError(f"--sizes {sizes!r} are no numbers such as 0,100,200") from None
     if min(numbers) < 0:
         raise OperatorError("--sizes are numbers of labels, 0 or more")
-    made = CurveSettings(silver=silver, base=base, sizes=numbers, folds=folds, seed=seed)
+    made = CurveSettings(
+        silver=silver, base=base, head_only=head_only, sizes=numbers, folds=folds, seed=seed
+    )
     return replace(made, training=replace(made.training, epochs=epochs, seed=seed))
 
 

@@ -90,6 +90,14 @@ def evaluate(
             rich_help_panel=CURVE_PANEL,
         ),
     ] = None,
+    head_only: Annotated[
+        bool,
+        typer.Option(
+            "--head-only",
+            help="Refit the head of the whole scorer, in seconds, and fine-tune no encoder.",
+            rich_help_panel=CURVE_PANEL,
+        ),
+    ] = False,
     sizes: Annotated[
         str, typer.Option(help="Numbers of gold labels.", rich_help_panel=CURVE_PANEL)
     ] = "0,100,200,300,400,500",
@@ -111,7 +119,15 @@ def evaluate(
         sources = label_sources(documents, seed, on_progress)
         read = [_read(path, sources, labels, limit) for path in datasets]
         if experiment is Experiment.figure4:
-            curve = curve_settings(silver, base, sizes=sizes, folds=folds, epochs=epochs, seed=seed)
+            curve = curve_settings(
+                silver,
+                base,
+                head_only=head_only,
+                sizes=sizes,
+                folds=folds,
+                epochs=epochs,
+                seed=seed,
+            )
             found = figure4(read, curve, report, on_progress)
         elif experiment is Experiment.figure5:
             found = figure5(judged(read, given, on_progress), report)

@@ -241,6 +241,27 @@ def test_figure4_judges_each_document_once_at_every_size(model, gold, tmp_path):
     assert (tmp_path / "report" / "gold-figure4.png").exists()
 
 
+def test_figure4_refits_the_head_alone_where_asked(gold, tmp_path):
+    """The shipped scorer's head: with silver it can judge at once, without it needs labels."""
+    out = tmp_path / "out.json"
+    head = ("--head-only", "--sizes", "0,24", "--folds", 2, "--json", out)
+    result = invoke("evaluate", gold[0], "-d", gold[1], "--experiment", "figure4", *head)
+    assert result.exit_code == 0
+    written = json.loads(out.read_text())
+    points = {(point["silver"], point["gold"]): point for point in written["results"]}
+    assert points.keys() == {(True, 0), (True, 24), (False, 24)}
+    assert (written["trained"], written["base"]) == ("head", "the checks without an encoder")
+    assert written["absent"] == [
+        "without silver, 0 labels: nothing says how much each check counts"
+    ]
+
+
+def test_figure4_refits_no_head_that_is_not_there(model, pairs):
+    """An encoder alone has none."""
+    with pytest.raises(ValueError, match="without a head"):
+        invoke("evaluate", pairs, "--experiment", "figure4", "--silver", model, "--head-only")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
