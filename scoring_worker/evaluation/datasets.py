@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from schemas import CLAIM_TYPE, AlignedExtraction, Document, Response, Verdict
@@ -128,7 +129,8 @@ def _response_cases(reading: Reading) -> Iterator[Case]:
     for done, rows in enumerate(answers, start=1):
         for row in rows:
             found = reading.sources.ground(row.answer, row.claim is not None)
-            yield _claim_case(row.id, row.id, found, supported=bool(row.supported), kind=row.kind)
+            case = _claim_case(row.id, row.id, found, supported=bool(row.supported), kind=row.kind)
+            yield replace(case, extractor=row.model)
         reading.sources.on_progress("answers split", done, len(answers))
 
 

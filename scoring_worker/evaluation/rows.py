@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
+from pydantic import (
+    AliasChoices,
+    AliasPath,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+)
 
 from schemas import Document, Extraction, Response
 from schemas.base import EntityType, EventId, Json, Text
@@ -108,7 +116,7 @@ class PairRow(Row):
 
 
 class ResponseRow(Row):
-    """{"id", "context", "claim" or "response", "label"}."""
+    """{"id", "context", "claim" or "response", "label"}; the model that answered, too."""
 
     id: EventId
     context: Text | list[Text]
@@ -116,6 +124,10 @@ class ResponseRow(Row):
     claim: Text | None = None
     response: Text | None = None
     kind: str | None = Field(default=None, validation_alias=AliasChoices("kind", "source"))
+    model: Annotated[str | None, BeforeValidator(_model_name)] = Field(
+        default=None,
+        validation_alias=AliasChoices("extractor", "model", AliasPath("extra", "model")),
+    )
 
     @property
     def answer(self) -> Response:

@@ -245,6 +245,18 @@ def test_an_answer_is_supported_only_if_all_its_sentences_are(tmp_path):
     assert evaluation.outcomes[3].undetermined
 
 
+def test_an_answer_names_the_model_that_gave_it(tmp_path):
+    """Beside the answer or among what its file knows besides, if at all."""
+    row = {"context": "it snows", "response": "It snows.", "label": 1}
+    rows = [
+        {**row, "id": "a", "extra": {"model": "small"}},
+        {**row, "id": "b", "model": "large", "extra": "a remark"},
+        {**row, "id": "c", "extra": {"spans": []}},
+    ]
+    cases = read_dataset(write(tmp_path / "r.jsonl", rows), sources()).cases
+    assert [case.extractor for case in cases] == ["small", "large", None]
+
+
 def test_conclusions_get_a_foreign_abstract_as_negative(tmp_path):
     """Each conclusion with its own abstract and with one of another, the same each time."""
     rows = [
