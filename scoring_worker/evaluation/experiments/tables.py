@@ -12,6 +12,11 @@ from .extractors import ExtractorComparison
 from .label_curve import LabelCurve
 from .published import CAUTION, PublishedResult
 
+_TRAINED = {
+    "encoder": "Encoder alone, fine-tuned",
+    "head": "Whole scorer, of which the labels refit the head",
+}
+
 
 def published_table(rows: Iterable[PublishedResult]) -> Table:
     """The paper's Table 1."""
@@ -55,6 +60,6 @@ def curve_table(curve: LabelCurve) -> Table:
         f"{curve.dataset}: F1 by gold labels, {curve.folds} folds",
         ("gold labels", "gold only", "silver, then gold"),
         rows,
-        f"Encoder alone, threshold .5. The paper's LLM on its own data: {curve.published_llm_f1}. "
-        f"Labels: {curve.labels}.",
+        f"{_TRAINED[curve.trained]}, threshold .5. The paper's LLM on its own data: "
+        f"{curve.published_llm_f1}. Labels: {curve.labels}.",
     )
