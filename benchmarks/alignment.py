@@ -38,7 +38,8 @@ def main() -> None:
     options = _options()
     kind, texts = source()
     print(f"{kind}, {CONTEXTS} contexts a document, {_machine()}\n")
-    align("warm up", "the tables that are filled on first use")
+    for text in texts[:3]:  # fills the tables that are filled on first use, a page at a time
+        align("a quote that stands nowhere", text)
     report = {
         "texts": kind,
         "machine": _machine(),
@@ -187,7 +188,11 @@ def _ocr(quotes: int | None) -> dict[str, Any] | None:
     if report is None:
         print("OCR: ../shared/data/ocr is absent\n")
         return None
-    print(f"OCR: quotes of {alignment_ocr.LONG_ENOUGH} characters or more in OCRed text")
+    print(
+        f"OCR: quotes of {alignment_ocr.LONG_ENOUGH} characters or more in OCRed text. IoU is that"
+        " of the exact span of the\nbest alignment; the last column is that of the span widened to"
+        " whole tokens, as the scorer reads it"
+    )
     print("  character errors     quotes  IoU >= .9  IoU >= .5  widened to tokens, IoU >= .9")
     for band in report["bands"]:
         low, high = band["cer"]

@@ -157,6 +157,7 @@ def test_perturbed_real_contexts():
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)  # full Biopython takes two minutes of CPU here
 def test_perturbed_real_contexts_in_whole_documents():
     """1,000 contexts of real decisions of up to 100,000 characters."""
     indexes = {}
