@@ -84,7 +84,8 @@ def main() -> None:
         console.print(_table(name, rates))
     if arguments.stream:
         figures["stream"] = _stream(pairs)
-        console.print("score role on the embedded broker:", figures["stream"])
+        share = figures["stream"]["share"]
+        console.print(f"streamed through the score role: {share:.0%} of the bare scorer's rate")
     if arguments.json:
         arguments.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     if arguments.text:
