@@ -65,8 +65,11 @@ class SafeConsumer(FaustConsumer):
         return True
 
     async def _commit(self, offsets: Mapping[TP, int]) -> bool:
+        assignment = self.source.assignments
         committed: bool = await super()._commit(offsets)
-        if committed:
+        # Faust leaves out, and calls committed, what is not assigned at the moment. A commit that
+        # ends after a rebalance says nothing about what was delivered since.
+        if committed and assignment == self.source.assignments:
             for tp, offset in offsets.items():
                 self.source.ledger.committed(tp, offset)
         return committed
@@ -97,6 +100,7 @@ class FaustSource:
         self.role = role
         self.ledger: OffsetLedger[TP] = OffsetLedger()
         self.progress = Progress(role.name)
+        self.assignments = 0
         self._settings = settings
         self._directory = tempfile.TemporaryDirectory(prefix="safepassage-")
         self._lanes = Lanes(role.lanes, role.batch, delivery.handle, self._finished)
@@ -132,6 +136,7 @@ class FaustSource:
 
     def start_over(self) -> None:
         """Forget what was delivered before a rebalance, and take records again."""
+        self.assignments += 1
         self.ledger.forget(self.ledger.partitions())
         self.progress.dropped(self.progress.outstanding)
         self._lanes.reopen()
