@@ -62,8 +62,8 @@ class DocumentIndex:
             context: what was quoted. Blank, or without a character in common with the
                 document, it aligns nowhere: score 0, no spans.
             threshold: tau in [0, 1], below which the context does not count as found.
-            exact: False to stop, without spans, as soon as D < threshold is proven: some ten
-                times faster on a context that stands nowhere in the document.
+            exact: False to stop, without spans, as soon as D < threshold is proven: about twice
+                as fast on a context that stands nowhere in the document.
             deadline: of `time.monotonic`, in seconds.
 
         Raises:
