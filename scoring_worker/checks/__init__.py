@@ -4,7 +4,8 @@ They decide nothing. `examine` turns a pair into features for the stack and into
 the person who reads the verdict.
 """
 
-from .examination import SHAPES, Examination, examine
+from .examination import examine
+from .record import SHAPES, Examination
 from .revision import rules_digest
 
 __all__ = ["SHAPES", "Examination", "examine", "rules_digest"]

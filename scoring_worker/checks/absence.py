@@ -20,6 +20,20 @@ _DENIAL = re.compile(
 )
 
 
+_DENIED = re.compile(
+    r"(?:\b(?:not|never|nor|neither|without|cannot)|\bno(?=\s[a-z])|n't)"
+    r"(?!\s(?:later|less|more|exceed|exceeding|only|earlier|fewer|limited|before|until|known))"
+    r"((?:\s\w+)*)\W*$"
+)
+_REACH = 48
+
+
+def is_denied(folded: str, at: int, words: int = 2) -> bool:
+    """Whether a denial stands at most ``words`` words before ``at`` ("may not keep poultry")."""
+    match = _DENIED.search(folded[max(0, at - _REACH) : at])
+    return match is not None and len(match[1].split()) <= words
+
+
 def is_none(value: str) -> bool:
     """Whether ``value`` names nothing: "N/A", "None", blanks or a redaction."""
     folded = fold(value)

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
+from rapidfuzz import process
+from rapidfuzz.distance import Levenshtein
 
 from .numerals import digits_for_words
 from .text import fold
@@ -41,6 +43,8 @@ _YEAR = r"(?P<y>(?:1[6-9]|20)\d\d)(?![\d])"
 _NOTED_YEAR = r"(?P<y>(?:1[6-9]|20)\d\d)\d{0,2}(?![\d])"
 """A year with the number of a footnote behind it, which plain text runs together."""
 _SHORT_YEAR = r"(?P<y>(?:1[6-9]|20)\d\d|'?\d\d)(?![\d])"
+_ORDINAL = r"(?:\s?(?:st|nd|rd|th|er|e)\b)?"
+_LISTED = r"\s*(?:,\s*and|,\s*et|,|-|&|/|\bto\b|\band\b|\bor\b|\bet\b|\bau\b)\s*"
 _PATTERNS = tuple(
     re.compile(pattern)
     for pattern in (
@@ -55,12 +59,32 @@ _PATTERNS = tuple(
         rf"(?<![\w/.,$#-]){_YEAR}(?![\w/]|-\d{{5}}|[.,]\d)",
         rf"(?<=\d\d\d\d-){_YEAR}(?![\w/-])",
         rf"(?<=\[){_YEAR}(?=\])",
+        rf"\b(?:dated|in|of|since|until|by|from|year|en|depuis)\s+{_NOTED_YEAR}",
     )
 )
+_SEVERAL = rf"[0-3]?\d{_ORDINAL}(?:{_LISTED}[0-3]?\d{_ORDINAL}){{1,11}}(?!\d)"
+_LISTS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"(?<!\w){_MONTH}\s*(?P<days>{_SEVERAL})(?:\s*,?\s*(?:of\s+)?{_NOTED_YEAR})?",
+        rf"(?<!\w)(?P<days>{_SEVERAL})[\s-]*(?:day\s+of\s+|of\s+|de\s+)?{_MONTH}"
+        rf"(?:[\s,-]*{_NOTED_YEAR})?(?!\w)",
+    )
+)
+"""Several days of one month: "June 20 to 22, 2022", "the 4th, 5th and 9th of March"."""
 _VAGUE = re.compile(r"\b(?:about|around|circa|approximately|either|near|or|vers|environ)\b")
 _KEYS = {"yyyy": "year", "year": "year", "mm": "month", "month": "month", "dd": "day", "day": "day"}
 _CENTURY_PIVOT = 50
 """Two-digit years below it are of this century."""
+
+
+_LONG_MONTHS = tuple(name for name in MONTHS if len(name) > 4)
+_DIGITS_MISREAD = str.maketrans({"l": "1", "i": "1", "o": "0"})
+_MISREAD = re.compile(
+    r"(?<![\w-])(?:[lio]?\d[\dlio]{0,3}|[lio]\d)(?![\w-])"
+    r"|(?<![a-z])[a-z]{5,10}(?=\s+[\dlio])|(?<=\d )[a-z]{5,10}(?![a-z])"
+)
+"""What a scanner reads for "19", "2020" or "September", where it can only be a date's part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +115,8 @@ class PartialDate:
 
 def dates_in(text: str) -> list[PartialDate]:
     """Every date of ``text``, in order; dates in words and redacted ones included."""
-    folded = digits_for_words(fold(text))
-    taken: list[PartialDate] = []
+    folded = legible(fold(text))
+    taken = _listed(folded)
     for pattern in _PATTERNS:
         for match in pattern.finditer(folded):
             date = _of(match)
@@ -100,6 +124,45 @@ def dates_in(text: str) -> list[PartialDate]:
             if date is not None and free:
                 taken.append(date)
     return _share_years(sorted(taken, key=lambda date: date.start))
+
+
+def legible(folded: str) -> str:
+    """``folded`` with numerals in digits, misread digits and months mended: what dates stand in."""
+    return _MISREAD.sub(_mend, digits_for_words(folded))
+
+
+def _mend(match: re.Match[str]) -> str:
+    word = match[0]
+    if word[0].isdigit() or word[-1].isdigit():
+        return word.translate(_DIGITS_MISREAD)
+    if word in MONTHS:
+        return word
+    near = process.extractOne(
+        word, _LONG_MONTHS, scorer=Levenshtein.distance, score_cutoff=1 if len(word) < 8 else 2
+    )
+    return word if near is None else near[0]
+
+
+def _listed(folded: str) -> list[PartialDate]:
+    """The days of lists and ranges, each where it stands."""
+    found: list[PartialDate] = []
+    for pattern in _LISTS:
+        for match in pattern.finditer(folded):
+            if all(match.end() <= date.start or date.end <= match.start() for date in found):
+                found += _days(match)
+    return found
+
+
+def _days(match: re.Match[str]) -> list[PartialDate]:
+    month = MONTHS.get(re.sub(r"\s", "", match["m"]))
+    days = [(int(day[0]), day) for day in re.finditer(r"\d+", match["days"])]
+    if not all(1 <= number <= 31 for number, _ in days):
+        return []
+    edges = [match.start(), *(match.start("days") + day.end() for _, day in days[:-1]), match.end()]
+    return [
+        PartialDate(_year(match["y"]), month, number, edges[at], edges[at + 1])
+        for at, (number, _) in enumerate(days)
+    ]
 
 
 def is_vague(text: str) -> bool:
@@ -113,7 +176,7 @@ def date_of_value(value: JsonValue) -> PartialDate | None:
         return _structured(value)
     if not isinstance(value, str):
         return None
-    folded = digits_for_words(fold(value))
+    folded = legible(fold(value))
     found = dates_in(value)
     if len(found) != 1:
         return None

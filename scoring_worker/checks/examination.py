@@ -2,46 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
-
-from schemas import CLAIM_TYPE, Finding, render_value
+from schemas import CLAIM_TYPE, render_value
 from scoring_worker.scorer import Pair
 
-from . import absence, categories, dates, kinds, quantities, roles
+from . import absence, categories, clauses, dates, quantities
 from .names import Coverage, cover
-from .numerals import digits_for_words
-from .text import fold, words
-
-CLAIM, DATE, CATEGORY, FIGURE, NAME = "claim", "date", "category", "figure", "name"
-SHAPES = (CLAIM, DATE, CATEGORY, FIGURE, NAME)
-"""What a value is compared as. Every shape has coefficients of its own in the stack."""
-
-
-MAX_VALUE_CHARACTERS = 2_000
-"""What is compared of a value: no fact is longer, and the effort grows with it."""
-
-
-@dataclass
-class Examination:
-    """The shape of a pair's value, features in [0, 1] by name (absent means 0), and findings."""
-
-    shape: str
-    features: dict[str, float] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
-
-    def note(self, code: str, detail: str = "") -> None:
-        """A finding that is a feature as well."""
-        self.features[code] = 1.0
-        self.findings.append(Finding(code=code, detail=detail[:500]))
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where the value stands in the folded passage."""
-
-    start: int
-    end: int
+from .record import (
+    CATEGORY,
+    CLAIM,
+    CLAUSE,
+    DATE,
+    FIGURE,
+    MAX_VALUE_CHARACTERS,
+    NAME,
+    Examination,
+    Place,
+)
+from .text import fold
+from .types import examine_type, examine_type_words
 
 
 def examine(pair: Pair) -> Examination:
@@ -52,12 +30,14 @@ def examine(pair: Pair) -> Examination:
         examination = Examination(CLAIM)
         _examine_claim(examination, value, pair.premise, folded)
         return examination
+    if clauses.answer(value) is not None and categories.choice(pair.entity_type, value, "") is None:
+        return _examine_clause(pair.entity_type, value, folded)
     if absence.is_none(value):
         examination = Examination(NAME)
         examination.note("value_is_none", f"{value!r} is no value")
         return examination
     examination, place = _examine_value(pair, value, folded)
-    _examine_type(examination, pair.entity_type, value, folded, place)
+    examine_type(examination, pair.entity_type, value, folded, place)
     _examine_absence(examination, folded)
     return examination
 
@@ -70,10 +50,12 @@ def _examine_value(pair: Pair, value: str, folded: str) -> tuple[Examination, Pl
     if chosen is not None and chosen.wanted is not None:
         return _examine_category(chosen), None
     figures = quantities.compare_figures(value, pair.premise)
-    examination = Examination(FIGURE if figures.wanted else NAME)
-    if figures.wanted:
-        _examine_figures(examination, figures)
-    return examination, _examine_words(examination, value, folded)
+    if not figures.wanted:
+        examination = Examination(NAME)
+        return examination, _examine_words(examination, value, folded)
+    examination = Examination(FIGURE)
+    _examine_figures(examination, figures)
+    return examination, _examine_unit(examination, value, folded)
 
 
 def _examine_date(date: dates.PartialDate, premise: str) -> tuple[Examination, Place | None]:
@@ -107,7 +89,8 @@ def _shows(seen: dates.PartialDate, date: dates.PartialDate) -> bool:
     stated = [(s, d) for s, d in zip(seen.parts, date.parts, strict=True) if d is not None]
     if all(s == d for s, d in stated):
         return True
-    swapped = seen.swappable and (seen.day, seen.month) == (date.month, date.day)
+    either_way = seen.swappable or date.swappable
+    swapped = either_way and (seen.day, seen.month) == (date.month, date.day)
     return swapped and seen.year == date.year
 
 
@@ -143,14 +126,25 @@ def _examine_figures(examination: Examination, figures: quantities.Figures) -> N
         examination.note("currency_differs", "value and passage name different currencies")
 
 
+def _examine_unit(examination: Examination, value: str, folded: str) -> Place | None:
+    """The words beside the figures of a value: what they count, or what they belong to."""
+    examination.features["verbatim"] = float(fold(value) in folded)
+    unit = quantities.without_figures(value)
+    if not any(map(str.isalpha, unit)):
+        at = folded.find(fold(value))
+        return Place(at, at + len(fold(value))) if at >= 0 else None
+    coverage = cover(unit, folded)
+    examination.features["covered"] = coverage.share
+    examination.features["all_words"] = float(coverage.share == 1.0)
+    if coverage.missing:
+        examination.note("words_missing", f"the passage has no {' '.join(coverage.missing)!r}")
+    return Place(coverage.start, coverage.end) if coverage.share and not coverage.acronym else None
+
+
 def _examine_words(examination: Examination, value: str, folded: str) -> Place | None:
     coverage = cover(value, folded)
-    if coverage.share == 0 and examination.features.get("figures_shown") and _is_bare(value):
-        # 1200 stands in "$1,200.00", only written in another way.
-        examination.features |= {"covered": 1.0, "verbatim": 0.0, "all_words": 1.0}
-        return None
     examination.features["covered"] = coverage.share
-    examination.features["verbatim"] = float(coverage.verbatim)
+    examination.features["verbatim"] = coverage.verbatim
     whole = coverage.share == 1.0 and not coverage.expanded
     examination.features["all_words"] = float(whole)
     examination.features["short_value"] = float(len(fold(value)) <= 4)
@@ -158,10 +152,6 @@ def _examine_words(examination: Examination, value: str, folded: str) -> Place |
     if coverage.share == 0 or coverage.acronym:
         return None
     return Place(coverage.start, coverage.end)
-
-
-def _is_bare(value: str) -> bool:
-    return not any(map(str.isalpha, value))
 
 
 def _note_words(examination: Examination, coverage: Coverage) -> None:
@@ -178,75 +168,19 @@ def _note_words(examination: Examination, coverage: Coverage) -> None:
     examination.features["acronym"] = float(coverage.acronym)
 
 
-def _examine_type(
-    examination: Examination, entity_type: str, value: str, folded: str, place: Place | None
-) -> None:
-    _examine_kind(examination, entity_type, value)
-    role = roles.role_of_type(entity_type)
-    if role is None:
-        examination.features["role_unknown"] = 1.0
-        examination.features["generic_type"] = float(kinds.is_generic(entity_type))
-        _examine_type_words(examination, entity_type, folded)
-        return
-    if place is None or examination.shape == CATEGORY:
-        return
-    if examination.shape == DATE:
-        folded = digits_for_words(folded)
-    _examine_role(examination, entity_type, role, folded, place)
-
-
-def _examine_role(
-    examination: Examination, entity_type: str, role: roles.Role, folded: str, place: Place
-) -> None:
-    given = roles.governing_role(folded, roles.labels_in(folded), role.kind, place.start, place.end)
-    fitting = roles.fitting_roles(entity_type, role)
-    if given is None:
-        _examine_cues(examination, role, fitting, folded, place)
-    elif given.name in fitting:
-        examination.features["label_agrees"] = 1.0
-    else:
-        detail = f"the label beside it is of {given.name}, not {role.name}"
-        examination.note("label_differs", detail)
-
-
-def _examine_cues(
-    examination: Examination, role: roles.Role, fitting: frozenset[str], folded: str, place: Place
-) -> None:
-    gaps = {
-        other.name: gap
-        for other in roles.roles()
-        if other.kind == role.kind
-        for gap in [roles.nearest_cue(folded, other, place.start, place.end)]
-        if gap is not None
-    }
-    own = min((gap for name, gap in gaps.items() if name in fitting), default=None)
-    rival = min((gap for name, gap in gaps.items() if name not in fitting), default=None)
-    if own is not None:
-        examination.features["cue_near"] = 1.0 if own <= 25 else 0.5
-        examination.features["rival_nearer"] = float(rival is not None and rival < own)
-    elif rival is not None:
-        name = min((n for n in gaps if n not in fitting), key=lambda n: gaps[n])
-        examination.note("cue_differs", f"the words near it speak of {name}, not {role.name}")
-    else:
-        examination.note("no_cue", f"nothing near the value speaks of {role.name}")
-
-
-def _examine_kind(examination: Examination, entity_type: str, value: str) -> None:
-    wanted, looks = kinds.kind_of_type(entity_type), kinds.kind_of_value(value)
-    if examination.shape == DATE:
-        looks = "date"
-    if kinds.differs(wanted, looks, value):
-        looks = looks or "text"
-        examination.note("kind_differs", f"the type asks for a {wanted}, the value is a {looks}")
-
-
-def _examine_type_words(examination: Examination, entity_type: str, folded: str) -> None:
-    asked = [
-        word for word in re.findall(r"[a-z]{3,}", fold(entity_type)) if word not in {"the", "for"}
-    ]
-    there = {word.text[:5] for word in words(folded)}
-    found = sum(word[:5] in there for word in asked)
-    examination.features["type_words"] = found / len(asked) if asked else 0.0
+def _examine_clause(entity_type: str, value: str, folded: str) -> Examination:
+    examination = Examination(CLAUSE)
+    says_yes = clauses.answer(value)
+    examination.features["answer_is_yes"] = float(bool(says_yes))
+    examine_type_words(examination, entity_type, folded)
+    clause = clauses.clause_of_type(entity_type)
+    if clause is None:
+        examination.features["clause_unknown"] = 1.0
+        return examination
+    examination.features["clause_spoken_of"] = clauses.share_spoken(clause, folded)
+    if not examination.features["clause_spoken_of"]:
+        examination.note("other_clause", f"nothing in the passage speaks of {entity_type.lower()}")
+    return examination
 
 
 def _examine_absence(examination: Examination, folded: str) -> None:

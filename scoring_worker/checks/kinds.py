@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
+from .dates import MONTHS, date_of_value
 from .names import known_places
+from .numerals import digits_for_words
 from .text import fold
 
 _BODY = re.compile(
@@ -15,6 +17,7 @@ _BODY = re.compile(
     r"embassy|congress|parliament|government|cour|ministere|section|secretariat|forum|network)\b"
 )
 _PERSON_TITLE = re.compile(r"\b(?:mr|mrs|ms|dr|justice|judge|hon|me|mme|shri|smt|sri)\b\.?")
+_HONORIFIC = re.compile(r"\b(?:mr|mrs|ms|miss|dr|justice|shri|smt|mme|sister|captain)\.?\s$")
 _PLACE_TYPES = frozenset(
     {"gpe", "country", "city", "location", "place", "province", "state", "region"}
 )
@@ -31,6 +34,11 @@ _DATE_TYPES = frozenset({"date", "day", "year", "birthday", "deadline"})
 _AMOUNT_TYPES = frozenset({"amount", "money", "price", "fee", "rent", "salary", "total", "deposit"})
 
 
+_TIME = re.compile(
+    rf"(?<![a-z])(?:{'|'.join(MONTHS)}|(?:day|week|month|year|hour|quarter|decade|centur)\w*|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|spring|summer|autumn|winter|perpetual|period|era)"
+    r"(?![a-z])"
+)
 _GENERIC_TYPES = frozenset(
     {
         "date", "gpe", "geopolitical entity", "location", "place", "organization", "organisation",
@@ -62,6 +70,8 @@ def kind_of_type(entity_type: str) -> str | None:
 def kind_of_value(value: str) -> str | None:
     """ "place" or "body" of a value that looks like one; None where its looks say nothing."""
     folded = fold(value)
+    if date_of_value(value) is not None:
+        return "date"
     if _BODY.search(folded):
         return "body"
     if folded in known_places() or any(part in known_places() for part in folded.split(", ")[1:]):
@@ -69,8 +79,15 @@ def kind_of_value(value: str) -> str | None:
     return "person" if _PERSON_TITLE.match(folded) else None
 
 
+def is_addressed(folded: str, start: int) -> bool:
+    """Whether an honorific stands before ``start``: what follows is a person's name."""
+    return _HONORIFIC.search(folded[max(0, start - 12) : start]) is not None
+
+
 def differs(wanted: str | None, looks: str | None, value: str) -> bool:
     """Whether a value that ``looks`` so cannot be what a type of kind ``wanted`` asks for."""
+    if wanted == "date" and _TIME.search(fold(value)):
+        return False
     if wanted in {"date", "amount"} and looks is None:
-        return not any(character.isdigit() for character in value)
+        return not any(map(str.isdigit, digits_for_words(fold(value))))
     return wanted is not None and looks is not None and wanted != looks

@@ -20,6 +20,9 @@ _UNSAID = frozenset(
     }
 )  # fmt: skip
 """Words whose absence says nothing: honorifics and small words."""
+_ENDING = re.compile(r"(?:ing|ed|es|s|e)$")
+_LOOKALIKES = {"rn": "m", "vv": "w", "cl": "d", "ii": "u", "1": "l", "0": "o"}
+_CONFUSED = re.compile("|".join(_LOOKALIKES))
 _ABBREVIATIONS = {
     "dept": "department", "div": "division", "govt": "government", "intl": "international",
     "natl": "national", "univ": "university", "corp": "corporation", "inc": "incorporated",
@@ -31,6 +34,9 @@ _ABBREVIATIONS = {
 
 MAX_WORDS = 64
 MAX_PASSAGE_WORDS = 1_000
+MAX_SQUEEZED = 200
+NEARLY_VERBATIM = 0.75
+"""For words in their order with at most two others among them ("claims are accepted")."""
 """Words that are compared at most: the effort grows with the product of the two."""
 
 
@@ -48,7 +54,7 @@ class Coverage:
     missing: tuple[str, ...] = ()
     expanded: tuple[str, ...] = ()
     altered: tuple[str, ...] = ()
-    verbatim: bool = False
+    verbatim: float = 0.0
     acronym: bool = False
     altered_share: float = 0.0
     start: int = 0
@@ -65,13 +71,13 @@ def cover(value: str, folded: str) -> Coverage:
         return Coverage(0.0)
     place = _verbatim(sought, folded)
     if place:
-        return Coverage(1.0, verbatim=True, start=place[0], end=place[1])
+        return Coverage(1.0, verbatim=1.0, start=place[0], end=place[1])
     resolved = _variants_resolved(folded)
     place = _verbatim(sought, resolved)
     if place:
         start, end = _locate(telling, folded)
-        return Coverage(1.0, verbatim=True, start=start, end=end)
-    return _by_words(telling, resolved)
+        return Coverage(1.0, verbatim=1.0, start=start, end=end)
+    return _by_words(telling, resolved, inflected=value == value.lower())
 
 
 def _verbatim(sought: str, folded: str) -> tuple[int, int] | None:
@@ -81,19 +87,20 @@ def _verbatim(sought: str, folded: str) -> tuple[int, int] | None:
     if match:
         return match.span()
     squeezed = squeeze(sought)
-    if len(squeezed) < 6 or squeezed not in squeeze(folded):
+    if len(squeezed) < 6 or len(squeezed) > MAX_SQUEEZED or squeezed not in squeeze(folded):
         return None
     scanned = r"\W?".join(map(re.escape, squeezed))
     match = re.search(rf"(?<![a-z0-9]){scanned}(?![a-z0-9])", folded)
     return match.span() if match else None
 
 
-def _by_words(telling: Sequence[str], folded: str) -> Coverage:
+def _by_words(telling: Sequence[str], folded: str, *, inflected: bool) -> Coverage:
+    """``inflected``: other endings count as the same word; those of a name would be another."""
     passage = [word for word in words(folded)[:MAX_PASSAGE_WORDS] if not _is_article(word, folded)]
     found: list[Word] = []
     missing, expanded, altered = [], [], []
     for word in telling:
-        match, how = _find(word, passage, found[-1].end if found else 0)
+        match, how = _find(word, passage, found[-1].end if found else 0, inflected)
         if match is None:
             missing.append(word)
             continue
@@ -105,7 +112,9 @@ def _by_words(telling: Sequence[str], folded: str) -> Coverage:
     if missing and _is_acronym(telling, passage):
         return Coverage(1.0, acronym=True)
     start, end = _tightest(found)
+    tight = not missing and not expanded and not altered and _in_a_row(found, folded)
     return Coverage(
+        verbatim=NEARLY_VERBATIM if tight else 0.0,
         share=len(found) / len(telling),
         missing=tuple(missing),
         expanded=tuple(expanded),
@@ -116,10 +125,18 @@ def _by_words(telling: Sequence[str], folded: str) -> Coverage:
     )
 
 
-def _find(word: str, passage: Sequence[Word], after: int) -> tuple[Word | None, str]:
+def _in_a_row(found: Sequence[Word], folded: str) -> bool:
+    starts = [word.start for word in found]
+    between = words(folded[starts[0] : found[-1].end])
+    return len(found) > 1 and starts == sorted(starts) and len(between) <= len(found) + 2
+
+
+def _find(
+    word: str, passage: Sequence[Word], after: int, inflected: bool
+) -> tuple[Word | None, str]:
     """The word of the passage that stands for ``word``, preferably behind ``after``, and how."""
     ordered = [w for w in passage if w.start >= after] + [w for w in passage if w.start < after]
-    for how, agree in _AGREEMENTS:
+    for how, agree in (("same", _inflects), *_AGREEMENTS) if inflected else _AGREEMENTS:
         for candidate in ordered:
             if agree(word, candidate.text):
                 return candidate, how
@@ -149,6 +166,16 @@ def _same_stem(word: str, other: str) -> bool:
     return len(word) > 3 and (other in {f"{word}s", f"{word}es"} or word in {f"{other}s"})
 
 
+def _inflects(word: str, other: str) -> bool:
+    """ "accept" and "accepted"."""
+    return min(len(word), len(other)) > 3 and _ENDING.sub("", word) == _ENDING.sub("", other)
+
+
+def _misread(word: str, other: str) -> bool:
+    """The same but for letters that scanners confuse ("Desrnond" for "Desmond")."""
+    return len(word) > 2 and _CONFUSED.sub(lambda match: _LOOKALIKES[match[0]], other) == word
+
+
 def _nearly(word: str, other: str) -> bool:
     """One slip of a scanner or of the typist in a word long enough to bear it."""
     if word.isdigit() or other.isdigit() or min(len(word), len(other)) < 4:
@@ -161,6 +188,7 @@ _AGREEMENTS: tuple[tuple[str, Callable[[str, str], bool]], ...] = (
     ("same", _same),
     ("same", _stands_for),
     ("same", _same_stem),
+    ("altered", _misread),
     ("altered", _nearly),
     ("expanded", _only_initial),
 )

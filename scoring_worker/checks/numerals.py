@@ -26,8 +26,13 @@ _ORDINALS = {
     "fourteenth": 14, "fifteenth": 15, "sixteenth": 16, "seventeenth": 17, "eighteenth": 18,
     "nineteenth": 19, "twentieth": 20, "thirtieth": 30, "premier": 1,
 }  # fmt: skip
-_NUMERAL = "|".join(sorted({**_UNITS, **_TENS, **_SCALES, **_ORDINALS}, key=len, reverse=True))
-_RUN = re.compile(rf"\b(?:{_NUMERAL})(?:(?:[\s-]+|\s+and\s+|-et-|\s+et\s+)(?:{_NUMERAL}))*\b")
+_CARDINAL = "|".join(sorted({**_UNITS, **_TENS, **_SCALES}, key=len, reverse=True))
+_ORDINAL = "|".join(sorted(_ORDINALS, key=len, reverse=True))
+_GAP = r"(?:[\s-]+|\s+and\s+|-et-|\s+et\s+)"
+_RUN = re.compile(
+    rf"\b(?:(?:{_CARDINAL})(?:{_GAP}(?:{_CARDINAL}))*(?:{_GAP}(?:{_ORDINAL}))?|(?:{_ORDINAL}))\b"
+)
+"""An ordinal ends a number: "twenty first", but not "first six"."""
 _SPLIT = re.compile(r"[\s-]+")
 _MONTH_AHEAD = re.compile(r"\s+(?:day of|of|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
 

@@ -16,7 +16,23 @@ _CURRENCY = {
     "gbp": ("£", "gbp", "pounds", "sterling"),
     "inr": ("rs", "inr", "₹", "rupees"),
 }
+_SIGNS = re.compile(
+    "|".join(
+        rf"(?<![a-z]){re.escape(sign)}(?![a-z])"
+        for sign in sorted({s for signs in _CURRENCY.values() for s in signs}, key=len)[::-1]
+    )
+)
 _DIGITS = re.compile(r"\d")
+_JOINED = re.compile(r"(?<=[a-z$€£])(?=\d)|(?<=[a-z]\.)(?=\d)")
+"""Where a figure follows a sign or an abbreviation without a blank: "$5", "Rs.4100"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number and how the text writes it."""
+
+    value: float
+    written: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +65,32 @@ def compare_figures(value: str, passage: str) -> Figures:
     for name in identifiers:
         rest = rest.replace(name, " ")
     wanted, there = numbers_in(rest), numbers_in(passage)
-    missing = [number for number in wanted if number not in there]
+    held = {number.value for number in there}
     return Figures(
-        wanted=(*identifiers, *map(_plain, wanted)),
-        missing=(*lost, *map(_plain, missing)),
-        there=tuple(map(_plain, there)),
+        wanted=(*identifiers, *(number.written for number in wanted)),
+        missing=(*lost, *(number.written for number in wanted if number.value not in held)),
+        there=tuple(dict.fromkeys(number.written for number in there)),
         currency_clash=_currencies(value).isdisjoint(_currencies(passage))
         and bool(_currencies(value))
         and bool(_currencies(passage)),
     )
 
 
-def numbers_in(text: str) -> list[float]:
+def numbers_in(text: str) -> list[Number]:
     """The numbers of ``text``, written in digits or in words, in order."""
     folded = re.sub(r"(?<=\d)(?:st|nd|rd|th|er)\b", "", digits_for_words(fold(text)))
-    folded = re.sub(r"(?<=[a-z$€£#.])(?=\d)", " ", folded)
-    return [_parse(match) for match in _NUMBER.finditer(folded)]
+    folded = _JOINED.sub(" ", folded)
+    return [Number(_parse(match), match[0]) for match in _NUMBER.finditer(folded)]
+
+
+def without_figures(value: str) -> str:
+    """The words of ``value``: what is left without its numbers, currencies and identifiers."""
+    rest = value
+    for name in _identifiers(value):
+        rest = rest.replace(name, " ")
+    rest = re.sub(r"(?<=\d)(?:st|nd|rd|th|er)\b", "", digits_for_words(fold(rest)))
+    rest = _NUMBER.sub(" ", _JOINED.sub(" ", rest))
+    return _SIGNS.sub(" ", rest)
 
 
 def _parse(match: re.Match[str]) -> float:
@@ -90,7 +116,3 @@ def _currencies(text: str) -> frozenset[str]:
         for name, signs in _CURRENCY.items()
         if any(re.search(rf"(?<![a-z]){re.escape(sign)}(?![a-z])", folded) for sign in signs)
     )
-
-
-def _plain(number: float) -> str:
-    return f"{number:g}" if number < 1e6 else f"{number:.2f}".rstrip("0").rstrip(".")

@@ -15,9 +15,19 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from .absence import is_denied
 from .text import fold
 
 _SIGNIFICANT = re.compile(r"[a-z0-9]")
+_WORD_STARTS = r"(?:(?<![\w'-])|(?<=\bl')|(?<=\bd'))"
+_RUNNING_TEXT = re.compile(
+    r"(?<!\bmrs)(?<!\bhon)(?<!\besq)(?<!\bprof)(?<=[a-z]{3})\.\s|\[\d+\]|"
+    r"\b(?:that|who|which|was|were|is|are|had|has|have|by|said|called|from|against|because)\b"
+)
+"""A label does not reach over the end of a sentence, nor over a verb."""
+_REACH_BEFORE, _REACH_BEHIND = 60, 8
+"""Letters and digits between a label and the value that it still governs: there may be other
+values of a list before, but only an honorific behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +65,7 @@ def _role(block: str) -> Role:
         name=name,
         kind=kind,
         types=tuple(frozenset(words.split()) for words in parts["type"].split("; ")),
-        label=re.compile(rf"(?<![\w'-])(?:{parts['label']})(?![\w'-])"),
+        label=re.compile(rf"{_WORD_STARTS}(?:{parts['label']})(?![\w'-])"),
         cue=re.compile(rf"(?<!\w)(?:{parts['cue']})(?!\w)"),
     )
 
@@ -71,11 +81,18 @@ def role_of_type(entity_type: str) -> Role | None:
 _PARTIES = frozenset(
     {
         "claimant", "applicant", "appellant", "petitioner", "plaintiff", "minister", "respondent",
-        "defendant", "crown",
+        "defendant", "defence", "crown",
     }
 )  # fmt: skip
-_BARE = {"counsel": frozenset({"counsel", "counsel_minister"})}
-"""A bare "Counsel" may be that of either side; "Claimant Counsel" may not."""
+_BARE = {
+    "counsel": frozenset({"counsel", "counsel_minister"}),
+    "judge": frozenset({"judge", "signatory"}),
+    "effective_date": frozenset({"effective_date", "signing_date"}),
+    "signing_date": frozenset({"effective_date", "signing_date"}),
+    "end_date": frozenset({"end_date", "due_date"}),
+}
+"""A bare "Counsel" may be that of either side; "Claimant Counsel" may not. Who signs a decision
+is its judge."""
 
 
 @cache
@@ -115,11 +132,19 @@ def governing_role(
     before, the nearest one behind it.
     """
     fitting = [label for label in labels if label.role.kind == kind]
-    before = [label for label in fitting if label.end <= start]
-    after = [label for label in fitting if label.start >= end]
+    before = [lab for lab in fitting if lab.end <= start]
+    if before and not _reaches(folded[before[-1].end : start], _REACH_BEFORE):
+        before = []
+    after = [lab for lab in fitting if lab.start >= end]
+    if after and not _reaches(folded[end : after[0].start], _REACH_BEHIND):
+        after = []
     if before and not (after and _closes(folded, before, labels)):
         return before[-1].role
     return after[0].role if after else (before[-1].role if before else None)
+
+
+def _reaches(between: str, most: int) -> bool:
+    return len(_SIGNIFICANT.findall(between)) <= most and not _RUNNING_TEXT.search(between)
 
 
 def _closes(folded: str, before: Sequence[FoundLabel], labels: Sequence[FoundLabel]) -> bool:
@@ -130,6 +155,17 @@ def _closes(folded: str, before: Sequence[FoundLabel], labels: Sequence[FoundLab
     between = folded[opening.end : closing.start]
     inner = [lab for lab in labels if opening.end <= lab.start and lab.end <= closing.start]
     return not inner and len(_SIGNIFICANT.findall(between)) > 2
+
+
+def cue_is_denied(folded: str, role: Role, start: int, end: int, reach: int = 90) -> bool:
+    """Whether the cue of ``role`` that is closest to the value is denied ("is not a lawyer")."""
+    cues = [
+        match.start() for match in role.cue.finditer(folded, max(0, start - reach), end + reach)
+    ]
+    if not cues:
+        return False
+    nearest = min(cues, key=lambda at: max(at - end, start - at, 0))
+    return is_denied(folded, nearest, words=1)
 
 
 def nearest_cue(folded: str, role: Role, start: int, end: int, reach: int = 90) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "–": "-", "—": "-"})
 _DOTTED = re.compile(r"\b(?:[a-z]\.){2,}(?![a-z]{2})")
@@ -21,6 +22,7 @@ class Word:
     end: int
 
 
+@lru_cache(maxsize=256)
 def fold(text: str) -> str:
     """``text`` in lower case without accents, blanks run together, "U.N." written "un".
 

@@ -57,7 +57,7 @@ def wrong_type(
     same = {t for f in document.fields if f.kind == known.kind for t in f.entity_types[:2]}
     same_kind = sorted(same - right - _covering(document, known))
     pool = _generic_of_others(known)
-    if same_kind and (known.kind == "clause" or rng.random() > 0.12):
+    if same_kind and (known.kind == "clause" or rng.random() > 0.3):
         pool = same_kind
     if not pool:
         return None
@@ -129,12 +129,23 @@ def elsewhere(
     return _pair(document, known, passage, "other_passage")
 
 
+def negation(document: KnownDocument, known: KnownField, rng: random.Random) -> LabelledPair | None:
+    """The sentence that states the value, with its verb denied."""
+    context = document.text[known.context_start : known.context_end]
+    named = [word for word in " ".join(known.entity_types).casefold().split() if len(word) > 3]
+    if known.kind in {"clause", "category"} or not any(n in context.casefold() for n in named):
+        return None  # where the sentence does not name the type, a denied mention is a mention
+    passage = windows.denied(context, known)
+    return _pair(document, known, passage, "negation") if passage else None
+
+
 CORRUPTIONS: Mapping[str, Corruption] = {
     "wrong_type": wrong_type,
     "wrong_value": wrong_value,
     "over_normalised": over_normalised,
     "bad_grounding": bad_grounding,
     "other_passage": elsewhere,
+    "negation": negation,
 }
 WEIGHTS = {
     "wrong_type": 3.0,
@@ -142,6 +153,7 @@ WEIGHTS = {
     "over_normalised": 2.5,
     "bad_grounding": 1.0,
     "other_passage": 1.2,
+    "negation": 1.2,
 }
 """How often each is tried; wrong types most, since no rule catches them all."""
 

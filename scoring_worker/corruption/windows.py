@@ -10,6 +10,7 @@ from .known import KnownDocument, KnownField
 _TOKEN = re.compile(r"\S+")
 _BREAK = re.compile(r"\n|(?<=[.;])\s")
 MAX_PASSAGE_CHARACTERS = 400
+_AFFIRMED = re.compile(r"\b(?:is|was|are|were|shall|may|will|must|has|had)\b(?! (?:not|no)\b)")
 
 
 def supporting_passage(document: KnownDocument, known: KnownField, rng: random.Random) -> str:
@@ -63,6 +64,17 @@ def blank_passage(document: KnownDocument, known: KnownField, rng: random.Random
         return ""
     filler = rng.choice(("", "", "", "N/A", "Nil", "XXXX", "[XXX]"))
     return f"{before}{filler}{after}".strip()
+
+
+def denied(context: str, known: KnownField) -> str:
+    """``context`` with "not" behind the verb nearest the value; empty where it has no verb."""
+    at = known.start - known.context_start
+    verbs = [match.end() for match in _AFFIRMED.finditer(context)]
+    verbs = [end for end in verbs if not at < end <= at + known.end - known.start]
+    if not verbs or len(context) > MAX_PASSAGE_CHARACTERS:
+        return ""
+    verb = min(verbs, key=lambda end: abs(end - at))
+    return f"{context[:verb]} not{context[verb:]}".strip()
 
 
 def _around(known: KnownField, width: int) -> tuple[int, int]:

@@ -50,6 +50,9 @@ SETTINGS = EncoderSettings(
 ROUNDS = 2
 _ENCODER_PAIRS = {"synthetic": 9000, "nli": 4000, "cuad": 900, "redocred": 900, "inlegal": 1000}
 _HEAD_PAIRS = {"synthetic": 5000, "nli": 1500, "cuad": 700, "redocred": 700, "inlegal": 700}
+_RARE_KINDS = frozenset({"negation", "over_normalised"})
+_RARE_HEAD_PAIRS = 900
+"""More of the kinds that documents hold few of, so that the checks for them get their weight."""
 _LONGEST = {"synthetic": 230, "nli": 180}
 _LONGEST_OTHERWISE = 260
 """Characters of premise and hypothesis: short pairs train several times faster on a CPU."""
@@ -83,9 +86,10 @@ def default_labels(data: Path, seed: int = 0) -> TrainingLabels:
     chosen = _mixture(encoder, _ENCODER_PAIRS, random.Random(seed))
     seen = {id(pair) for pair in chosen}
     unseen = {n: [p for p in pairs if id(p) not in seen] for n, pairs in head.items()}
-    return TrainingLabels(
-        silver=chosen, head=_mixture(unseen, _HEAD_PAIRS, random.Random(seed + 1)), sources=SOURCES
-    )
+    mixed = _mixture(unseen, _HEAD_PAIRS, random.Random(seed + 1))
+    rare = [p for p in synthetic_pairs(300, seed + 78) if p.kind in _RARE_KINDS]
+    stacked = [*mixed, *random.Random(seed).sample(rare, min(_RARE_HEAD_PAIRS, len(rare)))]
+    return TrainingLabels(silver=chosen, head=stacked, sources=SOURCES)
 
 
 def _mixture(
