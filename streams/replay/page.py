@@ -78,9 +78,10 @@ def plot_agreement(report: ReplayReport) -> str:
             )
     axes.set_yticks(range(len(names)), names)
     axes.set_xlim(0, 1)
+    axes.set_ylim(-0.5, len(names) - 0.5)
     axes.set_xlabel("share, with its 95% interval")
     if axes.get_legend_handles_labels()[0]:
-        axes.legend(frameon=False, loc="lower left")
+        axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.02, 0.5))
     return _data_uri(figure)
 
 
@@ -106,8 +107,9 @@ def plot_types(report: ReplayReport) -> str:
 def _draw_rate(axes: Any, row: float, rate: Rate, color: str, label: str) -> None:
     if rate.share is None:
         return
-    axes.plot([rate.low, rate.high], [row, row], color=color, linewidth=2)
-    axes.plot([rate.share], [row], "o", color=color, label=label or None)
+    # A share of 1 lies on the edge and must be seen whole.
+    axes.plot([rate.low, rate.high], [row, row], color=color, linewidth=2, clip_on=False)
+    axes.plot([rate.share], [row], "o", color=color, label=label or None, clip_on=False)
 
 
 def _figure(width: float, height: float) -> tuple[Any, Any]:
