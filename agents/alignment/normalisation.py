@@ -238,11 +238,11 @@ class _Table:
 
     def fold(self, codes: Codes) -> Codes:
         """A fresh array of the folded ``codes``."""
-        folded = self._folded[codes]
+        folded = self._folded.take(codes)
         if folded.min(initial=0) == _UNFILLED:
             for page in np.unique(codes[folded == _UNFILLED] // _PAGE).tolist():
                 self._fill(page)
-            folded = self._folded[codes]
+            folded = self._folded.take(codes)
         return folded
 
     def _fill(self, page: int) -> None:

@@ -50,6 +50,8 @@ _TYPES: tuple[ScoreType, ...] = (NARROW, np.dtype(np.int16), np.dtype(np.int32))
 
 # Between two looks at the highest score it is taken to grow by a match a row.
 _ROWS_PER_LOOK = 4
+# Lanes are a multiple of it, so that a stripe begins where a vector register may load it fast.
+_ALIGNED = 32
 # No character of a document.
 _NOTHING = -1
 # A text in an alphabet uses some 45 different ones.
@@ -81,7 +83,7 @@ class Block:
     """A stretch of the document in stripes, and what each character scores against it."""
 
     def __init__(self, document: Codes) -> None:
-        self.lanes = -(-len(document) // STRIPES)
+        self.lanes = -(-len(document) // (STRIPES * _ALIGNED)) * _ALIGNED
         codes = np.full(self.lanes * STRIPES, _NOTHING, dtype=np.int32)
         codes[: len(document)] = document
         self._codes = np.ascontiguousarray(codes.reshape(self.lanes, STRIPES).T)
