@@ -20,9 +20,10 @@ from torch import Tensor
 
 from .batching import PairFailure, Piece, unfit
 from .devices import Placement
-from .encoder import Encoder, PaddedForward
+from .encoder import Encoder
 from .encoder_scorer import EncoderScorer
 from .manifest import ModelError, ScorerManifest
+from .padded import PaddedForward
 from .weights import base_digest, base_folder, load_config, load_tokenizer
 
 NLI_HUB_ID = "cross-encoder/nli-deberta-v3-base"

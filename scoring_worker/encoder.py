@@ -19,6 +19,7 @@ from .batching import PairFailure, PairTokenizer, Piece, tiles
 from .devices import Placement, one_thread_each
 from .manifest import ModelError, ScorerManifest
 from .packed import PackedBert
+from .padded import PaddedForward
 from .quantised import TYPICAL_PAIRS
 
 TOKENISED_AHEAD = 1_024
@@ -53,32 +54,6 @@ class PieceMaker(Protocol):
     def pieces(
         self, pairs: Sequence[tuple[int, str, str]]
     ) -> tuple[list[Piece], dict[int, PairFailure]]: ...
-
-
-class PaddedForward:
-    """The forward pass of any transformers sequence classifier, padded to the longest piece."""
-
-    def __init__(self, model: Any, pad_token: int) -> None:
-        self._model = model
-        self._pad_token = pad_token
-        self._reads_types = getattr(model.config, "type_vocab_size", 0) > 1
-        self._positions = getattr(model.config, "max_position_embeddings", None)
-
-    def logits(self, tile: Sequence[Piece]) -> Tensor:
-        """Logits [pieces, labels] of a tile."""
-        longest = max(map(len, tile))
-        length = -(-longest // 8) * 8  # GPUs multiply multiples of 8 faster
-        if self._positions is not None and length > self._positions:
-            length = longest
-        inputs = {
-            "input_ids": _padded([piece.ids for piece in tile], length, self._pad_token),
-            "attention_mask": _padded([[1] * len(piece) for piece in tile], length, 0),
-        }
-        if self._reads_types:
-            inputs["token_type_ids"] = _padded([piece.type_ids for piece in tile], length, 0)
-        moved = {name: rows.to(self._model.device) for name, rows in inputs.items()}
-        logits: Tensor = self._model(**moved).logits
-        return logits
 
 
 class Encoder:
@@ -260,7 +235,3 @@ def _failure(error: RuntimeError | MemoryError | IndexError) -> PairFailure:
     out_of_memory = isinstance(error, MemoryError | torch.OutOfMemoryError)
     detail = "out of memory" if out_of_memory else f"the forward pass failed: {str(error)[:200]}"
     return PairFailure("scorer_failed", detail)
-
-
-def _padded(rows: Sequence[Sequence[int]], length: int, filler: int) -> Tensor:
-    return torch.tensor([[*row, *[filler] * (length - len(row))] for row in rows])

@@ -13,10 +13,11 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from scoring_worker.batching import MAX_WINDOWS, PairTokenizer, tiles
 from scoring_worker.devices import one_thread_each, place
-from scoring_worker.encoder import Encoder, PaddedForward
+from scoring_worker.encoder import Encoder
 from scoring_worker.loading import load_scorer
 from scoring_worker.manifest import ModelError
 from scoring_worker.packed import PackedBert
+from scoring_worker.padded import PaddedForward
 
 from . import tiny
 
