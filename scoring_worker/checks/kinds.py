@@ -5,17 +5,26 @@ from __future__ import annotations
 import re
 
 from .dates import MONTHS, date_of_value
-from .names import known_places
 from .numerals import digits_for_words
-from .text import fold
+from .places import known_places
+from .text import fold, words
 
 _BODY = re.compile(
     r"\b(?:board|court|tribunal|division|agency|department|ministry|commission|council|office|"
     r"committee|university|hospital|bank|police|army|party|union|association|federation|"
     r"organi[sz]ation|institute|inc|ltd|llc|corp|corporation|company|authority|service|services|"
     r"directorate|bureau|front|movement|gang|cartel|clan|league|church|society|foundation|"
-    r"embassy|congress|parliament|government|cour|ministere|section|secretariat|forum|network)\b"
+    r"embassy|congress|parliament|government|cour|ministere|section|secretariat|forum|network|brotherhood|tigers|militia|guards?|"
+    r"forces?|mafia|rebels|taliban)\b"
 )
+_DOCUMENT = re.compile(
+    r"\b(?:act|code|form|package|guidelines?|regulations?|rules|narrative|treaty|statute|ordinance|"
+    r"convention|report|affidavit|certificate|alternative|disorder|criteria)s?$"
+)
+_REGION = re.compile(
+    r"(?<!islamic )\b(?:state|province|district|city|county|village|town|islands?|valley|region)$"
+)
+_ACRONYM = re.compile(r"[A-Z]{3,4}")
 _PERSON_TITLE = re.compile(r"\b(?:mr|mrs|ms|dr|justice|judge|hon|me|mme|shri|smt|sri)\b\.?")
 _HONORIFIC = re.compile(r"\b(?:mr|mrs|ms|miss|dr|justice|shri|smt|mme|sister|captain)\.?\s$")
 _PLACE_TYPES = frozenset(
@@ -34,6 +43,7 @@ _DATE_TYPES = frozenset({"date", "day", "year", "birthday", "deadline"})
 _AMOUNT_TYPES = frozenset({"amount", "money", "price", "fee", "rent", "salary", "total", "deposit"})
 
 
+_SMALL = frozenset({"of", "and", "the", "for", "de", "la", "du", "des", "et", "on", "in"})
 _TIME = re.compile(
     rf"(?<![a-z])(?:{'|'.join(MONTHS)}|(?:day|week|month|year|hour|quarter|decade|centur)\w*|"
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|spring|summer|autumn|winter|perpetual|period|era)"
@@ -55,28 +65,57 @@ def is_generic(entity_type: str) -> bool:
 def kind_of_type(entity_type: str) -> str | None:
     """ "place", "body", "person" or "date" where the type's words say so."""
     asked = set(re.findall(r"[a-z]+", fold(entity_type)))
-    for kind, words in (
+    for kind, named in (
         ("date", _DATE_TYPES),
         ("amount", _AMOUNT_TYPES),
         ("place", _PLACE_TYPES),
         ("body", _BODY_TYPES),
         ("person", _PERSON_TYPES),
     ):
-        if asked & words:
+        if asked & named:
             return kind
     return None
 
 
 def kind_of_value(value: str) -> str | None:
-    """ "place" or "body" of a value that looks like one; None where its looks say nothing."""
+    """ "date", "document", "body", "place" or "person", as the value looks; None where that says
+    nothing.
+
+    Two letters are too little: "MB" may be a province or a party.
+    """
     folded = fold(value)
     if date_of_value(value) is not None:
         return "date"
+    if _DOCUMENT.search(folded):
+        return "document"
     if _BODY.search(folded):
         return "body"
-    if folded in known_places() or any(part in known_places() for part in folded.split(", ")[1:]):
+    if _is_place(folded):
         return "place"
     return "person" if _PERSON_TITLE.match(folded) else None
+
+
+def _is_place(folded: str) -> bool:
+    whole = folded in known_places() and (len(folded) > 2 or folded in {"us", "uk"})
+    listed = any(part in known_places() for part in folded.split(", ")[1:])
+    return whole or listed or _REGION.search(folded) is not None
+
+
+def kind_of_acronym(value: str, folded: str) -> str | None:
+    """The kind of what the passage spells out before "(IRPA)"; "acronym" where it does not.
+
+    None for what is no acronym, or a place's.
+    """
+    if not _ACRONYM.fullmatch(value) or fold(value) in known_places():
+        return None
+    before, found, _ = folded.partition(f"({fold(value)})")
+    last = [word.text for word in words(before)][-2 * len(value) :]
+    for start in range(len(last)) if found else ():
+        name = last[start:]
+        initials = "".join(word[0] for word in name if word not in _SMALL)
+        if initials == fold(value) and name[0] not in _SMALL:
+            return kind_of_value(" ".join(name)) or "acronym"
+    return "acronym"
 
 
 def is_addressed(folded: str, start: int) -> bool:
@@ -90,4 +129,6 @@ def differs(wanted: str | None, looks: str | None, value: str) -> bool:
         return False
     if wanted in {"date", "amount"} and looks is None:
         return not any(map(str.isdigit, digits_for_words(fold(value))))
+    if looks == "acronym":
+        return wanted in {"place", "person"}
     return wanted is not None and looks is not None and wanted != looks

@@ -86,7 +86,8 @@ def _examine_cues(
 def _examine_kind(
     examination: Examination, entity_type: str, value: str, folded: str, place: Place | None
 ) -> bool:
-    wanted, looks = kinds.kind_of_type(entity_type), kinds.kind_of_value(value)
+    wanted = kinds.kind_of_type(entity_type)
+    looks = kinds.kind_of_acronym(value, folded) or kinds.kind_of_value(value)
     if examination.shape == DATE:
         looks = "date"
     elif place is not None and kinds.is_addressed(folded, place.start):
@@ -95,7 +96,9 @@ def _examine_kind(
         examination.features["kind_agrees"] = float(wanted is not None and wanted == looks)
     if kinds.differs(wanted, looks, value):
         looks = looks or "text"
-        examination.note("kind_differs", f"the type asks for a {wanted}, the value is a {looks}")
+        examination.note(
+            "kind_differs", f"the type asks for: {wanted}; the value looks like: {looks}"
+        )
         return False
     return True
 

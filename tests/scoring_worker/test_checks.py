@@ -57,6 +57,9 @@ SUPPORTED = [
     ("Their claims are accepted.", "Outcome", "claims accepted"),
     ("paid no later than August 22, 2022", "Due Date", "2022-08-22"),
     ("He did not go to Ghana", "GPE", "Ghana"),
+    ("the Muslim Brotherhood (MB) was banned", "Organization", "MB"),
+    ("the Islamic State attacked", "Organization", "Islamic State"),
+    ("born in the DRC", "GPE", "DRC"),
     ("may inspect the books and records", "Audit Rights", "Yes"),
     ("not less than thirty days", "Notice Period", "30 days"),
 ]
@@ -91,6 +94,10 @@ UNSUPPORTED = [
     ("Unit 608. Rent $1,205.00", "Rent of Unit 703", "$1,205.00", "other_number_in_type"),
     ("commencing on January 1, 2022", "Effective Date", "2022-01-01", "label_differs"),
     ("may inspect the books", "Non-Disparagement", "Yes", "other_clause"),
+    ("the Basis of Claim (BOC) forms", "GPE", "BOC", "kind_differs"),
+    ("the Refugee Protection Division (RPD)", "GPE", "RPD", "kind_differs"),
+    ("lived in Kano State", "Organization", "Kano State", "kind_differs"),
+    ("under the Lands Act", "Organization", "Lands Act", "kind_differs"),
     ("Panel Bo Greene", "Judge", "Bo Green", "spelling_differs"),
 ]
 

@@ -59,6 +59,17 @@ def test_wrong_values_are_not_in_the_passage():
         assert render_value(pair.value).casefold() not in pair.premise.casefold()
 
 
+def test_a_negated_sentence_denies_what_its_original_says():
+    text = "The rent is $900. Ann Lee sat."
+    rent = KnownField(("Rent",), "money", "$900", 12, 16, 0, 17)
+    judge = KnownField(("Judge",), "person", "Ann Lee", 18, 25, 18, 30)
+    document = KnownDocument("d", text, (rent, judge))
+    denied = CORRUPTIONS["negation"](document, rent, random.Random(0))
+    assert denied is not None
+    assert (denied.premise, denied.label) == ("The rent is not $900.", 0)
+    assert CORRUPTIONS["negation"](document, judge, random.Random(0)) is None
+
+
 def test_noise_spares_digits_and_labels():
     noisy = list(with_noise(PAIRS, share=1.0, seed=1))
     for before, after in zip(PAIRS, noisy, strict=True):

@@ -28,7 +28,13 @@ from scoring_worker.training import (
 from scoring_worker.training.encoder import best_f1, entailment_log_odds
 from scoring_worker.training.measures import measures, recall_by_kind
 from scoring_worker.training.splits import split_by_group
-from scoring_worker.training.stack import StackSettings, fit_stack, stack_scores
+from scoring_worker.training.stack import (
+    ADVERSE,
+    SUPPORTIVE,
+    StackSettings,
+    fit_stack,
+    stack_scores,
+)
 
 from . import tiny
 
@@ -189,6 +195,20 @@ def test_the_stack_learns_which_finding_counts_and_keeps_what_it_knew():
     supported = [pair for pair in made if pair.label]
     with pytest.raises(ValueError, match="supported and unsupported"):
         fit_stack(supported, np.full(len(supported), 0.5))
+
+
+def test_no_finding_ever_raises_a_score_whatever_the_labels_say():
+    """Pairs in which a finding goes with support must not teach that it is praise."""
+    contrary = [replace(pair, label=1 - pair.label) for pair in pairs(120)]
+    stack = fit_stack(contrary, np.full(120, 0.5))
+    for weights in stack.shapes.values():
+        assert all(weights.weights.get(name, 0.0) <= 0.0 for name in ADVERSE)
+        assert all(weights.weights.get(name, 0.0) >= 0.0 for name in SUPPORTIVE)
+
+
+def test_a_finding_that_training_never_saw_still_counts():
+    stack = fit_stack(pairs(120), np.full(120, 0.5))
+    assert stack.shapes["name"].weights["denied"] < -1.0
 
 
 def test_thresholds_reach_a_stated_target(base, tmp_path):
