@@ -4,7 +4,7 @@ Logistic regression, one set of coefficients per shape of value (see `scoring_wo
 It is read from ``stack`` of scorer.json; nothing is unpickled. The checks' findings go on the
 assessment, so that a verdict says what was found and not only how sure the scorer is.
 
-The checks cost a twentieth of the encoder, so they come first, and the encoder is asked only
+The checks cost a fifteenth of the encoder, so they come first, and the encoder is asked only
 where its opinion matters: where some opinion would change the verdict, or the score by more than
 `NEGLIGIBLE`. Elsewhere it counts as undecided. Whether it is asked depends on the pair alone.
 """
