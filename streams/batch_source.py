@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Iterable, Mapping
 
 import structlog
@@ -77,9 +76,11 @@ class BatchSource:
     ) -> None:
         records = [to_record(message) for messages in fetched.values() for message in messages]
         self.progress.delivered(len(records))
+        forfeited = self._turn.forfeited
         await self._delivery.handle(records)
         ends = {tp: messages[-1].offset + 1 for tp, messages in fetched.items()}
-        await commit(consumer, ends)
+        if forfeited == self._turn.forfeited:
+            await commit(consumer, ends)
         self.progress.finished(len(records))
         self._report_lag(consumer, ends)
 
@@ -91,17 +92,24 @@ class BatchSource:
 
 class _Turn(ConsumerRebalanceListener):  # type: ignore[misc]
     """Whose turn it is: the batch's or the rebalance's. ``generation`` counts the rebalances, so
-    that records fetched before one are not handled after it."""
+    that records fetched before one are not handled after it; ``forfeited`` those that did not wait
+    for the batch to its end, which then must not commit: the partitions may have gone on in other
+    hands, and its offsets would take them back."""
 
     def __init__(self, patience: float) -> None:
         self.lock = asyncio.Lock()
         self.generation = 0
+        self.forfeited = 0
         self._patience = patience
 
     async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
         self.generation += 1
-        with contextlib.suppress(TimeoutError):
+        try:
             await asyncio.wait_for(self.lock.acquire(), self._patience)
+        except TimeoutError:
+            self.forfeited += 1
+            log.warning("batch_outlived_its_partitions")
+        else:
             self.lock.release()
 
     async def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:

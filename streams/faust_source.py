@@ -85,11 +85,12 @@ class SafeConsumer(FaustConsumer):
         self.stop_flow()
         await self.source.settle()
         await self.commit_all()
+        self.source.release()
         await super().on_partitions_revoked(revoked)
 
     async def on_partitions_assigned(self, assigned: set[TP], generation_id: int = 0) -> None:
         """Start afresh: all that was not committed is delivered again."""
-        self.source.start_over()
+        self.source.take_up()
         await super().on_partitions_assigned(assigned, generation_id)
 
 
@@ -101,6 +102,7 @@ class FaustSource:
         self.ledger: OffsetLedger[TP] = OffsetLedger()
         self.progress = Progress(role.name)
         self.assignments = 0
+        self._assigned = False
         self._settings = settings
         self._directory = tempfile.TemporaryDirectory(prefix="safepassage-")
         self._lanes = Lanes(role.lanes, role.batch, delivery.handle, self._finished)
@@ -134,11 +136,18 @@ class FaustSource:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._lanes.idle(), self._settings.drain_seconds)
 
-    def start_over(self) -> None:
-        """Forget what was delivered before a rebalance, and take records again."""
+    def release(self) -> None:
+        """Forget what was delivered. A member that comes back is in a new generation, in which a
+        commit of the old one's offsets would undo what others have committed meanwhile."""
+        self._assigned = False
         self.assignments += 1
         self.ledger.forget(self.ledger.partitions())
         self.progress.dropped(self.progress.outstanding)
+
+    def take_up(self) -> None:
+        """Take records again, from the committed offsets on."""
+        self.release()  # also where nothing was revoked before, as with a first assignment
+        self._assigned = True
         self._lanes.reopen()
 
     def _raise_failure(self, crashed: asyncio.Future[Any], stopping: asyncio.Future[Any]) -> None:
@@ -201,6 +210,8 @@ class FaustSource:
         self._app.agent(topic, name=f"{self.role.name}-{topic_name}")(deliver)
 
     async def _deliver(self, message: Message) -> None:
+        if not self._assigned:
+            return  # left over from before a rebalance: delivered again
         # Faust inlines `Consumer.track_message`; this is the first place that sees each message.
         self.ledger.delivered(TP(message.topic, message.partition), message.offset)
         self.progress.delivered()

@@ -61,7 +61,8 @@ class ReportSource:
             await consumer.stop()
 
     def reassigned(self, partitions: Iterable[TopicPartition]) -> None:
-        """Called by the rebalance listener: everything uncommitted is delivered again."""
+        """Called by the rebalance listener: everything uncommitted is delivered again, and until
+        then nothing is committed, which could take back what others have done meanwhile."""
         self._assigned = set(partitions)
 
     async def _start_over(self) -> None:
@@ -89,7 +90,8 @@ class ReportSource:
                 closed += self._count(to_record(message))
         if closed:
             await self._publish(closed)
-        await self._commit(consumer)
+        if self._assigned is None:
+            await self._commit(consumer)
 
     def _count(self, record: Record) -> list[Closed]:
         try:
@@ -129,6 +131,7 @@ class _OnAssignment(ConsumerRebalanceListener):  # type: ignore[misc]
 
     async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
         """What is not committed is somebody else's from now on."""
+        self._source.reassigned(())
 
     async def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:
         self._source.reassigned(assigned)
