@@ -24,6 +24,7 @@ _DOCUMENT = re.compile(
 _REGION = re.compile(
     r"(?<!islamic )\b(?:state|province|district|city|county|village|town|islands?|valley|region)$"
 )
+_FIGURE = re.compile(r"(?:[a-z]{0,3}[$€£]|rs\.?|[a-z]{3} )?\s*\d[\d\s.,']*%?")
 _ACRONYM = re.compile(r"[A-Z]{3,4}")
 _PERSON_TITLE = re.compile(r"\b(?:mr|mrs|ms|dr|justice|judge|hon|me|mme|shri|smt|sri)\b\.?")
 _HONORIFIC = re.compile(r"\b(?:mr|mrs|ms|miss|dr|justice|shri|smt|mme|sister|captain)\.?\s$")
@@ -78,14 +79,16 @@ def kind_of_type(entity_type: str) -> str | None:
 
 
 def kind_of_value(value: str) -> str | None:
-    """ "date", "document", "body", "place" or "person", as the value looks; None where that says
-    nothing.
+    """How the value looks; None where its looks say nothing.
 
-    Two letters are too little: "MB" may be a province or a party.
+    "date", "figure", "document", "body", "place" or "person". Two letters are too little: "MB"
+    may be a province or a party.
     """
     folded = fold(value)
     if date_of_value(value) is not None:
         return "date"
+    if _FIGURE.fullmatch(folded):
+        return "figure"
     if _DOCUMENT.search(folded):
         return "document"
     if _BODY.search(folded):
@@ -129,6 +132,8 @@ def differs(wanted: str | None, looks: str | None, value: str) -> bool:
         return False
     if wanted in {"date", "amount"} and looks is None:
         return not any(map(str.isdigit, digits_for_words(fold(value))))
+    if looks == "figure" and wanted in {"date", "amount"}:
+        return False
     if looks == "acronym":
         return wanted in {"place", "person"}
     return wanted is not None and looks is not None and wanted != looks

@@ -143,8 +143,11 @@ def _find(
 
 
 def _is_article(word: Word, folded: str) -> bool:
-    """The "a" of "a citizen" is no initial, that of "A. Green" is."""
-    return word.text in {"a", "i", "y"} and folded[word.end : word.end + 1] != "."
+    """The "a" of "a citizen" and the "n" of "n'est" are no initials, that of "A. Green" is."""
+    if len(word.text) > 1 or word.text.isdigit():
+        return False
+    elided = "'" in folded[word.end : word.end + 1] + folded[max(word.start - 1, 0) : word.start]
+    return elided or (word.text in {"a", "i", "y"} and folded[word.end : word.end + 1] != ".")
 
 
 def _same(word: str, other: str) -> bool:

@@ -40,6 +40,11 @@ class Role:
     label: re.Pattern[str]
     cue: re.Pattern[str]
 
+    @property
+    def words(self) -> str:
+        """The role as a reader would say it: "hearing date"."""
+        return self.name.replace("_", " ")
+
 
 class FoundLabel(NamedTuple):
     """A label at ``start`` to ``end`` of a folded text."""
@@ -89,6 +94,7 @@ _BARE = {
     "judge": frozenset({"judge", "signatory"}),
     "effective_date": frozenset({"effective_date", "signing_date"}),
     "signing_date": frozenset({"effective_date", "signing_date"}),
+    "start_date": frozenset({"start_date", "effective_date"}),
     "end_date": frozenset({"end_date", "due_date"}),
 }
 """A bare "Counsel" may be that of either side; "Claimant Counsel" may not. Who signs a decision

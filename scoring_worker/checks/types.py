@@ -57,7 +57,7 @@ def _examine_role(
     elif given.name in fitting:
         examination.features["label_agrees"] = 1.0
     else:
-        detail = f"the label beside it is of {given.name}, not {role.name}"
+        detail = f"the label beside it is of {given.words}, not {role.words}"
         examination.note("label_differs", detail)
 
 
@@ -78,9 +78,11 @@ def _examine_cues(
         examination.features["rival_nearer"] = float(rival is not None and rival < own)
     elif rival is not None:
         name = min((n for n in gaps if n not in fitting), key=lambda n: gaps[n])
-        examination.note("cue_differs", f"the words near it speak of {name}, not {role.name}")
+        examination.note(
+            "cue_differs", f"the words near it speak of {name.replace('_', ' ')}, not {role.words}"
+        )
     else:
-        examination.note("no_cue", f"nothing near the value speaks of {role.name}")
+        examination.note("no_cue", f"nothing near the value speaks of {role.words}")
 
 
 def _examine_kind(

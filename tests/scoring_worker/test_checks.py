@@ -59,6 +59,8 @@ SUPPORTED = [
     ("He did not go to Ghana", "GPE", "Ghana"),
     ("the Muslim Brotherhood (MB) was banned", "Organization", "MB"),
     ("the Islamic State attacked", "Organization", "Islamic State"),
+    ("prend effet le 3 juin 2016 et prend fin", "Effective Date", "2016-06-03"),
+    ("by its order dated June 23, 2007", "Decision Date", "2007-06-23"),
     ("born in the DRC", "GPE", "DRC"),
     ("may inspect the books and records", "Audit Rights", "Yes"),
     ("not less than thirty days", "Notice Period", "30 days"),
@@ -96,8 +98,12 @@ UNSUPPORTED = [
     ("may inspect the books", "Non-Disparagement", "Yes", "other_clause"),
     ("the Basis of Claim (BOC) forms", "GPE", "BOC", "kind_differs"),
     ("the Refugee Protection Division (RPD)", "GPE", "RPD", "kind_differs"),
+    ("Total due €477,504", "Person", 477504, "kind_differs"),
+    ("Limit £4,200.00", "GPE", "£4,200.00", "kind_differs"),
     ("lived in Kano State", "Organization", "Kano State", "kind_differs"),
     ("under the Lands Act", "Organization", "Lands Act", "kind_differs"),
+    ("Subtotal (net)  GBP 2,784.00", "Amount Due", "GBP 2,784.00", "label_differs"),
+    ("elle n'était pas représentée", "Counsel", "Nadia Ferrat", "value_missing"),
     ("Panel Bo Greene", "Judge", "Bo Green", "spelling_differs"),
 ]
 
