@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from .absence import is_denied
 from .text import fold
 
 
@@ -68,5 +69,10 @@ def choice(entity_type: str, value: str, folded: str) -> Choice | None:
 def _choose(category: Category, value: str, folded: str) -> Choice:
     wanted = [option.name for option in category.options if value in option.values]
     wanted = wanted or [option.name for option in category.options if option.said.fullmatch(value)]
-    said = tuple(option.name for option in category.options if option.said.search(folded))
+    said = tuple(option.name for option in category.options if _says(option, folded))
     return Choice(category.name, wanted[0] if wanted else None, said)
+
+
+def _says(option: Option, folded: str) -> bool:
+    """Whether the passage speaks of the option other than to deny it ("not held in camera")."""
+    return any(not is_denied(folded, match.start()) for match in option.said.finditer(folded))

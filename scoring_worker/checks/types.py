@@ -25,11 +25,18 @@ def examine_type(
         examination.features["role_unknown"] = 1.0
         examination.features["generic_type"] = float(generic and kind_fits)
         examine_type_words(examination, entity_type, folded)
-        if not generic and place is not None and absence.is_denied(folded, place.start):
+        if not generic and place is not None and _is_denied(value, folded, place):
             examination.note("denied", "the passage denies it")
     elif place is not None and examination.shape != CATEGORY:
         _examine_role(examination, entity_type, role, folded, place)
         _examine_denial(examination, role, folded, place)
+
+
+def _is_denied(value: str, folded: str, place: Place) -> bool:
+    """Whether a denial stands before the value's words or among them ("was not accepted")."""
+    together = place.end - place.start < 2 * len(value)
+    among = absence.denies(folded[place.start : place.end]) and not absence.denies(fold(value))
+    return (together and among) or absence.is_denied(folded, place.start)
 
 
 def _examine_denial(examination: Examination, role: roles.Role, folded: str, place: Place) -> None:

@@ -91,6 +91,8 @@ UNSUPPORTED = [
     ("property dealer Omar Lind", "Amount", "Omar Lind", "kind_differs"),
     ("Mrs. Ann Lind left", "Organization", "Ann Lind", "kind_differs"),
     ("Ann Lind, who is not a lawyer", "Counsel", "Ann Lind", "denied"),
+    ("The claim was not accepted.", "Outcome", "claim accepted", "denied"),
+    ("not held in camera", "Public Or Private Hearing", "Private", "category_missing"),
     ("The Tenant may not keep poultry.", "Pets Allowed", "poultry", "denied"),
     ("(signed)\nA. Green\nMarch 8, 2018", "Counsel", "A. Green", "label_differs"),
     ("Unit 608. Rent $1,205.00", "Rent of Unit 703", "$1,205.00", "other_number_in_type"),
