@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from schemas import Coordinates, DeadLetter, Document, Response, Verdict
 from streams.admin import create_topics
 from streams.embedded import LOOPBACK, free_port
+from streams.errors import OperatorError
 from streams.reading import read_topics
 from streams.records import decode
 from streams.settings import Settings
@@ -34,8 +35,8 @@ def run_demo(*, keep: bool) -> None:
     """The whole flow once, on the bundled corpus; prints the verdicts.
 
     Raises:
-        OperatorError: a server or a role did not start, or ended early.
-        TimeoutError: the verdicts did not all come.
+        OperatorError: a server or a role did not start, or ended early, or the verdicts did not
+            all come.
     """
     console = new_console()
     started = time.monotonic()
@@ -70,8 +71,7 @@ def run_up() -> None:
 async def _flow(stack: RunningStack, console: Console) -> list[Verdict]:
     await create_topics(stack.settings)
     pending = {place async for place in _submit_corpus(stack.settings)}
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        letters = await _wait(stack, pending, console)
+    letters = await _wait(stack, pending, console)
     for letter in letters:
         console.print(f"dead letter {letter.doc_id}: {letter.error}: {letter.detail}")
     return await _verdicts(stack.settings)
@@ -86,6 +86,26 @@ async def _submit_corpus(settings: Settings) -> AsyncIterator[Coordinates]:
 async def _wait(
     stack: RunningStack, pending: set[Coordinates], console: Console
 ) -> list[DeadLetter]:
+    reports = asyncio.create_task(_reports(stack, pending, console))
+    watch = asyncio.create_task(_watch_children(stack))
+    try:
+        ended, _ = await asyncio.wait(
+            (reports, watch), timeout=PATIENCE_SECONDS, return_when=asyncio.FIRST_COMPLETED
+        )
+    finally:
+        reports.cancel()
+        watch.cancel()
+        await asyncio.gather(reports, watch, return_exceptions=True)
+    if not ended:
+        raise OperatorError(f"not all verdicts came within {PATIENCE_SECONDS:.0f} s")
+    if watch in ended:
+        watch.result()
+    return reports.result()
+
+
+async def _reports(
+    stack: RunningStack, pending: set[Coordinates], console: Console
+) -> list[DeadLetter]:
     letters: list[DeadLetter] = []
     columns = (
         TextColumn("{task.description}"),
@@ -95,16 +115,10 @@ async def _wait(
     )
     with Progress(*columns, console=console) as progress:
         bar = progress.add_task("documents with all their verdicts", total=len(pending))
-        watch = asyncio.create_task(_watch_children(stack))
-        try:
-            async for event in wait_for_reports(pending, stack.settings):
-                progress.advance(bar)
-                if isinstance(event, DeadLetter):
-                    letters.append(event)
-                if watch.done():
-                    watch.result()
-        finally:
-            watch.cancel()
+        async for event in wait_for_reports(pending, stack.settings):
+            progress.advance(bar)
+            if isinstance(event, DeadLetter):
+                letters.append(event)
     return letters
 
 
