@@ -38,6 +38,8 @@ from .plan import (
 log = structlog.get_logger(__name__)
 
 REMEMBERED_BATCHES = 200
+# Small beside the live role's: brokers are shared, and a large batch holds up who comes after it.
+BATCH_RECORDS = 64
 
 
 class Pace(Protocol):
@@ -123,7 +125,7 @@ async def _steps(
     plan: ReplayPlan, scorer: Scorer, settings: Settings, resources: AsyncExitStack
 ) -> list[Step]:
     """The live roles' own steps, which is what makes their verdicts equal."""
-    score = score_role(assess_off_the_loop(scorer), batch=settings.score_batch_records).step
+    score = score_role(assess_off_the_loop(scorer), batch=BATCH_RECORDS).step
     if plan.origin == "alignments":
         return [score]
     threshold = plan.alignment_threshold
@@ -164,7 +166,7 @@ class _Replay:
         batch: list[Record] = []
         async for record in read_between(self._settings, self.state.remaining):
             batch.append(record)
-            if len(batch) >= self._settings.score_batch_records:
+            if len(batch) >= BATCH_RECORDS:
                 yield batch
                 batch = []
         if batch:

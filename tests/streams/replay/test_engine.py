@@ -65,9 +65,10 @@ async def values(settings: Settings, *topics) -> list[bytes]:
 
 
 @pytest.fixture
-async def live(kafka: Settings) -> Settings:
-    """Forty alignments, judged live, in batches of 8."""
-    settings = kafka.model_copy(update={"score_batch_records": 8})
+async def live(kafka: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Forty alignments, judged live in batches of 16; a replay takes 8 at a time."""
+    monkeypatch.setattr(engine, "BATCH_RECORDS", 8)
+    settings = kafka.model_copy(update={"score_batch_records": 16})
     await publish(settings, ALIGNMENTS, EVENTS)
     await judge_live(settings, SCORER)
     return settings
