@@ -40,6 +40,7 @@ from streams.console.store import CaseStore
 from streams.console.texts import DocumentTexts
 from streams.embedded import free_port
 from streams.health import quiet_server
+from streams.logs import configure_command_logging
 from streams.progress import Progress
 from streams.records import Outgoing
 from streams.settings import Settings
@@ -210,4 +211,5 @@ async def main(cases: int) -> None:
 
 
 if __name__ == "__main__":
+    configure_command_logging(Settings(log_level="warning"))
     asyncio.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else CASES))
