@@ -109,7 +109,12 @@ def test_nothing_a_document_holds_becomes_markup(text: str) -> None:
     assert ">" not in shown
 
 
-@given(st.text(alphabet=st.characters(categories=["L", "N", "P", "Zs"]).filter(str.isprintable)))
+# Unicode counts the fillers of Hangul among the letters, though nobody can see them.
+FILLERS = "\u115f\u1160\u3164\uffa0"
+ORDINARY = st.characters(categories=["L", "N", "P", "Zs"], exclude_characters=FILLERS)
+
+
+@given(st.text(alphabet=ORDINARY.filter(str.isprintable)))
 def test_ordinary_text_is_shown_as_it_is(text: str) -> None:
     assert html.unescape(str(visible(text))) == text
 
