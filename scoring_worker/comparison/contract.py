@@ -1,0 +1,89 @@
+"""What a comparator is asked and what it answers: does the passage hold this value, and where?
+
+A comparator may stop an extraction and never accept one. *Different* is decisive and carries its
+finding; *same* and *not comparable* go on to the judge, which reads whether the passage gives the
+value as an answer to the entity type. The places tell the judge, the verdict and the console
+where in the quote the value stands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import JsonValue
+
+from schemas import Finding
+
+Answer = Literal["same", "different", "not_comparable"]
+"""*same*: the quote holds this value. *different*: what the quote holds of this kind is not this
+value. *not_comparable*: neither can be shown, and the judge has to read."""
+
+Kind = Literal[
+    "number",
+    "money",
+    "quantity",  # a number and its unit
+    "date",
+    "identifier",
+    "name",
+    "words",
+    "truth",
+    "category",
+    "none",  # the value says that there is none
+    "list",
+    "object",
+    "claim",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Code points ``start`` to ``end`` (exclusive) of the quote as it was given."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The quote and, apart from it, what stands around it in the document.
+
+    ``before`` and ``after`` complete the sentence, line or row that holds the quote; ``heading``
+    is the label of the row, the head of the column or the heading above. A value found only in
+    these does not count as quoted. ``language`` is an ISO 639-1 code where it is known.
+    ``day_first`` is how the document's other dates decide an ambiguous one; None where they do
+    not.
+    """
+
+    quote: str
+    before: str = ""
+    after: str = ""
+    heading: str = ""
+    language: str | None = None
+    day_first: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One comparator's answer.
+
+    ``places`` are where the value stands in the quote; ``rivals`` are where other values of the
+    same kind stand, which the judge weighs against it. ``findings`` say what was seen, for the
+    person who reads the verdict.
+    """
+
+    answer: Answer
+    kind: Kind
+    places: tuple[Place, ...] = ()
+    rivals: tuple[Place, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked: does ``passage`` hold ``value``? ``entity_type`` is read for roles of fields
+    and for kinds of value ("Date of Birth"), never for the words of one domain."""
+
+    entity_type: str
+    value: JsonValue
+    passage: Passage
