@@ -33,16 +33,16 @@ from schemas import (
     Verdict,
     judge,
 )
-from streams.console.app import console_app
 from streams.console.desk import ReviewDesk
-from streams.console.session import Sessions
-from streams.console.store import CaseStore
-from streams.console.texts import DocumentTexts
-from streams.embedded import free_port
-from streams.health import quiet_server
-from streams.logs import configure_command_logging
-from streams.progress import Progress
-from streams.records import Outgoing
+from streams.console.index.store import CaseStore
+from streams.console.web.app import console_app
+from streams.console.web.session import Sessions
+from streams.console.web.texts import DocumentTexts
+from streams.demo.embedded import free_port
+from streams.kafka.records import Outgoing
+from streams.runtime.health import quiet_server
+from streams.runtime.logs import configure_command_logging
+from streams.runtime.progress import Progress
 from streams.settings import Settings
 
 CASES = 100_000

@@ -19,12 +19,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from schemas import AlignedExtraction, Alignment, Coordinates, Document, Extraction, Span, Verdict
-from streams.admin import create_topics
-from streams.embedded import embedded_stack, stop_process
-from streams.kafka_clients import new_producer
-from streams.publisher import KafkaPublisher
-from streams.reading import UnknownTopic, ends, read_topics
-from streams.records import Outgoing
+from streams.demo.embedded import embedded_stack, stop_process
+from streams.kafka.admin import create_topics
+from streams.kafka.clients import new_producer
+from streams.kafka.publisher import KafkaPublisher
+from streams.kafka.reading import UnknownTopic, ends, read_topics
+from streams.kafka.records import Outgoing
 from streams.replay.plan import verdicts_topic
 from streams.settings import Settings
 from streams.topics import ACCEPTED, ALIGNMENTS, QUARANTINE

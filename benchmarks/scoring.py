@@ -39,9 +39,9 @@ from sklearn.metrics import roc_auc_score
 from stream import fresh_topics, score, stack_settings
 
 from scoring_worker import Pair, load_scorer
-from scoring_worker.devices import use_threads
-from scoring_worker.quantised import has_int8
-from streams.embedded import embedded_stack
+from scoring_worker.encoders.devices import use_threads
+from scoring_worker.encoders.quantised import has_int8
+from streams.demo.embedded import embedded_stack
 
 CPU_BATCH, GPU_BATCH = 32, 512  # CrossEncoder's own default, and what keeps a GPU busy
 ONE_BY_ONE = 50

@@ -12,8 +12,8 @@ from transformers import DebertaV2Config, DebertaV2ForSequenceClassification
 from schemas import AlignedExtraction, Document, Extraction, LabelledExtraction
 from schemas.jsonl import BadLine, read_jsonl
 from scoring_worker import Pair
+from scoring_worker.encoders.weights import base_folder, load_adapted, load_full, load_tokenizer
 from scoring_worker.loading import open_manifest
-from scoring_worker.weights import base_folder, load_adapted, load_full, load_tokenizer
 from streams import wiring
 from streams.settings import Settings
 

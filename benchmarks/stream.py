@@ -28,13 +28,13 @@ from alignment_cases import CONTEXTS, Case, cases, source
 from schemas import AlignedExtraction, Coordinates, Document, DocumentRef, Event, Extraction
 from scoring_worker import Pair, load_scorer
 from streams import wiring
-from streams.admin import create_topics
-from streams.delivery import Delivery
-from streams.embedded import EmbeddedStack, embedded_stack
-from streams.kafka_clients import new_producer
-from streams.logs import configure_command_logging
-from streams.publisher import KafkaPublisher
-from streams.records import Record
+from streams.delivery.delivery import Delivery
+from streams.demo.embedded import EmbeddedStack, embedded_stack
+from streams.kafka.admin import create_topics
+from streams.kafka.clients import new_producer
+from streams.kafka.publisher import KafkaPublisher
+from streams.kafka.records import Record
+from streams.runtime.logs import configure_command_logging
 from streams.settings import Settings
 from streams.topics import ALIGNMENTS, DOCUMENTS, EXTRACTIONS, Topic
 

@@ -19,9 +19,9 @@ from selenium.webdriver import Chrome
 from agents.aligner import Aligner
 from schemas import ExtractorTrail, Review, Verdict, stable_id
 from scoring_worker import load_scorer
-from streams.check import check, read_input
-from streams.console.queue import lot
+from streams.console.index.queue import lot
 from streams.demo import corpus
+from streams.offline.check import check, read_input
 from streams.settings import Settings
 from streams.topics import REVIEWS
 from tests.stack import running_stack

@@ -10,12 +10,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .devices import DeviceChoice, PrecisionChoice, place, use_threads
-from .encoder import Encoder
-from .encoder_scorer import EncoderScorer
-from .manifest import MANIFEST_NAME, ModelError, ScorerManifest
-from .scorer import Scorer
-from .weights import (
+from .encoders.devices import DeviceChoice, PrecisionChoice, place, use_threads
+from .encoders.encoder import Encoder
+from .encoders.weights import (
     ENTAILMENT_LABELS,
     base_digest,
     base_folder,
@@ -25,9 +22,12 @@ from .weights import (
     load_tokenizer,
     longest_input,
 )
+from .manifest import MANIFEST_NAME, ModelError, ScorerManifest
+from .scorer import Scorer
+from .scorers.encoder import EncoderScorer
 
 if TYPE_CHECKING:
-    from .grader import GraderSettings
+    from .scorers.llm import GraderSettings
 
 DEFAULT_MODEL = Path(__file__).parent / "models" / "default"
 NAMES = ("default", "llm", "hhem", "nli", "cascade")
@@ -62,7 +62,7 @@ def load_scorer(
     if name == "cascade":
         return _load_cascade(device, precision, threads, grader)
     use_threads(threads)
-    from .baselines import HHEM_HUB_ID, NLI_HUB_ID, is_hhem, load_hhem  # noqa: PLC0415 (seldom needed)
+    from .scorers.baselines import HHEM_HUB_ID, NLI_HUB_ID, is_hhem, load_hhem  # noqa: PLC0415 (seldom needed)
 
     if name in ("hhem", HHEM_HUB_ID):
         return load_hhem(place(device, precision))
@@ -113,7 +113,7 @@ def load_folder(
     encoder = load_encoder(manifest, folder, device=device, precision=precision)
     if manifest.kind == "encoder":
         return EncoderScorer(manifest, encoder)
-    from .stacked import StackedScorer  # noqa: PLC0415 (its checks are its own dependency)
+    from .scorers.default import StackedScorer  # noqa: PLC0415 (its checks are its own dependency)
 
     return StackedScorer(manifest, encoder)
 
@@ -188,7 +188,7 @@ def _folder(name: str) -> Path:
 
 
 def _load_grader(settings: GraderSettings | None) -> Scorer:
-    from .grader import GraderSettings, LLMGrader  # noqa: PLC0415 (openai is slow to import)
+    from .scorers.llm import GraderSettings, LLMGrader  # noqa: PLC0415 (openai is slow to import)
 
     return LLMGrader(settings or GraderSettings())
 
@@ -199,7 +199,7 @@ def _load_cascade(
     threads: int | None,
     grader: GraderSettings | None,
 ) -> Scorer:
-    from .cascade import CascadeScorer  # noqa: PLC0415 (brings the grader with it)
+    from .scorers.cascade import CascadeScorer  # noqa: PLC0415 (brings the grader with it)
 
     encoder = load_scorer("default", device=device, precision=precision, threads=threads)
     return CascadeScorer(encoder, _load_grader(grader))

@@ -85,7 +85,7 @@ class ScorerManifest(Contract):
     model with a single logit it is 0 and the score is its sigmoid. ``base_digest`` pins the
     base weights, so that ``revision`` covers them too. ``precision`` is what calibration and
     thresholds were fitted on, and what a CPU uses unless told otherwise. ``stack`` belongs to
-    `scoring_worker.stacked`.
+    `scoring_worker.scorers.default`.
     """
 
     version: Literal[1] = 1

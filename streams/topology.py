@@ -40,8 +40,8 @@ from schemas import (
     undetermined,
 )
 
-from .delivery import Failed, Outcome, Role
-from .records import Outgoing, Received
+from .delivery.delivery import Failed, Outcome, Role
+from .kafka.records import Outgoing, Received
 from .topics import (
     ACCEPTED,
     ALIGNMENTS,

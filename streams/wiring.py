@@ -11,11 +11,11 @@ from redis.asyncio import Redis
 
 from schemas import Assessment, Coordinates
 
-from .breaker import CircuitBreaker
-from .delivery import Delivery, Role
-from .publisher import Publisher
-from .reading import reread
-from .records import UnreadableRecord, decode
+from .delivery.breaker import CircuitBreaker
+from .delivery.delivery import Delivery, Role
+from .kafka.publisher import Publisher
+from .kafka.reading import reread
+from .kafka.records import UnreadableRecord, decode
 from .settings import Settings
 from .topics import DOCUMENTS, RESPONSES
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agents.extraction.extractor import Extractor, Price
     from scoring_worker import Pair, Scorer
 
-    from .live_scorer import ScoreSource
+    from .release.live_scorer import ScoreSource
     from .worker import Source
 
 # Models and their libraries take seconds to import: a role imports what it uses, when it starts.
@@ -55,7 +55,7 @@ async def source(
         case "score":
             return await _score(publisher, settings, resources)
         case "report":
-            from .report_source import ReportSource
+            from .report.source import ReportSource
 
             return ReportSource(publisher, settings)
         case "review":
@@ -70,8 +70,8 @@ def companions(role: str, publisher: Publisher, settings: Settings) -> list[Sour
     """What runs beside a role in the same process, in consumer groups of its own."""
     if role != "report":
         return []
-    from .audit_source import AuditSource
-    from .drift_source import drift_source
+    from .audit.source import AuditSource
+    from .drift.source import drift_source
 
     return [AuditSource(publisher, settings), drift_source(publisher, settings)]
 
@@ -88,7 +88,7 @@ def delivery(role: Role, publisher: Publisher, settings: Settings) -> Delivery:
 
 
 async def _extract(publisher: Publisher, settings: Settings, resources: AsyncExitStack) -> Source:
-    from .faust_source import FaustSource
+    from .delivery.faust_source import FaustSource
     from .topology import extract_role
 
     extractor = new_extractor(settings, resources)
@@ -102,7 +102,7 @@ async def _extract(publisher: Publisher, settings: Settings, resources: AsyncExi
 
 
 async def _align(publisher: Publisher, settings: Settings, resources: AsyncExitStack) -> Source:
-    from .faust_source import FaustSource
+    from .delivery.faust_source import FaustSource
     from .topology import align_role
 
     aligner = new_aligner(settings)
@@ -128,10 +128,10 @@ async def score_source(
     Raises:
         ReleaseRefused: that scorer cannot be loaded, or is another than was released.
     """
-    from .batch_source import BatchSource
-    from .live_scorer import LiveScorer, ScoreSource
-    from .releases import releases_in_force
-    from .shadow import ShadowScoring
+    from .delivery.batch_source import BatchSource
+    from .release.live_scorer import LiveScorer, ScoreSource
+    from .release.releases import releases_in_force
+    from .release.shadow import ShadowScoring
     from .topology import score_role
 
     held = await releases_in_force(settings)

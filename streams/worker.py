@@ -10,14 +10,14 @@ from typing import Protocol
 import structlog
 
 from . import wiring
-from .admin import create_topics, topic_problems
-from .errors import OperatorError
-from .health import health_server
-from .kafka_clients import new_producer
-from .progress import Progress
-from .publisher import KafkaPublisher
+from .kafka.admin import create_topics, topic_problems
+from .kafka.clients import new_producer
+from .kafka.publisher import KafkaPublisher
+from .runtime.errors import OperatorError
+from .runtime.health import health_server
+from .runtime.progress import Progress
+from .runtime.signals import stop_event
 from .settings import Settings
-from .signals import stop_event
 
 log = structlog.get_logger(__name__)
 

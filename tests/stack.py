@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pydantic import SecretStr
 
-from streams.embedded import embedded_stack
+from streams.demo.embedded import embedded_stack
 from streams.settings import Settings
 
 PARTITIONS = 4

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from schemas.base import Contract
 from scoring_worker.calibration import CalibrationKind, apply, fit
-from scoring_worker.intervals import Interval, bootstrap
+from scoring_worker.evaluation.intervals import Interval, bootstrap
 from scoring_worker.loading import load_folder, open_manifest
 from scoring_worker.manifest import (
     MANIFEST_NAME,

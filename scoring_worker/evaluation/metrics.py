@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from schemas.base import Contract
 from schemas.proportion import Proportion
-from scoring_worker.intervals import Interval, Weights, bootstrap
+from scoring_worker.evaluation.intervals import Interval, Weights, bootstrap
 
 from .ranking import Ranking
 

@@ -20,18 +20,18 @@ from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from scoring_worker.corruption import LabelledPair
-from scoring_worker.encoder import Encoder
+from scoring_worker.encoders.encoder import Encoder
+from scoring_worker.encoders.weights import base_digest
 from scoring_worker.loading import load_encoder
 from scoring_worker.manifest import MANIFEST_NAME, ModelError, ScorerManifest, Thresholds
 from scoring_worker.thresholds import Target, fit_thresholds
-from scoring_worker.weights import base_digest
 
+from .base import StartingPoint, starting_point
 from .card import write_card
 from .encoder import ADAPTER_FOLDER, EncoderSettings, TrainedEncoder, train_encoder
 from .measures import measures
 from .splits import split_by_group
 from .stack import StackSettings, fit_stack, stack_scores
-from .starting_point import StartingPoint, starting_point
 
 log = structlog.get_logger(__name__)
 

@@ -13,7 +13,13 @@ from sklearn.linear_model import LogisticRegression
 from scoring_worker.checks import SHAPES, examine
 from scoring_worker.checks.record import DATE, FIGURE, NAME
 from scoring_worker.corruption import LabelledPair
-from scoring_worker.stacked import ENCODER, ENCODER_ALONE, ShapeWeights, Stack, stack_features
+from scoring_worker.scorers.default import (
+    ENCODER,
+    ENCODER_ALONE,
+    ShapeWeights,
+    Stack,
+    stack_features,
+)
 
 log = structlog.get_logger(__name__)
 

@@ -1,4 +1,4 @@
-"""The ``safepassage`` command: `main`, and one module for each group of subcommands."""
+"""The ``safepassage`` command: `main`, and one module for each command."""
 
 from __future__ import annotations
 
@@ -8,11 +8,32 @@ import typer
 from pydantic import ValidationError
 
 from schemas.jsonl import validation_summary
-from streams.errors import OperatorError
-from streams.logs import configure_command_logging
+from streams.runtime.errors import OperatorError
+from streams.runtime.logs import configure_command_logging
 from streams.settings import settings
 
-from . import documents, labels, operate, releases, replaying, run, scorers, training, watching
+from . import (
+    audit,
+    calibrate,
+    check,
+    compare,
+    demo,
+    doctor,
+    evaluate,
+    labels,
+    promote,
+    recorded_llm,
+    replay,
+    rollback,
+    scorers,
+    shadow,
+    submit,
+    train,
+    up,
+    verdicts,
+    watch,
+    worker,
+)
 
 app = typer.Typer(
     name="safepassage",
@@ -20,8 +41,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (run, documents, watching, scorers, training, labels, replaying, releases, operate):
-    group.register(app)
+for command in (
+    *(demo.demo, up.up, worker.worker),
+    *(submit.submit, check.check, verdicts.verdicts, watch.watch),
+    *(evaluate.evaluate, train.train, calibrate.calibrate, compare.compare),
+    *(replay.replay, promote.promote, rollback.rollback, shadow.shadow, scorers.scorers),
+    *(doctor.doctor, recorded_llm.recorded_llm),
+):
+    app.command()(command)
+for group in (labels.labels_app, audit.audit_app):
+    app.add_typer(group)
 
 
 @app.callback()

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from schemas.base import Contract
-from streams.cli.documents import complain, print_line
 from streams.cli.labelled import print_tables
-from streams.errors import OperatorError
+from streams.cli.output import complain, print_line
+from streams.runtime.errors import OperatorError
 
 if TYPE_CHECKING:
     from scoring_worker.evaluation import Dataset, Evaluation, EvaluationReport
@@ -111,7 +111,7 @@ def figure5(evaluations: list[Evaluation], folder: Path | None) -> Findings:
     """Extractor models by score and by label; the plots go to ``folder``."""
     from scoring_worker.evaluation.experiments.extractors import Figure5, compare_extractors, plot
     from scoring_worker.evaluation.experiments.tables import extractor_table
-    from scoring_worker.evaluation.report import file_name
+    from scoring_worker.evaluation.report_folder import file_name
 
     made = Figure5(results=tuple(map(compare_extractors, evaluations)))
     by_dataset = defaultdict(list)
@@ -166,7 +166,7 @@ def figure4(
     """
     from scoring_worker.evaluation.experiments.label_curve import label_curve, plot
     from scoring_worker.evaluation.experiments.tables import curve_table
-    from scoring_worker.evaluation.report import file_name
+    from scoring_worker.evaluation.report_folder import file_name
 
     if len(datasets) != 1:
         raise OperatorError("figure4 takes one data set: its labels are split into folds")
@@ -188,7 +188,7 @@ def _shown(
     made: EvaluationReport, evaluations: list[Evaluation], folder: Path | None
 ) -> tuple[list[Table], list[Path]]:
     """Tables for the terminal, and the report where a folder is given."""
-    from scoring_worker.evaluation.report import write_report
+    from scoring_worker.evaluation.report_folder import write_report
     from scoring_worker.evaluation.tables import terminal_tables
 
     written = [write_report(folder, evaluations, made)] if folder else []

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.progress import Progress, TaskID
 from rich.table import Table
 
-from streams.cli.documents import complain
-from streams.errors import OperatorError
+from streams.cli.output import complain
+from streams.runtime.errors import OperatorError
 from streams.settings import settings
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
 DOCUMENTS_HELP = 'JSON lines (.gz) of {"id","text"}, for extractions.'
+TARGET_HELP = "What thresholds are fitted to: f1, recall=0.97, precision=0.96, …"
 SHOWN_REFUSALS = 20
 PLAIN_WIDTH = 150  # of tables in files and pipes
 
@@ -50,7 +51,7 @@ def label_sources(documents: Iterable[Path], seed: int, on_progress: OnProgress)
         DatasetError: a row of them is no document.
     """
     from scoring_worker.evaluation import Sources, read_documents
-    from streams.evaluation import align_with, ground
+    from streams.offline.aligning import align_with, ground
     from streams.wiring import new_aligner
 
     return Sources(

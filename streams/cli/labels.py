@@ -1,43 +1,28 @@
-"""``labels export`` and ``compare``: what reviews teach, and what verdicts say of extractors."""
+"""``labels export``: what reviews teach."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import orjson
 import typer
-from rich.table import Table
 
-from streams.cli.documents import complain, print_line
+from streams.cli.output import complain, print_line
+from streams.cli.since import Since, utc
 from streams.settings import settings
 
 if TYPE_CHECKING:
     from schemas import DocumentRef, Review
-    from streams.comparison import ExtractorScore
-    from streams.labels import Label, ReviewedCase
+    from streams.labels.from_reviews import Label, ReviewedCase
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
 labels_app = typer.Typer(
     help="Training data from what reviewers decided.", no_args_is_help=True, name="labels"
 )
-
-Since = Annotated[
-    datetime | None,
-    typer.Option(
-        "--since", formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"], help="From this time (UTC) on."
-    ),
-]
-
-
-def register(app: typer.Typer) -> None:
-    app.add_typer(labels_app)
-    app.command()(compare)
 
 
 @labels_app.callback()
@@ -68,11 +53,11 @@ def export(
     The latest decision stands. A correction gives two labels: the old value 0, the new one 1.
     Exits 1 if a document's text is gone, or a record is no review.
     """
-    from streams.labels import document_names, read_reviews, reviewed_cases
-    from streams.labels import labels as labels_of
+    from streams.labels.from_reviews import document_names, read_reviews, reviewed_cases
+    from streams.labels.from_reviews import labels as labels_of
 
     reviews, unreadable = asyncio.run(read_reviews(settings()))
-    cases = reviewed_cases(reviews, _utc(since))
+    cases = reviewed_cases(reviews, utc(since))
     found = [label for case in cases for label in labels_of(case)]
     _write(out, found, pairs)
     missing = 0
@@ -85,7 +70,7 @@ def export(
 
 
 def _write(out: Path, found: Sequence[Label], pairs: bool) -> None:
-    from streams.labels import document_names, extraction_rows, pair_rows, write_rows
+    from streams.labels.from_reviews import document_names, extraction_rows, pair_rows, write_rows
 
     rows = pair_rows(found) if pairs else extraction_rows(found, document_names(found))
     written = write_rows(out, rows)
@@ -97,7 +82,7 @@ def _write(out: Path, found: Sequence[Label], pairs: bool) -> None:
 async def _write_documents(out: Path, names: dict[DocumentRef, str]) -> int:
     """Write the texts; returns how many are gone."""
     from agents.document_store import DocumentStoreError
-    from streams.labels import document_row, write_rows
+    from streams.labels.from_reviews import document_row, write_rows
     from streams.wiring import document_store
 
     rows: dict[str, bytes] = {}
@@ -119,8 +104,8 @@ async def _write_documents(out: Path, names: dict[DocumentRef, str]) -> int:
 def _report(
     cases: Sequence[ReviewedCase], reviews: Sequence[Review], found: Sequence[Label]
 ) -> None:
-    from streams.agreement import fleiss_kappa, pairwise_kappas
-    from streams.labels import PAPER_LABELS_PER_HOUR, effort, ratings
+    from scoring_worker.evaluation.kappa import fleiss_kappa, pairwise_kappas
+    from streams.labels.from_reviews import PAPER_LABELS_PER_HOUR, effort, ratings
 
     supported = sum(label.label for label in found)
     checks = sum(case.standing.sampled for case in cases)
@@ -143,50 +128,6 @@ def _report(
         )
     if took.hours_to_sufficient:
         print_line(f"{took.hours_to_sufficient:.1f} hours to the 500 that suffice")
-
-
-def compare(
-    since: Since = None,
-    json: Annotated[
-        Path | None, typer.Option("--json", help="Where the table goes as JSON.")
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", help="Where the plot goes (.png, .svg or .pdf).")
-    ] = None,
-) -> None:
-    """Compare extractors: the share of extractions accepted, per model and prompt.
-
-    From the live verdicts, each extraction once. Reviews do not count: they are people's.
-    """
-    from streams.comparison import as_json, compare_extractors
-    from streams.comparison import plot as draw
-
-    rows = asyncio.run(compare_extractors(settings(), _utc(since)))
-    _print_scores(rows)
-    if json:
-        json.write_bytes(orjson.dumps(as_json(rows), option=orjson.OPT_INDENT_2) + b"\n")
-    if plot:
-        draw(rows, plot)
-
-
-def _print_scores(rows: Sequence[ExtractorScore]) -> None:
-    from rich.console import Console
-
-    table = Table(title="SafePassage score per extractor", title_justify="left")
-    table.add_column("model · prompt")
-    for name in ("extractions", "accepted", "quarantined", "undetermined", "score", "95% interval"):
-        table.add_column(name, justify="right")
-    for row in rows:
-        low, high = row.score.interval
-        counts = (row.score.total, row.accepted, row.quarantined, row.undetermined)
-        share = row.score.share or 0.0
-        interval = f"{low:.3f} to {high:.3f}"
-        table.add_row(row.name, *map(str, counts), f"{share:.3f}", interval)
-    Console(highlight=False, markup=False).print(table)
-
-
-def _utc(when: datetime | None) -> datetime | None:
-    return when.replace(tzinfo=UTC) if when else None
 
 
 def _kappa(kappa: float | None) -> str:

@@ -20,18 +20,18 @@ import structlog
 
 from schemas import Review, ReviewDecision, Verdict, stable_id
 from schemas.base import Json
-from streams import metrics
-from streams.publisher import Publisher, PublishFailed
-from streams.records import Outgoing
+from schemas.reviews_that_count import case_id as case_of
+from schemas.reviews_that_count import moment, opinions
+from schemas.verdict_after_review import next_verdict
+from streams.kafka.publisher import Publisher, PublishFailed
+from streams.kafka.records import Outgoing
+from streams.runtime import metrics
 from streams.settings import Settings
-from streams.standing import case_id as case_of
-from streams.standing import moment, opinions
 from streams.topics import ACCEPTED, QUARANTINE, REVIEWS
 
-from .outcome import next_verdict
-from .queue import CHECK_EVERY, CaseFilter, Leases
-from .session import Session
-from .store import Case, CaseStore
+from .index.queue import CHECK_EVERY, CaseFilter, Leases
+from .index.store import Case, CaseStore
+from .web.session import Session
 
 log = structlog.get_logger(__name__)
 

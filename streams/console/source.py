@@ -14,23 +14,23 @@ from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
 from agents.document_store import DocumentStore
 from schemas import Review, Verdict
-from streams import metrics
-from streams.errors import OperatorError
-from streams.health import quiet_server
-from streams.kafka_clients import new_reader
-from streams.progress import Progress
-from streams.publisher import Publisher, PublishFailed
-from streams.reading import POLL_MILLISECONDS, assign, ends, to_record
-from streams.records import Record, UnreadableRecord, decode
+from streams.kafka.clients import new_reader
+from streams.kafka.publisher import Publisher, PublishFailed
+from streams.kafka.reading import POLL_MILLISECONDS, assign, ends, to_record
+from streams.kafka.records import Record, UnreadableRecord, decode
+from streams.runtime import metrics
+from streams.runtime.errors import OperatorError
+from streams.runtime.health import quiet_server
+from streams.runtime.progress import Progress
 from streams.settings import Settings
 from streams.topics import ACCEPTED, QUARANTINE, REVIEWS
 
-from .app import console_app
 from .desk import ReviewDesk
-from .measures import open_cases
-from .session import Sessions
-from .store import CaseStore
-from .texts import DocumentTexts
+from .index.measures import open_cases
+from .index.store import CaseStore
+from .web.app import console_app
+from .web.session import Sessions
+from .web.texts import DocumentTexts
 
 log = structlog.get_logger(__name__)
 

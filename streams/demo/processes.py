@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from types import TracebackType
 
-from streams.embedded import die_with_parent, stop_process
-from streams.errors import OperatorError
+from streams.demo.embedded import die_with_parent, stop_process
+from streams.runtime.errors import OperatorError
 
 STOP_TIMEOUT_SECONDS = 30.0
 SHOWN_LOG_LINES = 12

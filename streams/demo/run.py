@@ -13,13 +13,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from schemas import Coordinates, DeadLetter, Document, Response, Verdict
-from streams.admin import create_topics
-from streams.embedded import LOOPBACK, free_port
-from streams.errors import OperatorError
-from streams.reading import read_topics
-from streams.records import decode
+from streams.demo.embedded import LOOPBACK, free_port
+from streams.kafka.admin import create_topics
+from streams.kafka.reading import read_topics
+from streams.kafka.records import decode
+from streams.offline.submit import submit, wait_for_reports
+from streams.runtime.errors import OperatorError
 from streams.settings import Settings
-from streams.submit import submit, wait_for_reports
 from streams.topics import ACCEPTED, QUARANTINE
 
 from . import corpus

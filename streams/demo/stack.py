@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from streams.embedded import LOOPBACK, embedded_stack, free_port
+from streams.demo.embedded import LOOPBACK, embedded_stack, free_port
 from streams.settings import Settings
 
 from . import corpus

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from schemas import Decision, Reason, Verdict
-from streams.distributions import histogram, ks_distance, population_stability
-from streams.labels import labels, read_reviews, reviewed_cases
-from streams.records import Received
-from streams.results import VERDICT_TOPICS, LatestPerExtraction, read_verdicts
+from scoring_worker.evaluation.distributions import histogram, ks_distance, population_stability
+from streams.kafka.records import Received
+from streams.labels.from_reviews import labels, read_reviews, reviewed_cases
 from streams.settings import Settings
 from streams.topics import Topic
+from streams.verdicts.each_once import VERDICT_TOPICS, LatestPerExtraction, read_verdicts
 
-from .report import (
+from .report_schema import (
     Agreement,
     Cost,
     Example,

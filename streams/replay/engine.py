@@ -12,13 +12,13 @@ import structlog
 
 from schemas import Event, Verdict
 from scoring_worker import Scorer
-from streams.admin import create_topics
-from streams.delivery import Failed, Outcome, Step
-from streams.errors import OperatorError
-from streams.kafka_clients import new_producer
-from streams.publisher import KafkaPublisher, Publisher, PublishFailed
-from streams.reading import read_between
-from streams.records import Outgoing, Received, Record, UnreadableRecord, decode
+from streams.delivery.delivery import Failed, Outcome, Step
+from streams.kafka.admin import create_topics
+from streams.kafka.clients import new_producer
+from streams.kafka.publisher import KafkaPublisher, Publisher, PublishFailed
+from streams.kafka.reading import read_between
+from streams.kafka.records import Outgoing, Received, Record, UnreadableRecord, decode
+from streams.runtime.errors import OperatorError
 from streams.settings import Settings
 from streams.topology import align_role, score_role
 from streams.wiring import assess_off_the_loop, document_store, new_aligner

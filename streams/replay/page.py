@@ -10,7 +10,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from .report import Rate, ReplayReport
+from .report_schema import Rate, ReplayReport
 
 BEFORE, AFTER = "#8a8a8a", "#1f6f8b"
 MAX_BARS = 12

@@ -11,9 +11,9 @@ from pydantic import Field
 
 from schemas import Event, Verdict
 from schemas.base import Contract, Probability
-from streams.errors import OperatorError
-from streams.reading import ends, read_topics
-from streams.records import UnreadableRecord, decode
+from streams.kafka.reading import ends, read_topics
+from streams.kafka.records import UnreadableRecord, decode
+from streams.runtime.errors import OperatorError
 from streams.settings import Settings
 from streams.topics import ALIGNMENTS, CLAIMS, EXTRACTIONS, Topic
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .report import Example, Flip, ReplayReport
+from .report_schema import Example, Flip, ReplayReport
 
 MAX_ROWS = 15
 MAX_EXAMPLES = 5

@@ -14,8 +14,8 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 
 from schemas import AlignedExtraction, Verdict
-from streams.reading import ends, follow_topics
-from streams.records import Record, UnreadableRecord, decode
+from streams.kafka.reading import ends, follow_topics
+from streams.kafka.records import Record, UnreadableRecord, decode
 from streams.settings import Settings
 from streams.topics import ACCEPTED, ALIGNMENTS, QUARANTINE
 

@@ -15,7 +15,7 @@ import yaml
 from prometheus_client import REGISTRY
 from pydantic import AliasChoices
 
-import streams.metrics  # noqa: F401 - registers the metrics
+import streams.runtime.metrics  # noqa: F401 - registers the metrics
 from streams.settings import Settings
 from streams.topics import ALL_TOPICS
 from streams.wiring import ROLE_NAMES

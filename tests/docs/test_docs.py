@@ -8,7 +8,7 @@ from prometheus_client import REGISTRY
 from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
 
-import streams.metrics  # noqa: F401 - registers the metrics
+import streams.runtime.metrics  # noqa: F401 - registers the metrics
 from streams.settings import Settings
 from streams.topics import ALL_TOPICS
 from streams.wiring import ROLE_NAMES

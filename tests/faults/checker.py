@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from schemas import Verdict
-from streams.results import substance
+from streams.verdicts.each_once import substance
 
 from .history import Entry, History
 

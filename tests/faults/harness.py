@@ -19,12 +19,12 @@ from aiokafka.errors import KafkaError
 from agents.recording.faults import Faults
 from agents.recording.server import create_app, serve
 from schemas import Coordinates, Document
-from streams.admin import create_topics
-from streams.embedded import LOOPBACK, embedded_redis, free_port
-from streams.kafka_clients import new_group_consumer, new_producer
-from streams.reading import ends, read_topics
+from streams.demo.embedded import LOOPBACK, embedded_redis, free_port
+from streams.kafka.admin import create_topics
+from streams.kafka.clients import new_group_consumer, new_producer
+from streams.kafka.reading import ends, read_topics
+from streams.offline.submit import wait_for_reports
 from streams.settings import Settings
-from streams.submit import wait_for_reports
 from streams.topics import (
     ACCEPTED,
     ALIGNMENTS,

@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import scoring_worker
-from streams import delivery as delivery_module
-from streams.delivery import Delivery
-from streams.embedded import die_with_parent
-from streams.errors import OperatorError
-from streams.logs import configure_logging
-from streams.publisher import KafkaPublisher
-from streams.records import Outgoing
+from streams.delivery import delivery as delivery_module
+from streams.delivery.delivery import Delivery
+from streams.demo.embedded import die_with_parent
+from streams.kafka.publisher import KafkaPublisher
+from streams.kafka.records import Outgoing
+from streams.runtime.errors import OperatorError
+from streams.runtime.logs import configure_logging
 from streams.settings import Settings
 from streams.topics import DEAD_LETTERS
 from streams.worker import run_worker
@@ -49,11 +49,11 @@ _context.set_forkserver_preload(
         "faust.transport.drivers.aiokafka",
         "httpcore2",
         "truststore",
-        "streams.batch_source",
-        "streams.faust_source",
-        "streams.shadow",
-        "streams.report_source",
-        "streams.live_scorer",
+        "streams.delivery.batch_source",
+        "streams.delivery.faust_source",
+        "streams.release.shadow",
+        "streams.report.source",
+        "streams.release.live_scorer",
         "streams.topology",
         "agents.aligner",
         "agents.extraction.cache",

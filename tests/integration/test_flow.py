@@ -13,8 +13,8 @@ import pytest
 
 from schemas import Document, LabelledExtraction, Verdict, canonical_json, read_jsonl
 from streams.demo import corpus
+from streams.demo.embedded import LOOPBACK, free_port
 from streams.demo.processes import Processes
-from streams.embedded import LOOPBACK, free_port
 from tests.stack import Stack, environment
 
 TRIBUNAL = Path(__file__).parents[3] / "shared" / "data" / "tribunal"

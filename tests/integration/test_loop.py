@@ -22,11 +22,11 @@ import pytest
 from selenium.webdriver import Chrome
 
 from schemas import Verdict
+from schemas.reviews_that_count import case_id
 from scoring_worker.loading import DEFAULT_MODEL
 from scoring_worker.manifest import ScorerManifest, Thresholds
+from streams.demo.embedded import free_port
 from streams.demo.stack import running_stack
-from streams.embedded import free_port
-from streams.standing import case_id
 from tests.integration import harbour
 from tests.streams.console.chromium import Hands, chromium
 from tests.streams.console.running import TOKEN

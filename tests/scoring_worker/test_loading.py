@@ -14,15 +14,15 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from scoring_worker import ModelError, Scorer, load_scorer
-from scoring_worker.devices import place, usable_cores
-from scoring_worker.encoder_scorer import EncoderScorer
+from scoring_worker.encoders.devices import place, usable_cores
+from scoring_worker.encoders.weights import base_digest
 from scoring_worker.manifest import (
     PlattCalibration,
     ScorerManifest,
     Thresholds,
     TypeThreshold,
 )
-from scoring_worker.weights import base_digest
+from scoring_worker.scorers.encoder import EncoderScorer
 
 from . import tiny
 

@@ -10,13 +10,13 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from schemas import Document
-from streams.batch_source import BatchSource
-from streams.delivery import Role
-from streams.faust_source import FaustSource
-from streams.kafka_clients import connection, new_producer
-from streams.publisher import KafkaPublisher, Publisher
-from streams.reading import read_topics
-from streams.records import Record
+from streams.delivery.batch_source import BatchSource
+from streams.delivery.delivery import Role
+from streams.delivery.faust_source import FaustSource
+from streams.kafka.clients import connection, new_producer
+from streams.kafka.publisher import KafkaPublisher, Publisher
+from streams.kafka.reading import read_topics
+from streams.kafka.records import Record
 from streams.settings import Settings
 from streams.topics import DOCUMENTS, Topic
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from schemas import Document, ExtractionManifest
-from streams.breaker import CircuitBreaker
-from streams.delivery import Delivery, Outcome, Role, Step
-from streams.publisher import Publisher, PublishFailed
-from streams.records import Outgoing, Received, Record
+from streams.delivery.breaker import CircuitBreaker
+from streams.delivery.delivery import Delivery, Outcome, Role, Step
+from streams.kafka.publisher import Publisher, PublishFailed
+from streams.kafka.records import Outgoing, Received, Record
 from streams.settings import Settings
 from streams.topics import DOCUMENTS, MANIFESTS, Topic
 

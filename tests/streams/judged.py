@@ -20,10 +20,10 @@ from schemas import (
     judge,
 )
 from scoring_worker import Pair
-from streams.admin import create_topics
-from streams.kafka_clients import new_producer
-from streams.publisher import KafkaPublisher
-from streams.records import Outgoing, Received, Record
+from streams.kafka.admin import create_topics
+from streams.kafka.clients import new_producer
+from streams.kafka.publisher import KafkaPublisher
+from streams.kafka.records import Outgoing, Received, Record
 from streams.settings import Settings
 from streams.topics import Topic
 

@@ -16,10 +16,10 @@ from pydantic import SecretStr, ValidationError
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from streams import doctor
-from streams.admin import create_topics
-from streams.diagnosis import Diagnosis
-from streams.embedded import free_port
+from streams.demo.embedded import free_port
+from streams.doctor import examination as doctor
+from streams.doctor.diagnosis import Diagnosis
+from streams.kafka.admin import create_topics
 from streams.settings import Settings
 from streams.topics import MANIFESTS
 from streams.wiring import redis_client

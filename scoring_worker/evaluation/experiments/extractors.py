@@ -12,10 +12,10 @@ import numpy as np
 
 from schemas.base import Contract
 from schemas.proportion import Proportion
+from scoring_worker.evaluation.intervals import Interval
 from scoring_worker.evaluation.judging import Evaluation, Outcome
 from scoring_worker.evaluation.plots import axes_of
 from scoring_worker.evaluation.sources import DatasetError
-from scoring_worker.intervals import Interval
 
 
 class ExtractorRow(Contract):

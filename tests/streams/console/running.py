@@ -12,13 +12,13 @@ from redis.asyncio import Redis
 
 from agents.document_store import DocumentStore
 from schemas import Review, Verdict
-from streams.admin import create_topics
 from streams.console import ReviewSource
-from streams.embedded import free_port
-from streams.kafka_clients import new_producer
-from streams.publisher import KafkaPublisher
-from streams.reading import read_topics
-from streams.records import Outgoing, decode
+from streams.demo.embedded import free_port
+from streams.kafka.admin import create_topics
+from streams.kafka.clients import new_producer
+from streams.kafka.publisher import KafkaPublisher
+from streams.kafka.reading import read_topics
+from streams.kafka.records import Outgoing, decode
 from streams.settings import Settings
 from streams.topics import ACCEPTED, QUARANTINE, REVIEWS, Topic
 from streams.wiring import document_store

@@ -18,11 +18,11 @@ from streams.console.desk import (
     NotSaved,
     ReviewDesk,
 )
-from streams.console.queue import CaseFilter
-from streams.console.session import Session
-from streams.console.store import CaseStore
-from streams.publisher import PublishFailed
-from streams.records import Outgoing
+from streams.console.index.queue import CaseFilter
+from streams.console.index.store import CaseStore
+from streams.console.web.session import Session
+from streams.kafka.publisher import PublishFailed
+from streams.kafka.records import Outgoing
 from streams.settings import Settings
 from streams.topics import ACCEPTED, QUARANTINE, REVIEWS
 from tests.streams.doubles import FakePublisher

@@ -11,11 +11,11 @@ import pytest
 
 from schemas import Review
 from streams import wiring
-from streams.admin import create_topics
 from streams.console import ReviewSource
-from streams.errors import OperatorError
-from streams.kafka_clients import new_producer
-from streams.reading import read_topics
+from streams.kafka.admin import create_topics
+from streams.kafka.clients import new_producer
+from streams.kafka.reading import read_topics
+from streams.runtime.errors import OperatorError
 from streams.settings import Settings
 from streams.topics import ACCEPTED, QUARANTINE, REVIEWS
 from tests.streams.doubles import FakePublisher

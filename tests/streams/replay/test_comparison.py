@@ -15,14 +15,14 @@ from streams.replay.comparison import compare
 from streams.replay.engine import ReplayRequest, run_replay
 from streams.replay.page import render, write_report
 from streams.replay.plan import verdicts_topic
-from streams.replay.report import ReplayReport, measured
+from streams.replay.report_schema import ReplayReport, measured
 from streams.replay.terminal import print_report
-from streams.results import VERDICT_TOPICS
 from streams.settings import Settings
 from streams.topics import ACCEPTED, ALIGNMENTS, QUARANTINE, REVIEWS
 from streams.topology import route
+from streams.verdicts.each_once import VERDICT_TOPICS
+from tests.streams.judged import FakeScorer, aligned, publish, verdict
 
-from ..judged import FakeScorer, aligned, publish, verdict
 from .test_engine import NoRest
 
 HOSTILE = "<script>alert('x')</script> $1^{2}$ [bold]not markup[/bold]"

@@ -9,22 +9,22 @@ from aiokafka import TopicPartition
 
 from agents.claims import split_claims
 from schemas import Coordinates, Document, Response
-from streams.breaker import CircuitBreaker
-from streams.delivery import Delivery
-from streams.errors import OperatorError
-from streams.kafka_clients import new_admin, new_producer
-from streams.publisher import KafkaPublisher
-from streams.reading import ends, read_topics
+from scoring_worker import ModelError
+from scoring_worker.evaluation.other_thresholds import Rethresholded, read_thresholds
+from streams.delivery.breaker import CircuitBreaker
+from streams.delivery.delivery import Delivery
+from streams.kafka.clients import new_admin, new_producer
+from streams.kafka.publisher import KafkaPublisher
+from streams.kafka.reading import ends, read_topics
 from streams.replay import engine
 from streams.replay.engine import ReplayRequest, run_replay
 from streams.replay.plan import last_state, parse_offsets, verdicts_topic
-from streams.replay.thresholds import Rethresholded, read_thresholds
+from streams.runtime.errors import OperatorError
 from streams.settings import Settings
 from streams.topics import ACCEPTED, ALIGNMENTS, ALL_TOPICS, CLAIMS, EXTRACTIONS, QUARANTINE
 from streams.topology import align_role, score_role
 from streams.wiring import assess_off_the_loop
-
-from ..judged import SENTENCE, FakeScorer, aligned, publish
+from tests.streams.judged import SENTENCE, FakeScorer, aligned, publish
 
 SCORER = FakeScorer(stop=frozenset({"May 3", "May 7"}))
 EVENTS = [aligned(n, entity_type="Claim" if n % 5 == 0 else "Hearing Date") for n in range(40)]
@@ -185,7 +185,7 @@ async def test_thresholds_can_be_replaced(live: Settings, tmp_path):
 def test_thresholds_that_are_none_are_refused(tmp_path):
     path = tmp_path / "thresholds.json"
     path.write_text('{"default": 7}')
-    with pytest.raises(OperatorError, match="default"):
+    with pytest.raises(ModelError, match="default"):
         read_thresholds(path)
 
 

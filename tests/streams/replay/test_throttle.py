@@ -8,13 +8,12 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.admin import create_topics
+from streams.kafka.admin import create_topics
 from streams.replay import throttle
 from streams.replay.throttle import LIVE_SAMPLES, LatencyWindow, LiveGuard, Throttle
 from streams.settings import Settings
 from streams.topics import ACCEPTED, ALIGNMENTS
-
-from ..judged import aligned, publish, verdict
+from tests.streams.judged import aligned, publish, verdict
 
 
 def test_without_live_traffic_there_is_no_rest():

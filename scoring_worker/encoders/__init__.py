@@ -1,0 +1,1 @@
+"""Cross-encoders: weights, devices, batches and the forward pass."""

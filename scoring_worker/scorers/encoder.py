@@ -1,0 +1,69 @@
+"""A cross-encoder alone as a `Scorer`: calibrated probability against a threshold per type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from schemas import Assessment, ScorerTrail
+from scoring_worker.calibration import apply
+from scoring_worker.encoders.batching import PairFailure
+from scoring_worker.encoders.encoder import Encoder
+from scoring_worker.manifest import ScorerManifest
+from scoring_worker.scorer import Pair
+
+
+class EncoderScorer:
+    """Scores with ``encoder``; calibration and thresholds come from ``manifest``."""
+
+    def __init__(self, manifest: ScorerManifest, encoder: Encoder) -> None:
+        self.manifest = manifest
+        self.encoder = encoder
+        self.name = manifest.name
+        self.revision = encoder.revision_of(manifest)
+
+    def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:
+        """One assessment per pair, in order; a pair that cannot be scored gets a failure."""
+        scores = self.encoder.score(
+            [pair.premise for pair in pairs], [pair.hypothesis for pair in pairs]
+        )
+        calibrated = apply(self.manifest.calibration, scores.probabilities)
+        return [
+            self._failed(scores.failures[at])
+            if at in scores.failures or not np.isfinite(calibrated[at])
+            else self._scored(pair, float(calibrated[at]))
+            for at, pair in enumerate(pairs)
+        ]
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _scored(self, pair: Pair, score: float) -> Assessment:
+        threshold = self.manifest.thresholds.of(pair.entity_type)
+        trail = ScorerTrail(
+            scorer=self.name, revision=self.revision, score=score, threshold=threshold
+        )
+        return Assessment(
+            scorer=self.name,
+            revision=self.revision,
+            score=score,
+            threshold=threshold,
+            trail=(trail,),
+        )
+
+    def _failed(self, failure: PairFailure) -> Assessment:
+        trail = ScorerTrail(
+            scorer=self.name,
+            revision=self.revision,
+            score=None,
+            threshold=None,
+            failure=failure.detail,
+        )
+        return Assessment(
+            scorer=self.name,
+            revision=self.revision,
+            failure=failure.reason,
+            failure_detail=failure.detail,
+            trail=(trail,),
+        )

@@ -1,0 +1,1 @@
+"""The tamper-evident record of every verdict: written, and verified."""

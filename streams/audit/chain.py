@@ -1,0 +1,190 @@
+"""A tamper-evident record of every verdict: hash chains on the topic ``audit``.
+
+One chain for each partition of ``accepted`` and ``quarantine``. Its entries are that partition's
+records in order, each with its offset and the SHA-256 of its value; the head after an entry is
+the SHA-256 over the head before it and the entry. A block is any run of entries with the heads
+before and after it, so where blocks begin and end has no meaning: the same run written twice, or
+cut differently by another process, leads to the same heads, and a repetition cannot be taken for
+a fork. The verdicts themselves carry no hashes, so replays stay byte-equal to them.
+
+docs/audit.md argues for the scheme and says what it cannot show.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import Field
+
+from schemas import AuditBlock, AuditEntry
+from schemas.base import Contract
+from streams.kafka.reading import read_topics
+from streams.kafka.records import Record, UnreadableRecord, decode
+from streams.settings import Settings
+from streams.topics import ACCEPTED, AUDIT, QUARANTINE
+
+AUDITED = (ACCEPTED, QUARANTINE)
+
+
+class Head(Contract):
+    """How long a chain is, and the hash that stands for all of it: what to keep elsewhere."""
+
+    chain: str
+    entries: int = Field(ge=0)
+    hash: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+
+FindingKind = Literal[
+    "changed", "removed", "inserted", "reordered", "chain_broken", "chain_gap", "head_differs"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFinding:
+    """One thing that is not as it was recorded. ``str()`` is one line for a person."""
+
+    kind: FindingKind
+    chain: str
+    detail: str
+    offset: int | None = None
+    verdict_id: str | None = None
+
+    def __str__(self) -> str:
+        where = self.chain if self.offset is None else f"{self.chain}@{self.offset}"
+        named = f" (verdict {self.verdict_id})" if self.verdict_id else ""
+        return f"{self.kind}: {where}{named}: {self.detail}"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One record as a chain, or as the topic, knows it: offset and SHA-256 of the value."""
+
+    offset: int
+    sha256: bytes
+    verdict_id: str | None = None
+
+
+@dataclass(slots=True)
+class Chain:
+    """One chain as its blocks tell it. ``heads[n]`` is the head after n of ``entries``.
+
+    ``first`` is the number of its first entry: above 0 where the blocks before it are gone.
+    """
+
+    name: str
+    first: int = 0
+    entries: list[Recorded] = field(default_factory=list)
+    heads: list[bytes] = field(default_factory=list)
+    findings: list[AuditFinding] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.heads.append(genesis(self.name))
+
+    @property
+    def length(self) -> int:
+        """How many entries it has, those whose blocks are gone included."""
+        return self.first + len(self.entries)
+
+    @property
+    def head(self) -> Head:
+        """Its head now."""
+        return Head(chain=self.name, entries=self.length, hash=self.heads[-1].hex())
+
+    @property
+    def next_offset(self) -> int:
+        """The first offset of the partition that it does not cover."""
+        return self.entries[-1].offset + 1 if self.entries else 0
+
+    def append(self, block: AuditBlock) -> None:
+        """Count one block: the next entries, a repetition of known ones, or a finding."""
+        if not self.entries and block.index > 0:
+            self.first, self.heads = block.index, [bytes.fromhex(block.previous)]
+        position = block.index - self.first
+        if position > len(self.entries):
+            missing = f"entries {self.length} to {block.index - 1} are missing"
+            self._find("chain_gap", block, missing)
+        elif position < 0 or self.heads[position].hex() != block.previous:
+            self._find("chain_broken", block, f"does not continue entry {block.index}")
+        elif fold(block.previous, block.entries) != block.hash:
+            self._find("chain_broken", block, f"the block of entry {block.index} was altered")
+        else:
+            self._extend(position, block)
+
+    def _extend(self, position: int, block: AuditBlock) -> None:
+        for number, entry in enumerate(block.entries, start=position):
+            head = link(self.heads[number], entry)
+            if number == len(self.entries):
+                sha256 = bytes.fromhex(entry.sha256)
+                self.entries.append(Recorded(entry.source.offset, sha256, entry.verdict_id))
+                self.heads.append(head)
+            elif self.heads[number + 1] != head:
+                told = f"entry {self.first + number} is told in two ways"
+                self._find("chain_broken", block, told)
+                return
+
+    def _find(self, kind: FindingKind, block: AuditBlock, detail: str) -> None:
+        offset = block.entries[0].source.offset if block.entries else None
+        self.findings.append(AuditFinding(kind, self.name, detail, offset))
+
+
+def genesis(chain: str) -> bytes:
+    """The head of an empty chain: its own, so that blocks of one cannot be moved to another."""
+    return hashlib.sha256(f"safepassage audit {chain}".encode()).digest()
+
+
+def link(head: bytes, entry: AuditEntry) -> bytes:
+    """The head after ``entry``. The offset is part of it, and so is the order."""
+    linked = f"{head.hex()} {entry.source.offset} {entry.sha256}"
+    return hashlib.sha256(linked.encode()).digest()
+
+
+def fold(head: str, entries: Iterable[AuditEntry]) -> str:
+    """The head after all of ``entries``, in hex."""
+    folded = bytes.fromhex(head)
+    for entry in entries:
+        folded = link(folded, entry)
+    return folded.hex()
+
+
+def entry_of(record: Record, verdict_id: str | None) -> AuditEntry:
+    """The entry of one record. ``verdict_id`` is None for what is no verdict."""
+    digest = value_digest(record).hex()
+    return AuditEntry(source=record.coordinates, verdict_id=verdict_id, sha256=digest)
+
+
+def value_digest(record: Record) -> bytes:
+    """The SHA-256 of the record's value; a null value hashes as an empty one."""
+    return hashlib.sha256(record.value or b"").digest()
+
+
+def chain_name(topic: str, partition: int) -> str:
+    """The chain of a partition; ``topic`` is its name on the broker."""
+    return f"{topic}-{partition}"
+
+
+async def read_chains(settings: Settings) -> dict[str, Chain]:
+    """The chains, as the topic ``audit`` tells them.
+
+    Raises:
+        UnknownTopic: the topic is missing.
+    """
+    chains: dict[str, Chain] = {}
+    async for record in read_topics(settings, [AUDIT]):
+        try:
+            block = decode(record, AuditBlock).event
+        except UnreadableRecord:
+            continue  # the block that it took the place of is missing, which shows as a gap
+        chains.setdefault(block.chain, Chain(block.chain)).append(block)
+    return chains
+
+
+def parse_heads(lines: Iterable[str]) -> Iterator[Head]:
+    """Heads as ``safepassage audit head`` wrote them.
+
+    Raises:
+        pydantic.ValidationError: a line is none.
+    """
+    return (Head.model_validate_json(line) for line in lines if line.strip())

@@ -1,0 +1,51 @@
+"""``audit verify`` and ``audit head``: the tamper-evident record of verdicts."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from streams.cli.output import print_line
+from streams.settings import settings
+
+# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
+
+audit_app = typer.Typer(
+    help="The tamper-evident record of verdicts.", no_args_is_help=True, name="audit"
+)
+
+
+@audit_app.command("verify")
+def audit_verify(
+    heads: Annotated[
+        Path | None,
+        typer.Option(help="Heads kept elsewhere (from `audit head`), to compare with."),
+    ] = None,
+) -> None:
+    """Find changed, removed, inserted and reordered verdicts. Exits 1 if there is any."""
+    from streams.audit.chain import parse_heads
+    from streams.audit.verification import verify
+
+    anchored = list(parse_heads(heads.read_text().splitlines())) if heads else []
+    result = asyncio.run(verify(settings(), anchored))
+    for finding in result.findings:
+        print_line(str(finding))
+    print_line(
+        f"{result.verified} verified, {len(result.findings)} findings, "
+        f"{result.pending} not recorded yet, {result.expired} no longer held by the broker"
+    )
+    if result.findings:
+        raise typer.Exit(1)
+
+
+@audit_app.command("head")
+def audit_head() -> None:
+    """Print each chain's head as a JSON line, to be kept where the broker cannot reach."""
+    from streams.audit.chain import read_chains
+
+    chains = asyncio.run(read_chains(settings()))
+    for name in sorted(chains):
+        print_line(chains[name].head.model_dump_json())

@@ -1,0 +1,117 @@
+"""``calibrate``: probabilities and thresholds fitted on labels."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from streams.cli.labelled import (
+    DOCUMENTS_HELP,
+    TARGET_HELP,
+    label_sources,
+    print_tables,
+    progress_bars,
+    read_target,
+    show_refused,
+)
+from streams.cli.output import print_line
+from streams.settings import settings
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from scoring_worker.evaluation.calibrating import CalibrationReport
+
+# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
+
+
+class Probabilities(StrEnum):
+    """How scores become probabilities; auto is isotonic from 500 labels on."""
+
+    auto = "auto"
+    platt = "platt"
+    isotonic = "isotonic"
+
+
+def calibrate(
+    datasets: Annotated[
+        list[Path], typer.Argument(metavar="DATASET...", help="Labels, as `evaluate` reads them.")
+    ],
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The new scorer's folder.")],
+    scorer: Annotated[
+        str | None, typer.Option("--scorer", "-s", help="The scorer to calibrate.")
+    ] = None,
+    documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],  # noqa: B006 - typer copies it
+    target: Annotated[str, typer.Option(help=TARGET_HELP)] = "f1",
+    kind: Annotated[
+        Probabilities, typer.Option(help="How scores become probabilities.")
+    ] = Probabilities.auto,
+    name: Annotated[str | None, typer.Option(help="Of the new scorer.")] = None,
+    labels: Annotated[
+        str | None, typer.Option(help="Who gave the labels; it stands beside the figures.")
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Where all figures go, as JSON.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of negatives that are made.")] = 0,
+) -> None:
+    """Fit probabilities, and thresholds per entity type, on labels; write a new scorer.
+
+    Types with too few labels use the global threshold. The reliability plot is in the folder.
+    """
+    from scoring_worker.evaluation import read_dataset
+    from scoring_worker.evaluation.calibrating import calibrate as run_calibration
+
+    aim = read_target(target)
+    with progress_bars() as on_progress:
+        sources = label_sources(documents, seed, on_progress)
+        read = [read_dataset(path, sources, labels=labels) for path in datasets]
+        for path, dataset in zip(datasets, read, strict=True):
+            show_refused(path, dataset.refused)
+        report = run_calibration(
+            read,
+            scorer or settings().scorer,
+            out,
+            target=aim,
+            kind=kind.value,
+            name=name,
+            on_progress=on_progress,
+        )
+    print_tables([_calibration_table(report)])
+    print_line(
+        f"calibration error {report.error_before:.3f} before, {report.error_after:.3f} after "
+        f"(documents held out), {report.kind}"
+    )
+    print_line(f"revision {report.revision}: {out}")
+    if json_file:
+        json_file.write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    if any(dataset.refused for dataset in read):
+        raise typer.Exit(1)
+
+
+def _calibration_table(report: CalibrationReport) -> Table:
+    from scoring_worker.evaluation.tables import number, terminal_table, with_interval
+
+    rows = [
+        (
+            entity_type or "all types",
+            str(one.n),
+            str(one.unsupported),
+            number(one.value, 4),
+            with_interval(one.precision, one.precision_ci),
+            with_interval(one.recall, one.recall_ci),
+            "met" if one.met else "out of reach",
+        )
+        for entity_type, one in report.thresholds.items()
+    ]
+    columns = ("entity type", "n", "unsupported", "threshold", "P", "R", "target")
+    return terminal_table(
+        f"Thresholds fitted to {report.target} on {report.n} cases",
+        columns,
+        rows,
+        f"Labels: {report.labels}. 95% intervals below the figures.",
+    )

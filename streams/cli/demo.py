@@ -1,0 +1,20 @@
+"""``demo``: the whole flow, once, on embedded servers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
+
+
+def demo(
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Leave the verdicts as JSON lines in ./var/demo.")
+    ] = False,
+) -> None:
+    """Run the whole flow on an embedded broker and Redis, with bundled documents."""
+    from streams.demo.run import run_demo
+
+    run_demo(keep=keep)

@@ -1,0 +1,45 @@
+"""``doctor``: what stands in the way, and what to mend."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from streams.cli.output import print_line
+from streams.settings import settings
+
+if TYPE_CHECKING:
+    from streams.doctor.diagnosis import Diagnosis
+
+# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
+
+
+def doctor(
+    create_topics: Annotated[
+        bool, typer.Option("--create-topics", help="Create the topics that are missing.")
+    ] = False,
+) -> None:
+    """Check broker, topics, Redis, model, LLM endpoint and clocks; say what to mend.
+
+    Exits 1 if something has to be mended.
+    """
+    from streams.doctor.examination import needs_mending
+
+    diagnoses = asyncio.run(_examine(create_topics))
+    if needs_mending(diagnoses):
+        raise typer.Exit(1)
+
+
+async def _examine(create_topics: bool) -> list[Diagnosis]:
+    """Print each diagnosis as soon as it is known."""
+    from streams.doctor.examination import diagnose
+
+    diagnoses = []
+    async for diagnosis in diagnose(settings(), create_missing_topics=create_topics):
+        diagnoses.append(diagnosis)
+        print_line(f"{diagnosis.state:<8} {diagnosis.subject:<8} {diagnosis.found}")
+        if diagnosis.remedy:
+            print_line(f"{'':<17} → {diagnosis.remedy}")
+    return diagnoses

@@ -1,0 +1,133 @@
+"""``promote``: make a scorer live, if the gold labels speak for it."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from streams.cli.output import print_line
+from streams.cli.signature import By, Reason, named, signature
+from streams.runtime.errors import OperatorError
+from streams.settings import settings
+
+if TYPE_CHECKING:
+    from scoring_worker.evaluation.promotion_test import Bounds, GateResult
+    from streams.release.promotion import Signature
+
+# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
+
+
+def promote(
+    scorer: Annotated[str, typer.Argument(help="The candidate: a scorer's name or folder.")],
+    *,
+    labels: Annotated[
+        list[Path] | None,
+        typer.Option(help="Files of labelled extractions or pairs (JSON lines, .gz)."),
+    ] = None,
+    documents: Annotated[
+        list[Path] | None, typer.Option(help="The documents of labelled extractions.")
+    ] = None,
+    reviews: Annotated[
+        bool, typer.Option(help="Count the standing reviews as gold labels.")
+    ] = True,
+    reviews_since: Annotated[
+        datetime | None,
+        typer.Option(help="Only reviews made from this time (UTC) on: leave out those it learnt."),
+    ] = None,
+    max_recall_loss: Annotated[
+        float, typer.Option(help="By how much recall of unsupported may fall.", min=0, max=1)
+    ] = 0.02,
+    min_f1_gain: Annotated[
+        float, typer.Option(help="F1 must rise by more than this.", min=-1, max=1)
+    ] = 0.0,
+    min_labels: Annotated[
+        int, typer.Option(help="Labels of each class that are needed.", min=1)
+    ] = 20,
+    confidence: Annotated[
+        float, typer.Option(help="Of the bound on recall, one-sided.", min=0.51, max=0.999)
+    ] = 0.95,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Judge, but change nothing.")] = False,
+    by: By = None,
+    reason: Reason = "",
+) -> None:
+    """Make a scorer live, if it beats the live one on the gold labels within the bounds.
+
+    Running workers take it over between two batches. Exits 1, with the reason, if it does not
+    pass.
+    """
+    from scoring_worker.evaluation.promotion_test import Bounds
+
+    bounds = Bounds(
+        max_recall_loss=max_recall_loss,
+        min_f1_gain=min_f1_gain,
+        min_labels=min_labels,
+        confidence=confidence,
+    )
+    since = reviews_since.replace(tzinfo=UTC) if reviews_since else None
+    result = asyncio.run(
+        _promote(
+            scorer,
+            _Gold(labels or [], documents or [], reviews, since),
+            bounds,
+            None if dry_run else signature(by, reason),
+        )
+    )
+    if not result.passed:
+        raise typer.Exit(1)
+
+
+class _Gold:
+    """Where the gold labels come from."""
+
+    def __init__(
+        self, labels: list[Path], documents: list[Path], reviews: bool, since: datetime | None
+    ) -> None:
+        self.labels = labels
+        self.documents = documents
+        self.reviews = reviews
+        self.since = since
+
+
+async def _promote(
+    scorer: str, gold: _Gold, bounds: Bounds, signed: Signature | None
+) -> GateResult:
+    from scoring_worker import load_scorer
+    from streams.release import promotion
+
+    cases = await promotion.reviewed_gold(settings(), gold.since) if gold.reviews else []
+    cases += await asyncio.to_thread(
+        promotion.labelled_gold, gold.labels, gold.documents, settings()
+    )
+    if not cases:
+        raise OperatorError("there are no gold labels: review some verdicts, or give --labels")
+    scorer = promotion.absolute(scorer)
+    live, result = await promotion.hold_against(settings(), scorer, cases, bounds, load_scorer)
+    Console().print(_table(result))
+    if not result.passed:
+        missed = [bound.explanation for bound in result.bounds if not bound.passed]
+        print_line(f"refused: {'; '.join(missed)}")
+    elif signed is None:
+        print_line("it would be promoted")
+    else:
+        release = await promotion.promote(settings(), live, result, scorer, signed)
+        print_line(f"live: {named(release)}")
+    return result
+
+
+def _table(result: GateResult) -> Table:
+    table = Table("", "live", "candidate", "", title_justify="left")
+    old, new = result.incumbent, result.candidate
+    table.add_row("scorer", Text(old.scorer), Text(new.scorer), "")
+    table.add_row("revision", old.revision, new.revision, "")
+    for name in ("recall", "precision", "f1"):
+        table.add_row(name, f"{getattr(old, name):.3f}", f"{getattr(new, name):.3f}", "")
+    for bound in result.bounds:
+        table.add_row(bound.name, "", "passed" if bound.passed else "missed", bound.explanation)
+    return table

@@ -1,0 +1,56 @@
+"""``recorded-llm``: a recording served as an LLM's endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from starlette.applications import Starlette
+
+from streams.runtime.logs import configure_logging
+from streams.runtime.signals import stop_event
+from streams.settings import settings
+
+# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
+
+
+def recorded_llm(
+    documents: Annotated[Path, typer.Option("--documents", "-d", help="The recorded documents.")],
+    extractions: Annotated[
+        Path, typer.Option("--extractions", "-e", help="What the LLM said of them.")
+    ],
+    port: Annotated[int, typer.Option("--port", "-p", help="Port on the loopback interface.")] = 0,
+    faults: Annotated[
+        str, typer.Option(help="Faults to answer with, e.g. rate=0.2,kinds=rate_limit+hang,seed=7.")
+    ] = "",
+) -> None:
+    """Serve recorded extractions as an OpenAI-compatible endpoint on the loopback interface.
+
+    It is a recording, for trying and testing: it answers only for the documents it was given.
+    """
+    from agents.recording.faults import Faults
+    from agents.recording.recording import Recording
+    from agents.recording.server import recorded_app
+
+    configure_logging(settings(), role="recorded-llm")
+    recording = Recording.read(documents, extractions)
+    if recording.unmatched:
+        sys.stderr.write(f"{recording.unmatched} extractions name other documents: left out\n")
+    app = recorded_app(recording, faults=Faults.parse(faults))
+    asyncio.run(_serve_recording(app, port, len(recording)))
+
+
+async def _serve_recording(app: Starlette, port: int, documents: int) -> None:
+    from agents.recording.server import serve
+
+    stop = stop_event()
+    async with serve(app, port=port) as base_url:
+        sys.stdout.write(
+            f"a recording, not an LLM: answers for {documents} documents at {base_url}\n"
+            f"use it with  export OPENAI_BASE_URL={base_url} SAFEPASSAGE_MODEL=recorded\n"
+        )
+        sys.stdout.flush()
+        await stop.wait()

@@ -1,0 +1,187 @@
+"""``replay``: judge old topics again, and report what would change."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from streams.cli.output import complain, print_line
+from streams.runtime.errors import OperatorError
+from streams.runtime.logs import configure_logging
+from streams.settings import settings
+
+if TYPE_CHECKING:
+    from scoring_worker import Scorer
+    from streams.replay.engine import ReplayRequest
+    from streams.replay.plan import ReplayState
+    from streams.replay.report_schema import ReplayReport
+
+# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
+
+NICENESS = 10
+
+
+class Origin(StrEnum):
+    """What a replay starts from."""
+
+    alignments = "alignments"
+    extractions = "extractions"
+
+
+def replay(
+    *,
+    scorer: Annotated[
+        str | None, typer.Option("--scorer", "-s", help="A scorer's name or folder.")
+    ] = None,
+    thresholds: Annotated[
+        Path | None,
+        typer.Option(
+            help='JSON of {"default":0.5,"by_type":{TYPE:{"value":0.7}}} instead of the scorer\'s.'
+        ),
+    ] = None,
+    origin: Annotated[
+        Origin,
+        typer.Option("--from", help="What to judge again; from extractions, align them again too."),
+    ] = Origin.alignments,
+    alignment_threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--alignment-threshold", "--tau", help="With --from extractions.", min=0, max=1
+        ),
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Only records written at this time or later (ISO 8601).")
+    ] = None,
+    until: Annotated[str | None, typer.Option(help="Only records written before it.")] = None,
+    offsets: Annotated[
+        str | None,
+        typer.Option(help="Only these: PARTITION:FROM-TO, separated by commas; TO is left out."),
+    ] = None,
+    rate: Annotated[
+        float | None, typer.Option(help="At most so many records a second.", min=0.1)
+    ] = None,
+    replay_id: Annotated[
+        str | None,
+        typer.Option("--id", help="Names the replay; an id that was stopped goes on."),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Folder for report.html and report.json.")
+    ] = None,
+) -> None:
+    """Judge again what live traffic left on `alignments`, without touching anything live.
+
+    The verdicts go to topics of their own, `replay-ID-verdicts`. The replay makes room for live
+    traffic: it slows down where the live latency would rise by more than a fifth.
+    """
+    from streams.replay.engine import ReplayRequest
+    from streams.replay.plan import REPLAY_ID
+
+    identity = replay_id or datetime.now(UTC).strftime("r%Y%m%d-%H%M%S")
+    if not REPLAY_ID.fullmatch(identity):
+        raise typer.BadParameter("small letters, digits and dashes, at most 40", param_hint="--id")
+    if alignment_threshold is not None and origin is Origin.alignments:
+        raise typer.BadParameter(
+            "alignments are taken as they are; use --from extractions",
+            param_hint="--alignment-threshold",
+        )
+    request = ReplayRequest(
+        id=identity,
+        origin=origin.value,
+        since=_moment("--since", since),
+        until=_moment("--until", until),
+        offsets=offsets,
+        alignment_threshold=alignment_threshold,
+    )
+    configure_logging(settings(), replay=identity)
+    os.nice(NICENESS)
+    made = asyncio.run(_replay(request, _load(scorer, thresholds), rate))
+    show_report(made, report)
+
+
+def _load(scorer: str | None, thresholds: Path | None) -> Scorer:
+    from scoring_worker import load_scorer
+    from scoring_worker.evaluation.other_thresholds import Rethresholded, read_thresholds
+
+    replaced = read_thresholds(thresholds) if thresholds else None
+    loaded = load_scorer(scorer or settings().scorer)
+    return Rethresholded(loaded, replaced) if replaced else loaded
+
+
+async def _replay(request: ReplayRequest, scorer: Scorer, rate: float | None) -> ReplayReport:
+    from streams.replay.comparison import compare
+    from streams.replay.engine import run_replay
+    from streams.replay.plan import verdicts_topic
+    from streams.replay.report_schema import measured
+    from streams.replay.throttle import LiveGuard
+
+    guard = LiveGuard(settings(), rate)
+    await guard.start()
+    try:
+        with _bar() as bar:
+            task = bar.add_task(request.id, total=None)
+            state = await run_replay(
+                request, scorer, settings(), guard, lambda s: _advance(bar, task, s)
+            )
+    finally:
+        await guard.stop()
+        scorer.close()
+    complain.print(f"replay {request.id}: {state.verdicts} verdicts, {state.skipped} left out")
+    return await compare(
+        settings(),
+        verdicts_topic(request.id),
+        subject=f"Replay {request.id} with scorer {scorer.name}, revision {scorer.revision}",
+        run=measured(state),
+    )
+
+
+def _bar() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=complain,
+        disable=not complain.is_terminal,
+    )
+
+
+def _advance(bar: Progress, task: object, state: ReplayState) -> None:
+    left = sum(end - start for start, end in state.remaining.values())
+    total = state.plan.records
+    bar.update(task, total=total, completed=total - left)  # type: ignore[arg-type]
+
+
+def show_report(report: ReplayReport, folder: Path | None) -> None:
+    """Print the report, and write it where a folder is given."""
+    from streams.replay.page import write_report
+    from streams.replay.terminal import print_report
+
+    print_report(report, Console())
+    if folder:
+        page, json_file = write_report(report, folder)
+        print_line(f"written: {page} and {json_file}")
+
+
+def _moment(option: str, text: str | None) -> datetime | None:
+    """A time; without a zone it is UTC.
+
+    Raises:
+        OperatorError: it is none.
+    """
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise OperatorError(
+            f"{option} {text!r} is no time such as 2026-01-31 or 2026-01-31T12:00:00+01:00"
+        ) from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,0 +1,52 @@
+"""``shadow``: a candidate beside the live scorer."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from streams.cli.output import print_line
+from streams.cli.signature import By, Reason, named, signature
+from streams.settings import settings
+
+# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
+
+
+def shadow(
+    scorer: Annotated[
+        str | None, typer.Argument(help="The candidate: a scorer's name or folder.")
+    ] = None,
+    *,
+    off: Annotated[bool, typer.Option("--off", help="End shadowing.")] = False,
+    report: Annotated[
+        Path | None, typer.Option(help="Instead, report on what it judged so far, into a folder.")
+    ] = None,
+    by: By = None,
+    reason: Reason = "",
+) -> None:
+    """Let a candidate judge live traffic beside the live scorer, without deciding."""
+    if sum((scorer is not None, off, report is not None)) != 1:
+        raise typer.BadParameter("give one of: a scorer, --off, --report")
+    if report is not None:
+        _report_on_shadow(report)
+        return
+    from scoring_worker import load_scorer
+    from streams.release.promotion import absolute
+    from streams.release.promotion import shadow as release_shadow
+
+    candidate = absolute(scorer) if scorer else None
+    signed = signature(by, reason)
+    release = asyncio.run(release_shadow(settings(), candidate, load_scorer, signed))
+    print_line(f"shadow: {named(release)}")
+
+
+def _report_on_shadow(folder: Path) -> None:
+    from streams.cli.replay import show_report
+    from streams.replay.comparison import compare
+    from streams.topics import SHADOW
+
+    subject = "Shadow: the candidate against the live verdicts"
+    show_report(asyncio.run(compare(settings(), SHADOW, subject=subject)), folder)

@@ -1,0 +1,97 @@
+"""``submit``: documents from files onto their topic."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import Progress
+
+from schemas import Coordinates, DeadLetter, Document, Response
+from streams.cli.output import complain, print_line
+from streams.settings import settings
+
+# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
+
+
+def submit(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(help='Files, folders, or JSON lines (.gz) of {"id","text"}.'),
+    ],
+    responses: Annotated[
+        bool,
+        typer.Option("--responses", help='Rows are answers to judge: {"id","context","response"}.'),
+    ] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait for the verdicts on every document.")
+    ] = False,
+    timeout: Annotated[
+        float, typer.Option(help="Seconds to wait before giving up (with --wait).")
+    ] = 600,
+) -> None:
+    """Put documents onto the topic `documents`. Exits 1 if an input was refused or lost."""
+    accepted, refused = asyncio.run(_submit(paths, responses))
+    print_line(f"{len(accepted)} submitted, {refused} refused")
+    failed = asyncio.run(_wait(accepted, timeout)) if wait and accepted else 0
+    if refused or failed:
+        raise typer.Exit(1)
+
+
+async def _submit(paths: list[Path], responses: bool) -> tuple[set[Coordinates], int]:
+    """Publish what can be; returns where it stands and how many inputs were refused."""
+    from streams.offline.submit import Rejected, read_documents
+    from streams.offline.submit import submit as publish
+
+    refused: list[Rejected] = []
+
+    def readable() -> Iterator[Document | Response]:
+        for found in read_documents(paths, settings(), Response if responses else Document):
+            if isinstance(found, Rejected):
+                refused.append(found)
+                complain.print(f"refused {found}", markup=False, soft_wrap=True)
+            else:
+                yield found
+
+    places = {place async for place, _ in publish(readable(), settings())}
+    return places, len(refused)
+
+
+async def _wait(pending: set[Coordinates], patience: float) -> int:
+    """Show progress until every document ended; returns how many ended without verdicts."""
+    from streams.offline.submit import wait_for_reports
+
+    decisions: Counter[str] = Counter()
+    missing = set(pending)
+    with Progress(console=complain, disable=not complain.is_terminal) as progress:
+        bar = progress.add_task("waiting for verdicts", total=len(pending))
+        try:
+            async with asyncio.timeout(patience):
+                async for event in wait_for_reports(pending, settings()):
+                    progress.advance(bar)
+                    _note(event, decisions, missing)
+        except TimeoutError:
+            complain.print(
+                f"{len(missing)} documents have no verdicts after {patience:.0f} s; are all the "
+                "workers running? (`safepassage doctor` checks the rest)"
+            )
+    print_line(", ".join(f"{count} {name}" for name, count in decisions.items()) or "no verdicts")
+    return len(missing) + decisions["documents dead-lettered"]
+
+
+def _note(event: object, decisions: Counter[str], missing: set[Coordinates]) -> None:
+    from schemas import DocumentReport
+
+    if isinstance(event, DeadLetter):
+        decisions["documents dead-lettered"] += 1
+        missing.discard(event.source)
+        complain.print(f"dead letter {event.doc_id}: {event.error}: {event.detail}", markup=False)
+    elif isinstance(event, DocumentReport) and event.document.coordinates:
+        missing.discard(event.document.coordinates)
+        decisions["documents"] += 1
+        for name in ("accepted", "quarantined", "undetermined", "dead_lettered"):
+            decisions[name] += getattr(event, name)

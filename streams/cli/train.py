@@ -1,0 +1,148 @@
+"""``train``: from labels to a scorer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from streams.cli.labelled import (
+    DOCUMENTS_HELP,
+    TARGET_HELP,
+    label_sources,
+    progress_bars,
+    read_target,
+    show_refused,
+)
+from streams.cli.output import complain, print_line
+from streams.runtime.errors import OperatorError
+from streams.runtime.logs import configure_logging
+from streams.settings import settings
+
+if TYPE_CHECKING:
+    from scoring_worker.corruption import LabelledPair
+    from scoring_worker.evaluation import Sources
+    from scoring_worker.training import TrainingLabels
+
+# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
+
+
+def train(
+    folder: Annotated[Path, typer.Argument(help="The new scorer's folder.", metavar="FOLDER")],
+    *,
+    gold: Annotated[
+        list[Path],
+        typer.Option(help="Labels by people: labelled extractions or pairs, as `evaluate` reads."),
+    ] = [],  # noqa: B006 - typer copies it
+    silver: Annotated[
+        list[Path],
+        typer.Option(
+            help="Labels that are cheaper: extractions or pairs, or documents with annotated "
+            "entities, whose facts are corrupted into unsupported ones."
+        ),
+    ] = [],  # noqa: B006 - typer copies it
+    graded: Annotated[
+        list[Path],
+        typer.Option("--grade", help="Extractions without labels: the LLM grader gives them."),
+    ] = [],  # noqa: B006 - typer copies it
+    documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],  # noqa: B006 - typer copies it
+    base: Annotated[
+        str, typer.Option(help="Where to start: a scorer, a folder of weights, or a hub id.")
+    ] = "default",
+    name: Annotated[str, typer.Option(help="Of the new scorer.")] = "trained",
+    source: Annotated[
+        list[str], typer.Option(help="A set of labels and its licence, for the model card.")
+    ] = [],  # noqa: B006 - typer copies it
+    target: Annotated[str, typer.Option(help=TARGET_HELP)] = "f1",
+    epochs: Annotated[float, typer.Option(help="Of the silver stage.", min=0.01)] = 2.0,
+    gold_epochs: Annotated[float, typer.Option(help="Of the gold stage.", min=0.01)] = 4.0,
+    learning_rate: Annotated[float, typer.Option(help="Of the silver stage.")] = 5e-4,
+    gold_learning_rate: Annotated[float, typer.Option(help="Of the gold stage.")] = 2e-4,
+    batch_size: Annotated[int, typer.Option(help="Pairs of a step.", min=1)] = 32,
+    rank: Annotated[int, typer.Option(help="Of the LoRA adapter; 0 trains all weights.")] = 32,
+    head_only: Annotated[
+        bool,
+        typer.Option("--head-only", help="Keep the encoder; refit checks and thresholds: seconds."),
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with an interrupted run in FOLDER.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Of splits, corruptions and training.")] = 0,
+) -> None:
+    """Train a scorer: silver labels first, gold ones after, early stopping on validation F1.
+
+    FOLDER then holds weights, thresholds and a model card, and is a name for --scorer.
+    """
+    from scoring_worker.training import EncoderSettings, Recipe
+    from scoring_worker.training import train as run_training
+
+    configure_logging(settings(), run="train")
+    recipe = Recipe(
+        name=name,
+        silver=EncoderSettings(
+            epochs=epochs,
+            batch_size=batch_size,
+            learning_rate=learning_rate,
+            rank=rank,
+            seed=seed,
+        ),
+        gold_learning_rate=gold_learning_rate,
+        gold_epochs=gold_epochs,
+        target=read_target(target),
+        head_only=head_only,
+        seed=seed,
+    )
+    with progress_bars() as on_progress:
+        sources = label_sources(documents, seed, on_progress)
+        labels = _labels(gold, silver, graded, sources, tuple(source))
+    written = run_training(base, labels, folder, recipe, resume=resume)
+    print_line(f"{written.name}, revision {written.revision}: {folder}")
+    print_line(f"use it with  --scorer {folder}  or  SAFEPASSAGE_SCORER={folder}")
+
+
+def _labels(
+    gold: list[Path],
+    silver: list[Path],
+    graded: list[Path],
+    sources: Sources,
+    named: tuple[str, ...],
+) -> TrainingLabels:
+    """All labels, each kind counted on stderr.
+
+    Raises:
+        OperatorError: there are none.
+    """
+    from scoring_worker.training import TrainingLabels
+
+    people = [pair for path in gold for pair in _read(path, sources)]
+    cheap = [pair for path in silver for pair in _read(path, sources)]
+    cheap += _graded(graded, sources)
+    if not people and not cheap:
+        raise OperatorError("nothing to train on: give --gold, --silver or --grade")
+    files = tuple(path.name for path in (*gold, *silver, *graded))
+    return TrainingLabels(gold=people, silver=cheap, sources=named or files)
+
+
+def _read(path: Path, sources: Sources) -> list[LabelledPair]:
+    from streams.offline.training_labels import count, read_labels
+
+    pairs, refused = read_labels(path, sources)
+    show_refused(path, refused)
+    complain.print(f"{path.name}: {count(pairs)}", markup=False, soft_wrap=True)
+    return pairs
+
+
+def _graded(paths: list[Path], sources: Sources) -> list[LabelledPair]:
+    if not paths:
+        return []
+    from scoring_worker import load_scorer
+    from streams.offline.training_labels import count, grade
+
+    grader = load_scorer("llm")
+    try:
+        pairs = [pair for path in paths for pair in grade(path, sources, grader)]
+    finally:
+        grader.close()
+    complain.print(f"graded by {grader.revision}: {count(pairs)}", markup=False, soft_wrap=True)
+    return pairs

@@ -1,0 +1,83 @@
+"""``verdicts``: what was decided, for a program."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections import Counter
+from contextlib import nullcontext
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+import typer
+
+from streams.cli.output import complain
+from streams.settings import settings
+
+# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
+
+
+class VerdictTopic(StrEnum):
+    """What `verdicts` reads."""
+
+    all = "all"
+    accepted = "accepted"
+    quarantine = "quarantine"
+
+
+def verdicts(
+    topic: Annotated[
+        VerdictTopic, typer.Option("--topic", "-t", help="Which topic to read.")
+    ] = VerdictTopic.all,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Where the verdicts go; stdout if omitted.")
+    ] = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on with what comes, until interrupted.")
+    ] = False,
+    latest: Annotated[
+        bool,
+        typer.Option(
+            "--latest", help="One verdict per extraction: a person's, else the last scorer's."
+        ),
+    ] = False,
+) -> None:
+    """Write the verdicts as JSON lines, each once, however often it was delivered.
+
+    Exits 1 if two records with one id say different things, or a record is no verdict.
+    """
+    if follow and latest:
+        raise typer.BadParameter(
+            "a verdict that was printed cannot be taken back", param_hint="--follow --latest"
+        )
+    counts: Counter[str] = Counter()
+    try:
+        with out.open("wb") if out else nullcontext(sys.stdout.buffer) as stream:
+            asyncio.run(_write_verdicts(topic, stream, counts, follow=follow, latest=latest))
+    except KeyboardInterrupt:
+        complain.print("stopped")
+    if problems := counts.pop("problem", 0):
+        complain.print(f"{problems} records were left out, see above")
+    complain.print(", ".join(f"{n} {name}" for name, n in sorted(counts.items())) or "no verdicts")
+    if problems:
+        raise typer.Exit(1)
+
+
+async def _write_verdicts(
+    topic: VerdictTopic, stream: BinaryIO, counts: Counter[str], *, follow: bool, latest: bool
+) -> None:
+    from streams.kafka.records import Received
+    from streams.verdicts.each_once import VERDICT_TOPICS, read_verdicts
+
+    chosen = [t for t in VERDICT_TOPICS if topic in (VerdictTopic.all, t.name)]
+    async for result in read_verdicts(settings(), chosen, follow=follow, every_revision=not latest):
+        if not isinstance(result, Received):
+            counts["problem"] += 1
+            complain.print(str(result), markup=False, soft_wrap=True)
+            continue
+        counts[result.event.decision] += 1
+        stream.write(result.event.to_json() + b"\n")
+        if follow:
+            stream.flush()
+    stream.flush()

@@ -1,0 +1,40 @@
+"""``watch``: the live stream, for a person."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from streams.cli.output import complain
+from streams.settings import settings
+
+# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
+
+
+def watch(
+    once: Annotated[bool, typer.Option("--once", help="Print one view and end.")] = False,
+) -> None:
+    """Show the live stream: rates, lag, what is stopped, the latest verdicts, warnings."""
+    from rich.console import Console
+
+    from streams.verdicts.live_view import snapshot
+
+    if once:
+        Console().print(asyncio.run(snapshot(settings())))
+        return
+    try:
+        asyncio.run(_watch())
+    except KeyboardInterrupt:
+        complain.print("stopped")
+
+
+async def _watch() -> None:
+    from rich.live import Live
+
+    from streams.verdicts.live_view import watch as views
+
+    with Live(auto_refresh=False) as live:
+        async for view in views(settings()):
+            live.update(view, refresh=True)

@@ -1,0 +1,30 @@
+"""``worker``: roles in production."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from streams.runtime.logs import configure_logging
+from streams.settings import settings
+from streams.wiring import ROLE_NAMES
+
+# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
+
+
+def worker(
+    roles: Annotated[
+        list[str], typer.Argument(help=f"One or several of: {', '.join(ROLE_NAMES)}.")
+    ],
+) -> None:
+    """Run one or several roles against KAFKA_BOOTSTRAP_SERVERS and REDIS_URL until stopped."""
+    unknown = [role for role in roles if role not in ROLE_NAMES]
+    if unknown:
+        raise typer.BadParameter(
+            f"no role {unknown[0]!r}; there are: {', '.join(ROLE_NAMES)}", param_hint="ROLE"
+        )
+    from streams.worker import run_worker
+
+    configure_logging(settings(), roles=",".join(dict.fromkeys(roles)))
+    run_worker(list(dict.fromkeys(roles)), settings())

@@ -1,0 +1,241 @@
+"""The console's view of the topics: an index, never the truth.
+
+A private temporary SQLite database: bounded memory, as much disk as the topics' stopped verdicts
+take, and gone with the process, however that ends. It is built from the topics at every start.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import zstandard
+
+from schemas import Review, Verdict
+from schemas.reviews_that_count import JUDGED, case_id, moment, opinions, standing
+
+from .queue import CaseFilter, lot, margin
+from .selection import ANY_SKIP, order, select
+from .tables import SCHEMA
+
+_COMPRESSOR = zstandard.ZstdCompressor(level=1)
+UNKNOWN_TIME = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One extraction to judge. ``at`` is when its verdict was published, in ms since the epoch."""
+
+    id: str
+    verdict: Verdict
+    at: int
+    pool: str | None
+    settled: bool
+    reviews: tuple[Review, ...]
+
+    @property
+    def sampled(self) -> bool:
+        """Whether this is a spot check: an accepted verdict, drawn by lot."""
+        return self.verdict.decision == "accepted"
+
+    @property
+    def standing(self) -> Review | None:
+        """The decision that stands."""
+        return standing(self.reviews)
+
+
+class CaseStore:
+    """All cases, reviews and what they led to. For one thread."""
+
+    def __init__(self, leakage_sample: float) -> None:
+        self._leakage_sample = leakage_sample
+        # An empty name is SQLite's own temporary file: unlinked at once, private, spilled on need.
+        self.connection = sqlite3.connect("", isolation_level=None)
+        self.connection.executescript(SCHEMA)
+
+    def close(self) -> None:
+        """Give the file back."""
+        self.connection.close()
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Many additions in one transaction."""
+        self.connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self.connection.execute("COMMIT")
+
+    def add_verdict(self, verdict: Verdict, at: int) -> str:
+        """Note a verdict of ``accepted`` or ``quarantine``; returns its case.
+
+        Of a scorer's verdicts on one case the latest counts; of two at once the one that stops.
+        """
+        case = case_id(verdict)
+        if verdict.review:
+            self._add_published(case, verdict, at)
+            return case
+        known = self._one("SELECT at, decision FROM cases WHERE id = ?", case)
+        stops = verdict.decision != "accepted"
+        if known and (known[0], known[1] != "accepted") > (at, stops):
+            return case
+        self._put_case(case, verdict, at)
+        return case
+
+    def add_review(self, review: Review) -> str:
+        """Note a review; returns its case. The same review twice is one."""
+        case = case_id(review.verdict)
+        at = int(moment(review.decided_at).timestamp() * 1000)
+        if not self._one("SELECT 1 FROM cases WHERE id = ?", case):
+            # Not read yet, or gone by retention: the review has it, and any record is newer.
+            self._put_case(case, review.verdict, UNKNOWN_TIME)
+        self.connection.execute(
+            "INSERT OR IGNORE INTO reviews VALUES (?, ?, ?, ?, ?)",
+            (review.id, case, review.reviewer, at, _packed(review.to_json())),
+        )
+        self.connection.execute(
+            "INSERT OR IGNORE INTO bodies VALUES (?, ?)", (case, _packed(review.verdict.to_json()))
+        )
+        self._settle(case)
+        return case
+
+    def case(self, case: str) -> Case | None:
+        """The case of this id, if there is something to show."""
+        row = self._one("SELECT at, pool, settled FROM cases WHERE id = ?", case)
+        body = self._one("SELECT verdict FROM bodies WHERE case_id = ?", case)
+        if not row or not body:
+            return None
+        verdict = Verdict.model_validate_json(_unpacked(body[0]))
+        return Case(case, verdict, row[0], row[1], bool(row[2]), tuple(self.reviews_of(case)))
+
+    def next_case(self, wanted: CaseFilter, reviewer: str, taken: Collection[str]) -> str | None:
+        """The first case of the filter that is not ``taken`` by another reviewer."""
+        return next(
+            (c for c in self.cases(wanted, reviewer, len(taken) + 1) if c not in taken), None
+        )
+
+    def cases(self, wanted: CaseFilter, reviewer: str, limit: int) -> list[str]:
+        """The first ``limit`` cases of the filter, in its order."""
+        query, values = self._select("id", wanted, reviewer)
+        rows = self.connection.execute(
+            f"{query} ORDER BY {order(wanted)} LIMIT ?", (*values, limit)
+        )
+        return [row[0] for row in rows]
+
+    def holds(self, case: str, wanted: CaseFilter, reviewer: str) -> bool:
+        """Whether a case belongs to the filter."""
+        query, values = self._select("1", wanted, reviewer)
+        return self._one(f"{query} AND id = ?", *values, case) is not None
+
+    def count(self, wanted: CaseFilter, reviewer: str) -> int:
+        """How many cases the filter holds."""
+        query, values = self._select("count(*)", wanted, reviewer)
+        return int(self.connection.execute(query, values).fetchone()[0])
+
+    def reviews_of(self, case: str) -> list[Review]:
+        """Every review of a case, in the order they were made."""
+        return self._reviews("SELECT review FROM reviews WHERE case_id = ? ORDER BY at, id", case)
+
+    def reviews_by(self, reviewer: str, limit: int) -> list[Review]:
+        """The latest reviews of a reviewer, latest first."""
+        query = "SELECT review FROM reviews WHERE reviewer = ? ORDER BY at DESC, id LIMIT ?"
+        return self._reviews(query, reviewer, limit)
+
+    def review(self, review_id: str) -> Review | None:
+        """The review of this id."""
+        return next(iter(self._reviews("SELECT review FROM reviews WHERE id = ?", review_id)), None)
+
+    def reviews_made(self, reviewer: str) -> int:
+        """How many reviews the reviewer ever made, skips and undos included."""
+        query = "SELECT count(*) FROM reviews WHERE reviewer = ?"
+        return int(self.connection.execute(query, (reviewer,)).fetchone()[0])
+
+    def published(self, case: str) -> Verdict | None:
+        """The latest verdict that the reviews of a case led to."""
+        row = self._one("SELECT verdict FROM published WHERE case_id = ?", case)
+        return Verdict.model_validate_json(_unpacked(row[0])) if row else None
+
+    def _add_published(self, case: str, verdict: Verdict, at: int) -> None:
+        self.connection.execute(
+            "INSERT INTO published VALUES (?, ?, ?) ON CONFLICT (case_id) DO UPDATE "
+            "SET at = excluded.at, verdict = excluded.verdict WHERE excluded.at >= at",
+            (case, at, _packed(verdict.to_json())),
+        )
+
+    def _put_case(self, case: str, verdict: Verdict, at: int) -> None:
+        stopped, drawn = verdict.decision != "accepted", lot(verdict)
+        pool = "queue" if stopped else "checks" if drawn < self._leakage_sample else None
+        extractor = verdict.extractor
+        self.connection.execute(
+            "INSERT INTO cases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0) "
+            "ON CONFLICT (id) DO UPDATE SET at = excluded.at, decision = excluded.decision, "
+            "entity_type = excluded.entity_type, model = excluded.model, "
+            "prompt = excluded.prompt, reasons = excluded.reasons, score = excluded.score, "
+            "margin = excluded.margin, lot = excluded.lot, revision = excluded.revision, "
+            "pool = excluded.pool",
+            (
+                case,
+                at,
+                verdict.decision,
+                verdict.entity_type,
+                extractor.model if extractor else "",
+                extractor.prompt_digest if extractor else "",
+                verdict.doc_id,
+                f" {' '.join(verdict.reasons)} ",
+                verdict.score,
+                margin(verdict),
+                drawn,
+                verdict.scorer_revision or "",
+                pool,
+            ),
+        )
+        if pool or self._one("SELECT 1 FROM reviews WHERE case_id = ?", case):
+            self.connection.execute(
+                "INSERT OR REPLACE INTO bodies VALUES (?, ?)", (case, _packed(verdict.to_json()))
+            )
+        else:
+            self.connection.execute("DELETE FROM bodies WHERE case_id = ?", (case,))
+
+    def _settle(self, case: str) -> None:
+        reviews = self.reviews_of(case)
+        in_force = opinions(reviews)
+        stands = standing(reviews)
+        self.connection.execute("DELETE FROM opinions WHERE case_id = ?", (case,))
+        self.connection.executemany(
+            "INSERT INTO opinions VALUES (?, ?, ?)",
+            [(case, name, review.decision in JUDGED) for name, review in in_force.items()],
+        )
+        self.connection.execute(
+            "UPDATE cases SET settled = ? WHERE id = ?", (stands is not None, case)
+        )
+        self.connection.execute("DELETE FROM checked WHERE case_id = ?", (case,))
+        if stands and stands.sampled:
+            leaked = stands.decision != "supports"
+            revision = stands.verdict.scorer_revision or ""
+            self.connection.execute(
+                "INSERT INTO checked VALUES (?, ?, ?)", (case, revision, leaked)
+            )
+
+    def _select(self, what: str, wanted: CaseFilter, reviewer: str) -> tuple[str, list[object]]:
+        has_skips = self._one(ANY_SKIP, reviewer) is not None
+        return select(what, wanted, reviewer, has_skips=has_skips)
+
+    def _reviews(self, query: str, *values: object) -> list[Review]:
+        rows = self.connection.execute(query, values)
+        return [Review.model_validate_json(_unpacked(row[0])) for row in rows]
+
+    def _one(self, query: str, *values: object) -> tuple[Any, ...] | None:
+        row: tuple[Any, ...] | None = self.connection.execute(query, values).fetchone()
+        return row
+
+
+def _packed(raw: bytes) -> bytes:
+    return _COMPRESSOR.compress(raw)
+
+
+def _unpacked(packed: object) -> bytes:
+    assert isinstance(packed, bytes)  # noqa: S101 - the column is a BLOB of ours
+    return zstandard.decompress(packed)

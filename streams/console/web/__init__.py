@@ -1,0 +1,1 @@
+"""The console as a reviewer sees it: pages, forms, sessions."""

@@ -1,0 +1,221 @@
+"""The console over HTTP: pages and forms. What a form does is the desk's."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from functools import wraps
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from schemas import ReviewDecision
+from schemas.base import Json
+from streams.console.desk import Answer, CaseGone, DeskError, NotSaved, ReviewDesk
+from streams.console.index import measures
+from streams.console.index.queue import CaseFilter
+from streams.console.index.store import Case
+from streams.runtime.health import health_app
+from streams.runtime.progress import Progress
+from streams.settings import Settings
+
+from .correction import BadCorrection, read_correction
+from .entrance import Entrance, foreign_form, login_path
+from .guard import Guard
+from .pages import claim, query_string
+from .session import Session, Sessions
+from .templating import STATIC, render
+from .texts import DocumentTexts
+from .views import Views
+
+LISTED_CASES = 50
+LISTED_DECISIONS = 100
+
+_BUTTONS: dict[str, ReviewDecision] = {
+    "supports": "supports",
+    "insufficient": "insufficient",
+    "corrected": "corrected",
+    "skipped": "skipped",
+}
+
+Handler = Callable[["Console", Request, Session], Awaitable[Response]]
+
+
+def console_app(
+    desk: ReviewDesk,
+    texts: DocumentTexts,
+    sessions: Sessions,
+    progress: Progress,
+    settings: Settings,
+) -> Starlette:
+    """The whole console, with ``/health`` and ``/metrics`` of the process."""
+    console = Console(desk, texts, sessions)
+    own_health = health_app([progress], settings.stalled_after_seconds)
+    return Starlette(routes=[*console.routes(), *own_health.routes], middleware=[Middleware(Guard)])
+
+
+def signed_in(handler: Handler) -> Callable[[Console, Request], Awaitable[Response]]:
+    """Only for reviewers, only once the topics were read, and a POST only with its token."""
+
+    @wraps(handler)
+    async def guarded(console: Console, request: Request) -> Response:
+        session = console.entrance.session(request)
+        if session is None or not session.reviewer:
+            return RedirectResponse(login_path(request), 303)
+        if request.method == "POST" and not await console.entrance.is_ours(request, session):
+            return foreign_form()
+        if not console.desk.ready:
+            return render("loading.html", console.views.frame(session), 503)
+        return await handler(console, request, session)
+
+    return guarded
+
+
+class Console:
+    """The handlers. One for all reviewers."""
+
+    def __init__(self, desk: ReviewDesk, texts: DocumentTexts, sessions: Sessions) -> None:
+        self.desk = desk
+        self.entrance = Entrance(sessions, desk.leases)
+        self.views = Views(desk, texts, self.entrance)
+        self._texts = texts
+
+    def routes(self) -> list[BaseRoute]:
+        """Every path of the console."""
+        return [
+            Route("/", self.home),
+            *self.entrance.routes(),
+            Route("/review", self.review),
+            Route("/queue", self.queue),
+            Route("/cases/{case_id}", self.show),
+            Route("/cases/{case_id}/document", self.document),
+            Route("/cases/{case_id}/decision", self.decide, methods=["POST"]),
+            Route("/cases/{case_id}/lease", self.renew, methods=["POST"]),
+            Route("/reviews/{review_id}/undo", self.undo, methods=["POST"]),
+            Route("/decisions", self.decisions),
+            Route("/measures", self.show_measures),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ]
+
+    async def home(self, _request: Request) -> Response:
+        return RedirectResponse("/review", 303)
+
+    @signed_in
+    async def review(self, request: Request, session: Session) -> Response:
+        """The next case of the filter."""
+        wanted = CaseFilter.parse(request.query_params)
+        case = self.desk.next_case(session, wanted)
+        if case is None:
+            return render("empty.html", self.views.queue_frame(request, session, wanted))
+        return await self.views.case(request, session, case, wanted)
+
+    @signed_in
+    async def show(self, request: Request, session: Session) -> Response:
+        """A particular case."""
+        wanted = CaseFilter.parse(request.query_params)
+        try:
+            case, mine = self.desk.open_case(session, request.path_params["case_id"])
+        except CaseGone as error:
+            return self.views.notice(session, wanted, error)
+        return await self.views.case(request, session, case, wanted, mine=mine)
+
+    @signed_in
+    async def queue(self, request: Request, session: Session) -> Response:
+        """The first cases of the filter as a table."""
+        wanted = CaseFilter.parse(request.query_params)
+        found = self.desk.store.cases(wanted, session.reviewer, LISTED_CASES)
+        cases = [case for case_id in found if (case := self.desk.store.case(case_id))]
+        leases = {case.id: self.desk.leases.on(case.id) for case in cases}
+        context = {"cases": cases, "leases": leases, "claim": claim, "session": session}
+        return render("queue.html", self.views.queue_frame(request, session, wanted) | context)
+
+    @signed_in
+    async def document(self, request: Request, session: Session) -> Response:
+        """The whole text, as nothing but text."""
+        case = self.desk.store.case(request.path_params["case_id"])
+        found = await self._texts.of(case.verdict) if case else None
+        if not found or not found.text:
+            return PlainTextResponse(found.problem if found else "There is no such case.", 404)
+        return PlainTextResponse(found.text)
+
+    @signed_in
+    async def decide(self, request: Request, session: Session) -> Response:
+        """Save what the reviewer says, then go on to the next case."""
+        form = {name: str(value) for name, value in (await request.form()).items()}
+        wanted = CaseFilter.parse(form)
+        case = self.desk.store.case(request.path_params["case_id"])
+        decision = _BUTTONS.get(form.get("decision", ""))
+        if case is None or decision is None:
+            return self.views.notice(session, wanted, CaseGone("No such case or decision."))
+        try:
+            review = await self.desk.decide(session, _answer(case, decision, form))
+        except (BadCorrection, NotSaved) as error:
+            status = 503 if isinstance(error, NotSaved) else 422
+            return await self.views.case(
+                request, session, case, wanted, alert=str(error), typed=form, status=status
+            )
+        except DeskError as error:
+            return self.views.notice(session, wanted, error)
+        return RedirectResponse(f"/review{query_string(wanted, saved=review.id)}", 303)
+
+    @signed_in
+    async def renew(self, request: Request, session: Session) -> Response:
+        """Keep the case open: somebody is still reading."""
+        case_id = request.path_params["case_id"]
+        taken = self.desk.leases.held_by(session.id) == case_id and self.desk.leases.take(
+            case_id, session.id, session.reviewer
+        )
+        return Response(status_code=204 if taken else 409)
+
+    @signed_in
+    async def undo(self, request: Request, session: Session) -> Response:
+        """Take a decision back and show its case again."""
+        wanted = CaseFilter.parse({name: str(v) for name, v in (await request.form()).items()})
+        try:
+            undone = await self.desk.undo(session, request.path_params["review_id"])
+        except DeskError as error:
+            return self.views.notice(session, wanted, error)
+        case = self.desk.store.add_review(undone)
+        return RedirectResponse(f"/cases/{case}{query_string(wanted, undone='1')}", 303)
+
+    @signed_in
+    async def decisions(self, _request: Request, session: Session) -> Response:
+        """What the reviewer decided last."""
+        made = self.desk.store.reviews_by(session.reviewer, LISTED_DECISIONS)
+        undone = {review.supersedes for review in made if review.decision == "undone"}
+        context = {"reviews": made, "undone": undone, "claim": claim}
+        return render("decisions.html", self.views.frame(session) | context)
+
+    @signed_in
+    async def show_measures(self, _request: Request, session: Session) -> Response:
+        """Leakage and the extractors' scores."""
+        store = self.desk.store
+        extractors = measures.extractor_scores(store)
+        context = {
+            "leakage": measures.leakage(store),
+            "accepted": sum(row.accepted for row in extractors),
+            "open": measures.open_cases(store),
+            "extractors": extractors,
+        }
+        return render("measures.html", self.views.frame(session) | context)
+
+
+def _answer(case: Case, decision: ReviewDecision, form: Mapping[str, str]) -> Answer:
+    value: Json = None
+    if decision == "corrected":
+        typed = {name: form[name] for name in form if name.startswith(("value", "field"))}
+        value = read_correction(case.verdict.value, typed)
+    return Answer(case.id, decision, value, form.get("seen", ""), _seconds(form.get("opened", "")))
+
+
+def _seconds(text: str) -> float:
+    """When the page was shown; a form that does not say it took no time."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        return time.time()
+    return seconds if 0 <= seconds <= time.time() else time.time()

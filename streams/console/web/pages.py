@@ -1,0 +1,179 @@
+"""What each page shows, made from the desk's state. No HTTP, no HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from schemas import Review, Verdict, render_value
+from schemas.reviews_that_count import opinions
+from streams.console.index.queue import CaseFilter
+from streams.console.index.store import Case
+
+from .correction import Input, ValueForm, form_for
+from .marking import (
+    AROUND_CHARACTERS,
+    MAX_AROUND_CHARACTERS,
+    Comparison,
+    Piece,
+    compare,
+    cut,
+    excerpt,
+)
+from .texts import DocumentText
+from .wording import REASONS
+
+MAX_VALUE_CHARACTERS = 2_000
+_METER_WIDTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """A score beside its threshold, both in [0, 1] or None."""
+
+    name: str
+    score: float | None
+    threshold: float | None
+    note: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Fail closed: what was not measured did not pass."""
+        measured = self.score is not None and self.threshold is not None
+        return measured and self.score >= self.threshold  # type: ignore[operator]
+
+    @property
+    def sentence(self) -> str:
+        """The meter for those who do not see it, and for those who want the number."""
+        if self.score is None:
+            return "not measured"
+        if self.threshold is None:
+            return f"{self.score:.3f}, no threshold"
+        return f"{self.score:.3f}, {'at or above' if self.passed else 'below'} {self.threshold:.3f}"
+
+    def x(self, value: float) -> float:
+        """Where ``value`` stands on a meter 200 units wide."""
+        return round(value * _METER_WIDTH, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class CasePage:
+    """One case on one screen."""
+
+    case: Case
+    value: str
+    comparison: Comparison | None
+    no_passage: str
+    reasons: tuple[tuple[str, str], ...]
+    meters: tuple[Meter, ...]
+    pieces: tuple[Piece, ...]
+    document_problem: str
+    around: int
+    more_around: int | None
+    form: ValueForm
+    trail: tuple[tuple[str, str], ...]
+    opinions: tuple[Review, ...]
+
+
+def case_page(
+    case: Case, document: DocumentText, around: int, typed: Mapping[str, str] | None, blind: bool
+) -> CasePage:
+    """The page of a case. ``typed`` is a correction to show again; ``blind`` hides what other
+    reviewers said, so that a second opinion is one."""
+    verdict = case.verdict
+    passage = verdict.alignment.passage if verdict.alignment else ""
+    around = min(max(around, AROUND_CHARACTERS), MAX_AROUND_CHARACTERS)
+    pieces = tuple(excerpt(document.text, document.spans, around)) if document.text else ()
+    cut_off = any(piece.skipped for piece in pieces)
+    return CasePage(
+        case=case,
+        value=cut(render_value(verdict.value), MAX_VALUE_CHARACTERS) or "(empty)",
+        comparison=compare(verdict.context, passage) if passage else None,
+        no_passage=_why_no_passage(verdict),
+        reasons=tuple((code, REASONS[code]) for code in verdict.reasons),
+        meters=_meters(verdict),
+        pieces=pieces,
+        document_problem=document.problem,
+        around=around,
+        more_around=around * 4 if cut_off and around < MAX_AROUND_CHARACTERS else None,
+        form=_filled(form_for(verdict.value), typed),
+        trail=_trail(verdict),
+        opinions=() if blind else tuple(opinions(case.reviews).values()),
+    )
+
+
+def claim(verdict: Verdict) -> str:
+    """A verdict's claim in one short line."""
+    return f"{verdict.entity_type}: {cut(render_value(verdict.value), 80)}"
+
+
+def query_string(wanted: CaseFilter, **more: str) -> str:
+    """``?…`` for a link that keeps the filter, or "" where there is nothing to keep."""
+    fields = wanted.query() | more
+    return f"?{urlencode(fields)}" if fields else ""
+
+
+def _why_no_passage(verdict: Verdict) -> str:
+    alignment = verdict.alignment
+    if alignment is None:
+        return "The quote was never compared with the document."
+    if not alignment.scored:
+        return (
+            "No passage comes near the quote: its alignment score is proven to be at most "
+            f"{alignment.score:.3f}."
+        )
+    return "No part of the document resembles the quote."
+
+
+def _meters(verdict: Verdict) -> tuple[Meter, ...]:
+    meters = []
+    if alignment := verdict.alignment:
+        note = "" if alignment.scored else "an upper bound"
+        meters.append(Meter("Alignment", alignment.score, alignment.threshold, note))
+    meters.append(Meter("Support", verdict.score, verdict.threshold, verdict.scorer or ""))
+    if len(verdict.scorers) > 1:
+        meters += [Meter(s.scorer, s.score, s.threshold, s.failure or "") for s in verdict.scorers]
+    return tuple(meters)
+
+
+def _filled(form: ValueForm, typed: Mapping[str, str] | None) -> ValueForm:
+    if typed is None:
+        return form
+    inputs = (Input(i.name, i.label, typed.get(i.name, i.text)) for i in form.inputs)
+    return ValueForm(form.shape, tuple(inputs))
+
+
+def _trail(verdict: Verdict) -> tuple[tuple[str, str], ...]:
+    """Where everything came from, as far as the verdict says."""
+    extractor, document, alignment = verdict.extractor, verdict.document, verdict.alignment
+    rows: list[tuple[str, str | None]] = [
+        ("Extractor model", extractor.model if extractor else None),
+        ("Prompt", extractor.prompt_digest if extractor else None),
+        ("Schema", extractor.schema_digest if extractor else None),
+        ("Scorer", verdict.scorer),
+        ("Scorer revision", verdict.scorer_revision),
+        ("Alignment", _alignment_words(verdict) if alignment else None),
+        ("Document", verdict.doc_id),
+        ("Document digest", document.digest if document else None),
+        ("Record", _record(verdict)),
+        ("Extraction", verdict.extraction_id),
+        ("Verdict", verdict.id),
+    ]
+    if extractor and extractor.usage:
+        tokens = f"{extractor.usage.input_tokens} in, {extractor.usage.output_tokens} out"
+        rows.insert(3, ("Tokens", tokens))
+    return tuple((label, value) for label, value in rows if value)
+
+
+def _alignment_words(verdict: Verdict) -> str:
+    alignment = verdict.alignment
+    if alignment is None:
+        return ""
+    places = f", {alignment.occurrences} places" if alignment.occurrences > 1 else ""
+    return f"{alignment.route}, {alignment.matches} of {alignment.length} match{places}"
+
+
+def _record(verdict: Verdict) -> str | None:
+    place = verdict.document.coordinates if verdict.document else None
+    return f"{place.topic}-{place.partition}@{place.offset}" if place else None

@@ -1,0 +1,113 @@
+"""What every page is rendered with, and the pages that several handlers answer with."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from streams.console.desk import CaseChanged, CaseGone, CaseTaken, DeskError, NotSaved, ReviewDesk
+from streams.console.index import measures
+from streams.console.index.queue import CaseFilter
+from streams.console.index.store import Case
+
+from .entrance import Entrance
+from .pages import case_page, claim, query_string
+from .session import Session
+from .templating import render
+from .texts import DocumentTexts
+from .wording import AGES, ORDERS, POOLS, REASONS
+
+FRESH_SECONDS = 2.0
+
+_STATUS: dict[type[DeskError], int] = {
+    CaseGone: 404,
+    CaseTaken: 409,
+    CaseChanged: 409,
+    NotSaved: 503,
+}
+
+
+class Views:
+    """Pages for a session."""
+
+    def __init__(self, desk: ReviewDesk, texts: DocumentTexts, entrance: Entrance) -> None:
+        self._desk = desk
+        self._texts = texts
+        self._entrance = entrance
+        self._facets: tuple[float, dict[str, object]] = (-FRESH_SECONDS, {})
+
+    def frame(self, session: Session) -> dict[str, object]:
+        """What every page of a reviewer needs."""
+        return {"reviewer": session.reviewer, "csrf": self._entrance.csrf(session)}
+
+    def notice(self, session: Session, wanted: CaseFilter, error: DeskError) -> Response:
+        """The news that nothing was saved, and the way on."""
+        context = {"message": str(error), "query": query_string(wanted)}
+        return render("notice.html", self.frame(session) | context, _STATUS[type(error)])
+
+    def queue_frame(
+        self, request: Request, session: Session, wanted: CaseFilter
+    ) -> dict[str, object]:
+        """What stands above a case and above the table of cases."""
+        saved = self._desk.store.review(request.query_params.get("saved", ""))
+        own = saved if saved and saved.reviewer == session.reviewer else None
+        return (
+            self.frame(session)
+            | self._fresh_facets()
+            | {
+                "wanted": wanted,
+                "query": query_string(wanted),
+                "kept": wanted.query(),
+                "left": self._desk.store.count(wanted, session.reviewer),
+                "saved": own,
+                "saved_claim": claim(own.verdict) if own else "",
+                "undone": "undone" in request.query_params,
+                "words": {"pool": POOLS, "order": ORDERS, "age": AGES, "reason": REASONS},
+            }
+        )
+
+    def _fresh_facets(self) -> dict[str, object]:
+        """Counting all cases takes a while with many; a count of a moment ago will do."""
+        at, found = self._facets
+        if time.monotonic() - at > FRESH_SECONDS:
+            store = self._desk.store
+            found = {"facets": measures.facets(store), "leaked": measures.leakage(store)[0].leaked}
+            self._facets = time.monotonic(), found
+        return found
+
+    async def case(
+        self,
+        request: Request,
+        session: Session,
+        case: Case,
+        wanted: CaseFilter,
+        *,
+        mine: bool = True,
+        alert: str = "",
+        typed: Mapping[str, str] | None = None,
+        status: int = 200,
+    ) -> Response:
+        """One case. ``typed`` is a form to show again, ``alert`` why."""
+        around = request.query_params.get("around", "")
+        page = case_page(
+            case,
+            await self._texts.of(case.verdict),
+            int(around) if around.isdecimal() and len(around) < 9 else 0,
+            typed,
+            blind=wanted.pool == "second",
+        )
+        lease = self._desk.leases.on(case.id)
+        stands = case.standing
+        context = {
+            "page": page,
+            "mine": mine,
+            "holder": lease.reviewer if lease else "",
+            "alert": alert,
+            "correcting": typed is not None and typed.get("decision") == "corrected",
+            "seen": stands.id if stands else "",
+            "opened": (typed or {}).get("opened") or f"{time.time():.3f}",
+        }
+        return render("case.html", self.queue_frame(request, session, wanted) | context, status)

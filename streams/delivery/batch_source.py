@@ -1,0 +1,127 @@
+"""The plain aiokafka loop of the batched roles: get many, handle, commit exactly that."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+
+import structlog
+from aiokafka import (
+    AIOKafkaConsumer,
+    ConsumerRebalanceListener,
+    ConsumerRecord,
+    TopicPartition,
+)
+from aiokafka.errors import CommitFailedError, IllegalGenerationError, RebalanceInProgressError
+
+from streams.kafka.clients import new_group_consumer
+from streams.kafka.reading import to_record
+from streams.runtime import metrics
+from streams.runtime.progress import Progress
+from streams.settings import Settings
+
+from .delivery import Delivery, Role
+
+log = structlog.get_logger(__name__)
+
+# The partition has another owner by now, who will handle the batch again.
+LOST_PARTITIONS = (CommitFailedError, IllegalGenerationError, RebalanceInProgressError)
+POLL_MILLISECONDS = 200
+
+
+class BatchSource:
+    """One role on an aiokafka consumer of its own.
+
+    A batch is handled under a lock that a rebalance waits for, so that partitions are given up
+    between batches, with everything committed. Fetching is outside of it: aiokafka lets a fetch
+    wait for the end of a rebalance, which would wait for the lock.
+    """
+
+    def __init__(self, role: Role, delivery: Delivery, settings: Settings) -> None:
+        self.role = role
+        self.progress = Progress(role.name)
+        self._delivery = delivery
+        self._settings = settings
+        self._turn = _Turn(settings.kafka_rebalance_timeout_seconds / 2)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Handle batches until ``stop`` is set.
+
+        Raises:
+            Exception: what stopped the role (see `Delivery.handle`); its batch is not committed.
+        """
+        consumer = new_group_consumer(self._settings, self.role.name)
+        names = [self._settings.topic(topic.name) for topic in self.role.topics]
+        consumer.subscribe(names, listener=self._turn)
+        await consumer.start()
+        try:
+            while not stop.is_set():
+                fetched = await consumer.getmany(
+                    timeout_ms=POLL_MILLISECONDS, max_records=self.role.batch
+                )
+                self.progress.polled()
+                await self._take(consumer, fetched)
+        finally:
+            await consumer.stop()
+
+    async def _take(
+        self, consumer: AIOKafkaConsumer, fetched: Mapping[TopicPartition, list[ConsumerRecord]]
+    ) -> None:
+        generation = self._turn.generation
+        async with self._turn.lock:
+            if fetched and generation == self._turn.generation:
+                await self._handle_batch(consumer, fetched)
+
+    async def _handle_batch(
+        self, consumer: AIOKafkaConsumer, fetched: Mapping[TopicPartition, list[ConsumerRecord]]
+    ) -> None:
+        records = [to_record(message) for messages in fetched.values() for message in messages]
+        self.progress.delivered(len(records))
+        forfeited = self._turn.forfeited
+        await self._delivery.handle(records)
+        ends = {tp: messages[-1].offset + 1 for tp, messages in fetched.items()}
+        if forfeited == self._turn.forfeited:
+            await commit(consumer, ends)
+        self.progress.finished(len(records))
+        self._report_lag(consumer, ends)
+
+    def _report_lag(self, consumer: AIOKafkaConsumer, ends: dict[TopicPartition, int]) -> None:
+        for tp, end in ends.items():
+            behind = max(0, (consumer.highwater(tp) or end) - end)
+            metrics.LAG.labels(self.role.name, tp.topic, str(tp.partition)).set(behind)
+
+
+class _Turn(ConsumerRebalanceListener):  # type: ignore[misc]
+    """Whose turn it is: the batch's or the rebalance's. ``generation`` counts the rebalances, so
+    that records fetched before one are not handled after it; ``forfeited`` those that did not wait
+    for the batch to its end, which then must not commit: the partitions may have gone on in other
+    hands, and its offsets would take them back."""
+
+    def __init__(self, patience: float) -> None:
+        self.lock = asyncio.Lock()
+        self.generation = 0
+        self.forfeited = 0
+        self._patience = patience
+
+    async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
+        self.generation += 1
+        try:
+            await asyncio.wait_for(self.lock.acquire(), self._patience)
+        except TimeoutError:
+            self.forfeited += 1
+            log.warning("batch_outlived_its_partitions")
+        else:
+            self.lock.release()
+
+    async def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:
+        log.info("assigned", partitions=[f"{tp.topic}-{tp.partition}" for tp in assigned])
+
+
+async def commit(consumer: AIOKafkaConsumer, offsets: dict[TopicPartition, int]) -> bool:
+    """Commit ``offsets``; False where a rebalance took the partitions meanwhile."""
+    try:
+        await consumer.commit(offsets)
+    except LOST_PARTITIONS as error:
+        log.warning("commit_lost_to_rebalance", error=type(error).__name__)
+        return False
+    return True

@@ -1,0 +1,237 @@
+"""From a batch of records to the acknowledgement of everything it led to.
+
+This is the guarantee in one place. A role's step turns events into events and knows nothing of
+Kafka's failures; `Delivery.handle` returns only when every record of the batch ended: its
+results, or its dead letter, are acknowledged by the broker. Whoever calls it may then commit.
+It raises only what must stop the role without a commit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from aiokafka.errors import KafkaError
+
+from schemas import (
+    AlignedExtraction,
+    Claim,
+    Coordinates,
+    Document,
+    DocumentRef,
+    Event,
+    Extraction,
+    Reason,
+    Response,
+    Stage,
+    Verdict,
+)
+from streams.kafka.publisher import Publisher, PublishFailed
+from streams.kafka.records import (
+    Outgoing,
+    Received,
+    Record,
+    Subject,
+    UnreadableRecord,
+    dead_letter,
+    decode,
+)
+from streams.runtime import metrics
+from streams.topics import DEAD_LETTERS, Topic
+
+from .breaker import CircuitBreaker
+
+log = structlog.get_logger(__name__)
+
+UNKEYED = "-"
+
+# Reasons of undetermined verdicts that speak of a broken deployment, not of one document.
+FAULT_REASONS: frozenset[Reason] = frozenset(
+    ("alignment_failed", "scorer_failed", "scorer_timeout", "score_not_finite")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A step's answer for a record it cannot process: it becomes a dead letter.
+
+    ``error`` is a small countable name, ``detail`` a line for a person, without document text.
+    ``fault`` is False where the record itself is to blame, not the deployment: such failures
+    do not open the circuit breaker.
+    """
+
+    error: str
+    detail: str = ""
+    attempts: int = 1
+    fault: bool = True
+
+
+Outcome = Sequence[Outgoing] | Failed
+Step = Callable[[Sequence[Received[Any]]], Awaitable[Sequence[Outcome]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A consumer group: the topics it reads and what it does with their events.
+
+    ``step`` gets a batch in order and returns one outcome per event, in the same order.
+    ``lanes`` batches run at once, each of up to ``batch`` records; the records of one key stay
+    in one lane, so their order is kept (promise P4) and no more than
+    ``lanes * 2 * batch`` records are held (promise P5).
+    """
+
+    name: str
+    stage: Stage
+    topics: tuple[Topic, ...]
+    step: Step
+    lanes: int = 1
+    batch: int = 1
+
+
+class Delivery:
+    """Runs one role's step over batches of records, as the module's text promises."""
+
+    def __init__(
+        self,
+        role: Role,
+        publisher: Publisher,
+        breaker: CircuitBreaker,
+        models: Mapping[str, type[Event]],
+    ) -> None:
+        """``models`` maps the topics' names on the broker to their events."""
+        self._role = role
+        self._publisher = publisher
+        self._breaker = breaker
+        self._models = models
+
+    async def handle(self, records: Sequence[Record]) -> None:
+        """Process ``records``; on return everything they led to is acknowledged.
+
+        Raises:
+            PublishFailed: results or dead letters could not be written.
+            KafkaError: the step needed the broker, which did not answer.
+            CircuitOpen: too much failed; nothing of this batch was published.
+        """
+        started = time.perf_counter()
+        decoded = self._decode(records)
+        readable = [entry for entry in decoded if isinstance(entry, Received)]
+        stepped = iter(await self._run_step(readable) if readable else ())
+        outcomes = [next(stepped) if isinstance(d, Received) else d for d in decoded]
+        for outcome in outcomes:
+            self._breaker.record(_is_fault(outcome))
+        await self._publish(
+            [_Ended(*ended) for ended in zip(records, decoded, outcomes, strict=True)]
+        )
+        metrics.BATCH_SECONDS.labels(self._role.name).observe(time.perf_counter() - started)
+
+    def _decode(self, records: Sequence[Record]) -> list[Received[Event] | Failed]:
+        decoded: list[Received[Event] | Failed] = []
+        for record in records:
+            try:
+                decoded.append(decode(record, self._models[record.topic]))
+            except UnreadableRecord as error:
+                decoded.append(Failed("UnreadableRecord", str(error), fault=False))
+        return decoded
+
+    async def _run_step(self, events: Sequence[Received[Event]]) -> list[Outcome]:
+        """One outcome per event. An error that escapes the step is pinned on its record by
+        running the batch's records one by one."""
+        try:
+            outcomes = list(await self._role.step(events))
+        except KafkaError:
+            raise  # the broker is gone: no fault of the record's
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not lose the batch
+            if len(events) > 1:
+                return [outcome for e in events for outcome in await self._run_step([e])]
+            log.warning("step_failed", role=self._role.name, error=type(error).__name__)
+            return [Failed(type(error).__name__, "unexpected error in the step", attempts=2)]
+        if len(outcomes) != len(events):
+            return [Failed("WrongOutcomeCount", f"{len(outcomes)} for {len(events)}")] * len(events)
+        return outcomes
+
+    async def _publish(self, ended: Sequence[_Ended]) -> None:
+        outgoing: list[Outgoing] = []
+        owners: list[_Ended] = []
+        for end in ended:
+            made = self._results(end)
+            outgoing += made
+            owners += [end] * len(made)
+        refused = await self._publisher.publish(outgoing)
+        # Dead-letter, once each, the records of which the broker refuses a result for ever.
+        unpublishable = {
+            id(owners[position]): (owners[position], e) for position, e in refused.items()
+        }
+        letters = [
+            self._letter(end, Failed(error, "the broker refuses a result of this record"))
+            for end, error in unpublishable.values()
+        ]
+        if letters and await self._publisher.publish(letters):
+            raise PublishFailed("the broker refuses a dead letter")
+
+    def _results(self, end: _Ended) -> list[Outgoing]:
+        failed = isinstance(end.outcome, Failed)
+        metrics.RECORDS.labels(self._role.name, "dead_lettered" if failed else "published").inc()
+        if isinstance(end.outcome, Failed):
+            return [self._letter(end, end.outcome)]
+        return list(end.outcome)
+
+    def _letter(self, end: _Ended, failed: Failed) -> Outgoing:
+        about = _subject(end.decoded)
+        letter = dead_letter(
+            end.record,
+            self._role.stage,
+            failed.error,
+            failed.detail,
+            attempts=failed.attempts,
+            about=about,
+        )
+        log.warning(
+            "dead_letter",
+            role=self._role.name,
+            dead_letter_id=letter.id,
+            doc_id=about.doc_id,
+            extraction_id=about.extraction_id,
+            error=failed.error,
+            detail=letter.detail,
+            **letter.source.model_dump(),
+        )
+        metrics.DEAD_LETTERS.labels(self._role.name, failed.error).inc()
+        key = about.doc_id or (end.record.key or UNKEYED.encode()).decode("utf-8", "replace")
+        return Outgoing(DEAD_LETTERS, key, letter)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    record: Record
+    decoded: Received[Event] | Failed
+    outcome: Outcome
+
+
+def _is_fault(outcome: Outcome) -> bool:
+    if isinstance(outcome, Failed):
+        return outcome.fault
+    verdicts = (out.event for out in outcome if isinstance(out.event, Verdict))
+    return any(not FAULT_REASONS.isdisjoint(verdict.reasons) for verdict in verdicts)
+
+
+def _subject(decoded: Received[Event] | Failed) -> Subject:
+    event = decoded.event if isinstance(decoded, Received) else None
+    match event:
+        case Document() | Response():
+            return Subject(event.id)
+        case Claim():
+            return Subject(event.response_id, event.id, event.document.coordinates)
+        case Extraction():
+            return Subject(event.doc_id, event.id, _place(event.document))
+        case AlignedExtraction():
+            extraction = event.extraction
+            return Subject(extraction.doc_id, extraction.id, event.document.coordinates)
+        case _:
+            return Subject()
+
+
+def _place(document: DocumentRef | None) -> Coordinates | None:
+    return document.coordinates if document else None

@@ -1,0 +1,1 @@
+"""What stands between a configuration and a running pipeline."""

@@ -1,0 +1,164 @@
+"""What stands between this configuration and a running pipeline, and what to do about it.
+
+Every check ends in a `Diagnosis`, whatever happens inside: a doctor that crashes helps nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+
+from streams.kafka.admin import TopicProblem, create_topics, topic_problems
+from streams.kafka.clients import new_admin, ssl_context
+from streams.kafka.reading import newest_timestamp
+from streams.settings import Settings
+from streams.topics import ACCEPTED, DOCUMENTS, QUARANTINE, REPORTS
+
+from .diagnosis import PROBE_SECONDS, Diagnosis, first_line, of_skew
+from .services import check_llm, check_model, check_redis
+
+PATIENCE_SECONDS = 20.0
+
+
+Check = Callable[[Settings], Awaitable[list[Diagnosis]]]
+
+
+async def diagnose(
+    settings: Settings, *, create_missing_topics: bool = False
+) -> AsyncIterator[Diagnosis]:
+    """Run all checks, one after the other; each takes a bounded time.
+
+    What needs the broker, or its topics, is left out where there is none.
+    """
+    broker = await check_broker(settings)
+    yield broker
+    checks: list[tuple[str, Check]] = []
+    if broker.state == "ok":
+        if create_missing_topics:
+            checks.append(("topics", create_missing))
+        checks += [("topics", check_topics)]
+    checks += [("redis", check_redis), ("model", check_model), ("llm", check_llm)]
+    for subject, check in checks:
+        diagnoses = await _bounded(subject, check, settings)
+        for diagnosis in diagnoses:
+            yield diagnosis
+        if check is check_topics and not needs_mending(diagnoses):
+            for diagnosis in await _bounded("clock", check_record_clock, settings):
+                yield diagnosis
+
+
+async def check_broker(settings: Settings) -> Diagnosis:
+    """Whether a Kafka client can talk to the cluster, and if not, how far it gets."""
+    where = settings.kafka_bootstrap_servers
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            admin = new_admin(settings)
+            try:
+                await admin.start()
+                cluster = await admin.describe_cluster()
+            finally:
+                await admin.close()
+    except Exception as error:  # noqa: BLE001 - a failed login comes as KeyError out of aiokafka
+        return await _why_no_broker(settings, error)
+    return Diagnosis("broker", "ok", f"{where} answers; {len(cluster['brokers'])} broker(s)")
+
+
+async def create_missing(settings: Settings) -> list[Diagnosis]:
+    """Create the topics that are missing."""
+    created = await create_topics(settings)
+    return [Diagnosis("topics", "ok", f"created {', '.join(created)}")] if created else []
+
+
+async def check_topics(settings: Settings) -> list[Diagnosis]:
+    """Whether every topic exists, with as many partitions as the settings say."""
+    problems = await topic_problems(settings)
+    if not problems:
+        return [Diagnosis("topics", "ok", f"all there, {settings.partitions} partitions each")]
+    return [_of_topic(problem) for problem in problems]
+
+
+async def check_record_clock(settings: Settings) -> list[Diagnosis]:
+    """Whether a record is stamped with a time that is still to come."""
+    newest = await newest_timestamp(settings, (DOCUMENTS, ACCEPTED, QUARANTINE, REPORTS))
+    if newest is None:
+        return [Diagnosis("clock", "ok", "no records yet to compare this machine's clock with")]
+    ahead = newest / 1000 - time.time()
+    return [of_skew(ahead if ahead > 0 else 0.0, "the newest record")]
+
+
+async def _bounded(subject: str, check: Check, settings: Settings) -> list[Diagnosis]:
+    # The model takes its time to load, and no network is waited for there.
+    patience = None if subject == "model" else PATIENCE_SECONDS
+    try:
+        async with asyncio.timeout(patience):
+            return await check(settings)
+    except TimeoutError:
+        return [Diagnosis(subject, "failed", f"no answer within {patience} s", "see the above")]
+    except Exception as error:  # noqa: BLE001 - a doctor that crashes helps nobody
+        return [
+            Diagnosis(
+                subject,
+                "failed",
+                f"{type(error).__name__}: {first_line(error)}",
+                "the broker answers, but not to this: are this user's rights sufficient?",
+            )
+        ]
+
+
+async def _why_no_broker(settings: Settings, error: BaseException) -> Diagnosis:
+    server = settings.kafka_bootstrap_servers.split(",")[0].strip()
+    host, _, port = server.rpartition(":")
+    protocol = settings.kafka_security_protocol
+    problem = await asyncio.to_thread(_probe_server, host.strip("[]"), port, settings)
+    if problem:
+        return Diagnosis("broker", "failed", f"{server}: {problem[0]}", problem[1])
+    return Diagnosis(
+        "broker",
+        "failed",
+        f"{server} listens, but does not talk Kafka over {protocol}: {type(error).__name__}",
+        "compare SAFEPASSAGE_KAFKA_SECURITY_PROTOCOL with the listener's"
+        + (
+            "; then SAFEPASSAGE_KAFKA_USERNAME, _PASSWORD and _SASL_MECHANISM"
+            if protocol.startswith("SASL")
+            else "; a listener with TLS or a login hangs up on clients without"
+        ),
+    )
+
+
+def _probe_server(host: str, port: str, settings: Settings) -> tuple[str, str] | None:
+    """What is wrong below Kafka's protocol, with its remedy; None if nothing is."""
+    try:
+        with socket.create_connection((host, int(port)), PROBE_SECONDS) as connection:
+            if context := ssl_context(settings):
+                with context.wrap_socket(connection, server_hostname=host):
+                    pass
+    except ssl.SSLError as error:
+        return (
+            f"TLS fails: {getattr(error, 'verify_message', '') or error.reason or error}",
+            "SAFEPASSAGE_KAFKA_CA_FILE must hold the authority that signed the broker's "
+            "certificate, and the certificate must name the host; for mutual TLS also set "
+            "SAFEPASSAGE_KAFKA_CERTIFICATE_FILE and _KEY_FILE",
+        )
+    except FileNotFoundError as error:
+        return (
+            f"a certificate file is missing: {error.filename or first_line(error)}",
+            "correct SAFEPASSAGE_KAFKA_CA_FILE, _CERTIFICATE_FILE or _KEY_FILE",
+        )
+    except (OSError, ValueError) as error:
+        return (
+            f"cannot be reached: {first_line(error)}",
+            "start the broker, or set KAFKA_BOOTSTRAP_SERVERS to host:port of one",
+        )
+    return None
+
+
+def _of_topic(problem: TopicProblem) -> Diagnosis:
+    return Diagnosis("topics", "failed", f"{problem.topic} {problem.problem}", problem.remedy)
+
+
+def needs_mending(diagnoses: Sequence[Diagnosis]) -> bool:
+    """Whether something failed; warnings are for later."""
+    return any(diagnosis.state == "failed" for diagnosis in diagnoses)

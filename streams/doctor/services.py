@@ -1,0 +1,200 @@
+"""The doctor's checks of Redis, the model and the LLM endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from redis.exceptions import AuthenticationError, RedisError
+
+from streams.settings import Settings
+
+from .diagnosis import PROBE_SECONDS, Diagnosis, first_line, of_skew
+
+OPENAI_URL = "https://api.openai.com/v1"
+
+
+async def check_redis(settings: Settings) -> list[Diagnosis]:
+    """Whether Redis answers, is bounded, evicts, and shares our time."""
+    from streams.wiring import redis_client  # noqa: PLC0415 - imports the roles' libraries
+
+    client = redis_client(settings)
+    try:
+        memory, stats = await client.info("memory"), await client.info("stats")
+        seconds, microseconds = await client.time()
+    except AuthenticationError:
+        return [
+            Diagnosis(
+                "redis",
+                "failed",
+                "refuses the user or the password",
+                "put the password into REDIS_URL: rediss://USER:PASSWORD@HOST:PORT/0",
+            )
+        ]
+    except (RedisError, OSError) as error:
+        return [_no_redis(error)]
+    finally:
+        with suppress(RedisError, OSError):
+            await client.aclose()
+    skew = seconds + microseconds / 1e6 - time.time()
+    return [_of_redis_memory(memory, stats), of_skew(skew, "Redis")]
+
+
+async def check_model(settings: Settings) -> list[Diagnosis]:
+    """Whether the scorer loads and scores, and which revision it is."""
+    try:
+        revision = await asyncio.to_thread(_probe_scorer, settings.scorer)
+    except (ImportError, LookupError, OSError, RuntimeError, ValueError) as error:
+        return [
+            Diagnosis(
+                "model",
+                "failed",
+                f"scorer {settings.scorer!r} cannot be used: {first_line(error)}",
+                "set SAFEPASSAGE_SCORER to a scorer's name or to a folder that holds its "
+                "scorer.json and weights",
+            )
+        ]
+    return [Diagnosis("model", "ok", f"scorer {settings.scorer!r} loads, revision {revision}")]
+
+
+async def check_llm(settings: Settings) -> list[Diagnosis]:
+    """Whether the LLM endpoint answers, takes the key, and has the model."""
+    key = settings.openai_api_key
+    if key is None and settings.openai_base_url == OPENAI_URL:
+        return [
+            Diagnosis(
+                "llm",
+                "warning",
+                "no endpoint is configured: the role `extract` cannot run",
+                "set OPENAI_API_KEY, or OPENAI_BASE_URL to any OpenAI-compatible endpoint",
+            )
+        ]
+    from agents.extraction.client import create_client  # noqa: PLC0415 - slow to import
+
+    client = create_client(
+        settings.openai_base_url,
+        api_key=key.get_secret_value() if key else None,
+        timeout=PROBE_SECONDS,
+    )
+    try:
+        return [await _ask_llm(client, settings)]
+    finally:
+        await client.close()
+
+
+def _no_redis(error: BaseException) -> Diagnosis:
+    return Diagnosis(
+        "redis",
+        "failed",
+        f"cannot be reached: {type(error).__name__}: {first_line(error)}",
+        "start Redis, or set REDIS_URL; for rediss:// with an own authority also "
+        "SAFEPASSAGE_REDIS_CA_FILE. Without Redis every document is read again from Kafka",
+    )
+
+
+def _of_redis_memory(memory: dict[str, Any], stats: dict[str, Any]) -> Diagnosis:
+    limit, policy = int(memory.get("maxmemory", 0)), str(memory.get("maxmemory_policy", "?"))
+    evicted = int(stats.get("evicted_keys", 0))
+    if not limit:
+        return Diagnosis(
+            "redis",
+            "warning",
+            "answers, but its memory is not bounded",
+            "CONFIG SET maxmemory 1gb and maxmemory-policy allkeys-lru: it is a cache",
+        )
+    if policy == "noeviction":
+        return Diagnosis(
+            "redis",
+            "warning",
+            "is bounded, but refuses new texts when it is full (noeviction)",
+            "CONFIG SET maxmemory-policy allkeys-lru: it is a cache, and texts have a TTL",
+        )
+    if evicted:
+        return Diagnosis(
+            "redis",
+            "warning",
+            f"has evicted {evicted} keys: texts are read again from Kafka, which costs time",
+            "raise maxmemory, or lower SAFEPASSAGE_TEXT_TTL_SECONDS",
+        )
+    return Diagnosis("redis", "ok", f"answers; {limit // 2**20} MiB, {policy}, nothing evicted")
+
+
+def _probe_scorer(name: str) -> str:
+    from scoring_worker import Pair, load_scorer  # noqa: PLC0415 - takes seconds to import
+
+    scorer = load_scorer(name)
+    try:
+        pair = Pair("The hearing was held on May 3, 2012.", "Date: May 3, 2012", "Date", "May 3")
+        (assessment,) = scorer.assess([pair])
+        if assessment.failure:
+            raise RuntimeError(f"it cannot score: {assessment.failure}")
+        return scorer.revision
+    finally:
+        scorer.close()
+
+
+async def _ask_llm(client: Any, settings: Settings) -> Diagnosis:
+    import openai  # noqa: PLC0415 - slow to import
+
+    where = _without_credentials(settings.openai_base_url)
+    try:
+        return await _list_models(client, settings.model, where)
+    except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
+        return Diagnosis(
+            "llm",
+            "failed",
+            f"{where} refuses the key (status {error.status_code})",
+            "set OPENAI_API_KEY to a key of this endpoint that is allowed to use the model",
+        )
+    except openai.APIConnectionError as error:
+        return Diagnosis(
+            "llm",
+            "failed",
+            f"{where} cannot be reached: {first_line(error.__cause__ or error)}",
+            "set OPENAI_BASE_URL, and check the way there: proxy, firewall, certificate",
+        )
+    except openai.APIStatusError as error:
+        return Diagnosis(
+            "llm",
+            "failed",
+            f"{where} answers with status {error.status_code}",
+            "is OPENAI_BASE_URL complete (it usually ends in /v1), SAFEPASSAGE_MODEL right, and "
+            "the account in credit?",
+        )
+    except openai.OpenAIError as error:
+        return Diagnosis(
+            "llm",
+            "failed",
+            f"{where} gives no usable answer: {type(error).__name__}",
+            "OPENAI_BASE_URL must be an OpenAI-compatible endpoint",
+        )
+
+
+async def _list_models(client: Any, model: str, where: str) -> Diagnosis:
+    """Ask for the models, which costs nothing; where they are not listed, for one word."""
+    import openai  # noqa: PLC0415 - slow to import
+
+    try:
+        names = [listed.id async for listed in client.models.list()]
+    except (openai.NotFoundError, openai.UnprocessableEntityError):
+        await client.chat.completions.create(
+            model=model, messages=[{"role": "user", "content": "Say yes."}], max_tokens=1
+        )
+        return Diagnosis("llm", "ok", f"{where} answers with {model}")
+    if model in names:
+        return Diagnosis("llm", "ok", f"{where} takes the key and has {model}")
+    return Diagnosis(
+        "llm",
+        "warning",
+        f"{where} takes the key, but does not list the model {model}",
+        f"set SAFEPASSAGE_MODEL to one that it lists, e.g. {', '.join(names[:3]) or 'none'}",
+    )
+
+
+def _without_credentials(url: str) -> str:
+    """``url`` as it may be printed: some put a password before the host."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))

@@ -1,0 +1,1 @@
+"""Whether what comes out now still looks like what came out before."""

@@ -1,0 +1,1 @@
+"""The clients of the broker: topics are made, records written and read here."""

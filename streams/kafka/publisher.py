@@ -1,0 +1,149 @@
+"""Publishing with the answer awaited: nothing counts as out before the broker said so."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Protocol
+
+import stamina
+import structlog
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import (
+    KafkaError,
+    MessageSizeTooLargeError,
+    OutOfOrderSequenceNumber,
+    ProducerFenced,
+    RecordTooLargeError,
+)
+
+from schemas import Verdict
+from streams.runtime import metrics
+from streams.settings import Settings
+from streams.topics import ACCEPTED, QUARANTINE
+
+from .records import Outgoing
+
+log = structlog.get_logger(__name__)
+
+# Errors of one record, which no repetition mends.
+RECORD_ERRORS = (MessageSizeTooLargeError, RecordTooLargeError)
+
+# Errors of the producer itself: the broker lost or replaced its identity. Only a new one, in a
+# new process, can go on.
+PRODUCER_ERRORS = (OutOfOrderSequenceNumber, ProducerFenced)
+
+
+class PublishFailed(Exception):
+    """The broker did not take the records in time. The role stops without committing."""
+
+
+class Publisher(Protocol):
+    """What the roles publish through."""
+
+    async def publish(self, outgoing: Sequence[Outgoing]) -> dict[int, str]:
+        """Publish all and wait for every acknowledgement.
+
+        Returns the positions of records that the broker will never take, with the error's name.
+
+        Raises:
+            PublishFailed: the others could not all be published in time.
+        """
+        ...
+
+
+class KafkaPublisher:
+    """Publishes through one aiokafka producer, which it owns between `start` and `stop`."""
+
+    def __init__(self, producer: AIOKafkaProducer, settings: Settings) -> None:
+        self._producer = producer
+        self._settings = settings
+
+    async def start(self) -> None:
+        await self._producer.start()
+
+    async def stop(self) -> None:
+        await self._producer.stop()
+
+    async def publish(self, outgoing: Sequence[Outgoing]) -> dict[int, str]:
+        refused: dict[int, str] = {}
+        pending = dict(enumerate(outgoing))
+        try:
+            async for attempt in stamina.retry_context(
+                on=_may_pass,
+                attempts=None,
+                timeout=self._settings.publish_patience_seconds,
+                wait_max=10,
+            ):
+                with attempt:
+                    await self._publish_pending(pending, refused)
+        except KafkaError as error:
+            raise PublishFailed(f"{len(pending)} records: {type(error).__name__}") from error
+        return refused
+
+    async def _publish_pending(self, pending: dict[int, Outgoing], refused: dict[int, str]) -> None:
+        """Send what is pending, in order; acknowledged and refused records leave ``pending``."""
+        handed_over: list[tuple[int, asyncio.Future[object]]] = []
+        failure: KafkaError | None = None
+        for position, outgoing in list(pending.items()):
+            try:
+                handed_over.append((position, await self._send(outgoing)))
+            except RECORD_ERRORS as error:
+                refused[position] = type(error).__name__
+                del pending[position]
+            except KafkaError as error:
+                failure = error
+                break
+        results = await asyncio.gather(*(f for _, f in handed_over), return_exceptions=True)
+        for (position, _), result in zip(handed_over, results, strict=True):
+            failure = self._settle(position, result, pending, refused) or failure
+        if failure:
+            raise failure
+
+    async def _send(self, outgoing: Outgoing) -> asyncio.Future[object]:
+        future: asyncio.Future[object] = await self._producer.send(
+            self._settings.topic(outgoing.topic.name),
+            value=outgoing.event.to_json(),
+            key=outgoing.encoded_key(),
+            headers=outgoing.headers(),
+        )
+        return future
+
+    @staticmethod
+    def _settle(
+        position: int, result: object, pending: dict[int, Outgoing], refused: dict[int, str]
+    ) -> KafkaError | None:
+        if isinstance(result, RECORD_ERRORS):
+            refused[position] = type(result).__name__
+        elif isinstance(result, KafkaError):
+            return result
+        elif isinstance(result, BaseException):
+            raise result
+        else:
+            _count(pending[position])
+        del pending[position]
+        return None
+
+
+def _may_pass(error: Exception) -> bool:
+    return isinstance(error, KafkaError) and not isinstance(error, PRODUCER_ERRORS)
+
+
+def _count(outgoing: Outgoing) -> None:
+    verdict = outgoing.event
+    # A shadow's and a replay's verdicts decide nothing.
+    if not isinstance(verdict, Verdict) or outgoing.topic not in (ACCEPTED, QUARANTINE):
+        return
+    metrics.VERDICTS.labels(verdict.decision, next(iter(verdict.reasons), "")).inc()
+    # What passes is the bulk; what is stopped is what an operator follows up.
+    level = logging.DEBUG if verdict.decision == "accepted" else logging.INFO
+    log.log(
+        level,
+        "verdict",
+        doc_id=verdict.doc_id,
+        extraction_id=verdict.extraction_id,
+        verdict_id=verdict.id,
+        decision=verdict.decision,
+        reasons=verdict.reasons,
+    )

@@ -1,0 +1,269 @@
+"""Bounded reads: what a topic holds now, outside every consumer group."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+import stamina
+from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
+from aiokafka.errors import KafkaError, KafkaTimeoutError
+
+from schemas import Coordinates
+from streams.settings import Settings
+from streams.topics import Topic
+
+from .clients import new_reader
+from .records import Record
+
+POLL_MILLISECONDS = 250
+METADATA_PATIENCE_SECONDS = 10.0
+START_PATIENCE_SECONDS = 5.0
+REREAD_PATIENCE_SECONDS = 5.0
+
+
+class UnknownTopic(LookupError):
+    """A topic does not exist on the broker."""
+
+
+class Unreadable(LookupError):
+    """There is no record at the given coordinates, or no longer."""
+
+
+@contextlib.asynccontextmanager
+async def reader(settings: Settings) -> AsyncIterator[AIOKafkaConsumer]:
+    """A consumer outside every group, closed on the way out even where it could not start."""
+    consumer = new_reader(settings)
+    starting = asyncio.create_task(consumer.start())
+    try:
+        await asyncio.shield(starting)
+        await asyncio.sleep(0)  # aiokafka 0.14 cannot stop before its tasks began
+        yield consumer
+    finally:
+        # Nor does it close what it opened when its start is cut off.
+        await asyncio.wait((starting,), timeout=START_PATIENCE_SECONDS)
+        starting.cancel()
+        await consumer.stop()
+
+
+async def read_topics(
+    settings: Settings,
+    topics: Sequence[Topic],
+    *,
+    start: Mapping[TopicPartition, int] | None = None,
+    partitions: Sequence[int] | None = None,
+) -> AsyncIterator[Record]:
+    """Every record of ``topics`` from the earliest offset (or from ``start``) to the end as it
+    is now. Records of one partition come in order.
+
+    The end is the high watermark that the first fetch of a partition reports, which is right on
+    every broker we know; the embedded one answers offset requests wrongly.
+
+    Raises:
+        UnknownTopic: one of the topics is missing.
+    """
+    async with reader(settings) as consumer:
+        names = [settings.topic(topic.name) for topic in topics]
+        assigned = await assign(consumer, names, start, partitions)
+        async for record in _until_end(consumer, assigned):
+            yield record
+
+
+async def follow_topics(
+    settings: Settings,
+    topics: Sequence[Topic],
+    *,
+    start: Mapping[TopicPartition, int] | None = None,
+) -> AsyncIterator[Record]:
+    """Every record of ``topics`` from the earliest offset (or from ``start``), without end.
+
+    Raises:
+        UnknownTopic: one of the topics is missing.
+    """
+    async with reader(settings) as consumer:
+        await assign(consumer, [settings.topic(topic.name) for topic in topics], start)
+        while True:
+            fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS)
+            for messages in fetched.values():
+                for message in messages:
+                    yield to_record(message)
+
+
+async def read_between(
+    settings: Settings, ranges: Mapping[TopicPartition, tuple[int, int]]
+) -> AsyncIterator[Record]:
+    """The records of every partition from the first offset to the second, which is left out.
+
+    The second must not lie behind the partition's end: a fetch there may never return.
+    """
+    wanted = {tp: bounds for tp, bounds in ranges.items() if bounds[0] < bounds[1]}
+    if not wanted:
+        return
+    async with reader(settings) as consumer:
+        consumer.assign(list(wanted))
+        for tp, (start, _) in wanted.items():
+            consumer.seek(tp, start)
+        stops = {tp: stop for tp, (_, stop) in wanted.items()}
+        async for record in _until_end(consumer, list(wanted), stops):
+            if record.offset < stops[TopicPartition(record.topic, record.partition)]:
+                yield record
+
+
+async def ends(settings: Settings, topics: Sequence[Topic]) -> dict[TopicPartition, int]:
+    """One past the last offset of every partition of ``topics``, as a fetch reports it.
+
+    Raises:
+        UnknownTopic: one of the topics is missing.
+    """
+    async with reader(settings) as consumer:
+        assigned = await assign(consumer, [settings.topic(topic.name) for topic in topics])
+        return await high_watermarks(consumer, assigned)
+
+
+async def high_watermarks(
+    consumer: AIOKafkaConsumer, assigned: Sequence[TopicPartition]
+) -> dict[TopicPartition, int]:
+    """The end of every assigned partition. Fetches, and so drops, what stands at its position."""
+    known: dict[TopicPartition, int] = {}
+    while len(known) < len(assigned):
+        await consumer.getmany(timeout_ms=POLL_MILLISECONDS, max_records=1)
+        for tp in assigned:
+            if tp not in known and (high := consumer.highwater(tp)) is not None:
+                known[tp] = high
+                consumer.pause(tp)
+    return known
+
+
+async def newest_timestamp(settings: Settings, topics: Sequence[Topic]) -> int | None:
+    """When the last record of ``topics`` was written, in milliseconds; None if there is none.
+
+    Raises:
+        UnknownTopic: one of the topics is missing.
+    """
+    stamps = [
+        record.timestamp
+        async for record in read_topics(settings, topics, start=await tails(settings, topics, 1))
+    ]
+    return max(stamps, default=None)
+
+
+async def tails(
+    settings: Settings, topics: Sequence[Topic], records: int
+) -> dict[TopicPartition, int]:
+    """Where the last ``records`` records of every partition begin, or the partition does."""
+    return {tp: max(0, end - records) for tp, end in (await ends(settings, topics)).items()}
+
+
+async def assign(
+    consumer: AIOKafkaConsumer,
+    names: Sequence[str],
+    start: Mapping[TopicPartition, int] | None = None,
+    partitions: Sequence[int] | None = None,
+) -> list[TopicPartition]:
+    """Assign all (or the given) partitions of the topics, positioned at ``start``."""
+    assigned = []
+    for name in names:
+        known = await _partitions(consumer, name)
+        chosen = known if partitions is None else known & set(partitions)
+        assigned += [TopicPartition(name, partition) for partition in sorted(chosen)]
+    consumer.assign(assigned)
+    for tp in assigned:
+        if start and tp in start:
+            consumer.seek(tp, start[tp])
+    if beginning := [tp for tp in assigned if not start or tp not in start]:
+        await consumer.seek_to_beginning(*beginning)
+    return assigned
+
+
+async def reread(settings: Settings, coordinates: Coordinates) -> Record:
+    """The one record at ``coordinates``.
+
+    Raises:
+        Unreadable: there is no such record, or no longer.
+        aiokafka.errors.KafkaError: the broker did not answer in ``publish_patience_seconds``,
+            which says nothing about the record.
+    """
+    tp = TopicPartition(coordinates.topic, coordinates.partition)
+    patience = settings.publish_patience_seconds
+    async for attempt in stamina.retry_context(KafkaError, attempts=None, timeout=patience):
+        with attempt:
+            message = await _read_one(settings, tp, coordinates.offset)
+    if message is None or message.offset != coordinates.offset:
+        raise Unreadable(f"there is no record at {coordinates}")
+    return to_record(message)
+
+
+async def _read_one(settings: Settings, tp: TopicPartition, offset: int) -> ConsumerRecord | None:
+    """The first record from ``offset`` on, None if there is none."""
+    try:
+        async with reader(settings) as consumer:
+            return await _first_from(consumer, tp, offset)
+    except TimeoutError as error:
+        raise KafkaTimeoutError(f"no answer from {tp}") from error
+
+
+async def _first_from(
+    consumer: AIOKafkaConsumer, tp: TopicPartition, offset: int
+) -> ConsumerRecord | None:
+    if tp.partition not in await _partitions(consumer, tp.topic):
+        return None
+    consumer.assign([tp])
+    consumer.seek(tp, offset)
+    with contextlib.suppress(TimeoutError):
+        return await asyncio.wait_for(consumer.getone(tp), REREAD_PATIENCE_SECONDS)
+    # The embedded broker never answers a fetch past the end; an answer to one from the
+    # beginning tells that from a broker that is gone.
+    await consumer.seek_to_beginning(tp)
+    async with asyncio.timeout(REREAD_PATIENCE_SECONDS):
+        end = (await high_watermarks(consumer, [tp]))[tp]
+    if offset >= end:
+        return None
+    raise KafkaTimeoutError(f"no answer from {tp}")
+
+
+def to_record(message: ConsumerRecord) -> Record:
+    """aiokafka's record as ours."""
+    return Record(
+        topic=message.topic,
+        partition=message.partition,
+        offset=message.offset,
+        key=message.key,
+        value=message.value,
+        timestamp=message.timestamp,
+    )
+
+
+async def _until_end(
+    consumer: AIOKafkaConsumer,
+    assigned: Sequence[TopicPartition],
+    stops: Mapping[TopicPartition, int] | None = None,
+) -> AsyncIterator[Record]:
+    ends = dict(stops or {})
+    remaining = set(assigned)
+    while remaining:
+        fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS)
+        for tp in remaining - ends.keys():
+            if (high := consumer.highwater(tp)) is not None:
+                ends[tp] = high
+        for messages in fetched.values():
+            for message in messages:
+                yield to_record(message)
+        for tp in remaining & ends.keys():
+            if await consumer.position(tp) >= ends[tp]:
+                remaining = remaining - {tp}
+                consumer.pause(tp)
+
+
+async def _partitions(consumer: AIOKafkaConsumer, name: str) -> set[int]:
+    """Partition numbers of a topic, which may be younger than what this client knows."""
+    deadline = asyncio.get_running_loop().time() + METADATA_PATIENCE_SECONDS
+    while not (known := consumer.partitions_for_topic(name)):
+        if asyncio.get_running_loop().time() > deadline:
+            raise UnknownTopic(
+                f"topic {name} does not exist; run `safepassage doctor --create-topics`"
+            )
+        await asyncio.sleep(0.2)
+        # `consumer.topics()` asks the broker too, but leaves what the client knows as it was.
+        await consumer._client.force_metadata_update()
+    return set(known)

@@ -1,0 +1,115 @@
+"""Records on their way in and out, and how events become bytes."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from pydantic import ValidationError
+
+from schemas import Coordinates, DeadLetter, Event, Stage, stable_id
+from schemas.jsonl import validation_summary
+from streams.topics import Topic
+
+E = TypeVar("E", bound=Event)
+
+VERSION_HEADER = "safepassage-version"
+MAX_ERROR_CHARACTERS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record as it was consumed. ``timestamp`` is in milliseconds since the epoch."""
+
+    topic: str
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None = field(repr=False)
+    timestamp: int = 0
+
+    @property
+    def coordinates(self) -> Coordinates:
+        return Coordinates(topic=self.topic, partition=self.partition, offset=self.offset)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a record is about, as far as it could be read; ``document`` is where that stands."""
+
+    doc_id: str | None = None
+    extraction_id: str | None = None
+    document: Coordinates | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Received(Generic[E]):
+    """A record whose value was understood."""
+
+    record: Record
+    event: E
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """An event to publish. Records of one key keep their order, and the key is the document id,
+    so that everything about a document stands in one partition of each topic."""
+
+    topic: Topic
+    key: str
+    event: Event
+
+    def encoded_key(self) -> bytes:
+        return self.key.encode("utf-8", "replace")
+
+    def headers(self) -> list[tuple[str, bytes]]:
+        return [(VERSION_HEADER, str(self.event.version).encode())]
+
+
+class UnreadableRecord(ValueError):
+    """A record's value is not an event of its topic. The message names fields, never contents."""
+
+
+def decode(record: Record, model: type[E]) -> Received[E]:
+    """Read ``record`` as an event of ``model``.
+
+    Raises:
+        UnreadableRecord: the value is null, not JSON, of another version, or not such an event.
+    """
+    if record.value is None:
+        raise UnreadableRecord("the value is null")
+    try:
+        return Received(record, model.model_validate_json(record.value))
+    except ValidationError as error:
+        raise UnreadableRecord(validation_summary(error)) from None
+
+
+def dead_letter(
+    record: Record,
+    stage: Stage,
+    error: str,
+    detail: str,
+    *,
+    attempts: int = 1,
+    about: Subject = Subject(),
+) -> DeadLetter:
+    """The dead letter of a record: its bytes as they came, where from, and what went wrong."""
+    where = record.coordinates
+    return DeadLetter(
+        id=stable_id("dead-letter", stage, where.topic, str(where.partition), str(where.offset)),
+        stage=stage,
+        source=where,
+        key=_base64(record.key),
+        value=_base64(record.value),
+        error=error,
+        detail=detail[:MAX_ERROR_CHARACTERS],
+        attempts=attempts,
+        doc_id=about.doc_id,
+        extraction_id=about.extraction_id,
+        document=about.document,
+    )
+
+
+def _base64(raw: bytes | None) -> str | None:
+    return None if raw is None else base64.b64encode(raw).decode()

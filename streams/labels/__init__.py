@@ -1,0 +1,1 @@
+"""From what reviewers decided to labels."""

@@ -1,0 +1,233 @@
+"""From reviews to training data: labels, what the reviewers disagree on, and what it took."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+from schemas import (
+    Document,
+    DocumentRef,
+    LabelledExtraction,
+    Review,
+    Verdict,
+    extraction_id,
+    hypothesis,
+)
+from schemas.base import Json
+from schemas.reviews_that_count import JUDGED, case_id, in_order, moment, opinions, standing
+from scoring_worker.evaluation.kappa import Ratings
+from streams.kafka.reading import read_topics
+from streams.kafka.records import UnreadableRecord, decode
+from streams.settings import Settings
+from streams.topics import REVIEWS
+
+PAPER_LABELS_PER_HOUR = 250
+PAPER_LABELS_SUFFICIENT = 500
+LONGEST_SECONDS = 300.0
+"""A case that was open for longer was left alone meanwhile; it counts as this long."""
+
+Kind = Literal["review", "spot_check", "correction"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedCase:
+    """A case somebody judged: the decision that stands, and each reviewer's own."""
+
+    standing: Review
+    opinions: Mapping[str, Review]
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the standing decision was made on."""
+        return self.standing.verdict
+
+    @property
+    def ratings(self) -> dict[str, int]:
+        """What each reviewer said of the value as extracted: 1 supported, 0 not."""
+        return {name: int(r.decision == "supports") for name, r in self.opinions.items()}
+
+    @property
+    def disputed(self) -> bool:
+        """Whether the reviewers differ."""
+        return len(set(self.ratings.values())) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One labelled value. ``passage`` is "" where the quote was not found in the document."""
+
+    verdict: Verdict
+    value: Json
+    label: Literal[0, 1]
+    kind: Kind
+    why: str
+
+    @property
+    def passage(self) -> str:
+        """The premise of a pair."""
+        return self.verdict.alignment.passage if self.verdict.alignment else ""
+
+    def pair(self) -> dict[str, object]:
+        """The label as a row of a pair file."""
+        return {
+            "premise": self.passage,
+            "hypothesis": hypothesis(self.verdict.entity_type, self.value),
+            "label": self.label,
+            "entity_type": self.verdict.entity_type,
+            "value": self.value,
+            "doc_id": self.verdict.doc_id,
+        }
+
+    def extraction(self, doc_id: str) -> LabelledExtraction:
+        """The label as a row of a labelled extraction file whose document is ``doc_id``."""
+        verdict = self.verdict
+        identity = verdict.extraction_id
+        if self.kind == "correction" and verdict.document:
+            identity = extraction_id(
+                verdict.document, verdict.entity_type, self.value, verdict.context
+            )
+        return LabelledExtraction(
+            id=identity,
+            doc_id=doc_id,
+            entity_type=verdict.entity_type,
+            value=self.value,
+            context=verdict.context,
+            label=self.label,
+            kind=self.kind,
+            why=self.why,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """The time that judging took, from how long each case was open."""
+
+    labels: int
+    hours: float
+    median_seconds: float
+
+    @property
+    def labels_per_hour(self) -> float | None:
+        """None where no time was recorded."""
+        return self.labels / self.hours if self.hours else None
+
+    @property
+    def hours_to_sufficient(self) -> float | None:
+        """Hours that are missing to as many labels as the paper found to suffice."""
+        missing = max(0, PAPER_LABELS_SUFFICIENT - self.labels)
+        return missing / self.labels_per_hour if self.labels_per_hour else None
+
+
+async def read_reviews(settings: Settings) -> tuple[list[Review], int]:
+    """Every review on the topic, each once, and how many records were no reviews."""
+    reviews: dict[str, Review] = {}
+    unreadable = 0
+    async for record in read_topics(settings, [REVIEWS]):
+        try:
+            review = decode(record, Review).event
+        except UnreadableRecord:
+            unreadable += 1
+        else:
+            reviews[review.id] = review
+    return list(reviews.values()), unreadable
+
+
+def reviewed_cases(reviews: Iterable[Review], since: datetime | None = None) -> list[ReviewedCase]:
+    """The judged cases whose standing decision was made at ``since`` or later, oldest first."""
+    by_case: dict[str, list[Review]] = defaultdict(list)
+    for review in reviews:
+        by_case[case_id(review.verdict)].append(review)
+    cases = []
+    for of_case in by_case.values():
+        stands = standing(of_case)
+        if stands and (since is None or moment(stands.decided_at) >= moment(since)):
+            judged = {n: r for n, r in opinions(of_case).items() if r.decision in JUDGED}
+            cases.append(ReviewedCase(stands, judged))
+    return sorted(cases, key=lambda case: (moment(case.standing.decided_at), case.standing.id))
+
+
+def labels(case: ReviewedCase) -> Iterator[Label]:
+    """The label of a case; of a correction two: the old value 0, the corrected one 1."""
+    review, verdict = case.standing, case.verdict
+    kind: Kind = "spot_check" if review.sampled else "review"
+    agreeing = sum(rating == case.ratings[review.reviewer] for rating in case.ratings.values())
+    why = f"{review.decision} by {review.reviewer}; {agreeing} of {len(case.ratings)} agree"
+    supported = review.decision == "supports"
+    yield Label(verdict, verdict.value, 1 if supported else 0, kind, why)
+    if review.decision == "corrected":
+        yield Label(verdict, review.value, 1, "correction", why)
+
+
+def ratings(cases: Iterable[ReviewedCase]) -> Ratings:
+    """What `scoring_worker.evaluation.kappa` measures: the cases that several reviewers judged."""
+    return [case.ratings for case in cases if len(case.ratings) > 1]
+
+
+def effort(reviews: Iterable[Review]) -> Effort:
+    """What the judgements took, undone ones and skips included in the time."""
+    made = in_order(reviews)
+    seconds = [min(review.seconds, LONGEST_SECONDS) for review in made]
+    judged = [min(r.seconds, LONGEST_SECONDS) for r in made if r.decision in JUDGED]
+    median = statistics.median(judged) if judged else 0.0
+    return Effort(len(judged), sum(seconds) / 3600, median)
+
+
+def document_names(found: Iterable[Label]) -> dict[DocumentRef, str]:
+    """A name for the text of each label: the document's id, and for a second text under the same
+    id one with the digest behind it, so that a file of documents stays unambiguous."""
+    names: dict[DocumentRef, str] = {}
+    digests: dict[str, str] = {}
+    for label in found:
+        if (ref := label.verdict.document) and ref not in names:
+            first = digests.setdefault(ref.id, ref.digest)
+            names[ref] = ref.id if first == ref.digest else f"{ref.id}@{ref.digest[:12]}"
+    return names
+
+
+def write_rows(path: Path, rows: Iterable[bytes]) -> int:
+    """Write JSON lines, compressed if ``path`` ends in .gz; returns how many."""
+    written = 0
+    with _opened(path) as stream:
+        for row in rows:
+            stream.write(row + b"\n")
+            written += 1
+    return written
+
+
+def extraction_rows(found: Sequence[Label], names: Mapping[DocumentRef, str]) -> Iterator[bytes]:
+    """Rows that ``train`` and ``evaluate`` read."""
+    for label in found:
+        ref = label.verdict.document
+        doc_id = names[ref] if ref else label.verdict.doc_id
+        yield label.extraction(doc_id).model_dump_json(exclude_none=True).encode()
+
+
+def pair_rows(found: Iterable[Label]) -> Iterator[bytes]:
+    """Pairs of passage and hypothesis; a quote that was not found has no passage and no pair."""
+    for label in found:
+        if label.passage:
+            yield json.dumps(label.pair(), ensure_ascii=False).encode()
+
+
+def document_row(name: str, text: str) -> bytes:
+    """A document under the name by which the labels know it."""
+    return Document(id=name, text=text).model_dump_json(exclude_none=True).encode()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    with path.open("wb") as raw:
+        if path.suffix != ".gz":
+            yield raw
+            return
+        with gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) as stream:
+            yield stream  # type: ignore[misc]

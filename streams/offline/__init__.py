@@ -1,0 +1,1 @@
+"""Files instead of topics: what is read from disk, checked, and put onto Kafka."""

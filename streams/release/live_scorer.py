@@ -1,0 +1,180 @@
+"""The score role with the scorer that is released: taken at start, exchanged between batches.
+
+A worker scores with what was released or not at all. Where the released scorer cannot be loaded,
+or is another than was released (its revision differs), the role stops without committing and says
+why: fail closed. During a rolling upgrade verdicts of both scorers appear side by side; each
+names the revision that made it, and its id is made of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import structlog
+
+from schemas import Assessment, ScorerRelease
+from streams.delivery.batch_source import BatchSource
+from streams.settings import Settings
+
+from .releases import InForce, ReleaseRefused, follow_releases
+from .shadow import ShadowScoring
+
+if TYPE_CHECKING:
+    from scoring_worker import Pair, Scorer
+
+log = structlog.get_logger(__name__)
+
+Load = Callable[[str], "Scorer"]
+
+WARM_UP = ("The tenant paid 1,250 euros in May.", "Rent: 1,250 euros", "Rent", "1,250 euros")
+
+
+class LiveScorer:
+    """The scorer in force. `assess` and `change_to` never overlap."""
+
+    def __init__(self, load: Load) -> None:
+        self._load = load
+        self._scorer: Scorer | None = None
+        self._between_batches = asyncio.Lock()
+
+    @property
+    def revision(self) -> str | None:
+        """Of the scorer in force; None before the first."""
+        return self._scorer.revision if self._scorer else None
+
+    async def change_to(self, name: str, revision: str | None) -> None:
+        """Load and warm up the scorer beside the one in force, then exchange them between batches.
+
+        ``revision`` is what was released; None takes whatever the name stands for.
+
+        Raises:
+            ReleaseRefused: it cannot be loaded, or is not of that revision.
+        """
+        if revision is not None and revision == self.revision:
+            return
+        candidate = await asyncio.to_thread(load_released, self._load, name, revision)
+        await asyncio.to_thread(warm_up, candidate)
+        async with self._between_batches:
+            former, self._scorer = self._scorer, candidate
+        if former:
+            former.close()
+        log.info("scorer_in_force", scorer=name, revision=candidate.revision)
+
+    async def assess(self, pairs: Sequence[Pair]) -> Sequence[Assessment]:
+        """Judge a batch, off the event loop.
+
+        Raises:
+            RuntimeError: the scorer did not answer for every pair.
+        """
+        async with self._between_batches:
+            scorer = self._scorer
+            if scorer is None:
+                raise RuntimeError("no scorer is in force")
+            assessments = await asyncio.to_thread(scorer.assess, pairs)
+        if len(assessments) != len(pairs):
+            raise RuntimeError(f"{scorer.name} gave {len(assessments)} of {len(pairs)} scores")
+        return assessments
+
+    def close(self) -> None:
+        """Release what the scorer holds."""
+        if self._scorer:
+            self._scorer.close()
+
+
+def load_released(load: Load, name: str, revision: str | None) -> Scorer:
+    """The scorer ``name``, which must be of ``revision`` where one is given.
+
+    Raises:
+        ReleaseRefused: it cannot be loaded, or is of another revision.
+    """
+    try:
+        scorer = load(name)
+    except (ImportError, LookupError, OSError, RuntimeError, ValueError) as error:
+        raise ReleaseRefused(
+            f"the released scorer {name!r} cannot be loaded: {error}; put it where the workers "
+            "find it, or run `safepassage rollback`"
+        ) from error
+    if revision is not None and scorer.revision != revision:
+        scorer.close()
+        raise ReleaseRefused(
+            f"scorer {name!r} has revision {scorer.revision} here, but {revision} was released; "
+            "copy the released model here, or run `safepassage rollback`"
+        )
+    return scorer
+
+
+def warm_up(scorer: Scorer) -> None:
+    """Score one pair, so that no batch waits for what is loaded on first use.
+
+    A pair that fails is logged and no more: an endpoint may be away for a moment, and a scorer
+    that goes on failing opens the circuit breaker.
+
+    Raises:
+        ReleaseRefused: the scorer as a whole is broken.
+    """
+    from scoring_worker import Pair  # noqa: PLC0415 - torch: seconds, and only this role's
+
+    try:
+        (assessment,) = scorer.assess([Pair(*WARM_UP)])
+    except (RuntimeError, ValueError) as error:
+        raise ReleaseRefused(
+            f"scorer {scorer.name!r} is broken: {type(error).__name__} on a plain pair; run "
+            "`safepassage doctor`, or `safepassage rollback`"
+        ) from error
+    if assessment.failure:
+        log.warning("warm_up_failed", scorer=scorer.name, reason=assessment.failure)
+
+
+class ScoreSource:
+    """Runs the score role, follows the releases, and keeps the shadow beside it."""
+
+    def __init__(
+        self,
+        source: BatchSource,
+        live: LiveScorer,
+        shadow: ShadowScoring,
+        settings: Settings,
+        held: InForce,
+    ) -> None:
+        self.progress = source.progress
+        self._source = source
+        self._live = live
+        self._shadow = shadow
+        self._settings = settings
+        self._held = held
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Score until ``stop`` is set.
+
+        Raises:
+            ReleaseRefused: what was released cannot be put into force.
+            Exception: what stopped the role (see `Delivery.handle`).
+        """
+        working = asyncio.create_task(self._source.run(stop))
+        following = asyncio.create_task(self._follow())
+        shadowing = asyncio.create_task(self._shadow.run())
+        try:
+            await asyncio.wait((working, following), return_when=asyncio.FIRST_COMPLETED)
+            stop.set()
+            await asyncio.wait((working,))
+        finally:
+            for task in (working, following, shadowing):
+                task.cancel()
+            await asyncio.gather(following, shadowing, return_exceptions=True)
+        if not following.cancelled():
+            following.result()
+        working.result()
+
+    async def _follow(self) -> None:
+        async for release in follow_releases(self._settings, self._held):
+            await self._obey(release)
+
+    async def _obey(self, release: ScorerRelease) -> None:
+        if release.slot == "shadow":
+            self._shadow.change_to(release.scorer, release.revision)
+        elif release.scorer is None:
+            raise ReleaseRefused("a live release names no scorer; run `safepassage rollback`")
+        else:
+            await self._live.change_to(release.scorer, release.revision)

@@ -1,0 +1,206 @@
+"""Promote, roll back, shadow: releases, and the gold labels that a promotion must pass."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from schemas import AlignedExtraction, Document, Extraction, Response, ScorerRelease, Verdict
+from schemas.hypothesis import hypothesis
+from scoring_worker import Pair, Scorer
+from scoring_worker.evaluation import Sources, read_dataset, read_documents
+from scoring_worker.evaluation.cases import Case, Lost
+from scoring_worker.evaluation.promotion_test import Bounds, GateResult, judge_candidate
+from streams.labels.from_reviews import Label, labels, read_reviews, reviewed_cases
+from streams.settings import Settings
+from streams.wiring import new_aligner
+
+from .live_scorer import Load, load_released
+from .releases import ReleaseRefused, publish_release, releases_in_force
+
+
+@dataclass(frozen=True, slots=True)
+class Incumbent:
+    """The scorer that decides now. ``revision`` is None where none was ever released."""
+
+    name: str
+    revision: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Who releases, and why."""
+
+    by: str
+    reason: str
+
+
+def absolute(scorer: str) -> str:
+    """A folder's name as every worker would have to spell it; other names as they are."""
+    folder = Path(scorer).expanduser()
+    return str(folder.resolve()) if folder.is_dir() else scorer
+
+
+async def incumbent(settings: Settings) -> Incumbent:
+    """The released live scorer, or the configured one where none is released."""
+    release = (await releases_in_force(settings)).releases.get("live")
+    if release and release.scorer:
+        return Incumbent(release.scorer, release.revision)
+    return Incumbent(settings.scorer, None)
+
+
+async def reviewed_gold(settings: Settings, since: datetime | None = None) -> list[Case]:
+    """The standing reviews as labelled cases, corrections included as supported ones.
+
+    Quotes that were not found are left out: no scorer ever sees them.
+    """
+    reviews, _ = await read_reviews(settings)
+    found = [label for case in reviewed_cases(reviews, since) for label in labels(case)]
+    return [_case(label) for label in found if label.passage]
+
+
+def labelled_gold(
+    paths: Sequence[Path], documents: Sequence[Path], settings: Settings
+) -> list[Case]:
+    """Files of labelled extractions (aligned here, as when they are live) or pairs, as cases.
+
+    Raises:
+        ReleaseRefused: a file holds answers instead.
+        ValueError: a file cannot be read as labels.
+        OSError: a file cannot be opened.
+    """
+    aligner = new_aligner(settings)
+
+    def align(
+        document: Document, extractions: Sequence[Extraction]
+    ) -> Sequence[AlignedExtraction | Verdict]:
+        return asyncio.run(aligner.align(document.text, document.ref(), extractions))
+
+    def ground(_response: Response, _as_one: bool) -> Sequence[AlignedExtraction | Verdict]:
+        raise ReleaseRefused("a gate takes labelled extractions or pairs, not answers")
+
+    try:
+        sources = Sources(read_documents(documents), align, ground)
+        return [case for path in paths for case in read_dataset(path, sources).cases]
+    finally:
+        aligner.close()
+
+
+async def hold_against(
+    settings: Settings, candidate: str, cases: Sequence[Case], bounds: Bounds, load: Load
+) -> tuple[Incumbent, GateResult]:
+    """Judge the candidate against whoever decides now.
+
+    Raises:
+        ReleaseRefused: one of the two cannot be loaded, or they are the same.
+    """
+    live = await incumbent(settings)
+    old = await asyncio.to_thread(load_released, load, live.name, live.revision)
+    try:
+        new = await asyncio.to_thread(load_released, load, candidate, None)
+        try:
+            return live, await asyncio.to_thread(_compare, cases, old, new, bounds)
+        finally:
+            new.close()
+    finally:
+        old.close()
+
+
+async def promote(
+    settings: Settings, live: Incumbent, result: GateResult, candidate: str, signed: Signature
+) -> ScorerRelease:
+    """Put the candidate into force.
+
+    Raises:
+        ReleaseRefused: it did not pass, or another scorer went live meanwhile.
+    """
+    if not result.passed:
+        raise ReleaseRefused("the candidate does not meet the bounds; nothing was changed")
+    if await incumbent(settings) != live:
+        raise ReleaseRefused("another scorer went live meanwhile; compare with that one")
+    release = ScorerRelease(
+        slot="live",
+        scorer=candidate,
+        revision=result.candidate.revision,
+        previous=live.name,
+        previous_revision=result.incumbent.revision,
+        released_at=datetime.now(UTC),
+        released_by=signed.by,
+        reason=signed.reason,
+    )
+    await publish_release(settings, release)
+    return release
+
+
+async def rollback(settings: Settings, signed: Signature) -> ScorerRelease:
+    """Put the scorer before the last promotion into force again.
+
+    Raises:
+        ReleaseRefused: there is no promotion to take back.
+    """
+    release = (await releases_in_force(settings)).releases.get("live")
+    if release is None or release.previous is None:
+        why = "nothing was promoted yet" if release is None else "the last release was a rollback"
+        raise ReleaseRefused(f"there is nothing to roll back to: {why}")
+    restored = ScorerRelease(
+        slot="live",
+        scorer=release.previous,
+        revision=release.previous_revision,
+        released_at=datetime.now(UTC),
+        released_by=signed.by,
+        reason=signed.reason,
+    )
+    await publish_release(settings, restored)
+    return restored
+
+
+async def shadow(
+    settings: Settings, candidate: str | None, load: Load, signed: Signature
+) -> ScorerRelease:
+    """Let the candidate judge beside the live scorer; None ends that.
+
+    Raises:
+        ReleaseRefused: it cannot be loaded.
+    """
+    revision = None
+    if candidate is not None:
+        scorer = await asyncio.to_thread(load_released, load, candidate, None)
+        revision = scorer.revision
+        scorer.close()
+    release = ScorerRelease(
+        slot="shadow",
+        scorer=candidate,
+        revision=revision,
+        released_at=datetime.now(UTC),
+        released_by=signed.by,
+        reason=signed.reason,
+    )
+    await publish_release(settings, release)
+    return release
+
+
+def _compare(cases: Sequence[Case], old: Scorer, new: Scorer, bounds: Bounds) -> GateResult:
+    if old.revision == new.revision:
+        raise ReleaseRefused(f"revision {new.revision} is live already")
+    return judge_candidate(cases, old, new, bounds)
+
+
+def _case(label: Label) -> Case:
+    verdict = label.verdict
+    pair = Pair(
+        premise=label.passage,
+        hypothesis=hypothesis(verdict.entity_type, label.value),
+        entity_type=verdict.entity_type,
+        value=label.value,
+    )
+    low_evidence = verdict.alignment is not None and verdict.alignment.low_evidence
+    return Case(
+        id=verdict.extraction_id,
+        group=verdict.doc_id,
+        supported=bool(label.label),
+        entity_type=verdict.entity_type,
+        parts=(Lost("low_evidence") if low_evidence else pair,),
+    )

@@ -1,0 +1,157 @@
+"""A candidate that judges live traffic beside the live scorer, without deciding.
+
+Nothing of it may reach the live path. It gets what was scored live through a short queue that
+drops when it is full; it works in a daemon thread that is given up when it hangs, and rests in
+proportion to its work; its errors are counted and, when they go on, turn it off until the next
+release. Its verdicts are a measurement: what a crash or a full queue takes is not made up for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import structlog
+
+from schemas import AlignedExtraction, judge
+from streams.kafka.publisher import Publisher
+from streams.kafka.records import Outgoing
+from streams.runtime import metrics
+from streams.topics import SHADOW
+
+if TYPE_CHECKING:
+    from scoring_worker import Scorer
+
+T = TypeVar("T")
+
+log = structlog.get_logger(__name__)
+
+QUEUED_BATCHES = 8
+SECONDS_PER_BATCH = 60.0
+SECONDS_TO_LOAD = 300.0
+FAILURES_IN_A_ROW = 3
+# The share of its time that it may work: the rest of the machine belongs to the live scorer.
+DUTY = 0.5
+
+
+class ShadowScoring:
+    """The shadow of one worker. ``load`` makes a scorer of its name."""
+
+    def __init__(
+        self,
+        publisher: Publisher,
+        load: Callable[[str], Scorer],
+        *,
+        seconds_per_batch: float = SECONDS_PER_BATCH,
+        duty: float = DUTY,
+    ) -> None:
+        self._publisher = publisher
+        self._load = load
+        self._seconds_per_batch = seconds_per_batch
+        self._duty = duty
+        self._wanted: tuple[str, str | None] | None = None
+        self._changed = asyncio.Event()
+        self._queue: asyncio.Queue[Sequence[AlignedExtraction]] = asyncio.Queue(QUEUED_BATCHES)
+
+    def change_to(self, name: str | None, revision: str | None) -> None:
+        """Shadow with another scorer from now on, or with none."""
+        self._wanted = (name, revision) if name else None
+        self._changed.set()
+
+    def offer(self, aligned: Sequence[AlignedExtraction]) -> None:
+        """Take what was just scored live, or drop it. Never waits and never raises."""
+        if self._wanted is None:
+            return
+        try:
+            self._queue.put_nowait(aligned)
+        except asyncio.QueueFull:
+            metrics.SHADOW.labels("dropped").inc(len(aligned))
+
+    async def run(self) -> None:
+        """Shadow until cancelled; it never raises."""
+        while True:
+            self._changed.clear()
+            changing = asyncio.ensure_future(self._changed.wait())
+            working = asyncio.ensure_future(self._shadow_with(self._wanted))
+            try:
+                await asyncio.wait((changing, working), return_when=asyncio.FIRST_COMPLETED)
+                _log_end(working)
+                await changing
+            finally:
+                working.cancel()
+                changing.cancel()
+                await asyncio.gather(working, return_exceptions=True)
+
+    async def _shadow_with(self, wanted: tuple[str, str | None] | None) -> None:
+        if wanted is None:
+            return
+        name, revision = wanted
+        scorer = await in_daemon_thread(lambda: self._load(name), SECONDS_TO_LOAD)
+        if revision is not None and scorer.revision != revision:
+            raise ValueError(f"has revision {scorer.revision} here, but {revision} was released")
+        log.info("shadowing", scorer=name, revision=scorer.revision)
+        failures = 0
+        while failures < FAILURES_IN_A_ROW:
+            failures = 0 if await self._score(scorer, await self._queue.get()) else failures + 1
+        raise RuntimeError(f"failed {failures} times in a row")
+
+    async def _score(self, scorer: Scorer, aligned: Sequence[AlignedExtraction]) -> bool:
+        from scoring_worker import Pair  # noqa: PLC0415 - brings the scorers' libraries
+
+        pairs = [Pair.of(event) for event in aligned]
+        started = time.perf_counter()
+        try:
+            assessments = await in_daemon_thread(
+                lambda: scorer.assess(pairs), self._seconds_per_batch
+            )
+            verdicts = [judge(e, a) for e, a in zip(aligned, assessments, strict=True)]
+            await self._publisher.publish([Outgoing(SHADOW, v.doc_id, v) for v in verdicts])
+        except TimeoutError:
+            raise  # its thread may hang for ever: no other may join it
+        except Exception as error:  # noqa: BLE001 - a candidate may fail in any way it likes
+            metrics.SHADOW.labels("failed").inc(len(aligned))
+            log.warning("shadow_failed", scorer=scorer.name, error=type(error).__name__)
+            return False
+        metrics.SHADOW.labels("judged").inc(len(aligned))
+        await asyncio.sleep((time.perf_counter() - started) * (1 / self._duty - 1))
+        return True
+
+
+async def in_daemon_thread(call: Callable[[], T], seconds: float) -> T:
+    """``call`` in a thread that neither the event loop nor the end of the process waits for.
+
+    Raises:
+        TimeoutError: it takes longer than ``seconds``; the thread is left to itself.
+    """
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[T] = loop.create_future()
+
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if answer.done():
+            return
+        if error:
+            answer.set_exception(error)
+        else:
+            answer.set_result(result)  # type: ignore[arg-type]
+
+    def work() -> None:
+        try:
+            outcome = call(), None
+        except Exception as error:  # noqa: BLE001 - handed to the caller
+            outcome = None, error  # type: ignore[assignment]
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(settle, *outcome)
+
+    threading.Thread(target=work, name="shadow", daemon=True).start()
+    async with asyncio.timeout(seconds):
+        return await answer
+
+
+def _log_end(working: asyncio.Future[None]) -> None:
+    if working.done() and not working.cancelled() and (error := working.exception()):
+        metrics.SHADOW.labels("stopped").inc()
+        log.warning("shadow_stopped", error=type(error).__name__, detail=str(error))

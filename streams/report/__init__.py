@@ -1,0 +1,1 @@
+"""The report role: one summary per document, once all its verdicts are in."""

@@ -1,0 +1,1 @@
+"""What every process has, whatever its role: logs, metrics, health, signals, failures."""

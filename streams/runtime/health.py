@@ -1,0 +1,63 @@
+"""Liveness and metrics over HTTP, answered by the worker's own event loop."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+
+import uvicorn
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from streams.settings import Settings
+
+from .progress import Progress
+
+
+def health_app(progress: Sequence[Progress], stalled_after_seconds: float) -> Starlette:
+    """``/health`` is 200 while every role progresses, 503 naming those that do not;
+    ``/metrics`` is Prometheus's."""
+
+    async def health(_request: Request) -> Response:
+        ages = {p.role: round(p.age_seconds, 1) for p in progress}
+        stalled = [role for role, age in ages.items() if age > stalled_after_seconds]
+        body = {
+            "healthy": not stalled,
+            "stalled": stalled,
+            "seconds_since_progress": ages,
+            "in_flight": {p.role: p.outstanding for p in progress},
+        }
+        return JSONResponse(body, status_code=503 if stalled else 200)
+
+    async def metrics(_request: Request) -> Response:
+        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+    return Starlette(routes=[Route("/health", health), Route("/metrics", metrics)])
+
+
+class QuietServer(uvicorn.Server):
+    """A uvicorn server that leaves signals to the worker."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """The worker has its own handlers."""
+        yield
+
+
+def health_server(settings: Settings, progress: Sequence[Progress]) -> QuietServer | None:
+    """The server, or None where no port is set."""
+    if settings.health_port is None:
+        return None
+    app = health_app(progress, settings.stalled_after_seconds)
+    return quiet_server(app, settings.health_host, settings.health_port)
+
+
+def quiet_server(app: Starlette, host: str, port: int) -> QuietServer:
+    """A server for ``app`` that logs nothing by itself."""
+    config = uvicorn.Config(
+        app, host=host, port=port, log_config=None, access_log=False, lifespan="off"
+    )
+    return QuietServer(config)

@@ -1,0 +1,68 @@
+"""Structured logs: JSON lines with ids, never a text or a secret.
+
+What the libraries log through the standard library comes out in the same form, without their
+arguments at debug level: those may hold records.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import structlog
+
+from streams.settings import Settings
+
+# These log whole records, requests or configurations at the levels below.
+_TALKATIVE = {
+    "aiokafka": logging.ERROR,
+    "abc": logging.ERROR,  # what mode, below faust, calls its services
+    "faust": logging.ERROR,
+    "mode": logging.ERROR,
+    "httpx2": logging.WARNING,
+    "httpx": logging.WARNING,
+    "openai": logging.WARNING,
+    "uvicorn": logging.WARNING,
+    "uvicorn.access": logging.ERROR,
+    "transformers": logging.ERROR,
+}
+
+
+def configure_command_logging(settings: Settings) -> None:
+    """For commands that answer a person: warnings only, readable, and errors of connections are
+    left to the command's own last line."""
+    configure_logging(settings.model_copy(update={"log_format": "console", "log_level": "warning"}))
+    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
+
+
+def configure_logging(settings: Settings, **bound: str) -> None:
+    """Send every log line to stderr in the configured format, with ``bound`` on each of ours."""
+    shared: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+    ]
+    rendered: structlog.typing.Processor = (
+        structlog.processors.JSONRenderer()
+        if settings.log_format == "json"
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    )
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, rendered],
+        )
+    )
+    logging.basicConfig(handlers=[handler], level=settings.log_level.upper(), force=True)
+    for name, level in _TALKATIVE.items():
+        logging.getLogger(name).setLevel(level)
+    structlog.contextvars.bind_contextvars(**bound)

@@ -1,0 +1,1 @@
+"""Verdicts as their consumers want them: each once, counted by extractor, at a glance."""

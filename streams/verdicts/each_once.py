@@ -1,0 +1,182 @@
+"""Verdicts as a consumer wants them: every effect once, though delivery is at-least-once.
+
+A verdict's id is made of its document, its extraction and the scorer's revision (promise P3), so
+a repetition has the id of the first. What a repetition may differ in is where it came from: the
+coordinates of a document that was submitted twice, the time and the tokens a second call to an
+LLM took. What it says must be the same. If it is not, that is a `Conflict`, and is reported
+instead of one of the two being chosen in silence.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from schemas import Coordinates, Verdict
+from streams.kafka.reading import follow_topics, read_topics
+from streams.kafka.records import Received, Record, UnreadableRecord, decode
+from streams.settings import Settings
+from streams.topics import ACCEPTED, QUARANTINE, Topic
+
+VERDICT_TOPICS = (ACCEPTED, QUARANTINE)
+
+# About 150 bytes each. Repetitions come soon after the first, after a restart or a rebalance.
+REMEMBERED_VERDICTS = 2_000_000
+
+# Who extracted it, from which record, and what the calls took: not what the verdict says.
+_PROVENANCE = {
+    "document": {"coordinates"},
+    "extractor": True,
+    "scorers": {"__all__": {"usage"}},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two records with one verdict id that say different things. The first was kept."""
+
+    verdict_id: str
+    first: Coordinates
+    second: Coordinates
+
+    def __str__(self) -> str:
+        return f"verdict {self.verdict_id}: {_place(self.second)} contradicts {_place(self.first)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A record on a topic of verdicts that is none."""
+
+    place: Coordinates
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{_place(self.place)} is no verdict: {self.problem}"
+
+
+Result = Received[Verdict] | Conflict | Unread
+
+
+class Deduplicator:
+    """Lets every verdict through once.
+
+    It remembers the last ``limit`` ids. ``repetitions`` counts what was held back.
+    """
+
+    def __init__(self, limit: int = REMEMBERED_VERDICTS) -> None:
+        self._limit = limit
+        self._seen: OrderedDict[bytes, tuple[bytes, Coordinates]] = OrderedDict()
+        self.repetitions = 0
+
+    def admit(self, received: Received[Verdict]) -> Received[Verdict] | Conflict | None:
+        """The verdict where its id is new; None for a repetition."""
+        verdict = received.event
+        key, said = _key(verdict.id), substance(verdict)
+        known = self._seen.get(key)
+        if known is None:
+            self._remember(key, said, received.record.coordinates)
+            return received
+        if known[0] != said:
+            return Conflict(verdict.id, known[1], received.record.coordinates)
+        self.repetitions += 1
+        return None
+
+    def _remember(self, key: bytes, said: bytes, place: Coordinates) -> None:
+        self._seen[key] = said, place
+        if len(self._seen) > self._limit:
+            self._seen.popitem(last=False)
+
+
+class LatestPerExtraction:
+    """Which record holds the verdict that counts for each extraction, across revisions.
+
+    A person's decision outranks any scorer's; otherwise the later record wins.
+    """
+
+    def __init__(self) -> None:
+        self._latest: dict[bytes, tuple[_Rank, Coordinates]] = {}
+
+    def note(self, received: Received[Verdict]) -> None:
+        """Count ``received``, which was let through by a `Deduplicator`."""
+        key, rank = _key(received.event.extraction_id), _rank(received)
+        known = self._latest.get(key)
+        if known is None or known[0] < rank:
+            self._latest[key] = rank, received.record.coordinates
+
+    def holds(self, received: Received[Verdict]) -> bool:
+        """Whether ``received`` is its extraction's verdict."""
+        known = self._latest.get(_key(received.event.extraction_id))
+        return known is not None and known[1] == received.record.coordinates
+
+
+_Rank = tuple[bool, int, str, int, int]
+
+
+def substance(verdict: Verdict) -> bytes:
+    """A digest of what ``verdict`` says, without where it came from (16 bytes)."""
+    said = verdict.model_dump_json(exclude=_PROVENANCE)  # type: ignore[arg-type]
+    return hashlib.sha256(said.encode()).digest()[:16]
+
+
+async def read_verdicts(
+    settings: Settings,
+    topics: Sequence[Topic] = VERDICT_TOPICS,
+    *,
+    follow: bool = False,
+    every_revision: bool = True,
+) -> AsyncIterator[Result]:
+    """The verdicts on ``topics`` as they are now, each once; with ``follow``, and what comes.
+
+    Without ``every_revision`` there is one verdict for each extraction, whatever number of
+    scorers judged it; the topics are then read twice, and cannot be followed: a verdict that
+    was handed out cannot be taken back.
+
+    Raises:
+        ValueError: ``follow`` without ``every_revision``.
+        UnknownTopic: a topic is missing.
+    """
+    if every_revision:
+        async for result in _once(settings, topics, follow):
+            yield result
+        return
+    if follow:
+        raise ValueError("one verdict per extraction is known only at the end: do not follow")
+    latest = LatestPerExtraction()
+    async for result in _once(settings, topics, follow=False):
+        if isinstance(result, Received):
+            latest.note(result)
+    async for result in _once(settings, topics, follow=False):
+        if not isinstance(result, Received) or latest.holds(result):
+            yield result
+
+
+async def _once(settings: Settings, topics: Sequence[Topic], follow: bool) -> AsyncIterator[Result]:
+    records = (follow_topics if follow else read_topics)(settings, topics)
+    deduplicator = Deduplicator()
+    async for record in records:
+        result = _result(record, deduplicator)
+        if result is not None:
+            yield result
+
+
+def _result(record: Record, deduplicator: Deduplicator) -> Result | None:
+    try:
+        return deduplicator.admit(decode(record, Verdict))
+    except UnreadableRecord as error:
+        return Unread(record.coordinates, str(error))
+
+
+def _rank(received: Received[Verdict]) -> _Rank:
+    record = received.record
+    reviewed = received.event.review is not None
+    return reviewed, record.timestamp, record.topic, record.partition, record.offset
+
+
+def _key(identifier: str) -> bytes:
+    return hashlib.sha256(identifier.encode()).digest()[:16]
+
+
+def _place(place: Coordinates) -> str:
+    return f"{place.topic}-{place.partition}@{place.offset}"

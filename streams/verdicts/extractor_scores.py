@@ -1,0 +1,149 @@
+"""The SafePassage score of each extractor: the share of its extractions that the guardrail let
+through, per model and prompt, from live verdicts (SafePassage paper, Figure 5)."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from schemas import Decision, Verdict
+from schemas.proportion import Proportion
+from schemas.reviews_that_count import case_id
+from streams.kafka.reading import read_topics
+from streams.kafka.records import UnreadableRecord, decode
+from streams.settings import Settings
+from streams.topics import ACCEPTED, QUARANTINE
+
+UNKNOWN_MODEL = "(not recorded)"
+PROMPT_DIGITS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractorScore:
+    """What became of the extractions of one model under one prompt."""
+
+    model: str
+    prompt_digest: str
+    accepted: int
+    quarantined: int
+    undetermined: int
+
+    @property
+    def score(self) -> Proportion:
+        """Accepted of all: an extraction that could not be judged was not shown to be safe."""
+        total = self.accepted + self.quarantined + self.undetermined
+        return Proportion(self.accepted, total)
+
+    @property
+    def name(self) -> str:
+        """For tables and plots: the model and the beginning of the prompt's digest."""
+        prompt = self.prompt_digest[:PROMPT_DIGITS]
+        return (
+            f"{self.model or UNKNOWN_MODEL} · {prompt}" if prompt else self.model or UNKNOWN_MODEL
+        )
+
+
+def scores(counts: Mapping[tuple[str, str, Decision], int]) -> list[ExtractorScore]:
+    """One row for each model and prompt of ``counts``, best first."""
+    extractors = sorted({(model, prompt) for model, prompt, _ in counts})
+    rows = [
+        ExtractorScore(
+            model,
+            prompt,
+            accepted=counts.get((model, prompt, "accepted"), 0),
+            quarantined=counts.get((model, prompt, "quarantined"), 0),
+            undetermined=counts.get((model, prompt, "undetermined"), 0),
+        )
+        for model, prompt in extractors
+    ]
+    return sorted(rows, key=lambda row: row.score.share or 0.0, reverse=True)
+
+
+class ExtractorTally:
+    """Counts each extraction once, with its latest verdict, however often it was judged.
+
+    What a person decided is left out: it says nothing about the guardrail's judgement. Memory
+    is about 150 bytes for each extraction.
+    """
+
+    def __init__(self) -> None:
+        self._latest: dict[int, tuple[int, tuple[str, str, Decision]]] = {}
+
+    def add(self, verdict: Verdict, at: int) -> None:
+        """Count a verdict that was published ``at`` (any clock, compared only with itself)."""
+        if verdict.review is None:
+            case = int(case_id(verdict), 16)
+            known = self._latest.get(case)
+            if known is None or known[0] <= at:
+                self._latest[case] = at, _extractor(verdict)
+
+    def counts(self) -> Counter[tuple[str, str, Decision]]:
+        """Extractions by model, prompt and decision."""
+        return Counter(key for _, key in self._latest.values())
+
+
+async def compare_extractors(
+    settings: Settings, since: datetime | None = None
+) -> list[ExtractorScore]:
+    """The scores from everything on ``accepted`` and ``quarantine``, or from ``since`` on.
+
+    Raises:
+        UnknownTopic: a topic is missing.
+    """
+    start = int(since.timestamp() * 1000) if since else 0
+    tally = ExtractorTally()
+    async for record in read_topics(settings, [ACCEPTED, QUARANTINE]):
+        if record.timestamp >= start:
+            with contextlib.suppress(UnreadableRecord):
+                tally.add(decode(record, Verdict).event, record.timestamp)
+    return scores(tally.counts())
+
+
+def as_json(rows: Iterable[ExtractorScore]) -> list[dict[str, object]]:
+    """The table for programs: counts, the score, and its 95% interval."""
+    return [
+        {
+            "model": row.model,
+            "prompt_digest": row.prompt_digest,
+            "n": row.score.total,
+            "accepted": row.accepted,
+            "quarantined": row.quarantined,
+            "undetermined": row.undetermined,
+            "score": row.score.share,
+            "score_interval": list(row.score.interval),
+        }
+        for row in rows
+    ]
+
+
+def plot(rows: list[ExtractorScore], path: Path) -> None:
+    """The scores with their intervals as an image; the suffix of ``path`` names the format."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - slow, and the table needs none of it
+
+    figure = Figure(figsize=(7.5, 1.3 + 0.45 * len(rows)), layout="constrained")
+    axes = figure.add_subplot()
+    shares = [row.score.share or 0.0 for row in rows]
+    below = [share - row.score.interval[0] for share, row in zip(shares, rows, strict=True)]
+    above = [row.score.interval[1] - share for share, row in zip(shares, rows, strict=True)]
+    axes.errorbar(
+        shares, range(len(rows)), xerr=[below, above], fmt="o", color="#1f5f5b", capsize=3
+    )
+    axes.set_yticks(range(len(rows)), [f"{row.name} (n={row.score.total})" for row in rows])
+    axes.set_xlim(0, 1)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_xlabel("SafePassage score: share of extractions accepted, with 95% interval")
+    axes.grid(axis="x", alpha=0.3)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    figure.savefig(path, dpi=150)
+
+
+def _extractor(verdict: Verdict) -> tuple[str, str, Decision]:
+    extractor = verdict.extractor
+    if extractor is None:
+        return "", "", verdict.decision
+    return sys.intern(extractor.model), sys.intern(extractor.prompt_digest), verdict.decision

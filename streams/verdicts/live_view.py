@@ -1,0 +1,251 @@
+"""The live stream at a glance: rates, lag, what is stopped, the latest verdicts, warnings.
+
+It reads outside every group and asks for other groups' offsets without joining them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter, defaultdict, deque
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from aiokafka import TopicPartition
+from rich.columns import Columns
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from schemas import Verdict, Warning
+from streams.kafka.clients import new_admin
+from streams.kafka.reading import ends, follow_topics, read_topics, tails
+from streams.kafka.records import Record, UnreadableRecord, decode
+from streams.settings import Settings
+from streams.topics import (
+    ACCEPTED,
+    ALIGNMENTS,
+    CLAIMS,
+    DEAD_LETTERS,
+    DOCUMENTS,
+    EXTRACTIONS,
+    MANIFESTS,
+    QUARANTINE,
+    RESPONSES,
+    WARNINGS,
+    Topic,
+)
+
+from .each_once import VERDICT_TOPICS
+
+ROLE_INPUTS: Mapping[str, tuple[Topic, ...]] = {
+    "extract": (DOCUMENTS, RESPONSES),
+    "align": (EXTRACTIONS, CLAIMS),
+    "score": (ALIGNMENTS,),
+    "report": (MANIFESTS, ACCEPTED, QUARANTINE, DEAD_LETTERS),
+}
+COUNTED = tuple(topic for topics in ROLE_INPUTS.values() for topic in topics)
+
+WINDOW_VERDICTS = 2_000
+LATEST_VERDICTS = 8
+LATEST_WARNINGS = 4
+TAIL_RECORDS = 200
+REFRESH_SECONDS = 2.0
+MAX_TYPES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Rates in records a second by topic, and lag in records by role.
+
+    A role that never committed, and so perhaps never ran, has no lag (None).
+    """
+
+    rates: Mapping[str, float]
+    lags: Mapping[str, int | None]
+
+
+@dataclass(slots=True)
+class Stream:
+    """What was seen of the stream lately: bounded, whatever comes."""
+
+    window: deque[tuple[str, bool]] = field(default_factory=lambda: deque(maxlen=WINDOW_VERDICTS))
+    latest: deque[Verdict] = field(default_factory=lambda: deque(maxlen=LATEST_VERDICTS))
+    warnings: deque[Warning] = field(default_factory=lambda: deque(maxlen=LATEST_WARNINGS))
+
+    def note(self, event: Verdict | Warning) -> None:
+        """Count one event."""
+        if isinstance(event, Warning):
+            self.warnings.append(event)
+            return
+        self.window.append((event.entity_type, event.decision != "accepted"))
+        self.latest.append(event)
+
+    def stopped_by_type(self) -> list[tuple[str, int, int]]:
+        """Entity type, how many were stopped, of how many; most frequent types first."""
+        totals: Counter[str] = Counter()
+        stopped: Counter[str] = Counter()
+        for entity_type, was_stopped in self.window:
+            totals[entity_type] += 1
+            stopped[entity_type] += was_stopped
+        return [(name, stopped[name], count) for name, count in totals.most_common(MAX_TYPES)]
+
+
+class TrafficMeter:
+    """Measures `Traffic` from one call to the next."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._last: tuple[float, dict[str, int]] | None = None
+
+    async def read(self) -> Traffic:
+        """Rates since the last call (0 at the first), and lags as they are."""
+        reach = await ends(self._settings, COUNTED)
+        committed = await self._committed(reach)
+        now, totals = time.monotonic(), _totals(reach)
+        before, former = self._last or (now, totals)
+        self._last = now, totals
+        seconds = max(now - before, 1e-9)
+        rates = {name: max(0, totals[name] - former.get(name, 0)) / seconds for name in totals}
+        return Traffic(
+            {topic.name: rates[self._settings.topic(topic.name)] for topic in COUNTED},
+            {role: self._lag(role, reach, committed[role]) for role in ROLE_INPUTS},
+        )
+
+    def _lag(
+        self,
+        role: str,
+        reach: Mapping[TopicPartition, int],
+        committed: Mapping[TopicPartition, int],
+    ) -> int | None:
+        names = {self._settings.topic(topic.name) for topic in ROLE_INPUTS[role]}
+        if not any(offset >= 0 for offset in committed.values()):
+            return None
+        behind = (
+            end - max(0, committed.get(tp, 0)) for tp, end in reach.items() if tp.topic in names
+        )
+        return sum(max(0, records) for records in behind)
+
+    async def _committed(
+        self, reach: Iterable[TopicPartition]
+    ) -> dict[str, dict[TopicPartition, int]]:
+        """The offsets that each role's group committed."""
+        by_topic: dict[str, list[TopicPartition]] = defaultdict(list)
+        for tp in reach:
+            by_topic[tp.topic].append(tp)
+        admin = new_admin(self._settings)
+        await admin.start()
+        try:
+            committed = {}
+            for role, topics in ROLE_INPUTS.items():
+                wanted = [
+                    tp for topic in topics for tp in by_topic[self._settings.topic(topic.name)]
+                ]
+                group = self._settings.group(role)
+                held = await admin.list_consumer_group_offsets(group, None, wanted)
+                committed[role] = {tp: known.offset for tp, known in held.items()}
+            return committed
+        finally:
+            await admin.close()
+
+
+async def snapshot(settings: Settings) -> RenderableType:
+    """The stream as it is, measured over about a second."""
+    meter, stream = TrafficMeter(settings), Stream()
+    await meter.read()
+    topics = (*VERDICT_TOPICS, WARNINGS)
+    start = await tails(settings, topics, TAIL_RECORDS)
+    records = [record async for record in read_topics(settings, topics, start=start)]
+    for record in sorted(records, key=lambda record: record.timestamp):
+        _note(stream, record, settings)
+    await asyncio.sleep(1)
+    return render(stream, await meter.read())
+
+
+async def watch(settings: Settings) -> AsyncIterator[RenderableType]:
+    """The stream as it goes on, without end, every two seconds.
+
+    Raises:
+        UnknownTopic: a topic is missing.
+    """
+    meter, stream = TrafficMeter(settings), Stream()
+    topics = (*VERDICT_TOPICS, WARNINGS)
+    start = await tails(settings, topics, TAIL_RECORDS)
+
+    async def follow() -> None:
+        async for record in follow_topics(settings, topics, start=start):
+            _note(stream, record, settings)
+
+    following = asyncio.create_task(follow())
+    try:
+        while not following.done():
+            yield render(stream, await meter.read())
+            await asyncio.sleep(REFRESH_SECONDS)
+        following.result()
+    finally:
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
+
+
+def render(stream: Stream, traffic: Traffic) -> RenderableType:
+    """The view. Texts of documents are never read as markup."""
+    parts: list[RenderableType] = [
+        Columns([_roles(traffic), _stopped(stream)]),
+        _latest(stream),
+    ]
+    if stream.warnings:
+        parts.append(_warnings(stream))
+    return Group(*parts)
+
+
+def _roles(traffic: Traffic) -> Table:
+    table = Table("role", "in /s", "lag", title="Roles", title_justify="left")
+    for role, topics in ROLE_INPUTS.items():
+        rate, lag = sum(traffic.rates[topic.name] for topic in topics), traffic.lags[role]
+        table.add_row(role, f"{rate:.1f}", "never ran" if lag is None else str(lag))
+    for topic in (ACCEPTED, QUARANTINE, DEAD_LETTERS):
+        table.add_row(f"→ {topic.name}", f"{traffic.rates[topic.name]:.1f}", "")
+    return table
+
+
+def _stopped(stream: Stream) -> Table:
+    title = f"Stopped, of the last {len(stream.window)}"
+    table = Table("entity type", "stopped", "of", title=title, title_justify="left")
+    for name, stopped, total in stream.stopped_by_type():
+        table.add_row(Text(name[:40]), f"{stopped / total:.0%}", str(total))
+    return table
+
+
+def _latest(stream: Stream) -> Table:
+    table = Table("decision", "claim", "score", "why", title="Latest", title_justify="left")
+    for verdict in reversed(stream.latest):
+        score = "–" if verdict.score is None else f"{verdict.score:.2f}"
+        why = ", ".join(verdict.reasons)
+        table.add_row(verdict.decision, Text(verdict.hypothesis[:60]), score, why)
+    return table
+
+
+def _warnings(stream: Stream) -> Table:
+    table = Table("when", "measure", "type", "", title="Warnings", title_justify="left")
+    for warning in reversed(stream.warnings):
+        entity_type = Text(warning.entity_type or "all")
+        when = f"{warning.raised_at:%Y-%m-%d %H:%M}"
+        table.add_row(when, warning.measure, entity_type, Text(warning.detail))
+    return table
+
+
+def _note(stream: Stream, record: Record, settings: Settings) -> None:
+    try:
+        if record.topic == settings.topic(WARNINGS.name):
+            stream.note(decode(record, Warning).event)
+        else:
+            stream.note(decode(record, Verdict).event)
+    except UnreadableRecord:
+        return
+
+
+def _totals(reach: Mapping[TopicPartition, int]) -> dict[str, int]:
+    totals: Counter[str] = Counter()
+    for tp, end in reach.items():
+        totals[tp.topic] += end
+    return dict(totals)

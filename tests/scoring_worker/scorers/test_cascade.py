@@ -1,0 +1,117 @@
+"""The cascade: cheap decisions first, an LLM only where the encoder is uncertain."""
+
+from __future__ import annotations
+
+import pytest
+
+from schemas import Assessment, Finding, ScorerTrail, Usage
+from scoring_worker.scorer import Pair
+from scoring_worker.scorers.cascade import CascadeScorer, Savings
+
+
+class Fixed:
+    """Scores by the pair's value; None fails. Remembers what it was asked."""
+
+    def __init__(self, scores, *, name="fixed", usage=None, short=False):
+        self.scores, self.name, self.usage, self.short = scores, name, usage, short
+        self.revision, self.asked, self.closed = f"{name}-1", [], False
+
+    def assess(self, pairs):
+        self.asked += [pair.value for pair in pairs]
+        return [self._one(pair) for pair in pairs][: len(pairs) - self.short]
+
+    def _one(self, pair):
+        common = {"scorer": self.name, "revision": self.revision}
+        score = self.scores[pair.value]
+        trail = ScorerTrail(**common, score=score, threshold=0.4, usage=self.usage)
+        if score is None:
+            return Assessment(**common, failure="scorer_failed", trail=(trail,))
+        finding = Finding(code=f"seen_by_{self.name}")
+        return Assessment(**common, score=score, threshold=0.4, findings=(finding,), trail=(trail,))
+
+    def close(self):
+        self.closed = True
+
+
+def claim(value):
+    return Pair(f"a passage that says {value}", value, "Claim", value)
+
+
+def date(premise, year):
+    return Pair(premise, f"Hearing Date: May 4, {year}", "Hearing Date", {"yyyy": year, "mm": 5})
+
+
+@pytest.fixture
+def parts():
+    encoder = Fixed({"high": 0.95, "low": 0.02, "middle": 0.5, "failed": None}, name="encoder")
+    llm = Fixed({"middle": 1.0}, name="llm", usage=Usage(input_tokens=9, cost_usd=0.1))
+    return encoder, llm
+
+
+def test_only_uncertain_pairs_reach_the_llm(parts):
+    """The encoder decides what it is sure of; the savings are counted."""
+    encoder, llm = parts
+    cascade = CascadeScorer(encoder, llm)
+    answers = cascade.assess([claim(v) for v in ("high", "middle", "low", "failed")])
+    assert llm.asked == ["middle"]
+    assert [answer.score for answer in answers] == [0.95, 1.0, 0.02, None]
+    assert answers[3].failure == "scorer_failed"
+    assert {answer.scorer for answer in answers} == {"cascade"}
+    assert {answer.revision for answer in answers} == {cascade.revision}
+    assert cascade.savings == Savings(pairs=4, by_checks=0, by_encoder=3, by_llm=1)
+    assert cascade.savings.share == 0.75
+
+
+def test_the_trail_names_every_step(parts):
+    """Both scorers with their scores, the LLM's cost, and the findings of both."""
+    (answer,) = CascadeScorer(*parts).assess([claim("middle")])
+    assert [step.scorer for step in answer.trail] == ["encoder", "llm"]
+    assert answer.trail[1].usage.cost_usd == 0.1
+    assert [finding.code for finding in answer.findings] == ["seen_by_encoder", "seen_by_llm"]
+
+
+def test_a_decisive_check_saves_even_the_encoder(parts):
+    """Another date in the passage settles it, and the finding says why."""
+    encoder, llm = parts
+    (answer,) = CascadeScorer(encoder, llm).assess([date("Date of hearing: May 4, 2014", 2013)])
+    assert encoder.asked == llm.asked == []
+    assert answer.score == 0.0
+    assert answer.score < answer.threshold
+    assert [finding.code for finding in answer.findings] == ["date_differs"]
+    assert answer.trail[0].scorer == "checks"
+
+
+def test_what_the_llm_cannot_grade_is_undetermined(parts):
+    """The encoder was uncertain: without the LLM nobody accepts the pair."""
+    encoder, _ = parts
+    (answer,) = CascadeScorer(encoder, Fixed({"middle": None}, name="llm")).assess(
+        [claim("middle")]
+    )
+    assert (answer.score, answer.failure) == (None, "scorer_failed")
+    assert [step.scorer for step in answer.trail] == ["encoder", "llm"]
+
+
+def test_a_short_answer_is_an_error(parts):
+    """Scores are never shifted onto other pairs."""
+    encoder, _ = parts
+    with pytest.raises(RuntimeError, match="0 of 1"):
+        CascadeScorer(encoder, Fixed({"middle": 1.0}, short=True)).assess([claim("middle")])
+
+
+def test_the_band_is_part_of_the_revision(parts):
+    """Another band decides otherwise; one outside [0, 1] is refused."""
+    encoder, llm = parts
+    assert CascadeScorer(encoder, llm).revision == CascadeScorer(encoder, llm).revision
+    wide = CascadeScorer(encoder, llm, band=(0.0, 1.0))
+    assert wide.revision != CascadeScorer(encoder, llm).revision
+    with pytest.raises(ValueError, match="band"):
+        CascadeScorer(encoder, llm, band=(0.5, 1.5))
+
+
+def test_nothing_to_do_and_closing(parts):
+    """No pairs, no calls; closing closes both."""
+    cascade = CascadeScorer(*parts)
+    assert cascade.assess([]) == []
+    assert cascade.savings.share is None
+    cascade.close()
+    assert all(part.closed for part in parts)

@@ -1,0 +1,377 @@
+"""``evaluate``, ``train`` and ``calibrate`` from the command line, on tiny models and data."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+from typer.testing import CliRunner
+
+from scoring_worker import load_scorer
+from scoring_worker.manifest import ScorerManifest
+from streams.cli import app
+from streams.runtime.errors import OperatorError
+from tests.scoring_worker import tiny
+
+WORDS = ("may", "june", "ann lee", "bob ray", "ottawa", "2015", "2016", "counsel", "held")
+
+
+def write(path, rows):
+    """Rows as JSON lines."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return str(tiny.bert(tmp_path_factory.mktemp("model")))
+
+
+@pytest.fixture(scope="module")
+def gold(tmp_path_factory):
+    """(labelled extractions, their documents): 12 documents of two extractors' work."""
+    folder = tmp_path_factory.mktemp("gold")
+    chooser = random.Random(0)
+    documents, rows = [], []
+    for number in range(12):
+        lines = [" ".join(chooser.choices(WORDS, k=6)) for _ in range(4)]
+        documents.append({"id": f"d{number}", "text": "\n".join(lines), "meta": {"a": 1}})
+        for at, line in enumerate(lines):
+            rows.append(
+                {
+                    "id": f"{number}-{at}",
+                    "doc_id": f"d{number}",
+                    "entity_type": "Judge",
+                    "value": chooser.choice(WORDS),
+                    "context": line if at else "never written, no",
+                    "label": at % 2,
+                    "kind": "made",
+                    "why": "",
+                    "source": "test",
+                    "extractor": {"model": ("small", "large")[at // 2]},
+                }
+            )
+    return write(folder / "gold.jsonl", rows), write(folder / "documents.jsonl", documents)
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory, model):
+    """120 typed pairs of 30 documents, labelled for the most part as the random model thinks."""
+    chooser = random.Random(1)
+    asked = [
+        tiny.pair(" ".join(chooser.choices(WORDS, k=4)), chooser.choice(WORDS), "Judge")
+        for _ in range(120)
+    ]
+    scores = [one.score for one in load_scorer(model).assess(asked)]
+    middle = sorted(scores)[60]
+    rows = [
+        {
+            "premise": pair.premise,
+            "hypothesis": pair.hypothesis,
+            "entity_type": pair.entity_type,
+            "value": pair.value,
+            "doc_id": f"d{at % 30}",
+            "label": int((score > middle) != (chooser.random() < 0.1)),
+        }
+        for at, (pair, score) in enumerate(zip(asked, scores, strict=True))
+    ]
+    return write(tmp_path_factory.mktemp("pairs") / "pairs.jsonl", rows)
+
+
+def invoke(*arguments):
+    """The command's result; failures that are not for the operator are raised."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def test_evaluate_writes_figures_of_every_data_set_and_scorer(model, gold, pairs, tmp_path):
+    """Data sets of two kinds, two scorers; a table each, and a report."""
+    other = tiny.bert(tmp_path / "other", seed=1)
+    out, report = tmp_path / "out.json", tmp_path / "report"
+    result = invoke(
+        "evaluate",
+        gold[0],
+        pairs,
+        "--documents",
+        gold[1],
+        "--scorer",
+        model,
+        "--scorer",
+        other,
+        "--json",
+        out,
+        "--report",
+        report,
+        "--labels",
+        "made for a test",
+    )
+    assert result.exit_code == 0
+    assert "finding the 24 unsupported of 48" in result.stdout
+    written = json.loads(out.read_text())
+    assert written["version"] == 1
+    rows = {(row["dataset"], row["scorer"]): row for row in written["results"]}
+    assert len(rows) == 4
+    row = rows["gold", model]
+    assert (row["n"], row["pairs"], row["reasons"]["not_found"]) == (48, 36, 12)
+    assert row["labels"] == "made for a test"
+    assert row["revision"] == load_scorer(model).revision != rows["gold", str(other)]["revision"]
+    assert 0 < row["latency_ms_p50"] <= row["latency_ms_p99"]
+    assert row["pairs_per_second"] > 0
+    assert (report / "report.md").read_text().count("## ") >= 2
+
+
+def test_evaluate_goes_on_after_a_bad_row_and_exits_1(model, tmp_path):
+    """The good rows are judged; stderr has one line for the bad one."""
+    path = tmp_path / "pairs.jsonl"
+    path.write_text('{"premise":"a","hypothesis":"b","label":1}\nnonsense\n')
+    result = invoke("evaluate", path, "-s", model, "--json", tmp_path / "out.json")
+    assert result.exit_code == 1
+    assert len([line for line in result.stderr.splitlines() if "pairs.jsonl:2" in line]) == 1
+    (row,) = json.loads((tmp_path / "out.json").read_text())["results"]
+    assert (row["n"], row["refused"], row["auroc"]) == (1, 1, None)
+
+
+def test_evaluate_on_a_share_of_the_documents(model, pairs, tmp_path):
+    """--limit takes whole documents."""
+    invoke("evaluate", pairs, "-s", model, "--limit", 10, "--json", tmp_path / "out.json")
+    (row,) = json.loads((tmp_path / "out.json").read_text())["results"]
+    assert row["n"] == 12
+
+
+def test_answers_and_annotated_documents_go_through_the_real_pipeline(model, tmp_path):
+    """A claim is judged as one, an answer by sentences; entities are aligned in their text."""
+    answers = [
+        {"id": "a", "context": "Ann Lee presided. It rained.", "claim": "Ann. Lee", "label": 1},
+        {"id": "b", "context": ["Ann Lee."], "response": "Ann Lee. Zebras.", "label": 0, "x": []},
+    ]
+    text = "Before: Ann Lee\nCounsel: Bob Ray\n"
+    entities = [
+        {"type": "JUDGE", "start": 8, "end": 15},
+        {"type": "LAWYER", "start": 25, "end": 32},
+    ]
+    files = [
+        write(tmp_path / "answers.jsonl", answers),
+        write(tmp_path / "ner.jsonl", [{"id": "d", "text": text, "entities": entities}]),
+    ]
+    invoke("evaluate", *files, "-s", model, "--json", tmp_path / "out.json")
+    one, two = json.loads((tmp_path / "out.json").read_text())["results"]
+    assert (one["dataset_kind"], one["n"], one["pairs"]) == ("responses", 2, 2)
+    assert (two["dataset_kind"], two["by_kind"]["annotated"]["n"]) == ("entities", 2)
+    assert two["reasons"].get("not_found") is None
+
+
+def test_table1_stands_beside_the_published_figures(model, pairs, tmp_path):
+    """Ours and the paper's, which are marked as of other data."""
+    out = tmp_path / "out.json"
+    result = invoke("evaluate", pairs, "--experiment", "table1", "-s", model, "--json", out)
+    assert "Paper, Table 1" in result.stdout
+    written = json.loads(out.read_text())
+    assert [row["f1"] for row in written["published"]] == [0.364, 0.253, 0.804, 0.822, 0.891, 0.827]
+    assert "other data" in written["published_on"]
+    assert written["results"][0]["scorer"] == model
+
+
+def test_figure5_compares_extractor_models(model, gold, tmp_path):
+    """Each model's accepted share beside its labels; the plot is written."""
+    out = tmp_path / "out.json"
+    result = invoke(
+        "evaluate",
+        gold[0],
+        "-d",
+        gold[1],
+        "--experiment",
+        "figure5",
+        "-s",
+        model,
+        "--json",
+        out,
+        "--report",
+        tmp_path / "report",
+    )
+    assert result.exit_code == 0
+    (comparison,) = json.loads(out.read_text())["results"]
+    rows = {row["model"]: row for row in comparison["rows"]}
+    assert rows.keys() == {"small", "large"}
+    assert all(row["n"] == 24 and row["labelled"] == 0.5 for row in rows.values())
+    assert rows["small"]["score"] <= 0.5  # half of its quotes were never written
+    assert (tmp_path / "report" / "gold-figure5.png").exists()
+
+
+def test_figure5_needs_models_to_compare(model, pairs):
+    """Pairs name no extractor."""
+    with pytest.raises(ValueError, match="two models"):
+        invoke("evaluate", pairs, "--experiment", "figure5", "-s", model)
+
+
+def test_figure4_judges_each_document_once_at_every_size(model, gold, tmp_path):
+    """From both starts; the untrained scorer needs no labels."""
+    out = tmp_path / "out.json"
+    result = invoke(
+        "evaluate",
+        gold[0],
+        "-d",
+        gold[1],
+        "--experiment",
+        "figure4",
+        "--silver",
+        model,
+        "--base",
+        model,
+        "--sizes",
+        "0,12",
+        "--folds",
+        2,
+        "--epochs",
+        0.5,
+        "--json",
+        out,
+        "--report",
+        tmp_path / "report",
+    )
+    assert result.exit_code == 0
+    written = json.loads(out.read_text())
+    points = {(point["silver"], point["gold"]): point for point in written["results"]}
+    assert points.keys() == {(silver, size) for silver in (False, True) for size in (0, 12)}
+    assert all(point["n"] == 48 for point in points.values())
+    assert points[True, 12]["trained_on"] == 12
+    assert points[True, 0]["f1"] == points[False, 0]["f1"]
+    assert (tmp_path / "report" / "gold-figure4.png").exists()
+
+
+def test_figure4_refits_the_head_alone_where_asked(gold, tmp_path):
+    """The shipped scorer's head: with silver it can judge at once, without it needs labels."""
+    out = tmp_path / "out.json"
+    head = ("--head-only", "--sizes", "0,24", "--folds", 2, "--json", out)
+    result = invoke("evaluate", gold[0], "-d", gold[1], "--experiment", "figure4", *head)
+    assert result.exit_code == 0
+    written = json.loads(out.read_text())
+    points = {(point["silver"], point["gold"]): point for point in written["results"]}
+    assert points.keys() == {(True, 0), (True, 24), (False, 24)}
+    assert (written["trained"], written["base"]) == ("head", "the checks without an encoder")
+    assert written["absent"] == [
+        "without silver, 0 labels: nothing says how much each check counts"
+    ]
+
+
+def test_figure4_refits_no_head_that_is_not_there(model, pairs):
+    """An encoder alone has none."""
+    with pytest.raises(ValueError, match="without a head"):
+        invoke("evaluate", pairs, "--experiment", "figure4", "--silver", model, "--head-only")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--sizes", "ten"], "no numbers"),
+        (["--sizes", "-1,5"], "0 or more"),
+        (["--folds", "40"], "30 documents for 40 folds"),
+    ],
+)
+def test_figure4_refuses_what_it_cannot_split(model, pairs, arguments, message):
+    """In one line."""
+    with pytest.raises((ValueError, OperatorError), match=message):
+        invoke(
+            "evaluate",
+            pairs,
+            "--experiment",
+            "figure4",
+            "--silver",
+            model,
+            "--base",
+            model,
+            *arguments,
+        )
+
+
+def test_calibrate_writes_a_scorer_that_reaches_its_target(model, pairs, tmp_path):
+    """On the labels it was fitted on; the old scorer stays as it was."""
+    out = tmp_path / "calibrated"
+    result = invoke(
+        "calibrate",
+        pairs,
+        "-s",
+        model,
+        "-o",
+        out,
+        "--target",
+        "recall=0.9",
+        "--name",
+        "mine",
+        "--json",
+        tmp_path / "out.json",
+    )
+    assert result.exit_code == 0
+    report = json.loads((tmp_path / "out.json").read_text())
+    assert report["thresholds"][""]["recall"] >= 0.9
+    assert report["held_out"]["n"] == report["n"] == 120
+    assert (out / "reliability.png").read_bytes().startswith(b"\x89PNG")
+    scorer = load_scorer(out)
+    assert (scorer.name, scorer.revision) == ("mine", report["revision"])
+    manifest = ScorerManifest.load(out)
+    assert manifest.thresholds.default == report["thresholds"][""]["value"]
+    assert manifest.thresholds.by_type.keys() == {"Judge"}
+    assert "Calibrated to recall>=0.9" in (out / "MODEL_CARD.md").read_text()
+
+
+def test_calibrating_twice_starts_from_the_raw_scores(model, pairs, tmp_path):
+    """One calibration is not put upon another."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    invoke("calibrate", pairs, "-s", model, "-o", first, "--kind", "platt")
+    invoke("calibrate", pairs, "-s", first, "-o", second, "--kind", "platt")
+    assert ScorerManifest.load(first).calibration == ScorerManifest.load(second).calibration
+
+
+def test_calibrate_refuses_to_overwrite_and_to_guess(model, pairs, tmp_path):
+    """A folder with something in it, labels of one class, a target that is none."""
+    with pytest.raises(ValueError, match="exists"):
+        invoke("calibrate", pairs, "-s", model, "-o", model)
+    row = {"premise": "a", "hypothesis": "b", "label": 1}
+    path = write(tmp_path / "one.jsonl", [row] * 5)
+    with pytest.raises(ValueError, match="supported and unsupported"):
+        invoke("calibrate", path, "-s", model, "-o", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(OperatorError, match="recall"):
+        invoke("calibrate", pairs, "-s", model, "-o", tmp_path / "out", "--target", "recall")
+
+
+def test_train_writes_a_scorer_that_loads(model, gold, pairs, tmp_path):
+    """Silver pairs, then gold extractions: weights, thresholds and a model card."""
+    folder = tmp_path / "trained"
+    result = invoke(
+        "train",
+        folder,
+        "--gold",
+        gold[0],
+        "-d",
+        gold[1],
+        "--silver",
+        pairs,
+        "--base",
+        model,
+        "--epochs",
+        0.3,
+        "--gold-epochs",
+        0.5,
+        "--rank",
+        2,
+        "--name",
+        "mine",
+        "--source",
+        "made for a test (CC0)",
+    )
+    assert result.exit_code == 0
+    assert "gold.jsonl: 36 pairs, 24 supported" in result.stderr
+    scorer = load_scorer(folder)
+    assert scorer.name == "mine"
+    assert scorer.revision.split("-")[0] in result.stdout
+    assert "made for a test (CC0)" in (folder / "MODEL_CARD.md").read_text()
+
+
+def test_train_without_labels_says_so(tmp_path):
+    """In one line, before anything is loaded or written."""
+    with pytest.raises(OperatorError, match="--gold"):
+        invoke("train", tmp_path / "out")
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,93 @@
+"""Sessions, tokens, names."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streams.console.web.session import SESSION_SECONDS, GuessLimit, Sessions, reviewer_name
+
+TOKEN = "a token"
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_sealed_session_opens_again_also_in_the_next_process() -> None:
+    session = Sessions(TOKEN).new("Ana")
+    assert Sessions(TOKEN).open(Sessions(TOKEN).seal(session)) == session
+
+
+def test_another_token_opens_no_old_session() -> None:
+    assert Sessions("another").open(Sessions(TOKEN).seal(Sessions(TOKEN).new("Ana"))) is None
+
+
+def test_nobody_becomes_another_reviewer_by_editing_the_cookie() -> None:
+    sessions = Sessions(TOKEN)
+    payload, _, signature = sessions.seal(sessions.new("Ana")).partition(".")
+    fields = json.loads(base64.urlsafe_b64decode(payload))
+    forged = base64.urlsafe_b64encode(json.dumps([fields[0], "Ben", fields[2]]).encode()).decode()
+    assert sessions.open(f"{forged}.{signature}") is None
+
+
+def test_a_session_ends() -> None:
+    clock = Clock()
+    sessions = Sessions(TOKEN, clock)
+    cookie = sessions.seal(sessions.new("Ana"))
+    clock.now += SESSION_SECONDS + 1
+    assert sessions.open(cookie) is None
+
+
+@given(st.text())
+def test_no_text_is_a_session(cookie: str) -> None:
+    assert Sessions(TOKEN).open(cookie) is None
+
+
+def test_a_csrf_token_is_of_one_session_and_is_no_session_signature() -> None:
+    sessions = Sessions(TOKEN)
+    ana, ben = sessions.new("Ana"), sessions.new("Ben")
+    assert sessions.csrf_matches(ana, sessions.csrf(ana))
+    assert not sessions.csrf_matches(ben, sessions.csrf(ana))
+    assert sessions.csrf(ana) not in sessions.seal(ana)
+
+
+@given(st.text())
+def test_only_the_token_is_the_token(given_token: str) -> None:
+    assert Sessions(TOKEN).token_matches(given_token) == (given_token.strip() == TOKEN)
+
+
+def test_whoever_guesses_waits_a_minute_and_others_do_not() -> None:
+    clock = Clock()
+    limit = GuessLimit(clock)
+    for _ in range(10):
+        assert not limit.exceeded("1.1.1.1")
+        limit.failed("1.1.1.1")
+    assert limit.exceeded("1.1.1.1")
+    assert not limit.exceeded("2.2.2.2")
+    clock.now += 61
+    assert not limit.exceeded("1.1.1.1")
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("  Ana   Reyes ", "Ana Reyes"),
+        ("Ame\u0301lie", "Am\u00e9lie"),
+        ("", None),
+        ("   ", None),
+        ("x" * 61, None),
+        ("Ana\u202e", None),
+        ("Ana\x07", None),
+    ],
+)
+def test_a_person_has_one_spelling_and_no_tricks(typed: str, name: str | None) -> None:
+    assert reviewer_name(typed) == name

@@ -1,0 +1,163 @@
+"""What a member may commit once a rebalance went over its head.
+
+A commit of a former generation is refused by the broker. The same offsets committed in the next
+one are not: they would take back what others have passed since, and all of it would be done again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from types import SimpleNamespace
+
+import pytest
+from aiokafka import TopicPartition
+from faust.transport.drivers.aiokafka import Consumer as FaustConsumer
+from faust.types import TP, Message
+
+from schemas import Coordinates, Document, ExtractionManifest
+from streams.delivery.delivery import Outcome
+from streams.delivery.faust_source import FaustSource, SafeConsumer
+from streams.kafka.records import Outgoing, Received
+from streams.report.source import ReportSource, _OnAssignment
+from streams.settings import Settings
+from streams.topics import DOCUMENTS, MANIFESTS
+from tests.streams.broker import batch_source, faust_source
+from tests.streams.doubles import FakePublisher, document_role, note_each
+
+PLACE = TP("documents", 0)
+
+
+class FakeConsumer:
+    """Fetches one record, then none; notes the commits."""
+
+    def __init__(self, topic: str, value: bytes) -> None:
+        self.place = TopicPartition(topic, 0)
+        self.value = value
+        self.commits: list[dict[TopicPartition, int]] = []
+
+    def records(self) -> dict[TopicPartition, list[SimpleNamespace]]:
+        record = SimpleNamespace(
+            topic=self.place.topic, partition=0, offset=7, key=b"k", value=self.value, timestamp=0
+        )
+        return {self.place: [record]}
+
+    async def getmany(self, **_options: object) -> dict[TopicPartition, list[SimpleNamespace]]:
+        return self.records()
+
+    async def commit(self, offsets: dict[TopicPartition, int]) -> None:
+        self.commits.append(offsets)
+
+    def highwater(self, _place: TopicPartition) -> int:
+        return 8
+
+
+def source_and_consumer() -> tuple[FaustSource, SafeConsumer]:
+    source = faust_source(document_role(), FakePublisher(), Settings())
+    consumer = SafeConsumer.__new__(SafeConsumer)  # its own beginning needs a running app
+    consumer.source = source
+    return source, consumer
+
+
+class SlowCommits:
+    """Faust's commit, which calls everything committed, when ``ended`` is set."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.ended = asyncio.Event()
+        monkeypatch.setattr(FaustConsumer, "_commit", self.commit)
+
+    async def commit(self, _offsets: object) -> bool:
+        await self.ended.wait()
+        return True
+
+
+@pytest.mark.parametrize(("rebalanced", "committable"), [(False, None), (True, 3)])
+async def test_a_commit_that_ends_after_a_rebalance_counts_for_nothing(
+    monkeypatch: pytest.MonkeyPatch, rebalanced: bool, committable: int | None
+):
+    """Else what is delivered again would not be committed until it had passed the old offset."""
+    commits = SlowCommits(monkeypatch)
+    source, consumer = source_and_consumer()
+    committing = asyncio.create_task(consumer._commit({PLACE: 100}))
+    await asyncio.sleep(0)
+    if rebalanced:
+        source.take_up()
+    source.ledger.delivered(PLACE, 2)
+    source.ledger.finished(PLACE, 2)
+    commits.ended.set()
+    assert await committing
+    assert source.ledger.committable(PLACE) == committable
+    source._directory.cleanup()
+
+
+async def test_nothing_of_a_former_generation_can_be_committed_in_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """A member that slept through a rebalance knows of offsets that others have passed since."""
+    commits: list[dict[TP, int]] = []
+
+    async def commit(self: SafeConsumer) -> None:
+        commits.append(
+            {
+                tp: offset
+                for tp in self._filter_tps_with_pending_acks()
+                if (offset := self.source.ledger.committable(tp)) is not None
+            }
+        )
+
+    async def revoked(*_arguments: object) -> None:
+        commits.append(dict.fromkeys(consumer._filter_tps_with_pending_acks(), 0))
+
+    monkeypatch.setattr(SafeConsumer, "commit_all", commit)
+    monkeypatch.setattr(SafeConsumer, "stop_flow", lambda _self: None)
+    monkeypatch.setattr(FaustConsumer, "on_partitions_revoked", revoked)
+    source, consumer = source_and_consumer()
+    source.take_up()
+    for offset in (3, 4):
+        source.ledger.delivered(PLACE, offset)
+    source.ledger.finished(PLACE, 3)
+    await consumer.on_partitions_revoked({PLACE})
+    await source._deliver(Message("documents", 0, 5, 0.0, 0, {}, b"", b"", None))
+    source.ledger.finished(PLACE, 4)
+    assert commits == [{PLACE: 4}, {}]
+    assert source.ledger.partitions() == ()
+    source._directory.cleanup()
+
+
+@pytest.mark.parametrize(("patience", "commits"), [(10.0, 1), (0.0, 0)])
+async def test_a_batch_that_outlives_its_partitions_commits_nothing(patience: float, commits: int):
+    settings = Settings().model_copy(update={"kafka_rebalance_timeout_seconds": 2 * patience})
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def slow(batch: Sequence[Received[Document]]) -> list[Outcome]:
+        begun.set()
+        await ended.wait()
+        return await note_each(batch)
+
+    source = batch_source(document_role(slow), FakePublisher(), settings)
+    document = Document(id="d", text="text")
+    consumer = FakeConsumer(settings.topic(DOCUMENTS.name), document.to_json())
+    taking = asyncio.create_task(source._take(consumer, consumer.records()))
+    await begun.wait()
+    revoked = asyncio.create_task(source._turn.on_partitions_revoked([consumer.place]))
+    if not commits:
+        await revoked
+    ended.set()
+    await asyncio.gather(taking, revoked)
+    assert consumer.commits == [{consumer.place: 8}] * commits
+
+
+@pytest.mark.parametrize("rebalanced", [False, True])
+async def test_a_report_written_during_a_rebalance_is_not_committed(rebalanced: bool):
+    class Publisher(FakePublisher):
+        async def publish(self, outgoing: Sequence[Outgoing]) -> dict[int, str]:
+            if rebalanced:
+                await _OnAssignment(source).on_partitions_revoked([])
+            return await super().publish(outgoing)
+
+    source = ReportSource(Publisher(), Settings())
+    ref = Document(id="d", text="text").ref(Coordinates(topic="documents", partition=0, offset=0))
+    manifest = ExtractionManifest(document=ref, extraction_ids=())
+    consumer = FakeConsumer(Settings().topic(MANIFESTS.name), manifest.to_json())
+    await source._read_batch(consumer)
+    assert consumer.commits == ([] if rebalanced else [{consumer.place: 8}])

@@ -1,0 +1,184 @@
+"""A report comes once, when the last of a document's extractions ended, in any order of events."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas import (
+    Coordinates,
+    DeadLetter,
+    DocumentRef,
+    DocumentReport,
+    Event,
+    Extraction,
+    ExtractionManifest,
+    Verdict,
+    text_digest,
+    undetermined,
+)
+from streams.report.document_completion import Closed, Tally
+
+
+def ref(doc_id: str = "d", offset: int = 0) -> DocumentRef:
+    place = Coordinates(topic="documents", partition=0, offset=offset)
+    return DocumentRef(id=doc_id, digest=text_digest(doc_id), length=1, coordinates=place)
+
+
+def manifest(document: DocumentRef, *extraction_ids: str) -> ExtractionManifest:
+    return ExtractionManifest(document=document, extraction_ids=extraction_ids)
+
+
+def verdict(document: DocumentRef, extraction_id: str) -> Verdict:
+    extraction = Extraction(
+        id=extraction_id, doc_id=document.id, entity_type="Name", value="A", context="A"
+    )
+    return undetermined(extraction, "scorer_failed", document)
+
+
+def letter(document: DocumentRef, extraction_id: str) -> DeadLetter:
+    return DeadLetter(
+        id=f"letter-{extraction_id}",
+        stage="align",
+        source=Coordinates(topic="extractions", partition=0, offset=0),
+        error="Error",
+        detail="",
+        doc_id=document.id,
+        extraction_id=extraction_id,
+        document=document.coordinates,
+    )
+
+
+class Reader:
+    """Feeds events to a tally as from records with rising offsets."""
+
+    def __init__(self, tally: Tally | None = None) -> None:
+        self.tally = tally or Tally()
+        self.held: set[int] = set()
+        self.reports: list[DocumentReport] = []
+        self.offset = 0
+
+    def read(self, *events: Event) -> list[Closed]:
+        closed: list[Closed] = []
+        for event in events:
+            source = Coordinates(topic="mixed", partition=0, offset=self.offset)
+            self.held.add(self.offset)
+            self.offset += 1
+            closed += self.tally.add(source, event)
+        for done in closed:
+            self.held -= {offset for _, _, offset in done.held}
+            self.reports += [done.report] if done.report else []
+        return closed
+
+
+def test_a_document_without_extractions_is_done_with_its_manifest():
+    reader = Reader()
+    reader.read(manifest(ref()))
+    [report] = reader.reports
+    assert (report.extractions, report.score, reader.held) == (0, None, set())
+
+
+def test_a_report_waits_for_the_last_verdict_and_holds_its_records_until_then():
+    reader = Reader()
+    reader.read(manifest(ref(), "a", "b"), verdict(ref(), "a"))
+    assert (reader.reports, reader.held) == ([], {0, 1})
+    reader.read(verdict(ref(), "b"))
+    [report] = reader.reports
+    assert (report.extractions, report.undetermined, reader.held) == (2, 2, set())
+    assert report.reasons == {"scorer_failed": 2}
+
+
+def test_a_repeated_verdict_counts_once():
+    reader = Reader()
+    reader.read(manifest(ref(), "a", "b"), *[verdict(ref(), "a")] * 3)
+    assert reader.reports == []
+    reader.read(verdict(ref(), "b"))
+    assert [(r.extractions, r.undetermined) for r in reader.reports] == [(2, 2)]
+
+
+def test_a_dead_letter_ends_an_extraction_whether_it_comes_before_or_after_the_manifest():
+    for early in (True, False):
+        reader = Reader()
+        events = [letter(ref(), "a"), manifest(ref(), "a", "b")]
+        reader.read(*(events if early else reversed(events)), verdict(ref(), "b"))
+        [report] = reader.reports
+        assert (report.dead_lettered, report.undetermined, reader.held) == (1, 1, set())
+
+
+def test_what_repeats_after_the_report_is_let_go_at_once():
+    reader = Reader()
+    events = [manifest(ref(), "a", "b"), verdict(ref(), "a"), letter(ref(), "b")]
+    reader.read(*events, *events)
+    assert len(reader.reports) == 1
+    assert reader.held == set()
+
+
+def test_what_was_reported_before_a_restart_is_not_reported_again():
+    reader = Reader()
+    place = ref().coordinates
+    assert place
+    reader.tally.already_reported(place)
+    reader.read(manifest(ref(), "a"), verdict(ref(), "a"))
+    assert (reader.reports, reader.held) == ([], set())
+
+
+def test_the_same_document_submitted_twice_is_reported_twice():
+    reader = Reader()
+    for offset in (0, 1):
+        document = ref(offset=offset)
+        reader.read(manifest(document, "a"), verdict(document, "a"))
+    assert len(reader.reports) == 2
+
+
+def test_events_that_belong_to_no_document_hold_back_nothing():
+    reader = Reader()
+    document = ref().model_copy(update={"coordinates": None})
+    reader.read(verdict(document, "a"), manifest(document, "a"))
+    assert (reader.reports, reader.held) == ([], set())
+
+
+def test_a_document_that_is_never_done_is_given_up_for_later_ones():
+    reader = Reader(Tally(limit=2))
+    for offset in range(3):
+        reader.read(manifest(ref(f"d{offset}", offset), "a"))
+    assert reader.held == {1, 2}
+    for offset in range(3, 6):
+        reader.read(letter(ref("unknown", offset), "a"))
+    assert reader.held == {4, 5}
+
+
+def test_a_new_assignment_starts_from_nothing():
+    reader = Reader()
+    reader.read(manifest(ref(), "a"))
+    reader.tally.clear()
+    reader.held.clear()
+    reader.read(verdict(ref(), "a"), manifest(ref(), "a"))
+    assert len(reader.reports) == 1
+
+
+@given(
+    shape=st.lists(st.lists(st.booleans(), max_size=4), min_size=1, max_size=5),
+    repeats=st.integers(1, 3),
+    seed=st.integers(0, 2**16),
+)
+def test_every_document_is_reported_once_in_any_order_of_events(
+    shape: list[list[bool]], repeats: int, seed: int
+):
+    events: list[Event] = []
+    for number, extractions in enumerate(shape):
+        document = ref(f"d{number}", number)
+        ids = [f"d{number}-e{n}" for n in range(len(extractions))]
+        events.append(manifest(document, *ids))
+        for extraction_id, judged in zip(ids, extractions, strict=True):
+            made = verdict if judged else letter
+            events.append(made(document, extraction_id))
+    repeated = events * repeats
+    random.Random(seed).shuffle(repeated)
+    reader = Reader()
+    reader.read(*repeated)
+    assert sorted(r.document.id for r in reader.reports) == [f"d{n}" for n in range(len(shape))]
+    for report in reader.reports:
+        judged = shape[int(report.document.id[1:])]
+        assert (report.undetermined, report.dead_lettered) == (sum(judged), judged.count(False))
