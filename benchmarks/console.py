@@ -35,8 +35,8 @@ from schemas import (
 )
 from streams.console.desk import ReviewDesk
 from streams.console.index.store import CaseStore
+from streams.console.session import Sessions
 from streams.console.web.app import console_app
-from streams.console.web.session import Sessions
 from streams.console.web.texts import DocumentTexts
 from streams.demo.embedded import free_port
 from streams.kafka.records import Outgoing

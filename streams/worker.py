@@ -5,31 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Sequence
-from typing import Protocol
 
 import structlog
 
 from . import wiring
+from .delivery.source import Source
 from .kafka.admin import create_topics, topic_problems
 from .kafka.clients import new_producer
 from .kafka.publisher import KafkaPublisher
 from .runtime.errors import OperatorError
 from .runtime.health import health_server
-from .runtime.progress import Progress
 from .runtime.signals import stop_event
 from .settings import Settings
 
 log = structlog.get_logger(__name__)
-
-
-class Source(Protocol):
-    """A role, ready to run."""
-
-    progress: Progress
-
-    async def run(self, stop: asyncio.Event) -> None:
-        """Work until ``stop`` is set; raises what must end the process."""
-        ...
 
 
 class RoleStopped(OperatorError):

@@ -47,9 +47,9 @@ def check(
     if not (responses or (documents and extractions)):
         raise typer.BadParameter("give --documents with --extractions, or --responses")
     from scoring_worker import load_scorer
+    from streams.configured import new_aligner
     from streams.offline.check import check as run_check
     from streams.offline.check import read_input
-    from streams.wiring import new_aligner
 
     given = read_input(documents, extractions, responses)
     for line in given.refused:

@@ -51,8 +51,8 @@ def label_sources(documents: Iterable[Path], seed: int, on_progress: OnProgress)
         DatasetError: a row of them is no document.
     """
     from scoring_worker.evaluation import Sources, read_documents
+    from streams.configured import new_aligner
     from streams.offline.aligning import align_with, ground
-    from streams.wiring import new_aligner
 
     return Sources(
         documents=read_documents(documents),

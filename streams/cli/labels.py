@@ -82,8 +82,8 @@ def _write(out: Path, found: Sequence[Label], pairs: bool) -> None:
 async def _write_documents(out: Path, names: dict[DocumentRef, str]) -> int:
     """Write the texts; returns how many are gone."""
     from agents.document_store import DocumentStoreError
+    from streams.configured import document_store
     from streams.labels.from_reviews import document_row, write_rows
-    from streams.wiring import document_store
 
     rows: dict[str, bytes] = {}
     gone = 0

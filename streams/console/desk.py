@@ -31,7 +31,7 @@ from streams.topics import ACCEPTED, QUARANTINE, REVIEWS
 
 from .index.queue import CHECK_EVERY, CaseFilter, Leases
 from .index.store import Case, CaseStore
-from .web.session import Session
+from .session import Session
 
 log = structlog.get_logger(__name__)
 

@@ -28,8 +28,8 @@ from streams.topics import ACCEPTED, QUARANTINE, REVIEWS
 from .desk import ReviewDesk
 from .index.measures import open_cases
 from .index.store import CaseStore
+from .session import Sessions
 from .web.app import console_app
-from .web.session import Sessions
 from .web.texts import DocumentTexts
 
 log = structlog.get_logger(__name__)

@@ -14,9 +14,9 @@ from scoring_worker import Pair, Scorer
 from scoring_worker.evaluation import Sources, read_dataset, read_documents
 from scoring_worker.evaluation.cases import Case, Lost
 from scoring_worker.evaluation.promotion_test import Bounds, GateResult, judge_candidate
+from streams.configured import new_aligner
 from streams.labels.from_reviews import Label, labels, read_reviews, reviewed_cases
 from streams.settings import Settings
-from streams.wiring import new_aligner
 
 from .live_scorer import Load, load_released
 from .releases import ReleaseRefused, publish_release, releases_in_force

@@ -12,6 +12,7 @@ import structlog
 
 from schemas import Event, Verdict
 from scoring_worker import Scorer
+from streams.configured import document_store, new_aligner
 from streams.delivery.delivery import Failed, Outcome, Step
 from streams.kafka.admin import create_topics
 from streams.kafka.clients import new_producer
@@ -21,7 +22,7 @@ from streams.kafka.records import Outgoing, Received, Record, UnreadableRecord, 
 from streams.runtime.errors import OperatorError
 from streams.settings import Settings
 from streams.topology import align_role, score_role
-from streams.wiring import assess_off_the_loop, document_store, new_aligner
+from streams.wiring import assess_off_the_loop
 
 from .plan import (
     ORIGIN_TOPICS,

@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 
 from agents.recording.faults import Fault as LlmFault
 from agents.recording.faults import Faults
-from streams.wiring import redis_client
+from streams.configured import redis_client
 
 from .harness import Fault, Run, Shape
 from .scorer import ScorerPlan

@@ -16,13 +16,13 @@ from pydantic import SecretStr, ValidationError
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from streams.configured import redis_client
 from streams.demo.embedded import free_port
 from streams.doctor import examination as doctor
 from streams.doctor.diagnosis import Diagnosis
 from streams.kafka.admin import create_topics
 from streams.settings import Settings
 from streams.topics import MANIFESTS
-from streams.wiring import redis_client
 
 from .broker import all_records, batch_source, faust_source, running, send_documents
 from .doubles import document_role

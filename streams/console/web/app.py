@@ -19,6 +19,7 @@ from streams.console.desk import Answer, CaseGone, DeskError, NotSaved, ReviewDe
 from streams.console.index import measures
 from streams.console.index.queue import CaseFilter
 from streams.console.index.store import Case
+from streams.console.session import Session, Sessions
 from streams.runtime.health import health_app
 from streams.runtime.progress import Progress
 from streams.settings import Settings
@@ -27,7 +28,6 @@ from .correction import BadCorrection, read_correction
 from .entrance import Entrance, foreign_form, login_path
 from .guard import Guard
 from .pages import claim, query_string
-from .session import Session, Sessions
 from .templating import STATIC, render
 from .texts import DocumentTexts
 from .views import Views

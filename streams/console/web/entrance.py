@@ -9,8 +9,8 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from streams.console.index.queue import Leases
+from streams.console.session import SESSION_SECONDS, GuessLimit, Session, Sessions, reviewer_name
 
-from .session import SESSION_SECONDS, GuessLimit, Session, Sessions, reviewer_name
 from .templating import render
 
 COOKIE = "safepassage_console"

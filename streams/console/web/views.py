@@ -12,10 +12,10 @@ from streams.console.desk import CaseChanged, CaseGone, CaseTaken, DeskError, No
 from streams.console.index import measures
 from streams.console.index.queue import CaseFilter
 from streams.console.index.store import Case
+from streams.console.session import Session
 
 from .entrance import Entrance
 from .pages import case_page, claim, query_string
-from .session import Session
 from .templating import render
 from .texts import DocumentTexts
 from .wording import AGES, ORDERS, POOLS, REASONS

@@ -12,6 +12,7 @@ from redis.asyncio import Redis
 
 from agents.document_store import DocumentStore
 from schemas import Review, Verdict
+from streams.configured import document_store
 from streams.console import ReviewSource
 from streams.demo.embedded import free_port
 from streams.kafka.admin import create_topics
@@ -21,7 +22,6 @@ from streams.kafka.reading import read_topics
 from streams.kafka.records import Outgoing, decode
 from streams.settings import Settings
 from streams.topics import ACCEPTED, QUARANTINE, REVIEWS, Topic
-from streams.wiring import document_store
 
 TOKEN = "the token of the tests"
 PATIENCE_SECONDS = 30.0

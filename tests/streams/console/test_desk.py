@@ -20,7 +20,7 @@ from streams.console.desk import (
 )
 from streams.console.index.queue import CaseFilter
 from streams.console.index.store import CaseStore
-from streams.console.web.session import Session
+from streams.console.session import Session
 from streams.kafka.publisher import PublishFailed
 from streams.kafka.records import Outgoing
 from streams.settings import Settings

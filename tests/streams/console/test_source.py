@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from schemas import Review
-from streams import wiring
+from streams import configured
 from streams.console import ReviewSource
 from streams.kafka.admin import create_topics
 from streams.kafka.clients import new_producer
@@ -169,7 +169,7 @@ async def test_a_configured_token_is_not_shown(
 async def test_an_address_that_is_taken_is_one_line_for_the_operator(kafka: Settings) -> None:
     settings = console_settings(kafka)
     async with running_console(settings), AsyncExitStack() as resources:
-        store = await wiring.document_store(settings, resources)
+        store = await configured.document_store(settings, resources)
         second = ReviewSource(FakePublisher(), settings, store)
         with pytest.raises(OperatorError, match="SAFEPASSAGE_CONSOLE_PORT"):
             await second.run(asyncio.Event())

@@ -8,14 +8,16 @@ import random
 import pytest
 
 from schemas import ReviewTrail, Verdict, Warning
+from streams.delivery.batch_source import BatchSource
 from streams.drift.detector import DriftDetector, DriftLimits, Shift
-from streams.drift.source import drift_role, drift_source
+from streams.drift.role import drift_role
 from streams.kafka.clients import new_producer
 from streams.kafka.publisher import KafkaPublisher
 from streams.kafka.reading import follow_topics
 from streams.kafka.records import Received
 from streams.settings import Settings
 from streams.topics import ACCEPTED, QUARANTINE, WARNINGS
+from streams.wiring import delivery
 from tests.streams.judged import FakeScorer, publish, received, verdict
 
 LIMITS = DriftLimits(reference=200, window=100, span=0)
@@ -138,8 +140,7 @@ async def test_same_records_give_the_same_warning():
     assert all(out.topic is WARNINGS for outcome in first for out in outcome)
 
 
-async def test_warning_event_is_published(kafka: Settings, monkeypatch):
-    monkeypatch.setattr("streams.drift.source.DriftDetector", lambda: DriftDetector(LIMITS))
+async def test_warning_event_is_published(kafka: Settings):
     settings = kafka.model_copy(update={"partitions": 1})
     good = [n for n in range(2000) if verdict(n).decision == "accepted"][:250]
     strict = FakeScorer(stop=frozenset(f"May {n}" for n in good))
@@ -147,7 +148,9 @@ async def test_warning_event_is_published(kafka: Settings, monkeypatch):
     publisher = KafkaPublisher(new_producer(settings), settings)
     await publisher.start()
     stop = asyncio.Event()
-    task = asyncio.create_task(drift_source(publisher, settings).run(stop))
+    role = drift_role(DriftDetector(LIMITS))
+    source = BatchSource(role, delivery(role, publisher, settings), settings)
+    task = asyncio.create_task(source.run(stop))
     try:
         async with asyncio.timeout(40):
             await publish(settings, QUARANTINE, [verdict(n, strict) for n in good])

@@ -9,13 +9,13 @@ from aiokafka import TopicPartition
 
 from agents.document_store import DocumentMissing
 from schemas import Coordinates, Document
+from streams.configured import reread_text
 from streams.kafka import reading
 from streams.kafka.admin import create_topics
 from streams.kafka.clients import new_reader
 from streams.kafka.reading import UnknownTopic, Unreadable, read_topics, reread
 from streams.settings import Settings
 from streams.topics import ACCEPTED, DOCUMENTS
-from streams.wiring import reread_text
 from tests.streams.broker import all_records, send, send_documents
 
 

@@ -206,8 +206,8 @@ async def judged_from_documents(settings: Settings) -> Settings:
     """A document with a sloppy quote, and a response, through the live steps of both roles."""
     from contextlib import AsyncExitStack
 
+    from streams.configured import document_store, new_aligner
     from streams.topics import DOCUMENTS, RESPONSES
-    from streams.wiring import document_store, new_aligner
 
     text = " ".join(SENTENCE.format(value=f"May {n}") for n in range(3))
     document = Document(id="doc-0", text=text)

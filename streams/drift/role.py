@@ -14,11 +14,8 @@ from datetime import UTC, datetime
 import structlog
 
 from schemas import Verdict, Warning, stable_id
-from streams.delivery.batch_source import BatchSource
 from streams.delivery.delivery import Outcome, Role
-from streams.kafka.publisher import Publisher
 from streams.kafka.records import Outgoing, Received, Record
-from streams.settings import Settings
 from streams.topics import ACCEPTED, QUARANTINE, WARNINGS
 
 from .detector import DriftDetector, Shift
@@ -46,14 +43,6 @@ def drift_role(detector: DriftDetector, clock: Callable[[], float] = time.time) 
         return [outcomes[position] for position in range(len(batch))]
 
     return Role("drift", "report", (ACCEPTED, QUARANTINE), step, batch=BATCH_RECORDS)
-
-
-def drift_source(publisher: Publisher, settings: Settings) -> BatchSource:
-    """The role, ready to run."""
-    from streams.wiring import delivery  # noqa: PLC0415 - it imports this module in turn
-
-    role = drift_role(DriftDetector())
-    return BatchSource(role, delivery(role, publisher, settings), settings)
 
 
 def _warning(shift: Shift, record: Record) -> Outgoing:

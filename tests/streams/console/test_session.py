@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.console.web.session import SESSION_SECONDS, GuessLimit, Sessions, reviewer_name
+from streams.console.session import SESSION_SECONDS, GuessLimit, Sessions, reviewer_name
 
 TOKEN = "a token"
 

@@ -1,0 +1,18 @@
+"""The contract between a worker and what it runs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Protocol
+
+from streams.runtime.progress import Progress
+
+
+class Source(Protocol):
+    """A role, ready to run."""
+
+    progress: Progress
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until ``stop`` is set; raises what must end the process."""
+        ...
