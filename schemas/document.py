@@ -15,6 +15,10 @@ class Coordinates(Contract):
     partition: int = Field(ge=0)
     offset: int = Field(ge=0)
 
+    def __str__(self) -> str:
+        """For people: ``documents-3@17``."""
+        return f"{self.topic}-{self.partition}@{self.offset}"
+
 
 class DocumentRef(Contract):
     """Names one version of a document's text without carrying it.

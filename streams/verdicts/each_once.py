@@ -42,7 +42,7 @@ class Conflict:
     second: Coordinates
 
     def __str__(self) -> str:
-        return f"verdict {self.verdict_id}: {_place(self.second)} contradicts {_place(self.first)}"
+        return f"verdict {self.verdict_id}: {self.second} contradicts {self.first}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Unread:
     problem: str
 
     def __str__(self) -> str:
-        return f"{_place(self.place)} is no verdict: {self.problem}"
+        return f"{self.place} is no verdict: {self.problem}"
 
 
 Result = Received[Verdict] | Conflict | Unread
@@ -176,7 +176,3 @@ def _rank(received: Received[Verdict]) -> _Rank:
 
 def _key(identifier: str) -> bytes:
     return hashlib.sha256(identifier.encode()).digest()[:16]
-
-
-def _place(place: Coordinates) -> str:
-    return f"{place.topic}-{place.partition}@{place.offset}"

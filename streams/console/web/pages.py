@@ -176,4 +176,4 @@ def _alignment_words(verdict: Verdict) -> str:
 
 def _record(verdict: Verdict) -> str | None:
     place = verdict.document.coordinates if verdict.document else None
-    return f"{place.topic}-{place.partition}@{place.offset}" if place else None
+    return str(place) if place else None

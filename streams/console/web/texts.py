@@ -56,6 +56,5 @@ def _passages(verdict: Verdict) -> tuple[Span, ...]:
 
 
 def _explain(ref: DocumentRef, error: Exception) -> str:
-    where = ref.coordinates
-    place = f"{where.topic}-{where.partition}@{where.offset}" if where else "no known record"
+    place = ref.coordinates or "no known record"
     return f"The document's text is not available ({place}: {type(error).__name__})."
