@@ -17,6 +17,7 @@ from aiokafka.errors import (
     ProducerFenced,
     RecordTooLargeError,
 )
+from aiokafka.structs import RecordMetadata
 
 from schemas import Verdict
 from streams.runtime import metrics
@@ -53,6 +54,19 @@ class Publisher(Protocol):
         ...
 
 
+async def hand_over(
+    producer: AIOKafkaProducer, outgoing: Outgoing, settings: Settings
+) -> asyncio.Future[RecordMetadata]:
+    """Give one record to the producer; what is awaited of the result is the acknowledgement."""
+    future: asyncio.Future[RecordMetadata] = await producer.send(
+        settings.topic(outgoing.topic.name),
+        value=outgoing.event.to_json(),
+        key=outgoing.encoded_key(),
+        headers=outgoing.headers(),
+    )
+    return future
+
+
 class KafkaPublisher:
     """Publishes through one aiokafka producer, which it owns between `start` and `stop`."""
 
@@ -84,11 +98,13 @@ class KafkaPublisher:
 
     async def _publish_pending(self, pending: dict[int, Outgoing], refused: dict[int, str]) -> None:
         """Send what is pending, in order; acknowledged and refused records leave ``pending``."""
-        handed_over: list[tuple[int, asyncio.Future[object]]] = []
+        handed_over: list[tuple[int, asyncio.Future[RecordMetadata]]] = []
         failure: KafkaError | None = None
         for position, outgoing in list(pending.items()):
             try:
-                handed_over.append((position, await self._send(outgoing)))
+                handed_over.append(
+                    (position, await hand_over(self._producer, outgoing, self._settings))
+                )
             except RECORD_ERRORS as error:
                 refused[position] = type(error).__name__
                 del pending[position]
@@ -100,15 +116,6 @@ class KafkaPublisher:
             failure = self._settle(position, result, pending, refused) or failure
         if failure:
             raise failure
-
-    async def _send(self, outgoing: Outgoing) -> asyncio.Future[object]:
-        future: asyncio.Future[object] = await self._producer.send(
-            self._settings.topic(outgoing.topic.name),
-            value=outgoing.event.to_json(),
-            key=outgoing.encoded_key(),
-            headers=outgoing.headers(),
-        )
-        return future
 
     @staticmethod
     def _settle(

@@ -8,11 +8,13 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aiokafka import AIOKafkaProducer, TopicPartition
+from aiokafka import TopicPartition
+from aiokafka.structs import RecordMetadata
 
 from schemas import Coordinates, DeadLetter, Document, DocumentReport, Response, text_digest
 from schemas.jsonl import BadLine, read_jsonl
 from streams.kafka.clients import new_producer, new_reader
+from streams.kafka.publisher import hand_over
 from streams.kafka.reading import assign, to_record
 from streams.kafka.records import Outgoing, UnreadableRecord, decode
 from streams.settings import Settings
@@ -67,9 +69,9 @@ async def submit(
     producer = new_producer(settings)
     try:
         await producer.start()
-        sending: list[tuple[asyncio.Future[object], Submittable]] = []
+        sending: list[tuple[asyncio.Future[RecordMetadata], Submittable]] = []
         for found in documents:
-            sending.append((await _send(producer, found, settings), found))
+            sending.append((await hand_over(producer, _outgoing(found), settings), found))
             if len(sending) >= IN_FLIGHT:
                 yield await _acknowledged(*sending.pop(0))
         for sent in sending:
@@ -163,28 +165,19 @@ def _too_large(size: int, settings: Settings) -> str:
     )
 
 
-async def _send(
-    producer: AIOKafkaProducer, document: Submittable, settings: Settings
-) -> asyncio.Future[object]:
+def _outgoing(document: Submittable) -> Outgoing:
     topic = DOCUMENTS if isinstance(document, Document) else RESPONSES
-    outgoing = Outgoing(topic, document.id, document)
-    future: asyncio.Future[object] = await producer.send(
-        settings.topic(topic.name),
-        value=document.to_json(),
-        key=outgoing.encoded_key(),
-        headers=outgoing.headers(),
-    )
-    return future
+    return Outgoing(topic, document.id, document)
 
 
 async def _acknowledged(
-    future: asyncio.Future[object], document: Submittable
+    future: asyncio.Future[RecordMetadata], document: Submittable
 ) -> tuple[Coordinates, Submittable]:
     metadata = await future
     place = Coordinates(
-        topic=metadata.topic,  # type: ignore[attr-defined]
-        partition=metadata.partition,  # type: ignore[attr-defined]
-        offset=metadata.offset,  # type: ignore[attr-defined]
+        topic=metadata.topic,
+        partition=metadata.partition,
+        offset=metadata.offset,
     )
     return place, document
 
