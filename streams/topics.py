@@ -1,8 +1,10 @@
-"""The topics: their names, what they carry, and how long they keep it."""
+"""The topics: their names, what they carry, how long they keep it, and which role reads them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal, get_args
 
 from schemas import (
     AlignedExtraction,
@@ -51,6 +53,19 @@ DEAD_LETTERS = Topic("dead-letters", DeadLetter)
 AUDIT = Topic("audit", AuditBlock, config={"retention.ms": "-1"})
 WARNINGS = Topic("warnings", Warning, single=True)
 SCORERS = Topic("scorers", ScorerRelease, single=True, compacted=True)
+
+RoleName = Literal["extract", "align", "score", "review", "report"]
+ROLE_NAMES: tuple[RoleName, ...] = get_args(RoleName)
+
+# What each role reads. Its consumer group has the same topics, apart from `review`, which reads
+# outside every group.
+READ_BY: Mapping[RoleName, tuple[Topic, ...]] = {
+    "extract": (DOCUMENTS, RESPONSES),
+    "align": (EXTRACTIONS, CLAIMS),
+    "score": (ALIGNMENTS,),
+    "review": (ACCEPTED, QUARANTINE, REVIEWS),
+    "report": (MANIFESTS, ACCEPTED, QUARANTINE, DEAD_LETTERS),
+}
 
 ALL_TOPICS = (
     DOCUMENTS,

@@ -46,11 +46,10 @@ from .topics import (
     ACCEPTED,
     ALIGNMENTS,
     CLAIMS,
-    DOCUMENTS,
     EXTRACTIONS,
     MANIFESTS,
     QUARANTINE,
-    RESPONSES,
+    READ_BY,
 )
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ def extract_role(
             for r in batch
         ]
 
-    return Role("extract", "extract", (DOCUMENTS, RESPONSES), step, lanes=lanes)
+    return Role("extract", "extract", READ_BY["extract"], step, lanes=lanes)
 
 
 def align_role(aligner: Aligner, store: DocumentStore) -> Role:
@@ -137,7 +136,7 @@ def align_role(aligner: Aligner, store: DocumentStore) -> Role:
                 outcomes[position] = _publish_alignment(result)
         return [outcomes[position] for position in range(len(batch))]
 
-    return Role("align", "align", (EXTRACTIONS, CLAIMS), step, lanes=ALIGN_LANES, batch=ALIGN_BATCH)
+    return Role("align", "align", READ_BY["align"], step, lanes=ALIGN_LANES, batch=ALIGN_BATCH)
 
 
 def score_role(
@@ -158,7 +157,7 @@ def score_role(
         observe(aligned)
         return [[route(judge(e, a))] for e, a in zip(aligned, assessments, strict=True)]
 
-    return Role("score", "score", (ALIGNMENTS,), step, batch=batch)
+    return Role("score", "score", READ_BY["score"], step, batch=batch)
 
 
 def route(verdict: Verdict) -> Outgoing:

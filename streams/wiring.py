@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 from schemas import Assessment
 
@@ -14,6 +14,7 @@ from .delivery.breaker import CircuitBreaker
 from .delivery.delivery import Delivery, Role
 from .kafka.publisher import Publisher
 from .settings import Settings
+from .topics import ROLE_NAMES
 
 if TYPE_CHECKING:
     from scoring_worker import Pair, Scorer
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 
 # Models and their libraries take seconds to import: a role imports what it uses, when it starts.
 # ruff: noqa: PLC0415
-
-RoleName = Literal["extract", "align", "score", "review", "report"]
-ROLE_NAMES: tuple[RoleName, ...] = get_args(RoleName)
 
 Assess = Callable[[Sequence["Pair"]], Awaitable[Sequence[Assessment]]]
 

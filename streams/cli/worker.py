@@ -8,7 +8,7 @@ import typer
 
 from streams.runtime.logs import configure_logging
 from streams.settings import settings
-from streams.wiring import ROLE_NAMES
+from streams.topics import ROLE_NAMES
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 

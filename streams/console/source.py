@@ -23,7 +23,7 @@ from streams.runtime.errors import OperatorError
 from streams.runtime.health import quiet_server
 from streams.runtime.progress import Progress
 from streams.settings import Settings
-from streams.topics import ACCEPTED, QUARANTINE, REVIEWS
+from streams.topics import READ_BY, REVIEWS, RoleName
 
 from .desk import ReviewDesk
 from .index.measures import open_cases
@@ -34,8 +34,7 @@ from .web.texts import DocumentTexts
 
 log = structlog.get_logger(__name__)
 
-ROLE = "review"
-TOPICS = (ACCEPTED, QUARANTINE, REVIEWS)
+ROLE: RoleName = "review"
 BATCH_RECORDS = 500
 OUTCOME_SECONDS = 0.5
 TOKEN_BYTES = 24
@@ -88,11 +87,11 @@ class ReviewSource:
                 task.result()
 
     async def _read(self, desk: ReviewDesk, ending: asyncio.Event) -> None:
-        missing = await ends(self._settings, TOPICS)
+        missing = await ends(self._settings, READ_BY[ROLE])
         consumer = new_reader(self._settings)
         await consumer.start()
         try:
-            await assign(consumer, [self._settings.topic(topic.name) for topic in TOPICS])
+            await assign(consumer, [self._settings.topic(topic.name) for topic in READ_BY[ROLE]])
             while not ending.is_set():
                 await self._read_batch(consumer, desk)
                 for tp in [tp for tp in missing if not desk.ready]:

@@ -22,14 +22,13 @@ from streams.kafka.reading import read_topics, to_record
 from streams.kafka.records import Outgoing, Record, UnreadableRecord, decode
 from streams.runtime.progress import Progress
 from streams.settings import Settings
-from streams.topics import ACCEPTED, DEAD_LETTERS, MANIFESTS, QUARANTINE, REPORTS
+from streams.topics import READ_BY, REPORTS, RoleName
 
 from .document_completion import Closed, Tally, place
 
 log = structlog.get_logger(__name__)
 
-ROLE = "report"
-TOPICS = (MANIFESTS, ACCEPTED, QUARANTINE, DEAD_LETTERS)
+ROLE: RoleName = "report"
 BATCH_RECORDS = 1_000
 
 
@@ -42,7 +41,7 @@ class ReportSource:
         self._settings = settings
         self._tally = Tally()
         self._ledger: OffsetLedger[TopicPartition] = OffsetLedger()
-        self._models = {settings.topic(topic.name): topic.model for topic in TOPICS}
+        self._models = {settings.topic(topic.name): topic.model for topic in READ_BY[ROLE]}
         self._assigned: set[TopicPartition] | None = None
 
     async def run(self, stop: asyncio.Event) -> None:

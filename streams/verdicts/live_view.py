@@ -24,27 +24,17 @@ from streams.kafka.records import Record, UnreadableRecord, decode
 from streams.settings import Settings
 from streams.topics import (
     ACCEPTED,
-    ALIGNMENTS,
-    CLAIMS,
     DEAD_LETTERS,
-    DOCUMENTS,
-    EXTRACTIONS,
-    MANIFESTS,
     QUARANTINE,
-    RESPONSES,
+    READ_BY,
     WARNINGS,
-    Topic,
 )
 
 from .each_once import VERDICT_TOPICS
 
-ROLE_INPUTS: Mapping[str, tuple[Topic, ...]] = {
-    "extract": (DOCUMENTS, RESPONSES),
-    "align": (EXTRACTIONS, CLAIMS),
-    "score": (ALIGNMENTS,),
-    "report": (MANIFESTS, ACCEPTED, QUARANTINE, DEAD_LETTERS),
-}
-COUNTED = tuple(topic for topics in ROLE_INPUTS.values() for topic in topics)
+# `review` reads outside every group, so that it has neither lag nor a rate of its own.
+GROUPED = {role: topics for role, topics in READ_BY.items() if role != "review"}
+COUNTED = tuple(topic for topics in GROUPED.values() for topic in topics)
 
 WINDOW_VERDICTS = 2_000
 LATEST_VERDICTS = 8
@@ -109,7 +99,7 @@ class TrafficMeter:
         rates = {name: max(0, totals[name] - former.get(name, 0)) / seconds for name in totals}
         return Traffic(
             {topic.name: rates[self._settings.topic(topic.name)] for topic in COUNTED},
-            {role: self._lag(role, reach, committed[role]) for role in ROLE_INPUTS},
+            {role: self._lag(role, reach, committed[role]) for role in GROUPED},
         )
 
     def _lag(
@@ -118,7 +108,7 @@ class TrafficMeter:
         reach: Mapping[TopicPartition, int],
         committed: Mapping[TopicPartition, int],
     ) -> int | None:
-        names = {self._settings.topic(topic.name) for topic in ROLE_INPUTS[role]}
+        names = {self._settings.topic(topic.name) for topic in GROUPED[role]}
         if not any(offset >= 0 for offset in committed.values()):
             return None
         behind = (
@@ -137,7 +127,7 @@ class TrafficMeter:
         await admin.start()
         try:
             committed = {}
-            for role, topics in ROLE_INPUTS.items():
+            for role, topics in GROUPED.items():
                 wanted = [
                     tp for topic in topics for tp in by_topic[self._settings.topic(topic.name)]
                 ]
@@ -200,7 +190,7 @@ def render(stream: Stream, traffic: Traffic) -> RenderableType:
 
 def _roles(traffic: Traffic) -> Table:
     table = Table("role", "in /s", "lag", title="Roles", title_justify="left")
-    for role, topics in ROLE_INPUTS.items():
+    for role, topics in GROUPED.items():
         rate, lag = sum(traffic.rates[topic.name] for topic in topics), traffic.lags[role]
         table.add_row(role, f"{rate:.1f}", "never ran" if lag is None else str(lag))
     for topic in (ACCEPTED, QUARANTINE, DEAD_LETTERS):

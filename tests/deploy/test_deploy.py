@@ -17,8 +17,7 @@ from pydantic import AliasChoices
 
 import streams.runtime.metrics  # noqa: F401 - registers the metrics
 from streams.settings import Settings
-from streams.topics import ALL_TOPICS
-from streams.wiring import ROLE_NAMES
+from streams.topics import ALL_TOPICS, ROLE_NAMES
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 YAML_FILES = sorted(DEPLOY.rglob("*.yaml"))

@@ -10,8 +10,7 @@ from pydantic.fields import FieldInfo
 
 import streams.runtime.metrics  # noqa: F401 - registers the metrics
 from streams.settings import Settings
-from streams.topics import ALL_TOPICS
-from streams.wiring import ROLE_NAMES
+from streams.topics import ALL_TOPICS, ROLE_NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
