@@ -33,7 +33,9 @@ from streams.topics import (
 from .each_once import VERDICT_TOPICS
 
 # `review` reads outside every group, so that it has neither lag nor a rate of its own.
-GROUPED = {role: topics for role, topics in READ_BY.items() if role != "review"}
+GROUPED: Mapping[str, tuple[Topic, ...]] = {
+    role: topics for role, topics in READ_BY.items() if role != "review"
+}
 COUNTED = tuple(topic for topics in GROUPED.values() for topic in topics)
 
 WINDOW_VERDICTS = 2_000

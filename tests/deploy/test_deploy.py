@@ -17,7 +17,7 @@ from pydantic import AliasChoices
 
 import streams.runtime.metrics  # noqa: F401 - registers the metrics
 from streams.settings import Settings
-from streams.topics import ALL_TOPICS, ROLE_NAMES
+from streams.topics import READ_BY, ROLE_NAMES
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 YAML_FILES = sorted(DEPLOY.rglob("*.yaml"))
@@ -128,9 +128,11 @@ def test_scalers_watch_the_topics_of_their_role_and_stop_at_the_partitions():
     for scaler in scalers:
         role = scaler["metadata"]["name"]
         assert scaler["spec"]["maxReplicaCount"] == partitions
-        for trigger in scaler["spec"]["triggers"]:
-            assert trigger["metadata"]["consumerGroup"] == Settings().group(role)
-            assert trigger["metadata"]["topic"] in {topic.name for topic in ALL_TOPICS}
+        triggers = scaler["spec"]["triggers"]
+        watched = {trigger["metadata"]["topic"] for trigger in triggers}
+        assert watched == {topic.name for topic in READ_BY[role]}
+        groups = {trigger["metadata"]["consumerGroup"] for trigger in triggers}
+        assert groups == {Settings().group(role)}
 
 
 def test_every_resource_file_is_listed_in_its_kustomization():
