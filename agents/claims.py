@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import nupunkt
@@ -75,6 +75,30 @@ def ground_claim(
     if not alignment.found:
         return reject(extraction, "not_found", claim.document, alignment)
     return AlignedExtraction(extraction=extraction, document=claim.document, alignment=alignment)
+
+
+def whole_claim(response: Response, ref: DocumentRef) -> list[Claim]:
+    """The answer as one claim; none where there is nothing in it."""
+    text = response.response
+    if not text.strip():
+        return []
+    return [
+        Claim(
+            id=claim_id(ref, 0, text),
+            response_id=response.id,
+            ordinal=0,
+            start=0,
+            end=len(text),
+            text=text,
+            document=ref,
+        )
+    ]
+
+
+def ground_claims(claims: Sequence[Claim], text: str) -> list[AlignedExtraction | Verdict]:
+    """`ground_claim` for all claims on one text, in order."""
+    passages = PassageIndex(text)
+    return [ground_claim(claim, passages) for claim in claims]
 
 
 def retrieve_passages(claim: Claim, text: str, *, threshold: float = 0.6) -> Alignment:

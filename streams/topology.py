@@ -22,7 +22,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agents.aligner import Aligner
-from agents.claims import PassageIndex, ground_claim, split_claims
+from agents.claims import ground_claims, split_claims
 from agents.document_store import DocumentMismatch, DocumentMissing, DocumentStore
 from agents.extraction.errors import ExtractionError
 from schemas import (
@@ -117,7 +117,7 @@ def align_role(aligner: Aligner, store: DocumentStore) -> Role:
         extractions = [event for event in events if isinstance(event, Extraction)]
         aligned = iter(await aligner.align(text, ref, extractions))
         claims = [event for event in events if isinstance(event, Claim)]
-        grounded = iter(await asyncio.to_thread(_ground, claims, text) if claims else ())
+        grounded = iter(await asyncio.to_thread(ground_claims, claims, text) if claims else ())
         return [next(aligned if isinstance(e, Extraction) else grounded) for e in events]
 
     async def step(batch: Sequence[Received[Extraction | Claim]]) -> list[Outcome]:
@@ -173,11 +173,6 @@ def _refuse_text(text: str, max_characters: int) -> Failed | None:
         detail = f"{len(text)} characters, more than SAFEPASSAGE_MAX_DOCUMENT_CHARACTERS"
         return Failed("DocumentTooLong", f"{detail} = {max_characters}", fault=False)
     return None
-
-
-def _ground(claims: Sequence[Claim], text: str) -> list[AlignedExtraction | Verdict]:
-    passages = PassageIndex(text)
-    return [ground_claim(claim, passages) for claim in claims]
 
 
 def _without_text(

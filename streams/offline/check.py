@@ -11,7 +11,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from agents.aligner import Aligner
-from agents.claims import PassageIndex, ground_claim, split_claims
+from agents.claims import ground_claims, split_claims
 from schemas import (
     AlignedExtraction,
     Document,
@@ -82,7 +82,7 @@ async def check(given: CheckInput, aligner: Aligner, scorer: Scorer) -> list[Ver
         )
     ordered = [results[position] for position in range(len(given.extractions))]
     for response in given.responses:
-        ordered += _ground(response)
+        ordered += ground_claims(split_claims(response, response.ref()), response.text)
     return list(_score(ordered, scorer))
 
 
@@ -93,11 +93,6 @@ async def _align(
         detail = "no document of this id was given"
         return [undetermined(e, "document_missing", None, detail) for e in extractions]
     return await aligner.align(document.text, document.ref(), extractions)
-
-
-def _ground(response: Response) -> list[AlignedExtraction | Verdict]:
-    passages = PassageIndex(response.text)
-    return [ground_claim(claim, passages) for claim in split_claims(response, response.ref())]
 
 
 def _score(results: Sequence[AlignedExtraction | Verdict], scorer: Scorer) -> Iterator[Verdict]:

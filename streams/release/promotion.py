@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
-from schemas import AlignedExtraction, Document, Extraction, Response, ScorerRelease, Verdict
+from schemas import AlignedExtraction, Response, ScorerRelease, Verdict
 from schemas.hypothesis import hypothesis
 from scoring_worker import Pair, Scorer
 from scoring_worker.evaluation import Sources, read_dataset, read_documents
@@ -16,6 +17,7 @@ from scoring_worker.evaluation.cases import Case, Lost
 from scoring_worker.evaluation.promotion_test import Bounds, GateResult, judge_candidate
 from streams.configured import new_aligner
 from streams.labels.from_reviews import Label, labels, read_reviews, reviewed_cases
+from streams.offline.aligning import align_with
 from streams.settings import Settings
 
 from .live_scorer import Load, load_released
@@ -74,16 +76,11 @@ def labelled_gold(
     """
     aligner = new_aligner(settings)
 
-    def align(
-        document: Document, extractions: Sequence[Extraction]
-    ) -> Sequence[AlignedExtraction | Verdict]:
-        return asyncio.run(aligner.align(document.text, document.ref(), extractions))
-
     def ground(_response: Response, _as_one: bool) -> Sequence[AlignedExtraction | Verdict]:
         raise ReleaseRefused("a gate takes labelled extractions or pairs, not answers")
 
     try:
-        sources = Sources(read_documents(documents), align, ground)
+        sources = Sources(read_documents(documents), partial(align_with, aligner), ground)
         return [case for path in paths for case in read_dataset(path, sources).cases]
     finally:
         aligner.close()
