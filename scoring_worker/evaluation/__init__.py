@@ -7,24 +7,24 @@
 `scoring_worker.evaluation.experiments` holds the paper's experiments.
 """
 
-from .cases import Case, Dataset, Lost
+from .cases import Dataset, LabelledCase, Lost
 from .datasets import read_dataset
-from .judging import Evaluation, Outcome, evaluate
+from .judging import Evaluation, JudgedCase, evaluate
 from .metrics import Counted, Metrics, measure
 from .results import EvaluationReport, EvaluationResult, result_of
 from .sources import DatasetError, Sources, read_documents
 
 __all__ = [
-    "Case",
     "Counted",
     "Dataset",
     "DatasetError",
     "Evaluation",
     "EvaluationReport",
     "EvaluationResult",
+    "JudgedCase",
+    "LabelledCase",
     "Lost",
     "Metrics",
-    "Outcome",
     "Sources",
     "evaluate",
     "measure",

@@ -25,7 +25,7 @@ from scoring_worker.manifest import (
 from scoring_worker.thresholds import FittedThreshold, Target, fit_thresholds
 
 from . import plots
-from .cases import Case, Dataset
+from .cases import Dataset, LabelledCase
 from .judging import evaluate
 from .metrics import Metrics, measure
 from .sources import DatasetError, OnProgress
@@ -63,7 +63,7 @@ class CalibrationReport(Contract):
 class _Labelled:
     """Cases of one pair, and their uncalibrated scores."""
 
-    cases: tuple[Case, ...]
+    cases: tuple[LabelledCase, ...]
     raw: Floats
 
     @property

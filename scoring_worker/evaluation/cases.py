@@ -23,7 +23,7 @@ class Lost:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class LabelledCase:
     """One labelled judgement. It is accepted only if all of its ``parts`` are.
 
     An extraction or a pair has one part, a response one per sentence. ``group`` is the document.
@@ -56,7 +56,7 @@ class Dataset:
     name: str
     kind: DatasetKind
     labels: str
-    cases: tuple[Case, ...]
+    cases: tuple[LabelledCase, ...]
     refused: tuple[str, ...] = ()
     unlabelled: int = 0
 

@@ -11,7 +11,7 @@ from schemas import CLAIM_TYPE, AlignedExtraction, Document, Response, Verdict
 from schemas.hypothesis import parse_hypothesis
 from scoring_worker.scorer import Pair
 
-from .cases import Case, Dataset, DatasetKind, Lost, part_of
+from .cases import Dataset, DatasetKind, LabelledCase, Lost, part_of
 from .entities import labelled_extractions, types_of
 from .rows import ConclusionRow, EntityRow, ExtractionRow, PairRow, ResponseRow
 from .sources import DatasetError, Reading, Sources, kind_of_file
@@ -56,7 +56,7 @@ def read_dataset(
     )
 
 
-def _whole_documents(cases: Iterator[Case], limit: int | None) -> Iterator[Case]:
+def _whole_documents(cases: Iterator[LabelledCase], limit: int | None) -> Iterator[LabelledCase]:
     """Cases up to the end of the document that reaches the limit."""
     group: str | None = None
     for count, case in enumerate(cases):
@@ -66,7 +66,7 @@ def _whole_documents(cases: Iterator[Case], limit: int | None) -> Iterator[Case]
         yield case
 
 
-def _extraction_cases(reading: Reading) -> Iterator[Case]:
+def _extraction_cases(reading: Reading) -> Iterator[LabelledCase]:
     rows = reading.rows(ExtractionRow)
     documents = reading.by_document(rows, lambda row: row.doc_id)
     for done, members in enumerate(documents, start=1):
@@ -78,10 +78,10 @@ def _extraction_cases(reading: Reading) -> Iterator[Case]:
 
 def _aligned_cases(
     document: Document, rows: Sequence[ExtractionRow], sources: Sources
-) -> Iterator[Case]:
+) -> Iterator[LabelledCase]:
     results = sources.align(document, [row.extraction for row in rows])
     for row, result in zip(rows, results, strict=True):
-        yield Case(
+        yield LabelledCase(
             id=row.id,
             group=document.id,
             supported=bool(row.supported),
@@ -92,7 +92,7 @@ def _aligned_cases(
         )
 
 
-def _entity_cases(reading: Reading) -> Iterator[Case]:
+def _entity_cases(reading: Reading) -> Iterator[LabelledCase]:
     annotated = list(reading.rows(EntityRow))
     types = types_of(annotated)
     rows = [row for rows in reading.by_document(annotated, lambda row: row.id) for row in rows]
@@ -106,7 +106,7 @@ def _entity_cases(reading: Reading) -> Iterator[Case]:
         reading.sources.on_progress("documents aligned", done, len(rows))
 
 
-def _pair_cases(reading: Reading) -> Iterator[Case]:
+def _pair_cases(reading: Reading) -> Iterator[LabelledCase]:
     """Pairs that share a premise err together, so a premise is a document."""
     documents = reading.by_document(reading.rows(PairRow), lambda row: row.doc_id or row.premise)
     rows = (row for members in documents for row in members)
@@ -114,7 +114,7 @@ def _pair_cases(reading: Reading) -> Iterator[Case]:
         entity_type, value = row.entity_type, row.value
         if entity_type is None or value is None:
             entity_type, value = parse_hypothesis(row.hypothesis)
-        yield Case(
+        yield LabelledCase(
             id=row.id or str(number),
             group=row.doc_id or row.premise,
             supported=bool(row.supported),
@@ -124,7 +124,7 @@ def _pair_cases(reading: Reading) -> Iterator[Case]:
         )
 
 
-def _response_cases(reading: Reading) -> Iterator[Case]:
+def _response_cases(reading: Reading) -> Iterator[LabelledCase]:
     answers = reading.by_document(reading.rows(ResponseRow), lambda row: row.id)
     for done, rows in enumerate(answers, start=1):
         for row in rows:
@@ -134,7 +134,7 @@ def _response_cases(reading: Reading) -> Iterator[Case]:
         reading.sources.on_progress("answers split", done, len(answers))
 
 
-def _conclusion_cases(reading: Reading) -> Iterator[Case]:
+def _conclusion_cases(reading: Reading) -> Iterator[LabelledCase]:
     abstracts = reading.by_document(reading.rows(ConclusionRow), lambda row: row.id)
     rows = [row for members in abstracts for row in members]
     chooser = random.Random(reading.sources.seed)
@@ -155,9 +155,9 @@ def _claim_case(
     *,
     supported: bool,
     kind: str | None,
-) -> Case:
+) -> LabelledCase:
     parts = tuple(part_of(result) for result in found)
-    return Case(
+    return LabelledCase(
         id=identity,
         group=group,
         supported=supported,
@@ -167,7 +167,7 @@ def _claim_case(
     )
 
 
-_CASES: Mapping[DatasetKind, Callable[[Reading], Iterator[Case]]] = {
+_CASES: Mapping[DatasetKind, Callable[[Reading], Iterator[LabelledCase]]] = {
     "extractions": _extraction_cases,
     "entities": _entity_cases,
     "pairs": _pair_cases,

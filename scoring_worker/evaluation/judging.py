@@ -11,7 +11,7 @@ import numpy as np
 from schemas import Assessment, Reason, Usage
 from scoring_worker.scorer import Pair, Scorer
 
-from .cases import Case, Dataset, Lost
+from .cases import Dataset, LabelledCase, Lost
 from .sources import OnProgress
 
 BATCH = 512
@@ -24,11 +24,11 @@ NO_SCORE = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JudgedCase:
     """The decision on one case. ``score`` is that of its least supported part; None where a
     part was lost or could not be scored, which is then the ``reason``."""
 
-    case: Case
+    case: LabelledCase
     accepted: bool
     score: float | None
     reason: Reason | None = None
@@ -68,7 +68,7 @@ class Evaluation:
     dataset: Dataset
     scorer: str
     revision: str
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[JudgedCase, ...]
     assessments: tuple[Assessment, ...]
     timing: Timing
 
@@ -136,17 +136,17 @@ def _latencies(
     return tuple(latencies)
 
 
-def _outcome(case: Case, answers: Iterator[Assessment]) -> Outcome:
+def _outcome(case: LabelledCase, answers: Iterator[Assessment]) -> JudgedCase:
     """Accepted only if every part was scored, each at or above its threshold."""
     parts = [part if isinstance(part, Lost) else _part(next(answers)) for part in case.parts]
     lost = [part for part in parts if isinstance(part, Lost)]
     if lost:
         undetermined = any(part.undetermined for part in lost)
-        return Outcome(case, False, None, lost[0].reason, undetermined=undetermined)
+        return JudgedCase(case, False, None, lost[0].reason, undetermined=undetermined)
     scored = [part for part in parts if isinstance(part, tuple)]
     accepted = all(score >= threshold for score, threshold in scored)
     score = min(score for score, _ in scored)
-    return Outcome(case, accepted, score, None if accepted else "unsupported")
+    return JudgedCase(case, accepted, score, None if accepted else "unsupported")
 
 
 def _part(assessment: Assessment) -> tuple[float, float] | Lost:

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from scoring_worker.corruption import LabelledPair
 from scoring_worker.scorer import Pair
 
-from .cases import Case
+from .cases import LabelledCase
 
 
-def learnable(cases: Iterable[Case]) -> Iterator[LabelledPair]:
+def learnable(cases: Iterable[LabelledCase]) -> Iterator[LabelledPair]:
     """The cases that are one pair each.
 
     A quote that was not found has no passage to learn from, and the label of an answer of

@@ -17,7 +17,7 @@ from pydantic import Field
 from schemas import Assessment
 from schemas.base import Contract, Probability
 from scoring_worker import Pair, Scorer
-from scoring_worker.evaluation.cases import Case
+from scoring_worker.evaluation.cases import LabelledCase
 
 RESAMPLES = 2_000
 SEED = 0
@@ -61,7 +61,7 @@ class Bound(Contract):
     explanation: str
 
 
-class GateResult(Contract):
+class PromotionResult(Contract):
     """The decision, with everything it rests on."""
 
     supported: int
@@ -77,13 +77,13 @@ class GateResult(Contract):
 
 
 def judge_candidate(
-    cases: Sequence[Case], incumbent: Scorer, candidate: Scorer, bounds: Bounds
-) -> GateResult:
+    cases: Sequence[LabelledCase], incumbent: Scorer, candidate: Scorer, bounds: Bounds
+) -> PromotionResult:
     """Hold ``candidate`` against ``incumbent`` on labelled ``cases``."""
     truth = np.array([not case.supported for case in cases], dtype=bool)
     before, after = _Judged.by(incumbent, cases), _Judged.by(candidate, cases)
     unsupported = int(truth.sum())
-    return GateResult(
+    return PromotionResult(
         supported=len(cases) - unsupported,
         unsupported=unsupported,
         incumbent=before.quality(truth),
@@ -106,7 +106,7 @@ class _Judged:
         self.unjudged = unjudged
 
     @classmethod
-    def by(cls, scorer: Scorer, cases: Sequence[Case]) -> _Judged:
+    def by(cls, scorer: Scorer, cases: Sequence[LabelledCase]) -> _Judged:
         pairs = [pair for case in cases for pair in case.pairs]
         answers = iter(scorer.assess(pairs) if pairs else ())
         stopped, unjudged = [], 0

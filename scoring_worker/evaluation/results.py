@@ -11,7 +11,7 @@ from pydantic import Field
 from schemas import Usage
 from schemas.base import Contract
 
-from .judging import Evaluation, Outcome
+from .judging import Evaluation, JudgedCase
 from .metrics import Counted, Metrics, count, measure
 
 
@@ -110,9 +110,9 @@ def _cost(usages: Sequence[Usage]) -> float | None:
 
 
 def _broken_down(
-    outcomes: Iterable[Outcome], key: Callable[[Outcome], str | None]
+    outcomes: Iterable[JudgedCase], key: Callable[[JudgedCase], str | None]
 ) -> dict[str, Counted]:
-    groups: dict[str, list[Outcome]] = defaultdict(list)
+    groups: dict[str, list[JudgedCase]] = defaultdict(list)
     for one in outcomes:
         if name := key(one):
             groups[name].append(one)

@@ -18,7 +18,7 @@ from streams.runtime.errors import OperatorError
 from streams.settings import settings
 
 if TYPE_CHECKING:
-    from scoring_worker.evaluation.promotion_test import Bounds, GateResult
+    from scoring_worker.evaluation.promotion_test import Bounds, PromotionResult
     from streams.release.promotion import Signature
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
@@ -97,7 +97,7 @@ class _Gold:
 
 async def _promote(
     scorer: str, gold: _Gold, bounds: Bounds, signed: Signature | None
-) -> GateResult:
+) -> PromotionResult:
     from scoring_worker import load_scorer
     from streams.release import promotion
 
@@ -121,7 +121,7 @@ async def _promote(
     return result
 
 
-def _table(result: GateResult) -> Table:
+def _table(result: PromotionResult) -> Table:
     table = Table("", "live", "candidate", "", title_justify="left")
     old, new = result.incumbent, result.candidate
     table.add_row("scorer", Text(old.scorer), Text(new.scorer), "")

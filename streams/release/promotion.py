@@ -13,8 +13,8 @@ from schemas import AlignedExtraction, Response, ScorerRelease, Verdict
 from schemas.hypothesis import hypothesis
 from scoring_worker import Pair, Scorer
 from scoring_worker.evaluation import Sources, read_dataset, read_documents
-from scoring_worker.evaluation.cases import Case, Lost
-from scoring_worker.evaluation.promotion_test import Bounds, GateResult, judge_candidate
+from scoring_worker.evaluation.cases import LabelledCase, Lost
+from scoring_worker.evaluation.promotion_test import Bounds, PromotionResult, judge_candidate
 from streams.configured import new_aligner
 from streams.labels.from_reviews import Label, labels, read_reviews, reviewed_cases
 from streams.offline.aligning import align_with
@@ -54,7 +54,7 @@ async def incumbent(settings: Settings) -> Incumbent:
     return Incumbent(settings.scorer, None)
 
 
-async def reviewed_gold(settings: Settings, since: datetime | None = None) -> list[Case]:
+async def reviewed_gold(settings: Settings, since: datetime | None = None) -> list[LabelledCase]:
     """The standing reviews as labelled cases, corrections included as supported ones.
 
     Quotes that were not found are left out: no scorer ever sees them.
@@ -66,7 +66,7 @@ async def reviewed_gold(settings: Settings, since: datetime | None = None) -> li
 
 def labelled_gold(
     paths: Sequence[Path], documents: Sequence[Path], settings: Settings
-) -> list[Case]:
+) -> list[LabelledCase]:
     """Files of labelled extractions (aligned here, as when they are live) or pairs, as cases.
 
     Raises:
@@ -77,7 +77,7 @@ def labelled_gold(
     aligner = new_aligner(settings)
 
     def ground(_response: Response, _as_one: bool) -> Sequence[AlignedExtraction | Verdict]:
-        raise ReleaseRefused("a gate takes labelled extractions or pairs, not answers")
+        raise ReleaseRefused("a promotion takes labelled extractions or pairs, not answers")
 
     try:
         sources = Sources(read_documents(documents), partial(align_with, aligner), ground)
@@ -87,8 +87,8 @@ def labelled_gold(
 
 
 async def hold_against(
-    settings: Settings, candidate: str, cases: Sequence[Case], bounds: Bounds, load: Load
-) -> tuple[Incumbent, GateResult]:
+    settings: Settings, candidate: str, cases: Sequence[LabelledCase], bounds: Bounds, load: Load
+) -> tuple[Incumbent, PromotionResult]:
     """Judge the candidate against whoever decides now.
 
     Raises:
@@ -107,7 +107,7 @@ async def hold_against(
 
 
 async def promote(
-    settings: Settings, live: Incumbent, result: GateResult, candidate: str, signed: Signature
+    settings: Settings, live: Incumbent, result: PromotionResult, candidate: str, signed: Signature
 ) -> ScorerRelease:
     """Put the candidate into force.
 
@@ -179,13 +179,15 @@ async def shadow(
     return release
 
 
-def _compare(cases: Sequence[Case], old: Scorer, new: Scorer, bounds: Bounds) -> GateResult:
+def _compare(
+    cases: Sequence[LabelledCase], old: Scorer, new: Scorer, bounds: Bounds
+) -> PromotionResult:
     if old.revision == new.revision:
         raise ReleaseRefused(f"revision {new.revision} is live already")
     return judge_candidate(cases, old, new, bounds)
 
 
-def _case(label: Label) -> Case:
+def _case(label: Label) -> LabelledCase:
     verdict = label.verdict
     pair = Pair(
         premise=label.passage,
@@ -194,7 +196,7 @@ def _case(label: Label) -> Case:
         value=label.value,
     )
     low_evidence = verdict.alignment is not None and verdict.alignment.low_evidence
-    return Case(
+    return LabelledCase(
         id=verdict.extraction_id,
         group=verdict.doc_id,
         supported=bool(label.label),

@@ -1,6 +1,6 @@
 """Two sets of verdicts on the same extractions: what changed, and who was right.
 
-Three passes over the topics, so that memory holds one small `Outcome` per extraction and side,
+Three passes over the topics, so that memory holds one small `Opinion` per extraction and side,
 and whole verdicts only of the examples.
 """
 
@@ -35,7 +35,7 @@ EXAMPLES_PER_FLIP = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Opinion:
     """What one side said of an extraction."""
 
     decision: Decision
@@ -48,7 +48,7 @@ class Outcome:
     milliseconds: float | None
 
     @classmethod
-    def of(cls, verdict: Verdict) -> Outcome:
+    def of(cls, verdict: Verdict) -> Opinion:
         usages = [trail.usage for trail in verdict.scorers if trail.usage]
         prices = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
         return cls(
@@ -63,7 +63,7 @@ class Outcome:
         )
 
 
-Outcomes = Mapping[str, Outcome]
+OneSide = Mapping[str, Opinion]
 
 
 async def compare(
@@ -97,21 +97,21 @@ async def compare(
 
 async def _outcomes(
     settings: Settings, topics: Sequence[Topic], only: Collection[str] | None = None
-) -> dict[str, Outcome]:
+) -> dict[str, Opinion]:
     """The last verdict of a scorer on each extraction."""
     latest = LatestPerExtraction()
-    outcomes: dict[str, Outcome] = {}
+    outcomes: dict[str, Opinion] = {}
     async for result in read_verdicts(settings, topics):
         if not isinstance(result, Received) or result.event.review:
             continue
         if only is None or result.event.extraction_id in only:
             latest.note(result)
             if latest.holds(result):
-                outcomes[result.event.extraction_id] = Outcome.of(result.event)
+                outcomes[result.event.extraction_id] = Opinion.of(result.event)
     return outcomes
 
 
-def flips(before: Outcomes, after: Outcomes) -> Iterator[tuple[str, Outcome, Outcome]]:
+def flips(before: OneSide, after: OneSide) -> Iterator[tuple[str, Opinion, Opinion]]:
     """The extractions whose decision differs, with both outcomes."""
     for extraction_id, candidate in after.items():
         incumbent = before.get(extraction_id)
@@ -119,7 +119,7 @@ def flips(before: Outcomes, after: Outcomes) -> Iterator[tuple[str, Outcome, Out
             yield extraction_id, incumbent, candidate
 
 
-def _choose_examples(before: Outcomes, after: Outcomes) -> dict[str, None]:
+def _choose_examples(before: OneSide, after: OneSide) -> dict[str, None]:
     """Of each kind of flip and type the ones whose scores moved most."""
     groups: dict[tuple[str, str, str], list[tuple[float, str]]] = defaultdict(list)
     for extraction_id, old, new in flips(before, after):
@@ -133,7 +133,7 @@ async def _examples(
     settings: Settings,
     topic: Topic,
     chosen: Collection[str],
-    before: Outcomes,
+    before: OneSide,
     gold: Mapping[str, int],
 ) -> tuple[Example, ...]:
     found: dict[str, Example] = {}
@@ -145,7 +145,7 @@ async def _examples(
     return tuple(found[identity] for identity in chosen if identity in found)
 
 
-def _example(verdict: Verdict, old: Outcome, label: int | None) -> Example:
+def _example(verdict: Verdict, old: Opinion, label: int | None) -> Example:
     return Example(
         extraction_id=verdict.extraction_id,
         doc_id=verdict.doc_id,
@@ -164,8 +164,8 @@ def _example(verdict: Verdict, old: Outcome, label: int | None) -> Example:
 
 def _report(
     subject: str,
-    before: Outcomes,
-    after: Outcomes,
+    before: OneSide,
+    after: OneSide,
     gold: Mapping[str, int],
     *,
     examples: tuple[Example, ...],
@@ -191,7 +191,7 @@ def _report(
     )
 
 
-def _side(outcomes: Sequence[Outcome]) -> Side:
+def _side(outcomes: Sequence[Opinion]) -> Side:
     return Side(
         revisions=dict(Counter(o.revision or "unscored" for o in outcomes)),
         decisions=dict(Counter(o.decision for o in outcomes)),
@@ -200,7 +200,7 @@ def _side(outcomes: Sequence[Outcome]) -> Side:
     )
 
 
-def _cost(outcomes: Iterable[Outcome]) -> Cost:
+def _cost(outcomes: Iterable[Opinion]) -> Cost:
     prices, times = [], []
     for outcome in outcomes:
         if outcome.usd is not None:
@@ -212,13 +212,13 @@ def _cost(outcomes: Iterable[Outcome]) -> Cost:
     )
 
 
-def _why(old: Outcome, new: Outcome) -> str:
+def _why(old: Opinion, new: Opinion) -> str:
     """The reasons that came, or those that went where it was let through."""
     return ", ".join(new.reasons) if new.reasons else f"no longer {', '.join(old.reasons)}"
 
 
 def _count_flips(
-    flipped: Sequence[tuple[str, Outcome, Outcome]], group: Callable[[Outcome, Outcome], str]
+    flipped: Sequence[tuple[str, Opinion, Opinion]], group: Callable[[Opinion, Opinion], str]
 ) -> tuple[Flip, ...]:
     counts: Counter[tuple[str, Decision, Decision]] = Counter()
     for _, old, new in flipped:
@@ -229,7 +229,7 @@ def _count_flips(
     )
 
 
-def _score_change(before: Sequence[Outcome], after: Sequence[Outcome]) -> ScoreChange:
+def _score_change(before: Sequence[Opinion], after: Sequence[Opinion]) -> ScoreChange:
     old = histogram(o.score for o in before if o.score is not None)
     new = histogram(o.score for o in after if o.score is not None)
     return ScoreChange(
@@ -240,7 +240,7 @@ def _score_change(before: Sequence[Outcome], after: Sequence[Outcome]) -> ScoreC
     )
 
 
-def _agreement(outcomes: Outcomes, gold: Mapping[str, int]) -> Agreement:
+def _agreement(outcomes: OneSide, gold: Mapping[str, int]) -> Agreement:
     cells: Counter[tuple[bool, int]] = Counter(
         (outcomes[i].decision == "accepted", label) for i, label in gold.items() if i in outcomes
     )

@@ -28,6 +28,7 @@ from streams.topics import (
     QUARANTINE,
     READ_BY,
     WARNINGS,
+    Topic,
 )
 
 from .each_once import VERDICT_TOPICS

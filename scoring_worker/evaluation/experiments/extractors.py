@@ -13,7 +13,7 @@ import numpy as np
 from schemas.base import Contract
 from schemas.proportion import Proportion
 from scoring_worker.evaluation.intervals import Interval
-from scoring_worker.evaluation.judging import Evaluation, Outcome
+from scoring_worker.evaluation.judging import Evaluation, JudgedCase
 from scoring_worker.evaluation.plots import axes_of
 from scoring_worker.evaluation.sources import DatasetError
 
@@ -64,7 +64,7 @@ def compare_extractors(evaluation: Evaluation) -> ExtractorComparison:
     Raises:
         DatasetError: fewer than two models are named.
     """
-    members: dict[str, list[Outcome]] = defaultdict(list)
+    members: dict[str, list[JudgedCase]] = defaultdict(list)
     for outcome in evaluation.outcomes:
         if outcome.case.extractor:
             members[outcome.case.extractor].append(outcome)
@@ -103,7 +103,7 @@ def plot(path: Path, comparisons: Sequence[ExtractorComparison]) -> None:
         axes.legend()
 
 
-def _row(model: str, outcomes: Sequence[Outcome]) -> ExtractorRow:
+def _row(model: str, outcomes: Sequence[JudgedCase]) -> ExtractorRow:
     accepted = Proportion(sum(one.accepted for one in outcomes), len(outcomes))
     labelled = Proportion(sum(one.case.supported for one in outcomes), len(outcomes))
     return ExtractorRow(

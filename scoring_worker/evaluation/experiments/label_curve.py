@@ -21,7 +21,7 @@ from transformers.utils import logging as transformers_logging
 from schemas.base import Contract
 from scoring_worker.corruption import LabelledPair
 from scoring_worker.evaluation.cases import Dataset
-from scoring_worker.evaluation.judging import Outcome, evaluate
+from scoring_worker.evaluation.judging import JudgedCase, evaluate
 from scoring_worker.evaluation.labels import learnable
 from scoring_worker.evaluation.metrics import Metrics, measure
 from scoring_worker.evaluation.plots import axes_of
@@ -153,7 +153,7 @@ def _given(fold: _Fold, folds: Sequence[_Fold], order: dict[str, int]) -> _Fold:
 
 
 def _point(folds: Sequence[_Fold], make: MakeScorer, silver: bool, size: int) -> CurvePoint:
-    outcomes: list[Outcome] = []
+    outcomes: list[JudgedCase] = []
     used = 0
     for fold in folds:
         labels = fold.labels[:size]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from schemas import Assessment
 from scoring_worker import Pair
-from scoring_worker.evaluation.cases import Case, Lost
-from scoring_worker.evaluation.promotion_test import Bounds, GateResult, judge_candidate
+from scoring_worker.evaluation.cases import LabelledCase, Lost
+from scoring_worker.evaluation.promotion_test import Bounds, PromotionResult, judge_candidate
 
 BOUNDS = Bounds(min_labels=5)
 
@@ -41,15 +41,15 @@ class Recorded:
         return Assessment(scorer=self.name, revision=self.revision, score=score, threshold=0.5)
 
 
-def case(number: int, supported: bool) -> Case:
+def case(number: int, supported: bool) -> LabelledCase:
     value = str(number)
     pair = Pair(premise="p", hypothesis="h", entity_type="T", value=value)
-    return Case(value, f"doc-{number}", supported, "T", (pair,))
+    return LabelledCase(value, f"doc-{number}", supported, "T", (pair,))
 
 
 def compare(
     labels: list[bool], old: list[bool | None], new: list[bool | None], bounds: Bounds = BOUNDS
-) -> GateResult:
+) -> PromotionResult:
     cases = [case(n, supported) for n, supported in enumerate(labels)]
     return judge_candidate(
         cases,
@@ -59,7 +59,7 @@ def compare(
     )
 
 
-def missed(result: GateResult) -> set[str]:
+def missed(result: PromotionResult) -> set[str]:
     return {bound.name for bound in result.bounds if not bound.passed}
 
 
@@ -116,7 +116,7 @@ def test_no_cases_at_all_are_refused():
 
 
 def test_case_that_never_reaches_a_scorer_is_stopped_by_both():
-    lost = Case("x", "doc-x", False, "T", (Lost("low_evidence"),))
+    lost = LabelledCase("x", "doc-x", False, "T", (Lost("low_evidence"),))
     scorer = Recorded("s", {})
     result = judge_candidate([lost], scorer, scorer, BOUNDS)
     assert (result.incumbent.recall, result.candidate.recall) == (1.0, 1.0)
@@ -124,7 +124,7 @@ def test_case_that_never_reaches_a_scorer_is_stopped_by_both():
 
 def test_answer_is_accepted_only_with_all_its_parts():
     parts = tuple(Pair("p", "h", "T", value) for value in ("a", "b"))
-    whole = Case("x", "doc-x", False, "T", parts)
+    whole = LabelledCase("x", "doc-x", False, "T", parts)
     half = Recorded("s", {"a": True, "b": False})
     assert judge_candidate([whole], half, half, BOUNDS).candidate.recall == 1.0
 

@@ -23,7 +23,7 @@ from tests.streams.judged import FakeScorer, aligned, publish, verdict
 
 HOSTILE = "[red]Name[/red]"
 STRICT = FakeScorer(stop=frozenset(f"May {n}" for n in range(50)))
-QUIET = Traffic({topic.name: 0.0 for topic in watch.COUNTED}, dict.fromkeys(watch.ROLE_INPUTS, 0))
+QUIET = Traffic({topic.name: 0.0 for topic in watch.COUNTED}, dict.fromkeys(watch.GROUPED, 0))
 
 
 def shown(renderable: object) -> str:
