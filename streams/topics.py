@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -33,7 +33,7 @@ class Topic:
     model: type[Event]
     single: bool = False
     compacted: bool = False
-    config: dict[str, str] = field(default_factory=dict)
+    config: dict[str, str] = field(default_factory=dict, hash=False)
 
 
 DOCUMENTS = Topic("documents", Document)
@@ -84,6 +84,55 @@ ALL_TOPICS = (
     WARNINGS,
     SCORERS,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a role asks of the brokers, and all that its principal needs: reading and writing
+    imply describing. ``groups`` are without the configured prefixes."""
+
+    reads: tuple[Topic, ...] = ()
+    writes: tuple[Topic, ...] = ()
+    groups: tuple[str, ...] = ()
+
+    @property
+    def topics(self) -> tuple[Topic, ...]:
+        """Each topic once."""
+        return tuple(dict.fromkeys((*self.reads, *self.writes)))
+
+
+# `align` and `review` read documents at single offsets, when no cache has a text.
+ACCESS: Mapping[str, Access] = {
+    "extract": Access(
+        reads=READ_BY["extract"],
+        writes=(EXTRACTIONS, CLAIMS, MANIFESTS, DEAD_LETTERS),
+        groups=("extract",),
+    ),
+    "align": Access(
+        reads=(*READ_BY["align"], DOCUMENTS, RESPONSES),
+        writes=(ALIGNMENTS, QUARANTINE, DEAD_LETTERS),
+        groups=("align",),
+    ),
+    "score": Access(
+        reads=(*READ_BY["score"], SCORERS),
+        writes=(ACCEPTED, QUARANTINE, SHADOW, DEAD_LETTERS),
+        groups=("score",),
+    ),
+    "report": Access(
+        reads=(*READ_BY["report"], REPORTS, AUDIT),
+        writes=(REPORTS, AUDIT, WARNINGS, DEAD_LETTERS),
+        groups=("report", "audit", "drift"),
+    ),
+    "review": Access(
+        reads=(*READ_BY["review"], DOCUMENTS, RESPONSES),
+        writes=(REVIEWS, ACCEPTED, QUARANTINE),
+    ),
+}
+
+
+def topics_of(roles: Iterable[str]) -> tuple[Topic, ...]:
+    """Every topic that one of ``roles`` reads or writes, each once."""
+    return tuple(dict.fromkeys(topic for role in roles for topic in ACCESS[role].topics))
 
 
 def topic_config(topic: Topic, max_record_bytes: int) -> dict[str, str]:

@@ -17,6 +17,7 @@ from .runtime.errors import OperatorError
 from .runtime.health import health_server
 from .runtime.signals import stop_event
 from .settings import Settings
+from .topics import topics_of
 
 log = structlog.get_logger(__name__)
 
@@ -36,7 +37,7 @@ def run_worker(roles: Sequence[str], settings: Settings) -> None:
 
 async def _run(roles: Sequence[str], settings: Settings) -> None:
     stop = stop_event()
-    await prepare_topics(settings)
+    await prepare_topics(settings, roles)
     publisher = KafkaPublisher(new_producer(settings), settings)
     await publisher.start()
     async with contextlib.AsyncExitStack() as resources:
@@ -47,12 +48,19 @@ async def _run(roles: Sequence[str], settings: Settings) -> None:
         await _serve(sources, settings, stop)
 
 
-async def prepare_topics(settings: Settings) -> None:
-    """Create missing topics, and warn of those that differ from the settings."""
-    created = await create_topics(settings)
+async def prepare_topics(settings: Settings, roles: Sequence[str]) -> None:
+    """See to it that the roles' topics exist, and warn of those that differ from the settings.
+
+    Where one is missing, so may be those of other roles: all are created that may be.
+
+    Raises:
+        TopicsRefused: a topic of these roles is missing and may not be created.
+    """
+    needed = topics_of(roles)
+    created = await create_topics(settings, needed=needed)
     if created:
         log.info("topics_created", topics=created)
-    for problem in await topic_problems(settings):
+    for problem in await topic_problems(settings, needed):
         log.warning("topic_problem", topic=problem.topic, problem=problem.problem)
 
 

@@ -20,16 +20,30 @@ def doctor(
     create_topics: Annotated[
         bool, typer.Option("--create-topics", help="Create the topics that are missing.")
     ] = False,
+    acls: Annotated[
+        bool,
+        typer.Option("--acls", help="Only print the commands that give each role its rights."),
+    ] = False,
 ) -> None:
     """Check broker, topics, Redis, model, LLM endpoint and clocks; say what to mend.
 
     Exits 1 if something has to be mended.
     """
+    if acls:
+        _print_acls()
+        return
     from streams.doctor.examination import needs_mending
 
     diagnoses = asyncio.run(_examine(create_topics))
     if needs_mending(diagnoses):
         raise typer.Exit(1)
+
+
+def _print_acls() -> None:
+    from streams.doctor.acls import acl_commands
+
+    for line in acl_commands(settings()):
+        print_line(line)
 
 
 async def _examine(create_topics: bool) -> list[Diagnosis]:

@@ -3,18 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
-from aiokafka.errors import KafkaError, TopicAlreadyExistsError, for_code
+from aiokafka.errors import (
+    ClusterAuthorizationFailedError,
+    KafkaError,
+    NoError,
+    TopicAlreadyExistsError,
+    TopicAuthorizationFailedError,
+    for_code,
+)
 
+from streams.runtime.errors import OperatorError
 from streams.settings import Settings
 from streams.topics import ALL_TOPICS, Topic, topic_config
 
 from .clients import new_admin
 
 METADATA_PATIENCE_SECONDS = 15.0
+
+
+# What a broker answers to who may not create topics: of the topic, or of the cluster.
+RIGHTS_MISSING = (TopicAuthorizationFailedError, ClusterAuthorizationFailedError)
+
+
+class TopicsRefused(OperatorError):
+    """Topics that a role needs are not there for its user, who may not create them either."""
+
+    def __init__(self, names: Sequence[str], error: str) -> None:
+        super().__init__(
+            f"{', '.join(names)}: missing, or not to be described by this user, who may not create "
+            f"topics either ({error}); run `safepassage doctor --create-topics` as one who may, "
+            "or grant what `safepassage doctor --acls` prints"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,21 +49,38 @@ class TopicProblem:
     remedy: str
 
 
-async def create_topics(settings: Settings, topics: Sequence[Topic] = ALL_TOPICS) -> list[str]:
+async def create_topics(
+    settings: Settings,
+    topics: Sequence[Topic] = ALL_TOPICS,
+    *,
+    needed: Collection[Topic] | None = None,
+) -> list[str]:
     """Create what is missing and wait until the cluster knows it; returns the names created.
 
     Every topic exists before a worker starts: a worker that subscribes to a missing one gets no
-    partition of it and says nothing.
+    partition of it and says nothing. Only ``needed`` ones (all, by default) have to exist; where
+    they do, nothing is asked but what there is, so that Describe is right enough.
 
     Raises:
+        TopicsRefused: a needed one cannot be seen, and this user may not create it.
         aiokafka.errors.KafkaError: the broker refused, for another reason than that it exists.
     """
+    wanted = topics if needed is None else needed
     admin = new_admin(settings)
-    await admin.start()
     try:
-        response = await admin.create_topics([_new_topic(settings, topic) for topic in topics])
-        created = [name for name, code, *_ in response.topic_errors if _was_created(name, code)]
-        await _until_known(admin, [settings.topic(topic.name) for topic in topics])
+        await admin.start()
+        known = set(await admin.list_topics())
+        if all(settings.topic(topic.name) in known for topic in wanted):
+            return []
+        missing = [topic for topic in topics if settings.topic(topic.name) not in known]
+        response = await admin.create_topics([_new_topic(settings, topic) for topic in missing])
+        made = [(name, for_code(code)) for name, code, *_ in response.topic_errors]
+        created = [name for name, error in made if _was_created(name, error)]
+        refused = {name: error for name, error in made if error in RIGHTS_MISSING}
+        names = {settings.topic(topic.name) for topic in wanted}
+        if lacking := sorted(names & refused.keys()):
+            raise TopicsRefused(lacking, refused[lacking[0]].__name__)
+        await _until_known(admin, names)
         return created
     finally:
         await admin.close()
@@ -94,16 +134,15 @@ def _partitions(settings: Settings, topic: Topic) -> int:
     return 1 if topic.single else settings.partitions
 
 
-def _was_created(name: str, code: int) -> bool:
-    error = for_code(code)
-    if error is TopicAlreadyExistsError:
+def _was_created(name: str, error: type[Exception]) -> bool:
+    if error in (TopicAlreadyExistsError, *RIGHTS_MISSING):
         return False
-    if code:
+    if error is not NoError:
         raise KafkaError(f"the broker refused to create topic {name}: {error.__name__}")
     return True
 
 
-async def _until_known(admin: AIOKafkaAdminClient, names: Sequence[str]) -> None:
+async def _until_known(admin: AIOKafkaAdminClient, names: Collection[str]) -> None:
     async with asyncio.timeout(METADATA_PATIENCE_SECONDS):
         while not set(names) <= set(await admin.list_topics()):  # noqa: ASYNC110
             await asyncio.sleep(0.1)

@@ -1,0 +1,127 @@
+"""Least privilege: a role starts and works with the rights that the documentation grants it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import subprocess
+import sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from streams import topology, worker
+from streams.kafka.admin import TopicsRefused, create_topics
+from streams.settings import Settings
+from streams.topics import ACCEPTED, ACCESS, ALL_TOPICS, topics_of
+from streams.wiring import ROLE_NAMES
+from tests.stack import environment
+from tests.streams.judged import FakeScorer
+from tests.streams.rights import Rights, rights_of
+
+OPERATIONS = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
+QUIET_SECONDS = 3.0
+
+
+@asynccontextmanager
+async def working(roles: list[str], settings: Settings, monkeypatch):
+    """A worker in this process; yields its task."""
+    stop = asyncio.Event()
+    monkeypatch.setattr(worker, "stop_event", lambda: stop)
+    monkeypatch.setattr("scoring_worker.load_scorer", lambda _: FakeScorer())
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    task = asyncio.create_task(worker._run(roles, settings))
+    try:
+        yield task
+    finally:
+        stop.set()
+        await asyncio.wait((task,), timeout=60)
+
+
+@pytest.mark.parametrize("role", ROLE_NAMES)
+async def test_role_works_with_its_rights_and_tries_no_others(
+    role: str, kafka: Settings, monkeypatch
+):
+    settings = kafka.model_copy(update={"console_port": 0, "entity_types": ("Date",)})
+    await create_topics(settings)
+    rights = rights_of(role, settings).install(monkeypatch)
+    async with working([role], settings, monkeypatch) as task:
+        await asyncio.wait((task,), timeout=QUIET_SECONDS)
+        assert not task.done(), task.exception()
+    task.result()
+    assert rights.denied == []
+
+
+async def test_missing_topic_that_may_not_be_created_is_named_and_stops_the_worker(
+    kafka: Settings, monkeypatch
+):
+    rights = rights_of("score", kafka).install(monkeypatch)
+    with pytest.raises(TopicsRefused) as refusal:
+        await worker.prepare_topics(kafka, ["score"])
+    for topic in topics_of(["score"]):
+        assert kafka.topic(topic.name) in str(refusal.value)
+    assert "doctor --acls" in str(refusal.value)
+    assert ("create", kafka.topic("scorers")) in rights.denied
+
+
+async def test_topic_that_may_not_be_described_is_named(kafka: Settings, monkeypatch):
+    await create_topics(kafka)
+    granted = rights_of("align", kafka)
+    hidden = kafka.topic("quarantine")
+    Rights(granted.read, granted.write - {hidden}).install(monkeypatch)
+    with pytest.raises(TopicsRefused, match=hidden):
+        await worker.prepare_topics(kafka, ["align"])
+
+
+async def test_topics_of_other_roles_are_created_where_that_is_allowed(kafka: Settings):
+    created = await create_topics(kafka, needed=[ACCEPTED])
+    assert set(created) == {kafka.topic(topic.name) for topic in ALL_TOPICS}
+    assert await create_topics(kafka, needed=[ACCEPTED]) == []
+
+
+def test_topology_reads_what_the_roles_may_read():
+    made = {
+        "extract": topology.extract_role(None, None, max_characters=1, lanes=1),
+        "align": topology.align_role(None, None),
+        "score": topology.score_role(None, batch=1),
+    }
+    for name, role in made.items():
+        assert set(role.topics) <= set(ACCESS[name].reads)
+        assert role.name in ACCESS[name].groups
+
+
+@pytest.mark.parametrize("role", ACCESS)
+def test_documentation_lists_the_same_rights(role: str):
+    row = re.search(rf"^\| `{role}` \| (.*) \| (.*) \| (.*) \|$", OPERATIONS, re.MULTILINE)
+    groups, reads, writes = (set(re.findall(r"`([\w-]+)`", cell)) for cell in row.groups())
+    access = ACCESS[role]
+    assert groups == {f"safepassage-{group}" for group in access.groups}
+    assert reads == {topic.name for topic in access.reads}
+    assert writes == {topic.name for topic in access.writes}
+
+
+def test_doctor_prints_the_commands_that_grant_them():
+    settings = Settings(topic_prefix="north-", kafka_bootstrap_servers="broker:9092")
+    ended = subprocess.run(
+        [sys.executable, "-m", "streams.cli", "doctor", "--acls"],
+        env=environment(settings),
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=60,
+    )
+    assert ended.returncode == 0, ended.stderr
+    commands = [line for line in ended.stdout.splitlines() if line.startswith("kafka-acls")]
+    for role in ACCESS:
+        granted = [c for c in commands if f"--allow-principal User:safepassage-{role} " in c]
+        rights = rights_of(role, settings)
+        assert _granted(granted, "Read", "topic") == rights.read
+        assert _granted(granted, "Write", "topic") == rights.write
+        assert _granted(granted, "Read", "group") == rights.groups
+        assert not _granted(granted, "Create", "topic")
+
+
+def _granted(commands: list[str], operation: str, kind: str) -> frozenset[str]:
+    chosen = [c for c in commands if f"--operation {operation} " in c]
+    return frozenset(name for c in chosen for name in re.findall(rf"--{kind} (\S+)", c))
