@@ -43,10 +43,10 @@ def new_extractor(settings: Settings, resources: AsyncExitStack) -> Extractor:
         ValueError: the schema cannot be loaded.
     """
     from agents.extraction.cache import ExtractionCache
-    from agents.extraction.client import create_client
-    from agents.extraction.completion import RetryPolicy
     from agents.extraction.extractor import Extractor
     from agents.extraction.schema_loading import load_schema
+    from llm_calls.caller import RetryPolicy
+    from llm_calls.client import create_client
 
     schema = load_schema(settings.extraction_schema, settings.entity_types)
     key = settings.openai_api_key

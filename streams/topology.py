@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from agents.aligner import Aligner
 from agents.claims import ground_claims, split_claims
 from agents.document_store import DocumentMismatch, DocumentMissing, DocumentStore
-from agents.extraction.errors import ExtractionError
+from llm_calls.errors import LLMError
 from schemas import (
     AlignedExtraction,
     Assessment,
@@ -75,7 +75,7 @@ def extract_role(
         await store.put(ref, document.text)
         try:
             extracted = await extractor.examine(document, ref)
-        except ExtractionError as error:
+        except LLMError as error:
             return Failed(error.code, str(error), fault=error.retryable)
         return [
             *(Outgoing(EXTRACTIONS, ref.id, extraction) for extraction in extracted.extractions),

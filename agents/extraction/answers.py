@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
+from llm_calls.errors import Malformed, SchemaMismatch, TooLarge
 from schemas import (
     Entity,
     canonical_json,
@@ -24,7 +25,6 @@ from schemas import (
 )
 from schemas.base import EntityType, Json, Text
 
-from .errors import Malformed, SchemaMismatch, TooLarge
 from .generic_schema import generic_json_schema, plain_value
 
 MAX_FINDINGS = 2_000

@@ -1,98 +1,11 @@
-"""What can go wrong between a document and its extractions.
-
-::
-
-    ExtractionError
-    ├── DocumentTooLong      more characters than an extractor takes
-    ├── LLMUnavailable       429, 5xx, timeouts, no connection: still so after the last attempt
-    ├── LLMRejected          the endpoint refused this request
-    │   └── LLMMisconfigured it refuses every request: wrong key, model or address
-    └── AnswerError          the LLM answered, and the answer cannot be used
-        ├── Refused          it declined, or a content filter stopped it
-        ├── Truncated        it ran out of tokens
-        ├── TooLarge         more bytes than are read from an endpoint
-        ├── Malformed        not JSON
-        └── SchemaMismatch   JSON of another shape than was asked for
-
-No message quotes a document or an answer: both may hold what must not be logged.
-"""
+"""What goes wrong before the LLM is asked; the rest is drawn in `llm_calls.errors`."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from llm_calls.errors import LLMError
 
 
-class ExtractionError(Exception):
-    """A document yielded nothing, and why. ``code`` is stable and countable.
-
-    ``retryable`` says whose fault it is: True where the same document may succeed later.
-    """
-
-    code: ClassVar[str] = "extraction_failed"
-    retryable: ClassVar[bool] = False
-
-
-class DocumentTooLong(ExtractionError):
+class DocumentTooLong(LLMError):
     """The document is longer than the extractor was set up to take."""
 
     code = "document_too_long"
-
-
-class LLMUnavailable(ExtractionError):
-    """The endpoint gave no answer. ``retry_after`` is what it asked for, in seconds."""
-
-    code = "llm_unavailable"
-    retryable = True
-
-    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
-        super().__init__(message)
-        self.retry_after = retry_after
-
-
-class LLMRejected(ExtractionError):
-    """The endpoint refused the request, e.g. as longer than the model's window."""
-
-    code = "llm_rejected"
-
-
-class LLMMisconfigured(LLMRejected):
-    """The endpoint refuses every request: the deployment is wrong, not the document."""
-
-    code = "llm_misconfigured"
-    retryable = True
-
-
-class AnswerError(ExtractionError):
-    """The LLM answered with something that is no set of extractions."""
-
-    code = "answer_unusable"
-
-
-class Refused(AnswerError):
-    """The model declined to answer, or a content filter withheld the answer."""
-
-    code = "answer_refused"
-
-
-class Truncated(AnswerError):
-    """The answer broke off at the model's token limit."""
-
-    code = "answer_truncated"
-
-
-class TooLarge(AnswerError):
-    """The response had more bytes than are read."""
-
-    code = "answer_too_large"
-
-
-class Malformed(AnswerError):
-    """The answer is not JSON."""
-
-    code = "answer_malformed"
-
-
-class SchemaMismatch(AnswerError):
-    """The answer is JSON, but not of the schema that was asked for."""
-
-    code = "answer_schema_mismatch"

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 import structlog
 from openai import AsyncOpenAI
 
+from llm_calls.caller import Completion, RetryPolicy
+from llm_calls.errors import LLMError
 from schemas import (
     Document,
     DocumentRef,
@@ -24,8 +26,8 @@ from schemas import (
 from .answers import Answer, ExtractionSchema, Finding, read_answer, schema_digest
 from .cache import CachedAnswer, CacheKey, ExtractionCache
 from .chunking import Chunk, split_document
-from .completion import Completion, CompletionCaller, RetryPolicy
-from .errors import DocumentTooLong, ExtractionError
+from .completion import CompletionCaller
+from .errors import DocumentTooLong
 from .merging import merge
 from .prompt import prompt_digest
 
@@ -144,7 +146,7 @@ class Extractor:
         """Everything the LLM found in ``document``, each finding once, in reading order.
 
         Raises:
-            ExtractionError: as drawn in `agents.extraction.errors`.
+            LLMError: as drawn in `llm_calls.errors`.
         """
         if len(document.text) > self._max_characters:
             raise DocumentTooLong(f"more than {self._max_characters} characters")
@@ -219,7 +221,7 @@ def _extraction(finding: Finding, ref: DocumentRef, trail: ExtractorTrail) -> Ex
 
 def _telling(errors: ExceptionGroup[Exception]) -> Exception:
     """The one error that says most: a defect of ours, else one that no retry would mend."""
-    unknown = [error for error in errors.exceptions if not isinstance(error, ExtractionError)]
+    unknown = [error for error in errors.exceptions if not isinstance(error, LLMError)]
     if unknown:
         return errors
     return min(errors.exceptions, key=lambda error: getattr(error, "retryable", False))

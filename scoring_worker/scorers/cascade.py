@@ -19,7 +19,7 @@ from schemas import Assessment, Finding, ScorerTrail, stable_id
 from scoring_worker.checks import examine, rules_digest
 from scoring_worker.scorer import Pair, Scorer
 
-from .llm_calls import GraderMisconfigured
+from .llm_grades import GraderMisconfigured
 
 DECISIVE = frozenset(
     {

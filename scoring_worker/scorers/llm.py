@@ -13,15 +13,17 @@ from openai import AsyncOpenAI
 from pydantic import AliasChoices, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from llm_calls.client import create_client
+from llm_calls.concurrency import AdaptiveLimit
+from llm_calls.errors import LLMUnavailable
 from schemas import Assessment, ScorerTrail, Usage, stable_id
 from scoring_worker.scorer import Pair
 
-from .llm_calls import Asking, GradeFailed, GraderMisconfigured
+from .llm_grades import Asking, GradeFailed, GraderMisconfigured
 from .llm_prompt import Grade, prompt_digest
 
 THRESHOLD = 0.5
 SCORES = {"supports": 1.0, "insufficient": 0.0}
-_KEYLESS = "none"  # local endpoints ask for no key, but the client insists on one
 
 
 class GraderSettings(BaseSettings):
@@ -88,17 +90,16 @@ class LLMGrader:
     async def _answer_all(self, questions: Sequence[tuple[str, str]]) -> list[Assessment]:
         settings = self._settings
         key = settings.openai_api_key
-        room = asyncio.Semaphore(settings.llm_concurrency)
-        async with AsyncOpenAI(
-            base_url=settings.openai_base_url,
-            api_key=key.get_secret_value() if key else _KEYLESS,
+        concurrency = settings.llm_concurrency
+        limit = AdaptiveLimit(concurrency, overload=LLMUnavailable, initial=concurrency)
+        async with create_client(
+            settings.openai_base_url,
+            api_key=key.get_secret_value() if key else None,
             timeout=settings.llm_timeout_seconds,
-            max_retries=0,  # attempts are counted in one place, and that is `Asking`
         ) as client:
 
             async def answer(premise: str, hypothesis: str) -> Assessment:
-                async with room:
-                    return await self._answer(client, premise, hypothesis)
+                return await self._answer(client, limit, premise, hypothesis)
 
             try:
                 async with asyncio.TaskGroup() as group:
@@ -107,11 +108,13 @@ class LLMGrader:
                 raise _first(errors) from None
         return [task.result() for task in tasks]
 
-    async def _answer(self, client: AsyncOpenAI, premise: str, hypothesis: str) -> Assessment:
+    async def _answer(
+        self, client: AsyncOpenAI, limit: AdaptiveLimit, premise: str, hypothesis: str
+    ) -> Assessment:
         if len(premise) + len(hypothesis) > self._settings.max_grader_characters:
             return self._failed(GradeFailed("scorer_failed", "passage and claim are too long"))
         try:
-            grade, usage = await self._asking.ask(client, premise, hypothesis)
+            grade, usage = await self._asking.ask(client, premise, hypothesis, limit=limit)
         except GradeFailed as failure:
             return self._failed(failure)
         return self._graded(grade, self._priced(usage))

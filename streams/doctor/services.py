@@ -72,7 +72,7 @@ async def check_llm(settings: Settings) -> list[Diagnosis]:
                 "set OPENAI_API_KEY, or OPENAI_BASE_URL to any OpenAI-compatible endpoint",
             )
         ]
-    from agents.extraction.client import create_client  # noqa: PLC0415 - slow to import
+    from llm_calls.client import create_client  # noqa: PLC0415 - slow to import
 
     client = create_client(
         settings.openai_base_url,

@@ -57,7 +57,7 @@ _context.set_forkserver_preload(
         "streams.topology",
         "agents.aligner",
         "agents.extraction.cache",
-        "agents.extraction.client",
+        "llm_calls.client",
         "agents.extraction.extractor",
         "agents.extraction.schema_loading",
     ]

@@ -18,9 +18,9 @@ from agents.extraction.answers import (
     read_answer,
     schema_digest,
 )
-from agents.extraction.errors import Malformed, SchemaMismatch, TooLarge
 from agents.extraction.generic_schema import plain_value, schema_value
 from agents.extraction.schema_loading import user_schema
+from llm_calls.errors import Malformed, SchemaMismatch, TooLarge
 from schemas import Entity, Extraction
 
 GENERIC = GenericSchema()

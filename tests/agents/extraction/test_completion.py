@@ -15,11 +15,15 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from agents.extraction.answers import read_answer
-from agents.extraction.api_errors import _retry_after
-from agents.extraction.client import create_client
-from agents.extraction.completion import CompletionCaller, RetryPolicy
-from agents.extraction.errors import (
-    ExtractionError,
+from agents.extraction.completion import CompletionCaller
+from agents.extraction.schema_loading import load_schema
+from agents.recording.faults import Fault, Faults
+from agents.recording.server import create_app, serve
+from llm_calls.api_errors import _retry_after
+from llm_calls.caller import RetryPolicy
+from llm_calls.client import create_client
+from llm_calls.errors import (
+    LLMError,
     LLMMisconfigured,
     LLMRejected,
     LLMUnavailable,
@@ -29,9 +33,6 @@ from agents.extraction.errors import (
     TooLarge,
     Truncated,
 )
-from agents.extraction.schema_loading import load_schema
-from agents.recording.faults import Fault, Faults
-from agents.recording.server import create_app, serve
 from schemas import Document
 
 TEXT = "Rent: 900 a month. SECRET"
@@ -115,7 +116,7 @@ async def test_an_endpoint_without_json_schema_is_asked_for_a_json_object_from_t
     async with _faulty(**always) as base_url, create_client(base_url) as client:
         caller = _caller(client)
         assert (await caller.complete(TEXT)).content == '{"entities": []}'
-        assert not caller._enforces_schema
+        assert not caller._caller._enforces_schema
         assert (await caller.complete(TEXT)).content == '{"entities": []}'
 
 
@@ -181,7 +182,7 @@ async def _endpoint(status: int, body: object, **headers: str) -> AsyncIterator[
 async def test_a_status_says_whose_fault_it_is(status, code, error):
     body = {"error": {"message": f"not {TEXT}", "code": code}}
     async with _endpoint(status, body) as base_url, create_client(base_url) as client:
-        with pytest.raises(ExtractionError) as caught:
+        with pytest.raises(LLMError) as caught:
             await _caller(client).complete(TEXT)
     assert type(caught.value) is error
     assert str(status) in str(caught.value)

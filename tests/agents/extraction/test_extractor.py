@@ -16,18 +16,18 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from agents.extraction.cache import ExtractionCache
-from agents.extraction.client import create_client
-from agents.extraction.completion import RetryPolicy
-from agents.extraction.errors import (
-    DocumentTooLong,
-    Malformed,
-    SchemaMismatch,
-    Truncated,
-)
+from agents.extraction.errors import DocumentTooLong
 from agents.extraction.extractor import Extractor, Price
 from agents.extraction.prompt import fenced_text
 from agents.extraction.schema_loading import load_schema
 from agents.recording.server import serve
+from llm_calls.caller import RetryPolicy
+from llm_calls.client import create_client
+from llm_calls.errors import (
+    Malformed,
+    SchemaMismatch,
+    Truncated,
+)
 from schemas import Coordinates, Document, extraction_id
 
 DOCUMENT = Document(id="lease", text="Rent: 900 a month. Deposit: 1800. SECRET")

@@ -9,14 +9,14 @@ import httpx2
 import pytest
 from pydantic import BaseModel
 
-from agents.extraction.client import create_client
-from agents.extraction.errors import LLMRejected
 from agents.extraction.extractor import Extractor
 from agents.extraction.prompt import messages
 from agents.extraction.schema_loading import load_schema, user_schema
 from agents.recording.faults import Fault, Faults
 from agents.recording.recording import Recording, RecordingError
 from agents.recording.server import create_app, recorded_app, serve
+from llm_calls.client import create_client
+from llm_calls.errors import LLMRejected
 from schemas import Document, Entity, Extraction, LabelledExtraction
 
 TRIBUNAL = Path(__file__).parents[4] / "shared" / "data" / "tribunal"

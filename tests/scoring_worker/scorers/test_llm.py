@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scoring_worker.scorer import Pair, Scorer
 from scoring_worker.scorers.cascade import CascadeScorer
 from scoring_worker.scorers.llm import GraderSettings, LLMGrader
-from scoring_worker.scorers.llm_calls import GraderMisconfigured
+from scoring_worker.scorers.llm_grades import GraderMisconfigured
 from scoring_worker.scorers.llm_prompt import messages, question
 from tests.scoring_worker.tiny import pair
 
@@ -260,7 +260,7 @@ def test_one_failed_pair_does_not_harm_the_others(grader, endpoint):
     pairs = [pair(value="2015"), pair(premise="reject me"), pair(value="2015", kind="Year")]
     assessments = grader.assess(pairs)
     assert [a.failure for a in assessments] == [None, "scorer_failed", None]
-    assert assessments[1].failure_detail == "the endpoint answered 400"
+    assert assessments[1].failure_detail == "the endpoint answered 400 (bad)"
 
 
 def test_an_endpoint_without_json_schema_is_asked_for_json(grader, endpoint):

@@ -24,7 +24,7 @@ def create_client(
 ) -> AsyncOpenAI:
     """A client of any OpenAI-compatible endpoint, e.g. ``http://127.0.0.1:8000/v1``.
 
-    It never retries on its own, since `CompletionCaller` does, and reads at most
+    It never retries on its own, since `Caller` does, and reads at most
     ``max_response_bytes`` of a response, errors included. ``timeout`` is in seconds.
     Close it with ``await client.close()``.
     """

@@ -7,7 +7,7 @@ import contextlib
 
 import pytest
 
-from agents.extraction.concurrency import AdaptiveLimit
+from llm_calls.concurrency import AdaptiveLimit
 
 
 class Busy(Exception):

@@ -9,11 +9,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from agents.extraction.client import _is_loopback, create_client
-from agents.extraction.completion import CompletionCaller, RetryPolicy
-from agents.extraction.errors import LLMUnavailable
+from agents.extraction.completion import CompletionCaller
 from agents.extraction.schema_loading import load_schema
 from agents.recording.server import create_app, serve
+from llm_calls.caller import RetryPolicy
+from llm_calls.client import _is_loopback, create_client
+from llm_calls.errors import LLMUnavailable
 
 
 async def test_a_proxy_of_the_environment_does_not_stand_before_the_loopback(monkeypatch):

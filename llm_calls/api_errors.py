@@ -18,7 +18,7 @@ from openai import (
     UnprocessableEntityError,
 )
 
-from .errors import LLMMisconfigured, LLMRejected, LLMUnavailable
+from .errors import LLMMisconfigured, LLMRejected, LLMTimeout, LLMUnavailable
 
 _TRANSIENT_STATUSES = frozenset({408, 409, 425, 429})  # and every 5xx
 
@@ -33,17 +33,19 @@ def api_errors() -> Iterator[None]:
     try:
         yield
     except TimeoutError:
-        raise LLMUnavailable("the endpoint did not answer in time") from None
+        raise LLMTimeout("the endpoint did not answer in time") from None
     except APIConnectionError as error:
-        raise LLMUnavailable(_connection_failure(error)) from None
+        raise _connection_failure(error) from None
     except APIStatusError as error:
         raise _status_error(error) from None
     except APIError:
         raise LLMUnavailable("the endpoint answered something that is no completion") from None
 
 
-def _connection_failure(error: APIConnectionError) -> str:
-    return f"no answer from the endpoint ({type(error.__cause__ or error).__name__})"
+def _connection_failure(error: APIConnectionError) -> LLMUnavailable:
+    kind = type(error.__cause__ or error).__name__
+    failure = LLMTimeout if "Timeout" in kind else LLMUnavailable
+    return failure(f"no answer from the endpoint ({kind})")
 
 
 def _status_error(error: APIStatusError) -> LLMUnavailable | LLMRejected:
