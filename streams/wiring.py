@@ -119,7 +119,8 @@ async def score_source(
     """The score role with the released scorer, or with SAFEPASSAGE_SCORER where none is.
 
     Raises:
-        ReleaseRefused: that scorer cannot be loaded, or is another than was released.
+        ReleaseRefused: that scorer cannot be loaded, or is another than was released, or it is
+            not known any more which was.
     """
     from .delivery.batch_source import BatchSource
     from .release.live_scorer import LiveScorer, ScoreSource
@@ -128,7 +129,7 @@ async def score_source(
     from .topology import score_role
 
     held = await releases_in_force(settings)
-    released, shadowed = held.releases.get("live"), held.releases.get("shadow")
+    released, shadowed = held.live, held.releases.get("shadow")
     live, shadow = LiveScorer(load), ShadowScoring(publisher, load)
     resources.callback(live.close)
     if released and released.scorer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Sequence
 
 import structlog
@@ -61,7 +62,9 @@ async def prepare_topics(settings: Settings, roles: Sequence[str]) -> None:
     if created:
         log.info("topics_created", topics=created)
     for problem in await topic_problems(settings, needed):
-        log.warning("topic_problem", topic=problem.topic, problem=problem.problem)
+        # What may not be read is the doctor's to say, once, and not every worker's.
+        level = logging.WARNING if problem.severity == "failed" else logging.INFO
+        log.log(level, "topic_problem", topic=problem.topic, problem=problem.problem)
 
 
 async def _serve(sources: Sequence[Source], settings: Settings, stop: asyncio.Event) -> None:

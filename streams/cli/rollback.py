@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Annotated
+
+import typer
 
 from streams.cli.output import print_line
 from streams.cli.signature import By, Reason, named, signature
@@ -11,9 +14,23 @@ from streams.settings import settings
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
 
-def rollback(by: By = None, reason: Reason = "") -> None:
+def rollback(
+    *,
+    to: Annotated[
+        str | None,
+        typer.Option(help="Only where the topic has lost which scorer is live: this one."),
+    ] = None,
+    by: By = None,
+    reason: Reason = "",
+) -> None:
     """Make the scorer live again that was live before the last promotion."""
-    from streams.release.promotion import rollback as roll_back
+    from scoring_worker import load_scorer
+    from streams.release import promotion
 
-    release = asyncio.run(roll_back(settings(), signature(by, reason)))
+    signed = signature(by, reason)
+    if to is None:
+        release = asyncio.run(promotion.rollback(settings(), signed))
+    else:
+        scorer = promotion.absolute(to)
+        release = asyncio.run(promotion.reinstate(settings(), scorer, load_scorer, signed))
     print_line(f"live: {named(release)}")

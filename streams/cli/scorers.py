@@ -15,7 +15,7 @@ def scorers() -> None:
     """Show which scorer is live and which one shadows."""
     from streams.release.releases import releases_in_force
 
-    held = asyncio.run(releases_in_force(settings())).releases
-    live, beside = held.get("live"), held.get("shadow")
+    held = asyncio.run(releases_in_force(settings()))
+    live, beside = held.live, held.releases.get("shadow")
     print_line(f"live: {named(live) if live else f'{settings().scorer} (as configured)'}")
     print_line(f"shadow: {named(beside) if beside else settings().shadow_scorer or 'none'}")

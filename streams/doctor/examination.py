@@ -11,8 +11,9 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-from streams.kafka.admin import TopicProblem, create_topics, topic_problems
+from streams.kafka.admin import create_topics, topic_problems
 from streams.kafka.clients import new_admin, ssl_context
+from streams.kafka.configuration import TopicProblem
 from streams.kafka.reading import newest_timestamp
 from streams.settings import Settings
 from streams.topics import ACCEPTED, DOCUMENTS, QUARANTINE, REPORTS
@@ -73,7 +74,7 @@ async def create_missing(settings: Settings) -> list[Diagnosis]:
 
 
 async def check_topics(settings: Settings) -> list[Diagnosis]:
-    """Whether every topic exists, with as many partitions as the settings say."""
+    """Whether every topic exists, with the partitions of the settings, and keeps what it must."""
     problems = await topic_problems(settings)
     if not problems:
         return [Diagnosis("topics", "ok", f"all there, {settings.partitions} partitions each")]
@@ -156,7 +157,8 @@ def _probe_server(host: str, port: str, settings: Settings) -> tuple[str, str] |
 
 
 def _of_topic(problem: TopicProblem) -> Diagnosis:
-    return Diagnosis("topics", "failed", f"{problem.topic} {problem.problem}", problem.remedy)
+    found = f"{problem.topic} {problem.problem}"
+    return Diagnosis("topics", problem.severity, found, problem.remedy)
 
 
 def needs_mending(diagnoses: Sequence[Diagnosis]) -> bool:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.errors import (
@@ -21,6 +20,7 @@ from streams.settings import Settings
 from streams.topics import ALL_TOPICS, Topic, topic_config
 
 from .clients import new_admin
+from .configuration import TopicProblem, configuration_problems
 
 METADATA_PATIENCE_SECONDS = 15.0
 
@@ -38,15 +38,6 @@ class TopicsRefused(OperatorError):
             f"topics either ({error}); run `safepassage doctor --create-topics` as one who may, "
             "or grant what `safepassage doctor --acls` prints"
         )
-
-
-@dataclass(frozen=True, slots=True)
-class TopicProblem:
-    """Something about a topic that would lose or reorder events."""
-
-    topic: str
-    problem: str
-    remedy: str
 
 
 async def create_topics(
@@ -89,36 +80,39 @@ async def create_topics(
 async def topic_problems(
     settings: Settings, topics: Sequence[Topic] = ALL_TOPICS
 ) -> list[TopicProblem]:
-    """What is wrong with the topics as they are: missing, or with other partition counts."""
-    partitions = await partition_counts(settings, [settings.topic(t.name) for t in topics])
-    problems = []
+    """What is wrong with the topics as they are: missing, with other partition counts, or
+    configured so that they lose or refuse what the promises need."""
+    admin = new_admin(settings)
+    try:
+        await admin.start()
+        partitions = await _partition_counts(admin, [settings.topic(t.name) for t in topics])
+        there = [topic for topic in topics if settings.topic(topic.name) in partitions]
+        problems = list(_of_partitions(settings, topics, partitions))
+        return problems + await configuration_problems(admin, settings, there)
+    finally:
+        await admin.close()
+
+
+def _of_partitions(
+    settings: Settings, topics: Sequence[Topic], partitions: Mapping[str, int]
+) -> Iterator[TopicProblem]:
     for topic in topics:
         name, wanted = settings.topic(topic.name), _partitions(settings, topic)
         if name not in partitions:
-            problems.append(
-                TopicProblem(name, "is missing", "run `safepassage doctor --create-topics`")
-            )
+            yield TopicProblem(name, "is missing", "run `safepassage doctor --create-topics`")
         elif partitions[name] != wanted:
-            problems.append(
-                TopicProblem(
-                    name,
-                    f"has {partitions[name]} partitions instead of {wanted}",
-                    "set SAFEPASSAGE_PARTITIONS to what all topics have, or recreate the topic",
-                )
+            yield TopicProblem(
+                name,
+                f"has {partitions[name]} partitions instead of {wanted}",
+                "set SAFEPASSAGE_PARTITIONS to what all topics have, or recreate the topic",
             )
-    return problems
 
 
-async def partition_counts(settings: Settings, names: Sequence[str]) -> dict[str, int]:
+async def _partition_counts(admin: AIOKafkaAdminClient, names: Sequence[str]) -> dict[str, int]:
     """Partitions of each topic of ``names`` that exists."""
-    admin = new_admin(settings)
-    await admin.start()
-    try:
-        known = set(await admin.list_topics())
-        described = await admin.describe_topics([name for name in names if name in known])
-        return {topic["topic"]: len(topic["partitions"]) for topic in described}
-    finally:
-        await admin.close()
+    known = set(await admin.list_topics())
+    described = await admin.describe_topics([name for name in names if name in known])
+    return {topic["topic"]: len(topic["partitions"]) for topic in described}
 
 
 def _new_topic(settings: Settings, topic: Topic) -> NewTopic:

@@ -121,6 +121,18 @@ async def ends(settings: Settings, topics: Sequence[Topic]) -> dict[TopicPartiti
         return await high_watermarks(consumer, assigned)
 
 
+async def extent(settings: Settings, topic: Topic) -> tuple[int, int]:
+    """The first offset that is kept of a topic with one partition, and one past its last.
+
+    Raises:
+        UnknownTopic: the topic is missing.
+    """
+    async with reader(settings) as consumer:
+        (tp,) = await assign(consumer, [settings.topic(topic.name)], partitions=[0])
+        first = (await consumer.beginning_offsets([tp]))[tp]
+        return first, (await high_watermarks(consumer, [tp]))[tp]
+
+
 async def high_watermarks(
     consumer: AIOKafkaConsumer, assigned: Sequence[TopicPartition]
 ) -> dict[TopicPartition, int]:

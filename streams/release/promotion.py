@@ -21,7 +21,7 @@ from streams.offline.aligning import align_with
 from streams.settings import Settings
 
 from .live_scorer import Load, load_released
-from .releases import ReleaseRefused, publish_release, releases_in_force
+from .releases import ReleaseLost, ReleaseRefused, publish_release, releases_in_force
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,12 @@ def absolute(scorer: str) -> str:
 
 
 async def incumbent(settings: Settings) -> Incumbent:
-    """The released live scorer, or the configured one where none is released."""
-    release = (await releases_in_force(settings)).releases.get("live")
+    """The released live scorer, or the configured one where none was ever released.
+
+    Raises:
+        ReleaseLost: it is not known any more which was.
+    """
+    release = (await releases_in_force(settings)).live
     if release and release.scorer:
         return Incumbent(release.scorer, release.revision)
     return Incumbent(settings.scorer, None)
@@ -136,9 +140,9 @@ async def rollback(settings: Settings, signed: Signature) -> ScorerRelease:
     """Put the scorer before the last promotion into force again.
 
     Raises:
-        ReleaseRefused: there is no promotion to take back.
+        ReleaseRefused: there is no promotion to take back, or the last one is lost.
     """
-    release = (await releases_in_force(settings)).releases.get("live")
+    release = (await releases_in_force(settings)).live
     if release is None or release.previous is None:
         why = "nothing was promoted yet" if release is None else "the last release was a rollback"
         raise ReleaseRefused(f"there is nothing to roll back to: {why}")
@@ -152,6 +156,37 @@ async def rollback(settings: Settings, signed: Signature) -> ScorerRelease:
     )
     await publish_release(settings, restored)
     return restored
+
+
+async def reinstate(
+    settings: Settings, scorer: str, load: Load, signed: Signature
+) -> ScorerRelease:
+    """Say again which scorer is live, where the topic has lost it.
+
+    Raises:
+        ReleaseRefused: it is known which is live, or this one cannot be loaded.
+    """
+    held = await releases_in_force(settings)
+    try:
+        release = held.live
+    except ReleaseLost:
+        pass
+    else:
+        known = release.scorer if release else f"{settings.scorer}, as configured"
+        raise ReleaseRefused(f"nothing is lost: live is {known}; use `safepassage promote`")
+    found = await asyncio.to_thread(load_released, load, scorer, None)
+    revision = found.revision
+    found.close()
+    reinstated = ScorerRelease(
+        slot="live",
+        scorer=scorer,
+        revision=revision,
+        released_at=datetime.now(UTC),
+        released_by=signed.by,
+        reason=signed.reason,
+    )
+    await publish_release(settings, reinstated)
+    return reinstated
 
 
 async def shadow(

@@ -29,6 +29,7 @@ class Rights:
     write: frozenset[str] = frozenset()
     describe: frozenset[str] = frozenset()
     groups: frozenset[str] = frozenset()
+    configurations: bool = True
     denied: list[tuple[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -68,6 +69,11 @@ class Rights:
                 return _filled(
                     struct,
                     topic_errors=[(name, TOPIC_AUTHORIZATION_FAILED, None) for name in names],
+                )
+            case key if key == DESCRIBE_CONFIGS and not self.configurations:
+                code = TOPIC_AUTHORIZATION_FAILED
+                return _filled(
+                    struct, resources=[(code, "", 2, r[1], []) for r in struct.resources]
                 )
         return None
 

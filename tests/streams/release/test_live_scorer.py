@@ -16,19 +16,21 @@ from streams.kafka.admin import create_topics
 from streams.kafka.clients import new_producer
 from streams.kafka.publisher import KafkaPublisher
 from streams.kafka.reading import read_topics
+from streams.release import promotion, releases
 from streams.release.live_scorer import LiveScorer
-from streams.release.releases import ReleaseRefused, publish_release
+from streams.release.releases import ReleaseLost, ReleaseRefused, publish_release
 from streams.release.shadow import ShadowScoring
 from streams.settings import Settings
 from streams.topics import ACCEPTED, ALIGNMENTS, QUARANTINE, SCORERS, SHADOW, Topic
 from streams.wiring import score_source
+from tests.streams.broker import send
 from tests.streams.doubles import FakePublisher
 from tests.streams.judged import FakeScorer, aligned, publish
 
 PATIENCE = 30
 
 
-def release(name: str, revision: str | None, slot: str = "live") -> ScorerRelease:
+def release(name: str | None, revision: str | None, slot: str = "live") -> ScorerRelease:
     return ScorerRelease(
         slot=slot,
         scorer=name,
@@ -144,6 +146,58 @@ async def test_running_worker_stops_rather_than_go_on_without_the_released_score
             await asyncio.wait([task])
         with pytest.raises(ReleaseRefused, match=r"missing.*rollback"):
             task.result()
+
+
+@pytest.mark.parametrize(
+    ("first", "end", "why"),
+    [(3, 3, "before offset 3"), (2, 5, "before offset 2"), (0, 4, "4 records of scorers are gone")],
+)
+async def test_worker_does_not_fall_back_where_a_release_expired(
+    kafka: Settings, monkeypatch, first: int, end: int, why: str
+):
+    """The embedded broker deletes nothing: what a broker says whose retention passed is given."""
+    await create_topics(kafka)
+
+    async def extent(*_):
+        return first, end
+
+    monkeypatch.setattr(releases, "extent", extent)
+    with pytest.raises(ReleaseLost, match=why):
+        async with scoring(kafka.model_copy(update={"scorer": "old"}), shelf(OLD)):
+            pass
+
+
+@pytest.mark.parametrize("value", [None, b"rubbish"], ids=["tombstone", "rubbish"])
+async def test_worker_does_not_fall_back_where_compaction_kept_no_release(
+    kafka: Settings, value: bytes | None
+):
+    """What stands under the key of the live release is all that compaction leaves of it."""
+    await create_topics(kafka)
+    await send(kafka, SCORERS, [(b"live", value)])
+    with pytest.raises(ReleaseLost, match="offset 0 of scorers is no release"):
+        async with scoring(kafka.model_copy(update={"scorer": "old"}), shelf(OLD)):
+            pass
+
+
+async def test_worker_does_not_fall_back_where_a_release_names_no_scorer(kafka: Settings):
+    await create_topics(kafka)
+    await publish_release(kafka, release(None, None))
+    with pytest.raises(ReleaseLost, match="names no scorer"):
+        async with scoring(kafka.model_copy(update={"scorer": "old"}), shelf(OLD)):
+            pass
+
+
+async def test_lost_release_is_named_again_by_a_person(kafka: Settings):
+    await create_topics(kafka)
+    settings = kafka.model_copy(update={"scorer": "old"})
+    signed = promotion.Signature("Ada", "a test")
+    with pytest.raises(ReleaseRefused, match="nothing is lost"):
+        await promotion.reinstate(settings, "new", shelf(OLD, NEW), signed)
+    await send(settings, SCORERS, [(b"live", None)])
+    with pytest.raises(ReleaseLost):
+        await promotion.incumbent(settings)
+    await promotion.reinstate(settings, "new", shelf(OLD, NEW), signed)
+    assert await promotion.incumbent(settings) == promotion.Incumbent("new", "new-1")
 
 
 async def test_rubbish_on_the_topic_stops_nobody(kafka: Settings):

@@ -1,0 +1,101 @@
+"""What the brokers were told to do with each topic, against what the promises need of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+from aiokafka.errors import KafkaError, TopicAuthorizationFailedError, for_code
+
+from streams.settings import Settings
+from streams.topics import Topic, topic_config
+
+FOR_EVER = -1
+
+
+@dataclass(frozen=True, slots=True)
+class TopicProblem:
+    """Something about a topic that would lose or reorder events, or could not be found out."""
+
+    topic: str
+    problem: str
+    remedy: str
+    severity: Literal["failed", "warning"] = "failed"
+
+
+async def configuration_problems(
+    admin: AIOKafkaAdminClient, settings: Settings, topics: Sequence[Topic]
+) -> list[TopicProblem]:
+    """How the configuration of these topics, which exist, differs from what they need.
+
+    What a broker does not tell is not held against it: the embedded one names only what it was
+    told itself.
+
+    Raises:
+        KafkaError: the broker did not tell, for another reason than a missing right.
+    """
+    wanted = {settings.topic(t.name): topic_config(t, settings.max_record_bytes) for t in topics}
+    resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in wanted]
+    problems: list[TopicProblem] = []
+    for response in await admin.describe_configs(resources):
+        for code, _, _, name, entries in (resource[:5] for resource in response.resources):
+            error = for_code(code)
+            if error is TopicAuthorizationFailedError:
+                problems.append(_untold(name))
+            elif code:
+                raise KafkaError(f"the broker does not describe topic {name}: {error.__name__}")
+            else:
+                found = {entry[0]: entry[1] for entry in entries}
+                problems += _differences(name, wanted[name], found)
+    return problems
+
+
+def _differences(
+    name: str, wanted: Mapping[str, str], found: Mapping[str, str | None]
+) -> Iterator[TopicProblem]:
+    policy = found.get("cleanup.policy")
+    # "compact,delete" is not "compact": it deletes the last record of a key as well.
+    if policy is not None and policy != wanted["cleanup.policy"]:
+        yield _problem(name, "cleanup.policy", policy, wanted["cleanup.policy"])
+    limit = _number(found.get("max.message.bytes"))
+    if limit is not None and limit < int(wanted["max.message.bytes"]):
+        yield _problem(name, "max.message.bytes", str(limit), wanted["max.message.bytes"])
+    if wanted["cleanup.policy"] == "compact":
+        return
+    needed = _number(wanted.get("retention.ms"))
+    kept = _number(found.get("retention.ms"))
+    if needed is not None and kept is not None and _longer(needed, kept):
+        yield _problem(name, "retention.ms", str(kept), wanted["retention.ms"])
+    size = _number(found.get("retention.bytes"))
+    if needed is not None and size is not None and size != FOR_EVER:
+        yield _problem(name, "retention.bytes", str(size), str(FOR_EVER))
+
+
+def _problem(name: str, key: str, found: str, wanted: str) -> TopicProblem:
+    return TopicProblem(
+        name,
+        f"has {key}={found} instead of {wanted}",
+        f"kafka-configs.sh --alter --entity-type topics --entity-name {name} "
+        f"--add-config {key}={wanted}",
+    )
+
+
+def _untold(name: str) -> TopicProblem:
+    return TopicProblem(
+        name,
+        "has a configuration that this user may not read",
+        "grant DescribeConfigs, as `safepassage doctor --acls` prints it, or look as one who may",
+        severity="warning",
+    )
+
+
+def _number(value: str | None) -> int | None:
+    return None if value is None or not value.removeprefix("-").isdigit() else int(value)
+
+
+def _longer(one: int, other: int) -> bool:
+    """Whether ``one`` keeps records longer than ``other``; negative ones keep them for ever."""
+    return other >= 0 and (one < 0 or one > other)

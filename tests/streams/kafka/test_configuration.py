@@ -1,0 +1,76 @@
+"""Topics that lose or refuse what the promises need: the doctor fails, workers warn."""
+
+from __future__ import annotations
+
+import pytest
+import structlog
+from aiokafka.admin import NewTopic
+
+from streams import worker
+from streams.doctor import examination as doctor
+from streams.kafka.admin import create_topics
+from streams.kafka.clients import new_admin
+from streams.settings import Settings
+from streams.topics import ALL_TOPICS, DEAD_LETTERS, DOCUMENTS, REVIEWS, SCORERS, Topic
+from tests.streams.rights import rights_of
+
+WEEK = str(7 * 24 * 3600 * 1000)
+WRONG = [
+    (SCORERS, {"cleanup.policy": "delete"}, "cleanup.policy=delete instead of compact"),
+    (SCORERS, {"cleanup.policy": "compact,delete"}, "compact,delete instead of compact"),
+    (DOCUMENTS, {"cleanup.policy": "compact"}, "cleanup.policy=compact instead of delete"),
+    (REVIEWS, {"retention.ms": WEEK}, f"retention.ms={WEEK} instead of -1"),
+    (REVIEWS, {"retention.ms": "-1", "retention.bytes": "1000"}, "retention.bytes=1000"),
+    (DEAD_LETTERS, {"max.message.bytes": "1048588"}, "max.message.bytes=1048588 instead of"),
+]
+
+
+async def create(settings: Settings, topic: Topic, config: dict[str, str]) -> None:
+    """The topic as another tool would make it."""
+    admin = new_admin(settings)
+    await admin.start()
+    try:
+        partitions = 1 if topic.single else settings.partitions
+        name = settings.topic(topic.name)
+        await admin.create_topics([NewTopic(name, partitions, 1, topic_configs=config)])
+    finally:
+        await admin.close()
+    await create_topics(settings)
+
+
+@pytest.mark.parametrize(("topic", "config", "words"), WRONG, ids=lambda value: str(value)[:40])
+async def test_doctor_fails_on_it_and_says_how_to_mend_it(
+    kafka: Settings, topic: Topic, config: dict[str, str], words: str
+):
+    await create(kafka, topic, config)
+    (diagnosis,) = await doctor.check_topics(kafka)
+    assert diagnosis.state == "failed"
+    assert diagnosis.found.startswith(kafka.topic(topic.name))
+    assert words in diagnosis.found
+    assert "kafka-configs.sh --alter" in diagnosis.remedy
+
+
+async def test_worker_warns_of_it_and_starts(kafka: Settings):
+    await create(kafka, DEAD_LETTERS, {"max.message.bytes": "1048588"})
+    with structlog.testing.capture_logs() as lines:
+        await worker.prepare_topics(kafka, ["align"])
+    (warning,) = [line for line in lines if line["event"] == "topic_problem"]
+    assert warning["log_level"] == "warning"
+    assert "max.message.bytes" in warning["problem"]
+
+
+async def test_topics_as_they_are_created_are_well(kafka: Settings):
+    await create_topics(kafka)
+    assert [d.state for d in await doctor.check_topics(kafka)] == ["ok"]
+
+
+async def test_configuration_that_may_not_be_read_is_no_failure(kafka: Settings, monkeypatch):
+    await create_topics(kafka)
+    rights = rights_of("score", kafka)
+    rights.describe = frozenset(kafka.topic(topic.name) for topic in ALL_TOPICS)
+    rights.configurations = False
+    rights.install(monkeypatch)
+    assert {d.state for d in await doctor.check_topics(kafka)} == {"warning"}
+    with structlog.testing.capture_logs() as lines:
+        await worker.prepare_topics(kafka, ["score"])
+    assert {line["log_level"] for line in lines if line["event"] == "topic_problem"} == {"info"}
