@@ -1,0 +1,120 @@
+"""Which script and which language a text is in, or that nobody can say.
+
+Most scripts with one language name it by themselves. The rest is asked of py3langid: naive Bayes
+over byte n-grams with its weights in the wheel, offline, deterministic, and honest about its own
+doubt; of the others, cld3 is twice as fast and sure of wrong answers, lingua and langidentify
+weigh tens of megabytes, heliport is GPL, and fastText's weights are in no wheel.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from functools import lru_cache
+
+from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+READ = 400
+"""Code points of a text that are read: more changes the answer no longer."""
+SURE = 0.6
+"""A language below this confidence is unknown."""
+_FEWEST_LETTERS = 12
+"""Letters that a text in a shared script needs: a name alone is in every language."""
+_SAMPLES, _SAMPLE = 4, 300
+"""Pieces of a document that are read, and their code points."""
+
+_SCRIPTS = {
+    "LATIN": "Latn", "GREEK": "Grek", "CYRILLIC": "Cyrl", "ARMENIAN": "Armn", "HEBREW": "Hebr",
+    "ARABIC": "Arab", "SYRIAC": "Syrc", "THAANA": "Thaa", "DEVANAGARI": "Deva",
+    "BENGALI": "Beng", "GURMUKHI": "Guru", "GUJARATI": "Gujr", "ORIYA": "Orya", "TAMIL": "Taml",
+    "TELUGU": "Telu", "KANNADA": "Knda", "MALAYALAM": "Mlym", "SINHALA": "Sinh", "THAI": "Thai",
+    "LAO": "Laoo", "TIBETAN": "Tibt", "MYANMAR": "Mymr", "GEORGIAN": "Geor", "HANGUL": "Hang",
+    "ETHIOPIC": "Ethi", "CHEROKEE": "Cher", "KHMER": "Khmr", "MONGOLIAN": "Mong",
+    "HIRAGANA": "Hira", "KATAKANA": "Kana", "BOPOMOFO": "Bopo", "CJK": "Hani",
+    "KATAKANA-HIRAGANA": "Kana", "IDEOGRAPHIC": "Hani", "JAVANESE": "Java", "NKO": "Nkoo",
+    "TIFINAGH": "Tfng",
+}  # fmt: skip
+_ONE_LANGUAGE = {
+    "Grek": "el", "Armn": "hy", "Thaa": "dv", "Guru": "pa", "Gujr": "gu", "Orya": "or",
+    "Taml": "ta", "Telu": "te", "Knda": "kn", "Mlym": "ml", "Sinh": "si", "Thai": "th",
+    "Laoo": "lo", "Mymr": "my", "Geor": "ka", "Hang": "ko", "Khmr": "km",
+}  # fmt: skip
+
+
+def script_of(text: str) -> str:
+    """The ISO 15924 code of the script that most letters of the first 400 code points are in;
+    "Jpan" where kana are among Han characters, "Zyyy" where there is no letter of a known one."""
+    if text.isascii():
+        return "Latn" if any(map(str.isalpha, text[:READ])) else "Zyyy"
+    counted: Counter[str] = Counter()
+    for character, times in Counter(text[:READ]).items():
+        script = _script(character)
+        if script:
+            counted[script] += times
+    if not counted:
+        return "Zyyy"
+    kana = counted["Hira"] + counted["Kana"]
+    if kana and kana + counted["Hani"] >= max(counted.values()):
+        return "Jpan"
+    return max(counted, key=lambda script: (counted[script], script))
+
+
+@lru_cache(maxsize=16_384)
+def _script(character: str) -> str:
+    """By the first word of a letter's Unicode name; empty for what is no letter."""
+    if not character.isalpha():
+        return ""
+    words = unicodedata.name(character, "").split()
+    return next((_SCRIPTS[word] for word in words[:2] if word in _SCRIPTS), "")
+
+
+def language_of(text: str) -> tuple[str | None, float]:
+    """The ISO 639-1 code of a text's language and a confidence in [0, 1]; None where it is
+    unknown: too short for its script, between two languages, or in one that is not known.
+
+    Reads 400 code points. Never raises.
+    """
+    return _language(text[:READ])
+
+
+@lru_cache(maxsize=1_024)
+def _language(text: str) -> tuple[str | None, float]:
+    script = script_of(text)
+    if script in _ONE_LANGUAGE:
+        return _ONE_LANGUAGE[script], 1.0
+    if script == "Jpan":
+        return "ja", 1.0
+    letters = sum(map(str.isalpha, text))
+    if script == "Zyyy" or letters < (4 if script == "Hani" else _FEWEST_LETTERS):
+        return None, 0.0
+    code, confidence = _identifier().classify(text.lower() if text.isupper() else text)
+    return (str(code) if confidence >= SURE else None), float(confidence)
+
+
+def language_of_document(text: str) -> tuple[str | None, float]:
+    """The language of most of a document, from at most four pieces of 300 code points: None where
+    they do not agree by more than half."""
+    step = max(_SAMPLE, (len(text) - _SAMPLE) // (_SAMPLES - 1))
+    weighed: Counter[str] = Counter()
+    total = 0.0
+    for start in range(0, min(len(text), step * _SAMPLES), step):
+        code, confidence = language_of(text[start : start + _SAMPLE])
+        total += 1.0
+        if code:
+            weighed[code] += confidence  # type: ignore[assignment]
+    if not weighed:
+        return None, 0.0
+    best, weight = max(weighed.items(), key=lambda found: (found[1], found[0]))
+    share = weight / total
+    return (best if share > 0.5 else None), share
+
+
+@lru_cache(maxsize=1)
+def _identifier() -> LanguageIdentifier:
+    """Loaded when first asked, in a second. Languages without a two-letter code (Aragonese,
+    Pidgin) take short texts from their large neighbours, and no comparator knows them."""
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    identifier.set_languages(
+        [code for code in identifier.labels if len(code) == 2 and code != "an"]
+    )
+    return identifier

@@ -1,0 +1,100 @@
+"""The words of a text in any script, at their places in the text as it was given.
+
+A word is a run of letters, digits and marks. Scripts without blanks are cut into characters, each
+with its marks; katakana stands in runs, as readers see it. Each word is folded by itself, so that
+no place has to be traced back through a normalised text.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+import regex
+
+from .folding import Keys, keys_of
+
+LONGEST_TEXT = 200_000
+"""Code points of a text that are read; the words behind them count as not there."""
+_KEPT = 4_096
+"""Texts up to this length are kept: several comparators read the same quote."""
+
+_NO_BLANKS = r"\p{Han}\p{Hiragana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tai_Tham}\p{Tai_Viet}"
+_KATAKANA = r"\p{Katakana}ーｰﾞﾟ"
+_HIDDEN = (
+    r"\u00ad\u034f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff"
+)
+_LETTER = rf"[[\p{{L}}\p{{M}}\p{{N}}]--[{_NO_BLANKS}{_KATAKANA}]]"
+_IN_WORD = rf"[[\p{{L}}\p{{M}}\p{{N}}{_HIDDEN}]--[{_NO_BLANKS}{_KATAKANA}]]"
+_SIGNS = r"[\p{Sc}+±=×÷≤≥≠%‰&@#°§]"
+# C++, C#, A+ and A- are words of their own; "A-" only where nothing follows the dash.
+_GRADE = r"(?:(?<![\w.])[A-Za-z](?:\+{1,2}|#|[-−](?=[\s.,;:)\]]|\Z))(?!\w))"
+_WORD = regex.compile(
+    rf"{_GRADE}"
+    rf"|[{_NO_BLANKS}][[\p{{M}}{_HIDDEN}]--[{_KATAKANA}]]*+"
+    rf"|[{_KATAKANA}](?:[{_KATAKANA}\p{{M}}{_HIDDEN}])*+"
+    rf"|{_LETTER}{_IN_WORD}*+(?:(?<=\p{{Nd}})[.,]\p{{Nd}}{_IN_WORD}*+)*+"
+    rf"|{_SIGNS}",
+    regex.V1,
+)
+_ASCII_WORD = re.compile(
+    r"(?<![\w.])[A-Za-z](?:\+{1,2}|#|-(?=[\s.,;:)\]]|\Z))(?!\w)"
+    r"|[A-Za-z0-9]+(?:(?<=[0-9])[.,][0-9][A-Za-z0-9]*)*"
+    r"|[$+=%&@#]",
+    re.ASCII,
+)
+_SOLID = regex.compile(rf"[{_NO_BLANKS}{_KATAKANA}\p{{Hangul}}]")
+# Between the parts of one word: a hyphen (also at the end of a line), an apostrophe, a point
+# inside an abbreviation, a slash.
+_JOINT = regex.compile(r"[\p{Pd}\u00ad]\s*|['’‘ʼ`´.·・/_]|[.]\s?|")
+
+
+class Word(NamedTuple):
+    """A word at ``start`` to ``end`` (exclusive) of the text. ``loose`` where it may be written
+    in one with the word before it (``e-mail``, ``5 mg``, and anywhere in scripts without
+    blanks)."""
+
+    keys: Keys
+    start: int
+    end: int
+    loose: bool
+
+
+def words_of(text: str) -> tuple[Word, ...]:
+    """The words of ``text``, in order. Linear; never raises, whatever the string holds."""
+    return _words_kept(text) if len(text) <= _KEPT else _words(text[:LONGEST_TEXT])
+
+
+@lru_cache(maxsize=512)
+def _words_kept(text: str) -> tuple[Word, ...]:
+    return _words(text)
+
+
+def _words(text: str) -> tuple[Word, ...]:
+    found: list[Word] = []
+    end = -1
+    pattern = _ASCII_WORD if text.isascii() else _WORD
+    for match in pattern.finditer(text):
+        keys = keys_of(match[0])
+        if keys.exact:
+            start = match.start()
+            found.append(Word(keys, start, match.end(), end >= 0 and _loose(text, end, start)))
+            end = match.end()
+    return tuple(found)
+
+
+def _loose(text: str, end: int, start: int) -> bool:
+    """Whether the words on both sides of ``text[end:start]`` may be written in one."""
+    if start == end:
+        return True
+    if start - end > 8:
+        return False
+    before, after = text[end - 1], text[start]
+    gap = text[end:start]
+    if gap.isspace():
+        if before.isascii() and after.isascii():
+            return before.isdigit() != after.isdigit()
+        solid = _SOLID.match(before) and _SOLID.match(after)
+        return bool(solid) or before.isdecimal() != after.isdecimal()
+    return _JOINT.fullmatch(gap) is not None

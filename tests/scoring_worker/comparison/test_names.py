@@ -1,0 +1,128 @@
+"""Names in a quote: the same, another, or not to be told."""
+
+from __future__ import annotations
+
+import pytest
+
+from scoring_worker.comparison.contract import Comparison, Passage
+from scoring_worker.comparison.names import compare_names
+
+
+def compare(value: str, quote: str, entity_type: str = "Person") -> Comparison:
+    return compare_names(value, Passage(quote), entity_type)
+
+
+def shown(comparison: Comparison, quote: str) -> list[str]:
+    return [quote[place.start : place.end] for place in comparison.places]
+
+
+@pytest.mark.parametrize(
+    ("value", "quote", "place"),
+    [
+        ("John Smith", "Signed by John Smith on behalf of the board.", "John Smith"),
+        ("JOHN SMITH", "Signed by John Smith.", "John Smith"),
+        ("Dr. John Smith", "Signed by John Smith.", "John Smith"),
+        ("John Smith", "Smith, John (born 1960)", "Smith, John"),
+        ("Smith, John", "Signed by John Smith.", "John Smith"),
+        ("John Smith", "Signed by John Ronald Smith.", "John Ronald Smith"),
+        ("J. R. Smith", "Signed by John Ronald Smith.", "John Ronald Smith"),
+        ("Ludwig van Beethoven", "composed by Ludwig van Beethoven", "Ludwig van Beethoven"),
+        ("José García", "el señor Jose Garcia compareció", "Jose Garcia"),
+        ("Mueller", "Herr Müller kam", "Müller"),
+        ("Sean O'Brien", "Mr Sean O’Brien", "Sean O’Brien"),
+        ("Anne-Marie Weiss", "Anne Marie Weiß wohnt hier", "Anne Marie Weiß"),
+        ("김민수", "김민수는 서울에서 태어났다", "김민수는"),
+        ("王伟", "法定代表人：王 伟", "王 伟"),
+        ("Charlotte Church", "Patient: Charlotte Church", "Charlotte Church"),
+    ],
+)
+def test_the_same_name_is_found_where_it_stands(value: str, quote: str, place: str) -> None:
+    found = compare(value, quote)
+    assert found.answer == "same"
+    assert shown(found, quote) == [place]
+
+
+@pytest.mark.parametrize(
+    ("value", "quote"),
+    [
+        ("Marta Jensen", "Judge: Marta Jansen"),
+        ("Hans Meier", "vertreten durch Hans Meyer"),
+        ("Jon Smith", "Signed by John Smith."),
+        ("Meier", "Herr Meyer kam."),
+        ("John Smith", "Signed by John Miller."),
+        ("Peter Smith", "It was signed by Anna Smith."),
+        ("P. Smith", "It was signed by J. Smith."),
+        ("John Ronald Smith", "Signed by John Peter Smith."),
+        ("John Smith", "It was signed by Peter Jones."),
+        ("Олег Сидоров", "Директор Иван Петров подписал договор."),
+        ("李娜", "姓名：王伟，男"),
+        ("王小明", "申请人王小亮出席"),
+        ("박지영", "이름: 김민수"),
+        ("श्याम लाल", "नाम: राम कुमार"),
+    ],
+)
+def test_another_persons_name_is_different(value: str, quote: str) -> None:
+    found = compare(value, quote)
+    assert found.answer == "different"
+    assert [finding.code for finding in found.findings] == ["name_differs"]
+
+
+@pytest.mark.parametrize(
+    ("value", "quote", "code"),
+    [
+        ("John Smith", "Signed by J. Smith.", "name_initial"),
+        ("Anna Smith", "Ms. Smith resigned.", "name_partial"),
+        ("Anna Smith", "It was President Smith who signed.", "name_partial"),
+        ("John Ronald Smith", "Signed by John Smith.", "name_partial"),
+        ("Иван Петров", "Договор подписан Иваном Петровым вчера.", "name_inflected"),
+        ("Jan Kowalski", "Umowa zawarta z Janem Kowalskim w Krakowie.", "name_inflected"),
+        ("Ivanov", "Директор Иванов подписал договор.", "name_transliterated"),
+        ("Arnold Berg", "Signed by Amold Berg.", "name_close"),
+        ("張偉", "法定代表人：张伟", "name_close"),
+        ("王伟", "王先生到场", "name_partial"),
+        ("John Brown", "Present: John Smith and Mary Brown.", "name_partial"),
+        ("Hans Müller", "Der Vorsitzende Richter Müller eröffnet.", "name_partial"),
+    ],
+)
+def test_what_cannot_be_told_is_left_to_the_judge(value: str, quote: str, code: str) -> None:
+    found = compare(value, quote, "Person" if code != "name_partial" else "Judge")
+    assert found.answer == "not_comparable"
+    assert code in [finding.code for finding in found.findings]
+
+
+def test_a_given_name_and_another_mans_surname_are_not_one_name() -> None:
+    assert compare("John Brown", "Present were John Smith, Anna Brown.").answer != "same"
+    assert compare("John Smith", "Present were Anna Smith, John Brown.").answer != "same"
+
+
+@pytest.mark.parametrize(
+    ("value", "quote", "answer"),
+    [
+        ("Acme Inc.", "Acme Incorporated sells anvils.", "same"),
+        ("Acme GmbH", "Die Acme G.m.b.H. verkauft.", "same"),
+        ("Acme", "Acme, LLC sells anvils.", "same"),
+        ("Acme GmbH", "Die Acme AG verkauft.", "different"),
+        ("Bank of America", "a loan from Bank of England", "different"),
+        ("FDA", "The Food and Drug Administration approved it.", "same"),
+        ("FTC", "The Food and Drug Administration approved it.", "different"),
+        ("World Health Organization", "The WHO declared it.", "not_comparable"),
+        ("World Trade Organization", "The WHO declared it.", "different"),
+        ("Intel Business Machines", "She works at IBM.", "not_comparable"),
+        ("ソニー", "トヨタ自動車の社長", "different"),
+        ("トヨタ自動車", "トヨタ自動車の社長", "same"),
+    ],
+)
+def test_companies_with_their_forms_and_acronyms(value: str, quote: str, answer: str) -> None:
+    assert compare(value, quote, "Company").answer == answer
+
+
+def test_an_acronym_is_not_spelt_by_any_initials() -> None:
+    found = compare("CIA", "It came in a box.", "Agency")
+    assert found.answer != "same"
+
+
+def test_a_name_beside_the_quote_is_not_quoted() -> None:
+    passage = Passage("She resigned on 4 May.", before="Anna Berg joined in 2010.")
+    found = compare_names("Anna Berg", passage, "Person")
+    assert found.answer == "not_comparable"
+    assert "outside_quote" in [finding.code for finding in found.findings]
