@@ -15,11 +15,13 @@ import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 import structlog
 
 from agents.alignment import DEFAULT_THRESHOLD, AlignmentTimeoutError, DocumentIndex
+from agents.surroundings import DocumentLayout, with_surroundings
 from schemas import (
     AlignedExtraction,
     Alignment,
@@ -69,7 +71,7 @@ class Aligner:
         self.timeout_seconds = timeout_seconds
         self.max_document_characters = max_document_characters
         self.max_context_characters = max_context_characters
-        self._indexes = _IndexCache(indexed_characters)
+        self._prepared = _PreparedCache(indexed_characters)
         _keep_freed_memory()
         # One thread: alignment keeps a core busy, so a second would only compete with the loop.
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="aligner")
@@ -97,19 +99,19 @@ class Aligner:
         if len(text) > self.max_document_characters:
             detail = f"{len(text)} characters, at most {self.max_document_characters} are aligned"
             return [undetermined(e, "document_too_long", document, detail) for e in extractions]
-        index = self._indexes.get(text, document.digest)
+        prepared = self._prepared.get(text, document.digest)
         deadline = time.monotonic() + self.timeout_seconds
-        return [self._align_one(index, document, e, deadline) for e in extractions]
+        return [self._align_one(prepared, document, e, deadline) for e in extractions]
 
     def _align_one(
-        self, index: DocumentIndex, document: DocumentRef, extraction: Extraction, deadline: float
+        self, prepared: _Prepared, document: DocumentRef, extraction: Extraction, deadline: float
     ) -> AlignedExtraction | Verdict:
         length = len(extraction.context)
         if length > self.max_context_characters:
             detail = f"{length} characters, at most {self.max_context_characters} are aligned"
             return undetermined(extraction, "context_too_long", document, detail)
         try:
-            alignment = self._alignment(index, extraction.context, deadline)
+            alignment = self._alignment(prepared, extraction.context, deadline)
         except AlignmentTimeoutError:
             detail = f"the document was not done after {self.timeout_seconds:g} s"
             return undetermined(extraction, "alignment_timeout", document, detail)
@@ -122,15 +124,26 @@ class Aligner:
             return undetermined(extraction, "alignment_failed", document, name)
         return _outcome(extraction, document, alignment)
 
-    def _alignment(self, index: DocumentIndex, context: str, deadline: float) -> Alignment:
+    def _alignment(self, prepared: _Prepared, context: str, deadline: float) -> Alignment:
+        index = prepared.index
         alignment = index.align(
             context,
             threshold=self.threshold,
             exact=len(context) * len(index.text) <= EXACT_CELLS,
             deadline=deadline,
         )
+        if alignment.found:
+            alignment = with_surroundings(alignment, prepared.layout)
         _verify_slices(index.text, alignment)
         return alignment
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A document's text, for finding contexts in it and what stands around them."""
+
+    index: DocumentIndex
+    layout: DocumentLayout
 
 
 def _keep_freed_memory() -> None:
@@ -158,33 +171,34 @@ def _verify_slices(text: str, alignment: Alignment) -> None:
     Raises:
         ValueError: it does not.
     """
-    for span in (*alignment.spans, *alignment.passages):
+    around = (span for found in alignment.surroundings or () for span in found.slices if span)
+    for span in (*alignment.spans, *alignment.passages, *around):
         if text[span.start : span.end] != span.text:
             raise ValueError("a span is not the slice of the document that it says")
 
 
-class _IndexCache:
-    """The most recently used indexes by document digest, bounded by their characters."""
+class _PreparedCache:
+    """The most recently used documents by document digest, bounded by their characters."""
 
     def __init__(self, max_characters: int) -> None:
         self._max_characters = max_characters
         self._characters = 0
-        self._indexes: OrderedDict[str, DocumentIndex] = OrderedDict()
+        self._kept: OrderedDict[str, _Prepared] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, text: str, digest: str) -> DocumentIndex:
-        """The index of ``text``, whose digest is ``digest``, made where there is none."""
+    def get(self, text: str, digest: str) -> _Prepared:
+        """What is prepared of ``text``, whose digest is ``digest``; made where there is none."""
         with self._lock:
-            index = self._indexes.pop(digest, None)
+            known = self._kept.pop(digest, None)
             # A digest is a claim of the event's: lone surrogates alone make two texts of one.
-            if index is None or index.text != text:
-                self._characters += len(text) - (len(index.text) if index else 0)
-                index = DocumentIndex(text)
-            self._indexes[digest] = index
+            if known is None or known.index.text != text:
+                self._characters += len(text) - (len(known.index.text) if known else 0)
+                known = _Prepared(DocumentIndex(text), DocumentLayout(text))
+            self._kept[digest] = known
             self._evict()
-        return index
+        return known
 
     def _evict(self) -> None:
-        while self._characters > self._max_characters and self._indexes:
-            _, index = self._indexes.popitem(last=False)
-            self._characters -= len(index.text)
+        while self._characters > self._max_characters and self._kept:
+            _, oldest = self._kept.popitem(last=False)
+            self._characters -= len(oldest.index.text)

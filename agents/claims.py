@@ -28,6 +28,7 @@ from schemas import (
 )
 
 from .function_words import FUNCTION_WORDS
+from .surroundings import DocumentLayout, with_surroundings
 
 MAX_SENTENCES = 4
 MAX_PASSAGE_CHARACTERS = 1_200
@@ -118,6 +119,7 @@ class PassageIndex:
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self._layout = DocumentLayout(text)
         self._sentences = [
             _Sentence(start, end, _stems(text[start:end]))
             for sentence in _sentences(text)
@@ -134,7 +136,7 @@ class PassageIndex:
         """
         spans = self._spans(sorted(self._best(_stems(claim)), key=lambda found: found.start))
         characters = sum(len(span.text) for span in spans)
-        return Alignment(
+        alignment = Alignment(
             score=1.0 if spans else 0.0,
             matches=characters,
             length=characters,
@@ -144,6 +146,7 @@ class PassageIndex:
             occurrences=1 if spans else 0,
             route="retrieved",
         )
+        return with_surroundings(alignment, self._layout) if spans else alignment
 
     def _best(self, wanted: frozenset[str]) -> Iterator[_Sentence]:
         """Sentences, each the one that adds most to what those before it cover."""

@@ -1,6 +1,6 @@
 """The contracts: one model per topic, what users subclass, and the decision rule."""
 
-from .alignment import AlignedExtraction, Alignment, Occurrence, Route, Span
+from .alignment import AlignedExtraction, Alignment, Occurrence, Route, Span, Surroundings
 from .base import Contract, Event
 from .chat_completion import ChatCompletion
 from .claim import Claim, Response, claim_id
@@ -65,6 +65,7 @@ __all__ = [
     "ScorerTrail",
     "Span",
     "Stage",
+    "Surroundings",
     "Usage",
     "Verdict",
     "Warning",

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from .base import Contract, Event, Probability
+from .base import Contract, Event, Probability, is_none
 from .document import DocumentRef
 from .extraction import Extraction
+
+PASSAGE_JOINT = " … "
+HEADING_JOINT = " | "
 
 Route = Literal["verbatim", "normalised", "window", "full", "bound", "retrieved", "none"]
 """Which step decided: found as it stands; found after normalisation; aligned inside a certified
@@ -28,6 +32,42 @@ class Span(Contract):
         if self.end - self.start != len(self.text):
             raise ValueError("a span's text is not as long as its offsets say")
         return self
+
+
+MAX_SIDE = 400
+MAX_LABEL = 60
+MAX_COLUMN = 60
+MAX_HEADING = 80
+"""Characters of what stands around a passage; the three that name it are 200 together."""
+
+
+class Surroundings(Contract):
+    """What stands around one passage of the document, apart from it, as slices of the text.
+
+    ``before`` ends where the passage begins and ``after`` begins where it ends: the rest of the
+    sentence, line or table row that holds it. ``label`` is the label of the row or line,
+    ``column`` the head of the column, ``heading`` the nearest heading above. None where there is
+    none. A value that stands only here is not quoted.
+    """
+
+    before: Span | None = Field(default=None, exclude_if=is_none)
+    after: Span | None = Field(default=None, exclude_if=is_none)
+    label: Span | None = Field(default=None, exclude_if=is_none)
+    column: Span | None = Field(default=None, exclude_if=is_none)
+    heading: Span | None = Field(default=None, exclude_if=is_none)
+
+    @model_validator(mode="after")
+    def _is_bounded(self) -> Self:
+        bounds = (MAX_SIDE, MAX_SIDE, MAX_LABEL, MAX_COLUMN, MAX_HEADING)
+        parts = zip(self.slices, bounds, strict=True)
+        if any(span and len(span.text) > most for span, most in parts):
+            raise ValueError("what stands around a passage is longer than allowed")
+        return self
+
+    @property
+    def slices(self) -> tuple[Span | None, ...]:
+        """The five, in the order of their declaration."""
+        return self.before, self.after, self.label, self.column, self.heading
 
 
 class Occurrence(Contract):
@@ -50,6 +90,10 @@ class Alignment(Contract):
     ``spans`` are exactly what was aligned. ``passages`` are the same places widened to the edges
     of the tokens they cut: the best alignment of a wrong date ends before its last digit, and
     the scorer has to see that digit.
+
+    ``surroundings`` has one entry for each passage (for each span where there are no passages),
+    and is None on records written before there were any. ``language`` (ISO 639-1) and
+    ``day_first`` are the document's, None where unknown.
     """
 
     score: Probability
@@ -65,6 +109,9 @@ class Alignment(Contract):
     low_evidence: bool = False
     scored: bool = True
     route: Route
+    surroundings: tuple[Surroundings, ...] | None = Field(default=None, exclude_if=is_none)
+    language: str | None = Field(default=None, exclude_if=is_none, pattern=r"^[a-z]{2,3}$")
+    day_first: bool | None = Field(default=None, exclude_if=is_none)
 
     @property
     def found(self) -> bool:
@@ -74,7 +121,46 @@ class Alignment(Contract):
     @property
     def passage(self) -> str:
         """The aligned text: the scorer's premise. Parts of an elided quote are joined by " … "."""
-        return " … ".join(span.text for span in self.passages or self.spans)
+        return PASSAGE_JOINT.join(span.text for span in self.quoted)
+
+    @property
+    def quoted(self) -> tuple[Span, ...]:
+        """The places that are the scorer's premise."""
+        return self.passages or self.spans
+
+    @property
+    def before(self) -> str:
+        """What completes the sentence, line or row before the first passage."""
+        return _text(self.surroundings[0].before) if self.surroundings else ""
+
+    @property
+    def after(self) -> str:
+        """What completes the sentence, line or row after the last passage."""
+        return _text(self.surroundings[-1].after) if self.surroundings else ""
+
+    @property
+    def heading(self) -> str:
+        """Headings, heads of columns and labels of the passages, from the general to the
+        special, each once."""
+        names = [(s.heading, s.column, s.label) for s in self.surroundings or ()]
+        texts = [_text(span) for kind in zip(*names, strict=True) for span in kind]
+        return HEADING_JOINT.join(dict.fromkeys(filter(None, texts)))
+
+    @property
+    def between(self) -> tuple[str, ...]:
+        """For each joint of an elided quote what its sentences say there and it leaves out."""
+        inner = pairwise(self.surroundings or ())
+        return tuple([_left_out(one.after, other.before) for one, other in inner])
+
+
+def _left_out(after: Span | None, before: Span | None) -> str:
+    if after and before and after.start <= before.start <= after.end:
+        return after.text + before.text[max(0, after.end - before.start) :]
+    return PASSAGE_JOINT.join(span.text for span in (after, before) if span)
+
+
+def _text(span: Span | None) -> str:
+    return span.text if span else ""
 
 
 class AlignedExtraction(Event):

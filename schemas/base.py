@@ -53,6 +53,12 @@ EntityType = Annotated[
 Probability = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
+def is_none(value: object) -> bool:
+    """For ``Field(exclude_if=is_none)``: a field that came later leaves no trace where it is
+    absent, so that records and ids from before it stay as they were, byte for byte."""
+    return value is None
+
+
 class Contract(BaseModel):
     """Immutable, closed to unknown fields, and without NaN or infinity."""
 

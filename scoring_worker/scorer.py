@@ -17,22 +17,41 @@ class Pair:
 
     ``premise`` is the aligned passage, ``hypothesis`` is h(y). ``entity_type`` and ``value``
     are there for the checks that parse values and for thresholds per type.
+
+    What stands around the passage is apart from it, "" where nothing is known: ``before`` and
+    ``after`` complete its sentence, line or table row (before the first part of an elided quote
+    and after the last), ``between`` is what the sentences say at each joint of the parts, and
+    ``heading`` is the heading above, the head of the column and the label, parted by " | ". A
+    value that stands only there is not quoted. ``language`` (ISO 639-1) and ``day_first`` are
+    the document's.
     """
 
     premise: str
     hypothesis: str
     entity_type: str
     value: JsonValue
+    before: str = ""
+    after: str = ""
+    between: tuple[str, ...] = ()
+    heading: str = ""
+    language: str | None = None
+    day_first: bool | None = None
 
     @classmethod
     def of(cls, aligned: AlignedExtraction) -> Pair:
         """The pair of an aligned extraction."""
-        extraction = aligned.extraction
+        extraction, alignment = aligned.extraction, aligned.alignment
         return cls(
-            premise=aligned.alignment.passage,
+            premise=alignment.passage,
             hypothesis=extraction.hypothesis,
             entity_type=extraction.entity_type,
             value=extraction.value,
+            before=alignment.before,
+            after=alignment.after,
+            between=alignment.between,
+            heading=alignment.heading,
+            language=alignment.language,
+            day_first=alignment.day_first,
         )
 
 

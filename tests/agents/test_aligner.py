@@ -8,7 +8,16 @@ import pytest
 from agents import aligner as aligner_module
 from agents.aligner import Aligner
 from agents.alignment import AlignmentTimeoutError, DocumentIndex
-from schemas import AlignedExtraction, Document, Extraction, Verdict, judge
+from agents.surroundings import DocumentLayout
+from schemas import (
+    AlignedExtraction,
+    Document,
+    Extraction,
+    Span,
+    Surroundings,
+    Verdict,
+    judge,
+)
 from schemas.judgement import Assessment
 
 TEXT = (
@@ -57,6 +66,23 @@ async def test_an_aligned_extraction_shows_the_slice_of_its_document(aligner):
     [span] = found.alignment.spans
     assert TEXT[span.start : span.end] == span.text == "citizen of Turkey"
     assert found.document == DOCUMENT.ref()
+
+
+async def test_what_stands_around_the_quote_comes_apart_from_it(aligner):
+    """The denial that the quote cuts off, as an exact slice beside the passage."""
+    [found] = await align(aligner, "a Convention refugee")
+    assert found.alignment.passage == "a Convention refugee"
+    assert found.alignment.before == "The panel finds that the claimant is not "
+    assert found.alignment.after == "."
+    [around] = found.alignment.surroundings
+    assert TEXT[around.before.start : around.before.end] == around.before.text
+
+
+async def test_an_extraction_fails_alone_where_its_surroundings_are_no_slices(aligner, monkeypatch):
+    """A defect there is held like one of a span: by verdict, and never shown as the document's."""
+    wrong = Surroundings(before=Span(start=0, end=4, text="Thus"))
+    monkeypatch.setattr(DocumentLayout, "around", lambda *_: (wrong,))
+    assert reasons(await align(aligner, "citizen of Turkey")) == [("alignment_failed",)]
 
 
 async def test_no_extractions_give_no_results(aligner):
@@ -175,10 +201,10 @@ async def test_the_indexes_kept_are_bounded(monkeypatch):
     texts = ["a" * 60, "b" * 60, "c" * 200]
     for text in texts:
         await align(aligner, "aaaa", document=Document(id="d1", text=text))
-    assert [index.text for index in aligner._indexes._indexes.values()] == []
+    assert [kept.index.text for kept in aligner._prepared._kept.values()] == []
     await align(aligner, "aaaa", document=Document(id="d1", text=texts[0]))
     await align(aligner, "aaaa", document=Document(id="d1", text=texts[1]))
-    assert [index.text for index in aligner._indexes._indexes.values()] == [texts[1]]
+    assert [kept.index.text for kept in aligner._prepared._kept.values()] == [texts[1]]
 
 
 async def test_texts_of_one_digest_are_not_confused(aligner):

@@ -37,6 +37,7 @@ from schemas import (
     ScorerRelease,
     ScorerTrail,
     Span,
+    Surroundings,
     Usage,
     Verdict,
     Warning,
@@ -563,3 +564,52 @@ def _numbers(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         tree = dict(enumerate(tree))
     children = tree.items() if isinstance(tree, dict) else ()
     return [found for key, child in children for found in _numbers(child, (*path, key))]
+
+
+def test_an_alignment_from_before_there_were_surroundings_is_read_and_written_as_it_was():
+    """The fields that came later leave no trace in records and ids of earlier ones."""
+    old = (
+        b'{"score":1.0,"matches":4,"length":4,"unaligned":0,"threshold":0.6,'
+        b'"spans":[{"start":0,"end":4,"text":"rent"}],"passages":[],"in_order":true,'
+        b'"occurrences":1,"alternatives":[],"low_evidence":false,"scored":true,"route":"verbatim"}'
+    )
+    alignment = Alignment.model_validate_json(old)
+    assert alignment.model_dump_json().encode() == old
+    assert (alignment.before, alignment.after, alignment.heading) == ("", "", "")
+    assert alignment.between == ()
+
+
+def test_what_stands_around_several_passages_reads_from_the_general_to_the_special():
+    """Headings before labels, each once; the outer sides apart from the inner ones."""
+
+    def span(start, text):
+        return Span(start=start, end=start + len(text), text=text)
+
+    first = Surroundings(
+        before=span(20, "he is "),
+        after=span(31, " not a"),
+        label=span(10, "Status"),
+        heading=span(0, "Decision"),
+    )
+    second = Surroundings(
+        before=span(32, "not a "), after=span(45, " here"), heading=span(0, "Decision")
+    )
+    alignment = Alignment(
+        score=1.0,
+        matches=4,
+        length=4,
+        unaligned=0,
+        threshold=0.6,
+        route="verbatim",
+        surroundings=(first, second),
+    )
+    assert (alignment.before, alignment.after) == ("he is ", " here")
+    assert alignment.heading == "Decision | Status"
+    assert alignment.between == (" not a ",)
+    assert Alignment.model_validate_json(alignment.model_dump_json()) == alignment
+
+
+def test_surroundings_are_bounded():
+    """Never the whole document, whoever wrote the record."""
+    with pytest.raises(ValidationError):
+        Surroundings(before=Span(start=0, end=401, text="x" * 401))
