@@ -1,0 +1,145 @@
+"""What may stand around a month's name, and the walk over it to the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .months import MonthName, Names
+from .tokens import Token, word_set
+
+_BARRIERS = frozenset(';:!?"«»“”„|=+*#%&@<>{}\\~€$£¥…。！？')
+"""Signs that end a date; every other one may stand within it."""
+_WORDS = word_set(
+    """
+    of the this day in month year de del di da do des du d den der le el la mois mes mese ano
+    anno annee jahr jahres monats van het maand jaar dne dnia roku rok r g год года году р року
+    o ta y e a na ng m az אב של חודש شهر سنة عام من סנת dag eĺ i tou του μηνα thang ngay nam
+    mensis die tagen tag paiva paivana paivan dia giorno
+    """
+)
+LISTING = word_set(
+    """
+    - – — , & / ~ . + to and or through thru till until et au ou bis und oder al y e o a do i и
+    по до та y hasta ate até tot en til till och og ja και εως ως to până pana si și es ve ile と
+    से और עד و إلى الى
+    """
+)
+_MISREAD = frozenset("lioszbIOSZB|q")
+MOST_SKIPPED = 5  # tokens between two parts of one date
+
+
+@dataclass(slots=True)
+class Around:
+    """The parts around one month's name; ``first`` and ``last`` are tokens of the date."""
+
+    first: int
+    last: int  # exclusive
+    name: MonthName
+    year: int | None = None
+    days: list[tuple[int, int]] = field(default_factory=list)  # (day, its token)
+    misread: bool = False
+    maybe_year: bool = False  # "Jan 12": the day, or the year 2012
+
+
+class Neighbours:
+    """Walks over what may stand between two parts of a date.
+
+    ``done`` is the token behind the date before: no part is taken twice.
+    """
+
+    __slots__ = ("done", "found", "language", "read")
+
+    def __init__(self, found: Sequence[Token], read: Names, language: str | None) -> None:
+        self.found, self.read, self.language, self.done = found, read, language, 0
+
+    def back(self, index: int) -> int | None:
+        """The number before token ``index``, or None."""
+        for at in range(index - 1, max(self.done, index - 1 - MOST_SKIPPED) - 1, -1):
+            token = self.found[at]
+            if token.kind == "number":
+                return at
+            if not self.passes(token) and not self.is_ending(at):
+                return None
+        return None
+
+    def on(self, index: int) -> int | None:
+        """The number at or behind token ``index``, or None."""
+        for at in range(index, min(len(self.found), index + MOST_SKIPPED)):
+            token = self.found[at]
+            if token.kind == "number":
+                return at
+            if not self.passes(token) and not self.is_ending(at):
+                return None
+        return None
+
+    def passes(self, token: Token) -> bool:
+        """Whether the token may stand between two parts."""
+        if token.kind == "sign":
+            return token.text not in _BARRIERS
+        return token.text in _WORDS or token.text in self.read.connectors
+
+    def is_ending(self, at: int) -> bool:
+        """Letters written onto a number: 17th, 1er, 17-го."""
+        found = self.found
+        if at == 0 or found[at].kind != "word" or found[at].width > 4:
+            return False
+        before = found[at - 1]
+        if before.kind == "sign" and before.text in "-'’." and at > 1:
+            return (
+                found[at - 2].kind == "number"
+                and found[at - 2].end == before.start
+                and (before.end == found[at].start)
+            )
+        return before.kind == "number" and before.end == found[at].start
+
+
+def is_year(number: int | None) -> bool:
+    """Whether the number may be a year of four digits."""
+    return number is not None and 1000 <= number < 3000
+
+
+def is_time(found: Sequence[Token], at: int) -> bool:
+    """14:30, 14h30, 2 pm: no day and no year."""
+    following = found[at + 1] if at + 1 < len(found) else None
+    if following is None:
+        return False
+    glued = following.start == found[at].end
+    if following.text in (":", "h") and glued:
+        return True
+    if at and found[at - 1].text == ":" and found[at - 1].end == found[at].start:
+        return at > 1 and found[at - 2].kind == "number"
+    return following.text in ("am", "pm", "uhr")
+
+
+def is_decimal(found: Sequence[Token], at: int) -> bool:
+    """Whether the number is the end of another one: 3.17, 1,017."""
+    if at < 2 or found[at - 1].text not in (".", ",", ":"):
+        return False
+    before = found[at - 2]
+    return (
+        before.kind == "number"
+        and before.end == found[at - 1].start
+        and (found[at - 1].end == found[at].start)
+    )
+
+
+def is_decimal_after(found: Sequence[Token], at: int) -> bool:
+    """Whether the number is the beginning of another one."""
+    if at + 2 >= len(found) or found[at + 1].text not in (".", ",", ":"):
+        return False
+    return found[at + 1].start == found[at].end and is_decimal(found, at + 2)
+
+
+def is_glued(found: Sequence[Token], at: int, after: bool = False) -> bool:
+    """Whether a letter that scanners take for a digit is written onto the number: l7, 2O12."""
+    if at and found[at - 1].end == found[at].start and set(found[at - 1].text) <= _MISREAD:
+        return True
+    return (
+        after
+        and at + 1 < len(found)
+        and found[at + 1].start == found[at].end
+        and set(found[at + 1].text) <= set("lioszb|")
+        and at + 2 < len(found)
+        and found[at + 2].start == found[at + 1].end
+    )

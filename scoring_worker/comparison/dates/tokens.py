@@ -1,0 +1,83 @@
+"""Numbers, words and signs of a text, with their code points; and words without case and accents.
+
+A word is a run of anything but blanks, digits and punctuation: the letters of an Indic script are
+interrupted by vowel signs that ``\\w`` does not know.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+UNSEEN = "\u200b\u200e\u200f\u061c\u2060\u2066-\u2069\u202a-\u202e\ufeff"
+"""Characters without width, among them the marks that keep Arabic digits in order."""
+_SIGNS = (
+    r"!-/:-@\[-`{-~\u0080-\u00a9\u00ab-\u00b4\u00b6-\u00b9\u00bb-\u00bf\u00d7\u00f7"
+    r"\u0589\u05be\u05c0\u05c3\u05f3\u05f4\u060c\u061b\u061f\u066a-\u066d\u06d4\u0964\u0965\u0970"
+    r"\u0e2f\u0e46\u104a\u104b\u2000-\u200b\u200e-\u206f\u20a0-\u20cf\u2190-\u2bff\u2e00-\u2e7f"
+    r"\u3000-\u3004\u3008-\u3020\u3030\u30fb\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
+)
+_TOKEN = re.compile(rf"(\d+)|((?:[^\s\d{_SIGNS}]|\u00ad)+)|([^\s{UNSEEN}])")
+_KINDS: tuple[Literal["number", "word", "sign"], ...] = ("number", "word", "sign")
+_LONGEST_NUMBER = 8  # digits; a date's compact form
+_DROPPED = frozenset("\u00ad\u200c\u200d")
+
+
+class Token(NamedTuple):
+    """``number`` is None unless the token is a number of at most eight digits."""
+
+    kind: Literal["number", "word", "sign"]
+    start: int
+    end: int
+    text: str  # a word is folded
+    number: int | None = None
+
+    @property
+    def width(self) -> int:
+        """How many code points."""
+        return self.end - self.start
+
+
+def tokens(text: str) -> list[Token]:
+    """Every token of ``text``, in order."""
+    found = []
+    for match in _TOKEN.finditer(text):
+        kind = _KINDS[(match.lastindex or 3) - 1]
+        written = match[0]
+        start, end = match.span()
+        if kind == "word":
+            found.append(Token(kind, start, end, fold(written)))
+        elif kind == "number" and end - start <= _LONGEST_NUMBER:
+            found.append(Token(kind, start, end, written, int(written)))
+        else:
+            found.append(Token(kind, start, end, written))
+    return found
+
+
+def fold(word: str) -> str:
+    """``word`` without case and accents. Vowel signs of other scripts stay: without them June and
+    January are one word in Hindi."""
+    return word.casefold() if word.isascii() else _fold(word)
+
+
+@lru_cache(maxsize=8192)
+def _fold(word: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", word).casefold()
+    kept = (c for c in decomposed if not _is_accent(c) and c not in _DROPPED)
+    return "".join(kept).replace("ı", "i").replace("ς", "σ")
+
+
+def _is_accent(char: str) -> bool:
+    return (
+        "\u0300" <= char <= "\u036f"  # Latin, Greek, Cyrillic
+        or "\u0591" <= char <= "\u05c7"  # points of Hebrew
+        or "\u064b" <= char <= "\u0652"  # vowels of Arabic
+        or char == "\u0640"
+    )
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of ``text``, which blanks part, folded."""
+    return frozenset(map(fold, text.split()))

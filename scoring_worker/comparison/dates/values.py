@@ -1,0 +1,177 @@
+"""The date that an extracted value states, whatever form it was given in."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from pydantic import JsonValue
+
+from .months import month_at, names
+from .partial import PartialDate, Parts, Time, exists
+from .reading import dates_in
+from .times import times_in
+from .tokens import tokens, word_set
+
+_KEYS: Final[Mapping[str, str]] = {
+    "yyyy": "year", "year": "year", "yy": "year", "y": "year",
+    "mm": "month", "month": "month", "mon": "month", "m": "month",
+    "dd": "day", "day": "day", "d": "day",
+    "hour": "hour", "hours": "hour", "hh": "hour", "minute": "minute", "minutes": "minute",
+    "min": "minute", "second": "second", "seconds": "second", "ss": "second",
+}  # fmt: skip
+_ISO = re.compile(
+    r"\s*(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)"
+    r"(?:[Tt ]\s?(?P<h>\d\d):(?P<min>\d\d)(?::(?P<s>\d\d)(?:[.,]\d+)?)?"
+    r"\s?(?P<z>[Zz]|[+-]\d\d:?\d\d)?)?\s*"
+)
+_LONGEST = 120  # code points of a value that is nothing but a date
+_DATED = re.compile(
+    r"year|date|month|day|birth|since|founded|period|deadline|jahr|datum|monat|tag|ann[eé]e|mois|jour|"
+    r"a[nñ]o|fecha|mes|d[ií]a|anno|data|mese|giorno|ano|jaar|maand|rok|год|дата|місяць|рік|年|月|日",
+    re.IGNORECASE,
+)
+_BESIDE = word_set(
+    """
+    the on at of in le la el am den dem der il lo em op de du del dia day date um o clock uhr h
+    kl klo a al alle as à ore heures heure r g rok roku v dne dnia w z utc gmt t año ano года р
+    і ц ve den vom from
+    """
+)
+
+
+def date_of_value(
+    value: JsonValue, language: str | None = None, entity_type: str = ""
+) -> PartialDate | None:
+    """The date that ``value`` is: text that says nothing else, an ISO date or datetime, or an
+    object of its parts. None where it is none, several (a range), vague, or cannot exist.
+
+    A number (2012) and a month's name alone ("May") are dates only for an ``entity_type`` that
+    speaks of dates. A time of day alone ("14:30") is a date without year, month and day. Never
+    raises.
+    """
+    if isinstance(value, Mapping):
+        return _structured(value, language)
+    if isinstance(value, bool) or value is None or isinstance(value, list):
+        return None
+    if isinstance(value, int | float):
+        whole = math.isfinite(value) and value == int(value) and 1000 <= value < 3000
+        return PartialDate(int(value)) if whole and _DATED.search(entity_type) else None
+    return _of_text(value, language, entity_type) if len(value) <= _LONGEST else None
+
+
+def _of_text(text: str, language: str | None, entity_type: str) -> PartialDate | None:
+    iso = _ISO.fullmatch(text)
+    if iso is not None:
+        return _of_iso(iso)
+    found = dates_in(text, language)
+    compact = re.fullmatch(r"\s*\d{8}\s*", text)
+    if len(found) != 1:
+        return _time_alone(text, language) if not found else None
+    date = found[0]
+    spoken = date.certainty == "stated" or (
+        date.certainty == "weak" and date.is_full and _DATED.search(entity_type)
+    )
+    if not spoken or (compact and not _DATED.search(entity_type)):
+        return None
+    if not _says_only(text, date, language):
+        return None
+    month_alone = date.year is None and date.day is None and date.quarter is None
+    if month_alone and not _DATED.search(entity_type):
+        return None
+    times = times_in(text[: date.start] + " " + text[date.end :])
+    return replace(date, start=0, end=0, time=times[0] if len(times) == 1 else None)
+
+
+def _says_only(text: str, date: PartialDate, language: str | None) -> bool:
+    """Whether nothing but a weekday, an article and a time stand beside the date."""
+    read = names(language)
+    rest = tokens(text[: date.start] + " " + text[date.end :])
+    times = bool(times_in(text[: date.start] + " " + text[date.end :]))
+    for token in rest:
+        if token.kind == "number" and not times:
+            return False
+        if token.kind == "word" and token.text not in _BESIDE:
+            known = token.text in read.weekdays or token.text in read.connectors
+            if not known and not (
+                times and token.text in ("am", "pm", "m", "p", "z", "est", "cet")
+            ):
+                return False
+    return True
+
+
+def _of_iso(match: re.Match[str]) -> PartialDate | None:
+    parts = Parts(int(match["y"]), int(match["m"]), int(match["d"]))
+    if not exists(parts):
+        return None
+    if match["h"] is None:
+        return PartialDate(*parts)
+    hour, minute = int(match["h"]), int(match["min"])
+    second = int(match["s"]) if match["s"] else None
+    if hour > 23 or minute > 59 or (second or 0) > 59:
+        return None
+    offset = None
+    if match["z"]:
+        digits = match["z"][1:].replace(":", "")
+        offset = int(digits[:2]) * 60 + int(digits[2:]) if digits else 0
+        offset = -offset if match["z"][0] == "-" else offset
+    if (hour, minute, second or 0) == (0, 0, 0):
+        return PartialDate(*parts)  # midnight is what serialisers write where there is no time
+    return PartialDate(*parts, time=Time(hour, minute, second, offset))
+
+
+def _time_alone(text: str, language: str | None) -> PartialDate | None:
+    times = times_in(text)
+    words = [token for token in tokens(text) if token.kind == "word"]
+    spoken = all(token.text in _BESIDE or token.text in _HALVES for token in words)
+    numbers = sum(token.kind == "number" for token in tokens(text))
+    if len(times) != 1 or not spoken or numbers > 4 or month_named(text, language):
+        return None
+    return PartialDate(time=times[0])
+
+
+_HALVES = word_set("am pm a p m z h hrs utc gmt uhr 時 分 时 시 분 오전 오후 午前 午後 上午 下午")
+
+
+def month_named(text: str, language: str | None) -> bool:
+    """Whether a month's name stands in ``text``."""
+    found, read = tokens(text), names(language)
+    return any(month_at(found, at, read) for at, token in enumerate(found) if token.kind == "word")
+
+
+def _structured(value: Mapping[str, JsonValue], language: str | None) -> PartialDate | None:
+    present = {str(key).casefold(): part for key, part in value.items() if part not in (None, "")}
+    if not present or not present.keys() <= _KEYS.keys():
+        return None
+    numbers: dict[str, int] = {}
+    for key, part in present.items():
+        number = _number(part, language, month=_KEYS[key] == "month")
+        if number is None or _KEYS[key] in numbers:
+            return None
+        numbers[_KEYS[key]] = number
+    parts = Parts(numbers.get("year"), numbers.get("month"), numbers.get("day"))
+    dated = parts != Parts()
+    if not exists(parts) or (not dated and "hour" not in numbers) or (parts.year or 1) > 9999:
+        return None
+    time = None
+    if "hour" in numbers:
+        time = Time(numbers["hour"] % 24, numbers.get("minute"), numbers.get("second"))
+    return PartialDate(*parts, time=time)
+
+
+def _number(part: JsonValue, language: str | None, month: bool) -> int | None:
+    if isinstance(part, bool | list | Mapping) or part is None:
+        return None
+    if isinstance(part, int | float):
+        return (
+            int(part) if math.isfinite(part) and part == int(part) and 0 <= part <= 9999 else None
+        )
+    text = part.strip()
+    if text.isdecimal() and len(text) <= 4:
+        return int(text)
+    found = tokens(text) if month and len(text) <= _LONGEST else []
+    at = month_at(found, 0, names(language)) if found and found[0].kind == "word" else None
+    return at[0].months[0] if at is not None and len(at[0].months) == 1 else None
