@@ -1,0 +1,237 @@
+"""Does the quote hold this number, amount of money or quantity?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from pydantic import JsonValue
+
+from schemas import Finding
+
+from .contract import Comparison, Passage, Place
+from .figure_agreement import Agreement, End, agreement
+from .figure_bounds import CLAIMED
+from .figure_lexicon import Sense, lexicon_of
+from .figure_text import fold
+from .figures import Figure, Reading
+from .number_words import has_number_words, number_words
+from .numbers import figures_in, parse_figure
+
+_REACH = 48
+"""Code points before and after the quote that can still belong to a figure in it."""
+_SHOWN = 60
+_MAX_TYPE = 200
+_LOW = ("min", "lowest", "lower", "least", "from", "mindest", "untergrenz", "start", "mínim")
+_HIGH = ("max", "highest", "upper", "most", "höchst", "obergrenz", "until", "máxim")
+_WORD = re.compile(r"[^\W\d_]+")
+_IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,30})[)\]]\s*$|\bin ([^\s()]{1,20})\s*$")
+_EAST_ASIAN_NUMERALS = re.compile(r"[〇零一二三四五六七八九十百千两兩壹贰貳叁參肆伍陆陸柒捌玖拾]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A figure of the quote, where it stands there, and how far it agrees with the value."""
+
+    figure: Figure
+    place: Place
+    found: Agreement
+
+
+def compare_figures(value: JsonValue, passage: Passage, entity_type: str = "") -> Comparison:
+    """Compare every figure of ``value``, which may have words beside them.
+
+    *Different* where one of them is; *same* where all are in the quote. The words are left to
+    others. A value without figures is not comparable.
+    """
+    figure = parse_figure(value, passage.language)
+    if figure is not None:
+        return compare_figure(figure, passage, entity_type)
+    figures = _whole_figures(value, passage.language)
+    found = [compare_figure(one, passage, entity_type) for one in figures]
+    if not found:
+        return Comparison("not_comparable", "number")
+    worst = next((one for one in found if one.answer == "different"), None)
+    worst = worst or next((one for one in found if one.answer == "not_comparable"), found[0])
+    places = tuple(dict.fromkeys(place for one in found for place in one.places))
+    rivals = dict.fromkeys(place for one in found for place in one.rivals)
+    return replace(
+        worst, places=places, rivals=tuple(place for place in rivals if place not in places)
+    )
+
+
+def compare_figure(figure: Figure, passage: Passage, entity_type: str = "") -> Comparison:
+    """Compare one figure, as :func:`parse_figure` gives it, with those of the quote.
+
+    *Same*: the quote holds it, in its own or a converted unit, and no bound parts them.
+    *Different*: the quote can be read and holds others, or none. *Not comparable* where a reading
+    (1.234), a bound ("more than 5") or a unit that is not written decides, where digits are a
+    piece of a date or a number cut by the quote, and where number words are in a language that is
+    not read. Takes time linear in the passage and raises nothing.
+    """
+    asked = _asked_end(entity_type)
+    seen = [
+        _Seen(other, place, _found(figure, other, passage, entity_type, asked, whole=whole))
+        for other, place, whole in _in_quote(passage)
+    ]
+    held = [one for one in seen if one.found.level == 2]
+    maybe = [one for one in seen if one.found.level == 1]
+    known = [one for one in seen if one.figure.stands]
+    if held or maybe:
+        right = held or maybe
+        places = tuple(dict.fromkeys(one.place for one in right))
+        return Comparison(
+            "same" if held else "not_comparable",
+            figure.kind,
+            places,
+            _rivals(known, places),
+            () if held else (_finding(right[0].found.code, figure, right),),
+        )
+    if not _is_read(figure, passage, any_figures=bool(known)):
+        finding = Finding(code="number_missing", detail="numbers may be in words that are not read")
+        return Comparison("not_comparable", figure.kind, findings=(finding,))
+    code = _code(known)
+    rivals = tuple(dict.fromkeys(one.place for one in known))
+    return Comparison(
+        "different", figure.kind, rivals=rivals, findings=(_finding(code, figure, known, passage),)
+    )
+
+
+def _found(
+    figure: Figure,
+    other: Figure,
+    passage: Passage,
+    entity_type: str,
+    asked: End | None,
+    *,
+    whole: bool,
+) -> Agreement:
+    found = agreement(figure, other, asked)
+    if found.level == 2 and figure.kind == "number" and other.kind != "number":
+        named = _unit_named(entity_type, passage.language)
+        if named is not None:
+            unit, currencies = named.unit, named.currencies
+            readings = tuple(
+                replace(one, unit=unit, currencies=currencies) for one in figure.readings
+            )
+            found = agreement(replace(figure, readings=readings), other, asked)
+    if found.code in ("unit_missing", "currency_missing") and _names(passage, figure):
+        found = Agreement(2)
+    if not whole:
+        return Agreement(1, "number_cut")
+    return found
+
+
+def _in_quote(passage: Passage) -> list[tuple[Figure, Place, bool]]:
+    """Figures whose number stands in the quote, their places there, and whether all of it does."""
+    head = passage.before[-_REACH:]
+    text = f"{head}{passage.quote}{passage.after[:_REACH]}"
+    start, length = len(head), len(passage.quote)
+    figures = []
+    for figure in figures_in(text, passage.language):
+        begin, end = figure.number.start - start, figure.number.end - start
+        if end <= 0 or begin >= length:
+            continue
+        place = Place(max(0, figure.place.start - start), min(length, figure.place.end - start))
+        figures.append((figure, place, begin >= 0 and end <= length))
+    return figures
+
+
+def _rivals(known: list[_Seen], places: tuple[Place, ...]) -> tuple[Place, ...]:
+    apart = (
+        one.place
+        for one in known
+        if all(one.place.end <= at.start or at.end <= one.place.start for at in places)
+    )
+    return tuple(dict.fromkeys(apart))
+
+
+def _code(known: list[_Seen]) -> str:
+    """What differs, by the figure that comes nearest."""
+    if not known:
+        return "number_missing"
+    codes = [one.found.code for one in known]
+    return next((code for code in codes if code != "number_differs"), "number_differs")
+
+
+def _finding(
+    code: str, figure: Figure, seen: list[_Seen], passage: Passage | None = None
+) -> Finding:
+    says = ", ".join(_shown(one.figure) for one in seen[:3]) or "no number"
+    return Finding(code=code, detail=f"passage says {says}; value says {_shown(figure)}")
+
+
+def _shown(figure: Figure) -> str:
+    """A figure in words of its own: its first reading, with unit and bound."""
+    if not figure.readings:
+        return "a number too long to read"
+    one = figure.readings[0]
+    amount = _decimal(one)
+    unit = "/".join(sorted(one.currencies)[:3]) if one.currencies else (one.unit or "")
+    bound = "" if figure.bound == "none" else figure.bound.replace("_", " ")
+    return " ".join(part for part in (bound, amount, unit) if part)[:_SHOWN]
+
+
+def _decimal(reading: Reading) -> str:
+    values = [reading.amount] if reading.high is None else [reading.amount, reading.high]
+    return " and ".join(
+        str(value) if len(str(value)) < 12 else f"{float(value):.12g}" for value in values
+    )
+
+
+def _is_read(figure: Figure, passage: Passage, *, any_figures: bool) -> bool:
+    """Whether a number that is not found is not there, as far as number words go."""
+    if _EAST_ASIAN_NUMERALS.search(passage.quote):
+        return False
+    if not _WORD.search(passage.quote) or (passage.language and has_number_words(passage.language)):
+        return True
+    amounts = {reading.amount for reading in figure.readings}
+    lowered = fold(passage.quote).lowered
+    for language in sorted(CLAIMED) if passage.language is None else ():
+        if any(words.value in amounts for words in number_words(lowered, language)):
+            return False
+    return any_figures
+
+
+@lru_cache(maxsize=1024)
+def _asked_end(entity_type: str) -> End | None:
+    """Which end of a range the entity type asks for: "Minimum Salary" the lower one."""
+    words = [word.lower() for word in _WORD.findall(entity_type[:_MAX_TYPE])]
+    low = any(word.startswith(_LOW) for word in words)
+    high = any(word.startswith(_HIGH) for word in words)
+    return None if low == high else ("low" if low else "high")
+
+
+@lru_cache(maxsize=1024)
+def _unit_named(entity_type: str, language: str | None) -> Sense | None:
+    """The unit or currency that an entity type ends with: "Weight (kg)", "Price in EUR"."""
+    match = _IN_BRACKETS.search(entity_type[:_MAX_TYPE])
+    if match is None:
+        return None
+    folded = fold((match[1] or match[2]).strip())
+    hit = lexicon_of(language).after(folded, 0)
+    if hit is None or hit[0] != len(folded.text):
+        return None
+    return next((sense for sense in hit[1] if sense.kind in {"unit", "currency"}), None)
+
+
+def _names(passage: Passage, figure: Figure) -> bool:
+    """Whether the label or column's head names the unit or currency that a cell leaves out."""
+    folded = fold(passage.heading[:_MAX_TYPE])
+    lexicon = lexicon_of(passage.language)
+    for match in re.finditer(r"[^\s()\[\]:,;]+", folded.text):
+        hit = lexicon.after(folded, match.start())
+        for sense in hit[1] if hit else ():
+            for reading in figure.readings:
+                if sense.unit and sense.unit == reading.unit:
+                    return True
+                if sense.currencies & reading.currencies:
+                    return True
+    return False
+
+
+def _whole_figures(value: JsonValue, language: str | None) -> list[Figure]:
+    if not isinstance(value, str):
+        return []
+    return [one for one in figures_in(value, language) if one.part == "whole" and one.readings]

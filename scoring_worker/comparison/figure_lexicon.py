@@ -1,0 +1,175 @@
+"""The words and signs that stand beside a number, looked up at a place of a text."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Literal
+
+from babel import Locale, UnknownLocaleError
+
+from .figure_text import NO_BREAK, Folded, fold
+from .money import MINOR, currency_forms, currency_symbols
+from .quantities import unit_forms, unit_symbols
+
+_FIRST_UNSPACED = "\u0e00"
+"""Thai, Lao, Khmer, Chinese, Japanese, Korean: what follows a unit may be written against it."""
+_SCALES = {
+    "k": 3, "K": 3, "m": 6, "M": 6, "mn": 6, "mln": 6, "mil": 6, "mill.": 6, "MM": 6, "mm": 6,
+    "bn": 9, "bln": 9, "B": 9, "b": 9, "tn": 12, "trn": 12, "Mio": 6, "Mio.": 6, "Mrd": 9,
+    "Mrd.": 9, "Md": 9, "Mds": 9, "Tsd": 3, "Tsd.": 3, "lakh": 5, "lakhs": 5, "lac": 5, "lacs": 5,
+    "crore": 7, "crores": 7, "cr": 7, "Cr": 7, "thousands": 3, "millions": 6, "billions": 9,
+    "hundred": 2, "万": 4, "萬": 4, "億": 8, "亿": 8, "兆": 12, "천": 3, "만": 4, "억": 8, "조": 12,
+    "тыс": 3, "тыс.": 3, "млн": 6, "млрд": 9, "tys.": 3, "mld": 9, "miliard": 9,
+}  # fmt: skip
+"""Short scale words that CLDR leaves out, as powers of ten."""
+_ORDINALS = ("st", "nd", "rd", "th", "er", "re", "ère", "ème", "eme", "e", "º", "ª", ".º", ".ª",
+             "o", "ste", "de", "-й", "-я", "-е", "-го")  # fmt: skip
+ALSO_WORDS = frozenset({"in", "a", "at", "as", "do", "mo", "mi", "no", "me", "se", "de", "sa"})
+"""Symbols that are commoner as words: they count where no word follows ("5 in", not "5 in all")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """What a word beside a number may mean: ``factor`` times the number, in ``unit`` or in one of
+    ``currencies``."""
+
+    kind: Literal["scale", "unit", "currency", "ordinal"]
+    factor: Fraction = Fraction(1)
+    unit: str | None = None
+    currencies: frozenset[str] = frozenset()
+
+
+class Lexicon:
+    """Forms by their first and last character, with the lengths that occur there.
+
+    A look-up takes as many dictionary accesses as there are lengths, whatever the text holds.
+    """
+
+    def __init__(self, forms: dict[str, list[Sense]]) -> None:
+        self._exact = {form: tuple(senses) for form, senses in forms.items()}
+        self._lowered: dict[str, tuple[Sense, ...]] = {}
+        for form in sorted(self._exact, key=lambda form: form != form.lower()):
+            self._lowered.setdefault(form.lower(), self._exact[form])
+        self._after = _lengths(self._lowered, 0)
+        self._before = _lengths(
+            (form for form, senses in self._lowered.items() if any(map(_may_precede, senses))), -1
+        )
+
+    def after(self, folded: Folded, at: int) -> tuple[int, tuple[Sense, ...]] | None:
+        """The longest form that starts at ``at``: its end and what it may mean."""
+        if at >= len(folded.text):
+            return None
+        for length in self._after.get(folded.lowered[at], ()):
+            end = at + length
+            senses = self._senses(folded, at, end) if end <= len(folded.text) else ()
+            if senses and _ends_here(folded.text, end):
+                return end, senses
+        return None
+
+    def before(self, folded: Folded, end: int) -> tuple[int, tuple[Sense, ...]] | None:
+        """The longest currency or percent sign that ends at ``end``: its start, and what it is."""
+        if end <= 0:
+            return None
+        for length in self._before.get(folded.lowered[end - 1], ()):
+            start = end - length
+            senses = self._senses(folded, start, end) if start >= 0 else ()
+            if senses and _starts_here(folded.text, start):
+                return start, tuple(filter(_may_precede, senses))
+        return None
+
+    def _senses(self, folded: Folded, start: int, end: int) -> tuple[Sense, ...]:
+        senses = self._exact.get(folded.text[start:end])
+        return senses or self._lowered.get(folded.lowered[start:end], ())
+
+
+@lru_cache(maxsize=128)
+def lexicon_of(language: str | None) -> Lexicon:
+    """What stands beside numbers in ``language``; English and international signs stand in all.
+
+    The language's own words come first: a German *Billion* is a million million.
+    """
+    forms: dict[str, list[Sense]] = {}
+    for source in dict.fromkeys((language or "en", "en")):
+        _add(forms, _senses_in(source))
+    _add(forms, _senses_anywhere())
+    return Lexicon(forms)
+
+
+def _add(forms: dict[str, list[Sense]], senses: Iterable[tuple[str, Sense]]) -> None:
+    """Add senses, but none of a kind that a form has from a source that comes before."""
+    new: defaultdict[str, list[Sense]] = defaultdict(list)
+    for form, sense in senses:
+        folded = fold(form).text.replace(NO_BREAK, " ")
+        kinds = {old.kind for old in forms.get(folded, ())}
+        if folded and sense.kind not in kinds and sense not in new[folded]:
+            new[folded].append(sense)
+    for form, more in new.items():
+        forms.setdefault(form, []).extend(more)
+
+
+def _senses_in(language: str) -> Iterator[tuple[str, Sense]]:
+    for form, factor in _scales_in(language):
+        yield form, Sense("scale", factor)
+    for form, codes in currency_forms(language).items():
+        yield form, Sense("currency", currencies=codes)
+    for form, unit in unit_forms(language).items():
+        yield form, Sense("unit", unit=unit)
+
+
+def _senses_anywhere() -> Iterator[tuple[str, Sense]]:
+    for form, power in _SCALES.items():
+        yield form, Sense("scale", Fraction(10**power))
+    for form, unit in unit_symbols().items():
+        yield form, Sense("unit", unit=unit)
+    for form, codes in currency_symbols().items():
+        yield form, Sense("currency", currencies=codes)
+    for form in MINOR:
+        yield form, Sense("currency", Fraction(1, 100))
+        yield form, Sense("currency")
+    for form in _ORDINALS:
+        yield form, Sense("ordinal")
+
+
+def _scales_in(language: str) -> Iterator[tuple[str, Fraction]]:
+    """Scale words by CLDR: its pattern "000 Mio." for a hundred millions makes one 1,000,000."""
+    try:
+        compact = Locale.parse(language.replace("-", "_")).compact_decimal_formats
+    except (UnknownLocaleError, ValueError):
+        return
+    for width in ("long", "short"):
+        for patterns in compact.get(width, {}).values():
+            for power, pattern in patterns.items():
+                text = str(pattern.pattern).replace("'", "")
+                form = text.replace("0", "").strip(f" {NO_BREAK}")
+                if form and form != text and ";" not in form:
+                    yield form, Fraction(int(power), 10 ** (text.count("0") - 1))
+
+
+def _lengths(forms: Iterable[str], at: int) -> dict[str, tuple[int, ...]]:
+    lengths: defaultdict[str, set[int]] = defaultdict(set)
+    for form in forms:
+        lengths[form[at]].add(len(form))
+    return {char: tuple(sorted(found, reverse=True)) for char, found in lengths.items()}
+
+
+def _may_precede(sense: Sense) -> bool:
+    return sense.kind == "currency" or sense.unit == "percent"
+
+
+def _ends_here(text: str, end: int) -> bool:
+    """Whether a form may end at ``end``: no letter or digit goes on where words have blanks."""
+    last = text[end - 1]
+    if end == len(text) or not last.isalnum() or last >= _FIRST_UNSPACED:
+        return True
+    return not text[end].isalnum() or text[end] >= _FIRST_UNSPACED
+
+
+def _starts_here(text: str, start: int) -> bool:
+    first = text[start]
+    if start == 0 or not first.isalpha() or first >= _FIRST_UNSPACED:
+        return True
+    return not text[start - 1].isalnum() or text[start - 1] >= _FIRST_UNSPACED

@@ -1,0 +1,153 @@
+"""Currencies: their codes, signs and names in every language of CLDR."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cache, lru_cache
+
+from babel import Locale, UnknownLocaleError
+from babel.core import get_global
+from babel.numbers import get_currency_name, get_territory_currencies, list_currencies
+
+_COUNTS = (0, 1, 2, 3, 5, 11, 100)
+"""Between them they take every plural form that a language has."""
+_SHARED_SIGNS = {
+    "$": ("dollar", "peso"),
+    "£": ("pound",),
+    "¥": ("yen", "yuan"),
+    "元": ("yuan", "taiwan dollar", "hong kong dollar"),
+    "円": ("yen",),
+    "圓": ("yen", "yuan", "taiwan dollar", "hong kong dollar"),
+    "圆": ("yuan",),
+    "원": ("won",),
+    "kr": ("krona", "krone", "króna"),
+    "Kr": ("krona", "krone", "króna"),
+    "kr.": ("krona", "krone", "króna"),
+    "Rs": ("rupee",),
+    "Rs.": ("rupee",),
+    "₨": ("rupee",),
+    "₹": ("indian rupee",),
+    "Re": ("rupee",),
+    "R": ("rand",),
+    "Fr.": ("franc",),
+    "SFr": ("swiss franc",),
+    "SFr.": ("swiss franc",),
+    "lei": ("leu",),
+    "RM": ("ringgit",),
+    "Rp": ("rupiah",),
+    "S$": ("singapore dollar",),
+    "C$": ("canadian dollar",),
+    "AU$": ("australian dollar",),
+    "US$": ("us dollar",),
+    "USD$": ("us dollar",),
+    "U$S": ("us dollar",),
+    "S/": ("sol",),
+    "zł": ("zloty",),
+    "zl": ("zloty",),
+    "Kč": ("czech koruna",),
+    "Ft": ("forint",),
+    "₽": ("russian ruble",),
+    "руб": ("ruble",),
+    "руб.": ("ruble",),
+    "р.": ("ruble",),
+    "₺": ("turkish lira",),
+    "TL": ("turkish lira",),
+    "₴": ("hryvnia",),
+    "грн": ("hryvnia",),
+    "грн.": ("hryvnia",),
+    "лв": ("lev",),
+    "лв.": ("lev",),
+    "₦": ("naira",),
+    "₵": ("cedi",),
+    "₱": ("philippine peso",),
+    "₸": ("tenge",),
+    "₾": ("lari",),
+    "฿": ("baht",),
+    "৳": ("taka",),
+    "₡": ("colón",),
+    "₲": ("guarani",),
+    "₭": ("kip",),
+    "₮": ("tugrik",),
+    "đ": ("dong",),
+    "sterling": ("british pound",),
+    "pounds sterling": ("british pound",),
+    "renminbi": ("yuan",),
+    "RMB": ("yuan",),
+}
+"""Signs that more than one currency uses, and some that CLDR knows in the home language only, by
+words of the currencies' English names: "$" says that it is some dollar or peso, not which."""
+MINOR = ("cents", "cent", "¢", "pence", "penny", "centimes", "céntimos", "centavos", "Rappen")
+"""Hundredths of a currency that is not named."""
+
+
+@lru_cache(maxsize=128)
+def currency_forms(language: str) -> dict[str, frozenset[str]]:
+    """How ``language`` writes currencies: signs, codes and names with the codes they may mean."""
+    try:
+        locale = Locale.parse(language.replace("-", "_"))
+    except (UnknownLocaleError, ValueError):
+        return {}
+    forms: defaultdict[str, set[str]] = defaultdict(set)
+    tender = _tender()
+    for code, sign in locale.currency_symbols.items():
+        if code in tender:
+            forms[sign.strip("\u200e\u200f \u00a0")].add(code)
+    names = {
+        code: {get_currency_name(code, count, locale=locale) for count in (None, *_COUNTS)}
+        for code in tender
+    }
+    for code, written in names.items():
+        for name in written:
+            forms[name].add(code)
+    for noun, codes in _nouns(names).items():
+        forms[noun] |= codes
+    for sign, shared in _shared_signs().items():
+        if sign in forms:
+            forms[sign] |= shared
+    return {form: frozenset(codes) for form, codes in forms.items() if form != "¤"}
+
+
+@cache
+def currency_symbols() -> dict[str, frozenset[str]]:
+    """Signs and codes that stand in any language."""
+    codes = {code: frozenset({code}) for code in list_currencies() if len(code) == 3}
+    return codes | _shared_signs()
+
+
+@cache
+def _tender() -> frozenset[str]:
+    """Codes of the currencies that some territory pays with today."""
+    return frozenset(
+        code
+        for territory in get_global("territory_currencies")
+        for code in get_territory_currencies(territory)
+    )
+
+
+@cache
+def _shared_signs() -> dict[str, frozenset[str]]:
+    english = {code: get_currency_name(code, 1, locale="en").lower() for code in _tender()}
+    return {
+        sign: frozenset(
+            code for code, name in english.items() if any(word in name for word in words)
+        )
+        for sign, words in _SHARED_SIGNS.items()
+    }
+
+
+def _nouns(names: dict[str, set[str]]) -> dict[str, set[str]]:
+    """The noun of every name, with all its currencies: "dollars" for those of 20 countries.
+
+    More countries share a noun than a nationality, so the end of the names with the commonest
+    word is the one with the nouns: the last word in English, the first in Spanish.
+    """
+    split = [(code, name.split()) for code, written in names.items() for name in written]
+    split = [(code, words) for code, words in split if len(words) > 1]
+    ends: list[defaultdict[str, set[str]]] = []
+    for end in (0, -1):
+        nouns: defaultdict[str, set[str]] = defaultdict(set)
+        for code, words in split:
+            if len(words[end]) > 2:
+                nouns[words[end].strip("()").lower()].add(code)
+        ends.append(nouns)
+    return max(ends, key=lambda nouns: max(map(len, nouns.values()), default=0))

@@ -1,0 +1,202 @@
+"""Units: their names in every language of CLDR, and which amounts of two units are the same."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, lru_cache
+from tokenize import TokenError
+
+import pint
+from babel import Locale, UnknownLocaleError
+
+_NOT_MEASURED = re.compile(
+    r"^(?:graphics|speed-light|mass-earth|mass-solar|light-solar|length-solar|length-earth"
+    r"|concentr-item|concentr-portion|temperature-generic|volume-pinch|volume-jigger"
+    r"|volume-drop|pressure-gasoline|.*-person$|duration-night|torque|length-point)"
+)
+"""Units of CLDR whose names are everyday words ("dot", "item", "light", "point", "night")."""
+_PREFIXES = {
+    "p": "pico", "n": "nano", "µ": "micro", "u": "micro", "m": "milli", "c": "centi",
+    "d": "deci", "": "", "k": "kilo", "M": "mega", "G": "giga", "T": "tera",
+}  # fmt: skip
+_PREFIXED = {
+    "g": ("gram", "nµumck"), "m": ("meter", "pnµumcdk"), "l": ("liter", "nµumcd"),
+    "L": ("liter", "nµumcd"), "s": ("second", "pnµum"), "mol": ("mole", "pnµum"),
+    "A": ("ampere", "nµum"), "V": ("volt", "µumkM"), "W": ("watt", "µumkMGT"),
+    "Wh": ("watt-hour", "kMGT"), "Hz": ("hertz", "kMG"), "Pa": ("pascal", "kM"),
+    "J": ("joule", "mkMG"), "N": ("newton", "mkM"), "Bq": ("becquerel", "kMGT"),
+    "Gy": ("gray", "mc"), "Sv": ("sievert", "µum"), "B": ("byte", "kMGT"), "eV":
+    ("electronvolt", "kMG"), "Ω": ("ohm", "mkM"), "F": ("farad", "pnµu"), "bit": ("bit", "kMG"),
+}  # fmt: skip
+_SYMBOLS = {
+    "%": "percent", "‰": "permille", "‱": "permyriad", "bp": "permyriad", "bps": "permyriad",
+    "basis points": "permyriad", "basis point": "permyriad", "Basispunkte": "permyriad",
+    "ppm": "permillion", "ppb": "perbillion", "pct": "percent", "per cent": "percent",
+    "percentage": "percent", "v.H.": "percent",
+    "°C": "celsius", "ºC": "celsius", "° C": "celsius", "℃": "celsius", "degrees C": "celsius",
+    "°F": "fahrenheit", "ºF": "fahrenheit", "° F": "fahrenheit", "℉": "fahrenheit",
+    "degrees F": "fahrenheit", "K": "kelvin", "mcg": "microgram", "mc": "microgram",
+    "cc": "cubic-centimeter", "kgs": "kilogram", "gm": "gram", "gms": "gram", "lbs": "pound",
+    "mm Hg": "millimeter-ofhg", "mmHg": "millimeter-ofhg", "IU": "iu", "UI": "iu", "IE": "iu",
+    "mIU": "milli-iu", "mEq": "milliequivalent", "bpm": "beat-per-minute", "rpm":
+    "revolution-per-minute", "km/h": "kilometer-per-hour", "kmh": "kilometer-per-hour",
+    "kph": "kilometer-per-hour", "mph": "mile-per-hour", "m/s": "meter-per-second",
+    "hr": "hour", "hrs": "hour", "h": "hour", "min": "minute", "mins": "minute", "sec": "second",
+    "secs": "second", "yr": "year", "yrs": "year", "yo": "year", "y/o": "year", "y.o.": "year",
+    "mo": "month", "mos": "month", "wk": "week", "wks": "week", "d": "day", "t": "tonne",
+    "ha": "hectare", "sqm": "square-meter", "sq m": "square-meter", "qm": "square-meter",
+    "sqft": "square-foot", "sq. ft.": "square-foot", "sq ft": "square-foot", "hp": "horsepower",
+    "PS": "horsepower-metric", "kcal": "kilocalorie", "cal": "calorie", "psi":
+    "pound-force-per-square-inch", "atm": "atmosphere", "in": "inch", "ft": "foot", "yd": "yard",
+    "mi": "mile", "oz": "ounce", "lb": "pound", "kn": "knot", "″": "inch", '"': "inch",
+    "Jahren": "year", "Monaten": "month", "Tagen": "day", "Metern": "meter",
+}  # fmt: skip
+"""Spellings that CLDR leaves out, none of them of one trade only."""
+_SQUARES = {"²": "square", "2": "square", "^2": "square", "³": "cubic", "3": "cubic", "^3": "cubic"}
+_PINT = {
+    "tonne": "metric_ton", "ton": "short_ton", "stone": "stone", "celsius": "degC",
+    "fahrenheit": "degF", "millimeter-ofhg": "mmHg", "inch-ofhg": "inHg",
+    "gallon-imperial": "imperial_gallon", "quart-imperial": "imperial_quart",
+    "fluid-ounce-imperial": "imperial_fluid_ounce", "foodcalorie": "kilocalorie",
+    "pound-force": "pound_force", "light-year": "light_year", "horsepower-metric":
+    "metric_horsepower", "astronomical-unit": "astronomical_unit", "ounce-troy": "troy_ounce",
+    "british-thermal-unit": "british_thermal_unit", "nautical-mile": "nautical_mile",
+    "fluid-ounce": "fluid_ounce", "watt-hour": "watt_hour", "arc-minute": "arcminute",
+    "arc-second": "arcsecond", "kilowatt-hour": "kilowatt_hour", "megawatt-hour": "megawatt_hour",
+    "gigawatt-hour": "gigawatt_hour", "terawatt-hour": "terawatt_hour", "newton-meter":
+    "newton * meter", "permillion": "ppm", "electronvolt": "electron_volt", "beat": "count",
+    "acre-foot": "acre_foot", "therm-us": "US_therm", "g-force": "standard_gravity",
+}  # fmt: skip
+_MULTIPLES = {
+    "permyriad": ("percent", Fraction(1, 100)), "perbillion": ("permillion", Fraction(1, 1000)),
+    "pint-metric": ("milliliter", Fraction(500)), "cup-metric": ("milliliter", Fraction(250)),
+    "mile-scandinavian": ("kilometer", Fraction(10)),
+}  # fmt: skip
+_MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
+_PINT_ERRORS = (pint.PintError, ArithmeticError, SyntaxError, TokenError, TypeError, ValueError)
+"""What pint lets through of its own and of Python's tokenizer for a name it does not know."""
+_CALENDAR = "calendar months"
+_CLOCK = "[time]"
+_SHORTEST_MONTH = Fraction(28 * 86400)
+_LONGEST_MONTH = Fraction(31 * 86400)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What a unit measures: an amount of it is ``scale * amount + offset`` of ``dimension``."""
+
+    dimension: str
+    scale: Fraction
+    offset: Fraction
+
+
+@lru_cache(maxsize=128)
+def unit_forms(language: str) -> dict[str, str]:
+    """How ``language`` writes units, by CLDR: "Kilogramm" and "kg" for ``kilogram``."""
+    try:
+        patterns = Locale.parse(language.replace("-", "_"))._data["unit_patterns"]
+    except (UnknownLocaleError, ValueError, KeyError):
+        return {}
+    forms: dict[str, str] = {}
+    for unit in patterns:
+        if _NOT_MEASURED.match(unit):
+            continue
+        name = unit.partition("-")[2].replace("-ofglucose", "")
+        for width in ("long", "short"):
+            for plural, pattern in dict(patterns[unit].get(width, {})).items():
+                form = str(pattern).replace("{0}", "").strip(" \u00a0\u202f\u200e\u200f-")
+                if plural not in {"per", "compound"} and form:
+                    forms.setdefault(form, name)
+    return forms
+
+
+@cache
+def unit_symbols() -> dict[str, str]:
+    """Symbols that stand in any language, written as they are ("mW" is not "MW")."""
+    symbols = dict(_SYMBOLS)
+    for symbol, (name, prefixes) in _PREFIXED.items():
+        for prefix in ("", *prefixes):
+            symbols[prefix + symbol] = _PREFIXES[prefix] + name
+    for symbol in [s for s, name in symbols.items() if name.endswith("meter") and "-" not in name]:
+        for mark, power in _SQUARES.items():
+            symbols[symbol + mark] = f"{power}-{symbols[symbol]}"
+    return symbols
+
+
+@lru_cache(maxsize=4096)
+def measure(unit: str) -> Measure | None:
+    """What ``unit`` measures; None for one that nothing converts ("iu")."""
+    if unit in _MONTHS:
+        return Measure(_CALENDAR, Fraction(_MONTHS[unit]), Fraction(0))
+    if unit in _MULTIPLES:
+        base, times = _MULTIPLES[unit]
+        found = measure(base)
+        return found and Measure(found.dimension, found.scale * times, found.offset)
+    try:
+        expression = _expression(unit)
+        nothing = _registry().Quantity(Fraction(0), expression).to_root_units()
+        one = _registry().Quantity(Fraction(1), expression).to_root_units()
+    except _PINT_ERRORS:
+        return None
+    dimension = " ".join(sorted(f"{name}^{power}" for name, power in one.dimensionality.items()))
+    offset = Fraction(nothing.magnitude)
+    return Measure(dimension.replace("^1", ""), Fraction(one.magnitude) - offset, offset)
+
+
+@cache
+def _registry() -> pint.UnitRegistry[Fraction]:
+    return pint.UnitRegistry(non_int_type=Fraction, cache_folder=None)
+
+
+def _expression(unit: str) -> str:
+    return " / ".join(_factor(part) for part in unit.split("-per-"))
+
+
+def _factor(part: str) -> str:
+    for power, sign in (("square-", "** 2"), ("cubic-", "** 3")):
+        if part.startswith(power):
+            return f"({_PINT.get(part.removeprefix(power), part.removeprefix(power))} {sign})"
+    return _PINT.get(part, part.replace("-", "_"))
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """An amount of a unit and the place value of the last digit written."""
+
+    amount: Fraction
+    step: Fraction
+    unit: str
+
+
+def same_quantity(one: Quantity, other: Quantity) -> bool | None:
+    """Whether two quantities are one: exactly, or each is the other rounded as it is written.
+
+    850 mg is 0.85 g and 70 kg is 154 lb. None where it depends: a month has 28 to 31 days.
+    """
+    if one.unit == other.unit:
+        return one.amount == other.amount
+    mine, theirs = measure(one.unit), measure(other.unit)
+    if mine is None or theirs is None:
+        return False
+    if mine.dimension != theirs.dimension:
+        return _calendar(one, mine, other, theirs)
+    here = one.amount * mine.scale + mine.offset
+    there = other.amount * theirs.scale + theirs.offset
+    if here == there:
+        return True
+    if (mine.scale / theirs.scale).denominator == 1 or (theirs.scale / mine.scale).denominator == 1:
+        return False  # the same system: 850 mg is no rounded 0.9 g
+    apart = abs(here - there) * 2
+    return apart <= abs(one.step * mine.scale) and apart <= abs(other.step * theirs.scale)
+
+
+def _calendar(one: Quantity, mine: Measure, other: Quantity, theirs: Measure) -> bool | None:
+    if mine.dimension != _CALENDAR:
+        one, mine, other, theirs = other, theirs, one, mine
+    if mine.dimension != _CALENDAR or theirs.dimension != _CLOCK:
+        return False
+    months, seconds = one.amount * mine.scale, other.amount * theirs.scale
+    fits = months * _SHORTEST_MONTH <= seconds <= months * _LONGEST_MONTH
+    return None if fits else False
