@@ -18,8 +18,8 @@ from streams.runtime.errors import OperatorError
 
 if TYPE_CHECKING:
     from scoring_worker.evaluation import Dataset, Evaluation, EvaluationReport
-    from scoring_worker.evaluation.experiments.curve_scorers import CurveSettings
     from scoring_worker.evaluation.sources import OnProgress
+    from scoring_worker.experiments.curve_scorers import CurveSettings
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -83,8 +83,8 @@ def table1(
         ModelError: a scorer that was asked for cannot be loaded.
     """
     from scoring_worker import ModelError
-    from scoring_worker.evaluation.experiments.published import TABLE_1, Table1
-    from scoring_worker.evaluation.experiments.tables import published_table
+    from scoring_worker.experiments.published import TABLE_1, Table1
+    from scoring_worker.experiments.tables import published_table
 
     evaluations: list[Evaluation] = []
     unavailable: dict[str, str] = {}
@@ -109,9 +109,9 @@ def table1(
 
 def figure5(evaluations: list[Evaluation], folder: Path | None) -> Findings:
     """Extractor models by score and by label; the plots go to ``folder``."""
-    from scoring_worker.evaluation.experiments.extractors import Figure5, compare_extractors, plot
-    from scoring_worker.evaluation.experiments.tables import extractor_table
     from scoring_worker.evaluation.report_folder import file_name
+    from scoring_worker.experiments.extractors import Figure5, compare_extractors, plot
+    from scoring_worker.experiments.tables import extractor_table
 
     made = Figure5(results=tuple(map(compare_extractors, evaluations)))
     by_dataset = defaultdict(list)
@@ -139,7 +139,7 @@ def curve_settings(
     Raises:
         OperatorError: the sizes are no numbers.
     """
-    from scoring_worker.evaluation.experiments.curve_scorers import CurveSettings
+    from scoring_worker.experiments.curve_scorers import CurveSettings
 
     try:
         numbers = tuple(int(size) for size in sizes.split(","))
@@ -164,9 +164,9 @@ def figure4(
     Raises:
         OperatorError: there is more than one data set.
     """
-    from scoring_worker.evaluation.experiments.label_curve import label_curve, plot
-    from scoring_worker.evaluation.experiments.tables import curve_table
     from scoring_worker.evaluation.report_folder import file_name
+    from scoring_worker.experiments.label_curve import label_curve, plot
+    from scoring_worker.experiments.tables import curve_table
 
     if len(datasets) != 1:
         raise OperatorError("figure4 takes one data set: its labels are split into folds")
