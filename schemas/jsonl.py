@@ -11,9 +11,9 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, RootModel, ValidationError
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
 """Above the largest document that is accepted anywhere, below what would hurt."""
@@ -24,6 +24,10 @@ _SKIP_BYTES = 1024 * 1024
 _MAX_FIELD_CHARACTERS = 80
 
 Row = TypeVar("Row", bound=BaseModel)
+
+
+class _Object(RootModel[dict[str, Any]]):
+    """Any JSON object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,16 @@ def read_jsonl(
                     yield row
         except (EOFError, gzip.BadGzipFile, zlib.error):
             yield BadLine(path, number + 1, "the gzip stream is broken or cut short")
+
+
+def read_objects(path: Path | str) -> Iterator[dict[str, Any] | BadLine]:
+    """The rows of a file whose fields are not known beforehand, as `read_jsonl` gives them.
+
+    Raises:
+        OSError: the file cannot be opened.
+    """
+    for row in read_jsonl(path, _Object):
+        yield row if isinstance(row, BadLine) else row.root
 
 
 def validation_summary(error: ValidationError) -> str:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from schemas import AlignedExtraction, Document, Extraction, Response, Verdict
-from schemas.jsonl import BadLine, read_jsonl
+from schemas.jsonl import BadLine, read_jsonl, read_objects
 
 from .cases import DatasetKind
 from .rows import KNOWN_KINDS, DocumentRow, kind_of
@@ -69,10 +69,6 @@ def read_documents(paths: Iterable[Path]) -> dict[str, Document]:
     return documents
 
 
-class _Fields(BaseModel):
-    model_config = ConfigDict(extra="allow")
-
-
 def kind_of_file(path: Path) -> DatasetKind:
     """The kind of data set of the first row that has one.
 
@@ -81,8 +77,8 @@ def kind_of_file(path: Path) -> DatasetKind:
         DatasetError: there is no such row.
     """
     first: str | None = None
-    for row in read_jsonl(path, _Fields):
-        fields = {} if isinstance(row, BadLine) else row.model_extra or {}
+    for row in read_objects(path):
+        fields = {} if isinstance(row, BadLine) else row
         if kind := kind_of(fields):
             return kind
         if first is None:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
-
-import orjson
+from typing import Any
 
 from schemas import CLAIM_TYPE, entity_type_name
-from schemas.hypothesis import parse_hypothesis
+from schemas.jsonl import BadLine, read_objects
 from scoring_worker.corruption import KnownDocument, KnownField, LabelledPair
 from scoring_worker.corruption.known import Kind
 
 Row = Mapping[str, Any]
-Align = Callable[[str, str], str | None]
-"""(document text, context) to the aligned passage; None where the context is not found."""
 
 PERMISSIVE_NLI = frozenset(
     {"SNLI", "MultiNLI", "InfoTabS", "HANS", "SciTail", "RTE-GLUE", "RTE1-3"}
@@ -46,24 +41,13 @@ def read_rows(path: Path) -> Iterator[Row]:
     Raises:
         CorpusError: the file is missing, or a line is not a JSON object.
     """
-    opener = gzip.open if path.suffix == ".gz" else open
     try:
-        with opener(path, "rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield _row(line, path, number)
+        for row in read_objects(path):
+            if isinstance(row, BadLine):
+                raise CorpusError(str(row))
+            yield row
     except OSError as error:
         raise CorpusError(f"cannot read {path}: {error.strerror or error}") from error
-
-
-def _row(line: bytes, path: Path, number: int) -> Row:
-    try:
-        row = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        raise CorpusError(f"{path}, line {number}: not JSON") from error
-    if not isinstance(row, dict):
-        raise CorpusError(f"{path}, line {number}: not an object")
-    return row
 
 
 def known_documents(rows: Iterable[Row]) -> Iterator[KnownDocument]:
@@ -143,44 +127,6 @@ def nli_pairs(rows: Iterable[Row], sources: frozenset[str] | None = None) -> Ite
         yield LabelledPair(
             row["premise"], CLAIM_TYPE, row["hypothesis"], 1 if supported else 0, "nli", group
         )
-
-
-def labelled_extractions(
-    rows: Iterable[Row], texts: Mapping[str, str], align: Align
-) -> Iterator[LabelledPair]:
-    """Labelled extractions as pairs, with the passage that ``align`` finds for their context.
-
-    What is not found needs no scorer and is left out, as are rows without a label.
-    """
-    for row in rows:
-        text = texts.get(row["doc_id"])
-        if text is None or row.get("label") is None:
-            continue
-        passage = align(text, row["context"])
-        if passage:
-            yield LabelledPair(
-                premise=passage,
-                entity_type=row["entity_type"],
-                value=row["value"],
-                label=row["label"],
-                kind=row.get("kind") or "gold",
-                group=row["doc_id"],
-            )
-
-
-def typed_pairs(rows: Iterable[Row]) -> Iterator[LabelledPair]:
-    """Pairs {"premise", "hypothesis", "label"}, typed where "entity_type" and "value" say so.
-
-    Without them the type is read off a hypothesis "Type: value" whose type is short; any other
-    hypothesis is a claim.
-    """
-    for number, row in enumerate(rows):
-        entity_type, value = row.get("entity_type"), row.get("value")
-        if entity_type is None or value is None:
-            entity_type, value = parse_hypothesis(row["hypothesis"])
-        label: Literal[0, 1] = 1 if row["label"] in ("entailment", "supports", 1) else 0
-        group = str(row.get("doc_id") or row.get("id") or number)
-        yield LabelledPair(row["premise"], entity_type, value, label, "pair", group)
 
 
 def held_out(group: str, share: float, salt: str = "") -> bool:

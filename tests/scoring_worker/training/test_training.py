@@ -219,30 +219,14 @@ def test_thresholds_reach_a_stated_target(base, tmp_path):
 
 def test_corpora_are_read_gzipped_and_bad_lines_are_named(tmp_path):
     path = tmp_path / "pairs.jsonl.gz"
-    rows = [
-        {"premise": "Panel Ann Lee", "hypothesis": "Judge: Ann Lee", "label": 1},
-        {"premise": "a dog runs", "hypothesis": "A cat sleeps.", "label": "contradiction"},
-    ]
-    path.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
-    judge, claim = corpora.typed_pairs(corpora.read_rows(path))
-    assert (judge.entity_type, judge.value, judge.label) == ("Judge", "Ann Lee", 1)
+    row = {"premise": "a dog runs", "hypothesis": "A cat sleeps.", "label": "contradiction"}
+    path.write_bytes(gzip.compress(json.dumps(row).encode()))
+    (claim,) = corpora.nli_pairs(corpora.read_rows(path))
     assert (claim.entity_type, claim.label) == ("Claim", 0)
     bad = tmp_path / "bad.jsonl"
     bad.write_text("{}\nnot json\n")
-    with pytest.raises(corpora.CorpusError, match="line 2"):
+    with pytest.raises(corpora.CorpusError, match="bad.jsonl:2"):
         list(corpora.read_rows(bad))
-
-
-def test_labelled_extractions_take_the_aligned_passage_and_drop_what_is_not_found():
-    rows = [
-        {"doc_id": "d", "entity_type": "Judge", "value": "A", "context": "panel A", "label": 1},
-        {"doc_id": "d", "entity_type": "Judge", "value": "A", "context": "nowhere", "label": 0},
-        {"doc_id": "d", "entity_type": "Judge", "value": "A", "context": "panel A", "label": None},
-    ]
-    found = corpora.labelled_extractions(
-        rows, {"d": "Panel A"}, lambda text, context: text if "panel" in context else None
-    )
-    assert [(pair.premise, pair.label) for pair in found] == [("Panel A", 1)]
 
 
 def test_known_fields_of_documents_become_pairs():
