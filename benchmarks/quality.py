@@ -31,10 +31,10 @@ from sklearn.metrics import f1_score, roc_auc_score
 from agents.alignment import DocumentIndex
 from scoring_worker import load_scorer
 from scoring_worker.corruption import LabelledPair
+from scoring_worker.evaluation.metrics import recall_by_kind
 from scoring_worker.scorer import Scorer
 from scoring_worker.training.corpora import nli_pairs, read_rows
 from scoring_worker.training.default_scorer import corpus_pairs
-from scoring_worker.training.measures import recall_by_kind
 from streams.settings import settings
 
 RESAMPLES = 1_000

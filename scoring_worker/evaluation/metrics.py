@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import JsonValue
 
 from schemas.base import Contract
 from schemas.proportion import Proportion
+from scoring_worker.corruption import LabelledPair
 from scoring_worker.evaluation.intervals import Interval, Weights, bootstrap
 
 from .ranking import Ranking
@@ -86,6 +88,31 @@ def measure(
         defined = figures[name] is not None
         figures[f"{name}_ci"] = bootstrap(statistic, groups) if defined else None
     return Metrics.model_validate(figures)
+
+
+def at_threshold(
+    scores: NDArray[np.float64], pairs: Sequence[LabelledPair], threshold: float
+) -> dict[str, JsonValue]:
+    """The figures of scorer.json and of the card, rounded: n, precision, recall, F1, AUROC."""
+    truth, found = _masks([pair.label == 1 for pair in pairs], (scores >= threshold).tolist())
+    counted = Counted.model_validate(_counts(truth, found))
+    figures: dict[str, JsonValue] = {"n": counted.n, "unsupported": counted.unsupported}
+    for name in ("precision", "recall", "f1"):
+        figures[name] = round(getattr(counted, name) or 0.0, 4)
+    auroc = Ranking(truth, (-scores).tolist()).auroc(np.ones(len(truth)))
+    return figures if auroc is None else figures | {"auroc": round(auroc, 4)}
+
+
+def recall_by_kind(
+    scores: NDArray[np.float64], pairs: Sequence[LabelledPair], threshold: float
+) -> dict[str, float]:
+    """Share of each kind of unsupported pair that is found."""
+    kinds = sorted({pair.kind for pair in pairs if pair.label == 0})
+    found = {}
+    for kind in kinds:
+        mine = [at for at, pair in enumerate(pairs) if pair.label == 0 and pair.kind == kind]
+        found[kind] = round(float((scores[mine] < threshold).mean()), 4)
+    return found
 
 
 def _masks(supported: Sequence[bool], accepted: Sequence[bool]) -> tuple[Mask, Mask]:

@@ -22,6 +22,7 @@ from pydantic import JsonValue
 from scoring_worker.corruption import LabelledPair
 from scoring_worker.encoders.encoder import Encoder
 from scoring_worker.encoders.weights import base_digest
+from scoring_worker.evaluation.metrics import at_threshold
 from scoring_worker.loading import load_encoder
 from scoring_worker.manifest import MANIFEST_NAME, ModelError, ScorerManifest, Thresholds
 from scoring_worker.thresholds import Target, fit_thresholds
@@ -29,7 +30,6 @@ from scoring_worker.thresholds import Target, fit_thresholds
 from .base import StartingPoint, starting_point
 from .card import write_card
 from .encoder import ADAPTER_FOLDER, EncoderSettings, TrainedEncoder, train_encoder
-from .measures import measures
 from .splits import split_by_group
 from .stack import StackSettings, fit_stack, stack_scores
 
@@ -229,7 +229,7 @@ def _fit_head(
     )
     if not pairs.gold[1]:
         thresholds, fitted = Thresholds(default=thresholds.default), {"": fitted[""]}
-    found: dict[str, JsonValue] = {"validation": measures(scores, judged, thresholds.default)}
+    found: dict[str, JsonValue] = {"validation": at_threshold(scores, judged, thresholds.default)}
     found["thresholds"] = {name or "all": f.model_dump(mode="json") for name, f in fitted.items()}
     return manifest.model_copy(
         update={

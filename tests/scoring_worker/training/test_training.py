@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from scoring_worker.corruption import LabelledPair
+from scoring_worker.evaluation.metrics import at_threshold, recall_by_kind
 from scoring_worker.loading import load_scorer
 from scoring_worker.manifest import ModelError, ScorerManifest
 from scoring_worker.scorers.default import Stack
@@ -26,7 +27,6 @@ from scoring_worker.training import (
     train_encoder,
 )
 from scoring_worker.training.encoder import best_f1, entailment_log_odds
-from scoring_worker.training.measures import measures, recall_by_kind
 from scoring_worker.training.splits import split_by_group
 from scoring_worker.training.stack import (
     ADVERSE,
@@ -184,7 +184,7 @@ def test_the_stack_learns_which_finding_counts_and_keeps_what_it_knew():
     made = pairs(120)
     stack = fit_stack(made, np.full(120, 0.5))
     scores = stack_scores(stack, made, np.full(120, 0.5))
-    assert measures(scores, made, 0.5)["f1"] == 1.0
+    assert at_threshold(scores, made, 0.5)["f1"] == 1.0
     assert recall_by_kind(scores, made, 0.5) == {"gold": 1.0}
     contrary = [replace(pair, label=1 - pair.label) for pair in pairs(24, 3)]
     refitted = fit_stack(
