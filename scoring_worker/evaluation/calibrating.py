@@ -29,6 +29,7 @@ from .cases import Dataset, LabelledCase
 from .judging import evaluate
 from .metrics import Metrics, measure
 from .sources import DatasetError, OnProgress
+from .splits import folds
 
 FOLDS = 5
 PLOT_NAME = "reliability.png"
@@ -170,11 +171,11 @@ def _fit(raw: Floats, supported: NDArray[np.bool_], kind: CalibrationKind) -> Ca
 
 def _held_out(labelled: _Labelled, kind: CalibrationKind, target: Target) -> tuple[Floats, Metrics]:
     """Scores and decisions on every document, from a fit that has not seen it."""
-    folds = _folds(labelled.groups)
+    fold_of_case = _folds(labelled.groups)
     scores = np.zeros(len(labelled.cases))
     accepted = np.zeros(len(labelled.cases), dtype=bool)
-    for fold in sorted(set(folds.tolist())):
-        inside, outside = folds == fold, folds != fold
+    for fold in sorted(set(fold_of_case.tolist())):
+        inside, outside = fold_of_case == fold, fold_of_case != fold
         if len(set(labelled.supported[outside].tolist())) < 2:
             raise DatasetError(f"too few labelled documents for {FOLDS} folds")
         calibration = _fit(labelled.raw[outside], labelled.supported[outside], kind)
@@ -193,7 +194,7 @@ def _held_out(labelled: _Labelled, kind: CalibrationKind, target: Target) -> tup
 
 def _folds(groups: Sequence[str]) -> NDArray[np.int64]:
     """The fold of each case; a document is in one fold."""
-    fold_of = {name: at % FOLDS for at, name in enumerate(sorted(set(groups)))}
+    fold_of = folds(groups, FOLDS)
     return np.array([fold_of[group] for group in groups], dtype=np.int64)
 
 

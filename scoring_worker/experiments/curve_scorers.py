@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring_worker.corruption import LabelledPair
+from scoring_worker.evaluation.splits import split_by_group
 from scoring_worker.loading import load_encoder, load_folder, open_manifest
 from scoring_worker.manifest import ModelError, ScorerManifest, Thresholds
 from scoring_worker.scorer import Scorer
 from scoring_worker.scorers.default import ENCODER, ENCODER_ALONE, UNDECIDED, Stack, StackedScorer
 from scoring_worker.training.base import StartingPoint, starting_point
 from scoring_worker.training.encoder import EncoderSettings, TrainedEncoder, train_encoder
-from scoring_worker.training.splits import split_by_group
 from scoring_worker.training.stack import StackSettings, fit_stack
 
 SIZES = (0, 100, 200, 300, 400, 500)

@@ -9,7 +9,6 @@ are pooled. The threshold is .5 throughout, since at no labels nothing else is k
 
 from __future__ import annotations
 
-import random
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +25,7 @@ from scoring_worker.evaluation.labels import learnable
 from scoring_worker.evaluation.metrics import Metrics, measure
 from scoring_worker.evaluation.plots import axes_of
 from scoring_worker.evaluation.sources import DatasetError, OnProgress
+from scoring_worker.evaluation.splits import folds, in_order
 
 from .curve_scorers import CurveSettings, FineTuned, MakeScorer, NothingLearned, RefitHead
 from .published import LLM_F1
@@ -70,15 +70,15 @@ def label_curve(
         ModelError: a start cannot be loaded.
     """
     _quiet()
-    folds = _folds(dataset, settings)
-    labels = [pair for fold in folds for pair in fold.judged_labels]
+    parts = _folds(dataset, settings)
+    labels = [pair for fold in parts for pair in fold.judged_labels]
     make: MakeScorer = RefitHead(settings, labels) if settings.head_only else FineTuned(settings)
     points: list[CurvePoint] = []
     absent: list[str] = []
     asked = [(silver, size) for silver in (False, True) for size in sorted(set(settings.sizes))]
     for done, (silver, size) in enumerate(asked, start=1):
         try:
-            points.append(_point(folds, make, silver, size))
+            points.append(_point(parts, make, silver, size))
         except NothingLearned as error:
             absent.append(f"{'with' if silver else 'without'} silver, {size} labels: {error}")
         on_progress("points of the curve", done, len(asked))
@@ -132,14 +132,14 @@ class _Fold:
 
 
 def _folds(dataset: Dataset, settings: CurveSettings) -> list[_Fold]:
-    groups = sorted({case.group for case in dataset.cases})
-    if len(groups) < settings.folds:
-        raise DatasetError(f"{dataset.name}: {len(groups)} documents for {settings.folds} folds")
-    random.Random(settings.seed).shuffle(groups)
-    order = {group: at for at, group in enumerate(groups)}
+    groups = [case.group for case in dataset.cases]
+    order = in_order(groups, settings.seed)
+    if len(order) < settings.folds:
+        raise DatasetError(f"{dataset.name}: {len(order)} documents for {settings.folds} folds")
+    fold_of = folds(groups, settings.folds, settings.seed)
     cases = sorted(dataset.cases, key=lambda case: order[case.group])
     inside = [
-        tuple(case for case in cases if order[case.group] % settings.folds == number)
+        tuple(case for case in cases if fold_of[case.group] == number)
         for number in range(settings.folds)
     ]
     bare = [_Fold(replace(dataset, cases=own), tuple(learnable(own))) for own in inside]

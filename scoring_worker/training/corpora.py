@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -127,9 +126,3 @@ def nli_pairs(rows: Iterable[Row], sources: frozenset[str] | None = None) -> Ite
         yield LabelledPair(
             row["premise"], CLAIM_TYPE, row["hypothesis"], 1 if supported else 0, "nli", group
         )
-
-
-def held_out(group: str, share: float, salt: str = "") -> bool:
-    """Whether a document belongs to the held-out ``share``: always the same answer for its id."""
-    digest = hashlib.sha256(f"{salt}{group}".encode()).digest()
-    return int.from_bytes(digest[:4]) < share * 2**32

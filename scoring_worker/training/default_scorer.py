@@ -17,11 +17,11 @@ from scoring_worker.corruption import (
     synthetic_documents,
     with_noise,
 )
+from scoring_worker.evaluation.splits import held_out
 from scoring_worker.manifest import MANIFEST_NAME, PACKAGED_BASE
 
 from .corpora import (
     PERMISSIVE_NLI,
-    held_out,
     known_documents,
     nli_pairs,
     read_rows,

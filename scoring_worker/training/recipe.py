@@ -23,6 +23,7 @@ from scoring_worker.corruption import LabelledPair
 from scoring_worker.encoders.encoder import Encoder
 from scoring_worker.encoders.weights import base_digest
 from scoring_worker.evaluation.metrics import at_threshold
+from scoring_worker.evaluation.splits import split_by_group
 from scoring_worker.loading import load_encoder
 from scoring_worker.manifest import MANIFEST_NAME, ModelError, ScorerManifest, Thresholds
 from scoring_worker.thresholds import Target, fit_thresholds
@@ -30,7 +31,6 @@ from scoring_worker.thresholds import Target, fit_thresholds
 from .base import StartingPoint, starting_point
 from .card import write_card
 from .encoder import ADAPTER_FOLDER, EncoderSettings, TrainedEncoder, train_encoder
-from .splits import split_by_group
 from .stack import StackSettings, fit_stack, stack_scores
 
 log = structlog.get_logger(__name__)

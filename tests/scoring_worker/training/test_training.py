@@ -14,6 +14,7 @@ import torch
 
 from scoring_worker.corruption import LabelledPair
 from scoring_worker.evaluation.metrics import at_threshold, recall_by_kind
+from scoring_worker.evaluation.splits import split_by_group
 from scoring_worker.loading import load_scorer
 from scoring_worker.manifest import ModelError, ScorerManifest
 from scoring_worker.scorers.default import Stack
@@ -27,7 +28,6 @@ from scoring_worker.training import (
     train_encoder,
 )
 from scoring_worker.training.encoder import best_f1, entailment_log_odds
-from scoring_worker.training.splits import split_by_group
 from scoring_worker.training.stack import (
     ADVERSE,
     SUPPORTIVE,
@@ -225,7 +225,7 @@ def test_corpora_are_read_gzipped_and_bad_lines_are_named(tmp_path):
     assert (claim.entity_type, claim.label) == ("Claim", 0)
     bad = tmp_path / "bad.jsonl"
     bad.write_text("{}\nnot json\n")
-    with pytest.raises(corpora.CorpusError, match="bad.jsonl:2"):
+    with pytest.raises(corpora.CorpusError, match=r"bad\.jsonl:2"):
         list(corpora.read_rows(bad))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+import random
+from collections.abc import Iterable, Sequence
 
 from scoring_worker.corruption import LabelledPair
 
@@ -27,6 +28,25 @@ def split_by_group(
         held = [name in chosen for name in names]
     train = [pair for pair, out in zip(pairs, held, strict=True) if not out]
     return train, [pair for pair, out in zip(pairs, held, strict=True) if out]
+
+
+def held_out(group: str, share: float, salt: str = "") -> bool:
+    """Whether a document belongs to the held-out ``share``: always the same answer for its id."""
+    digest = hashlib.sha256(f"{salt}{group}".encode()).digest()
+    return int.from_bytes(digest[:4]) < share * 2**32
+
+
+def in_order(documents: Iterable[str], seed: int | None = None) -> dict[str, int]:
+    """The place of each document: by name, or as ``seed`` shuffles them."""
+    names = sorted(set(documents))
+    if seed is not None:
+        random.Random(seed).shuffle(names)
+    return {name: at for at, name in enumerate(names)}
+
+
+def folds(documents: Iterable[str], count: int, seed: int | None = None) -> dict[str, int]:
+    """The fold of each document, dealt out in their order; each is in one alone."""
+    return {name: at % count for name, at in in_order(documents, seed).items()}
 
 
 def _lowest(names: set[str], share: float, seed: int) -> set[str]:
