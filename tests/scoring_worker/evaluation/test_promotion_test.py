@@ -129,7 +129,7 @@ def test_answer_is_accepted_only_with_all_its_parts():
     assert judge_candidate([whole], half, half, BOUNDS).candidate.recall == 1.0
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), min_size=1, max_size=30))
 def test_worse_candidate_never_passes(rows):
     labels, old, noise = (list(column) for column in zip(*rows, strict=True))
