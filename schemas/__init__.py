@@ -28,6 +28,7 @@ from .report import (
     Warning,
 )
 from .review import Review, ReviewDecision
+from .schema_field import SchemaField
 from .verdict import Decision, Finding, Reason, ReviewTrail, ScorerTrail, Verdict
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "ReviewDecision",
     "ReviewTrail",
     "Route",
+    "SchemaField",
     "ScorerRelease",
     "ScorerTrail",
     "Span",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, JsonValue
+from pydantic import AfterValidator, Field, JsonValue, model_validator
 
-from .base import Contract, EntityType, Event, EventId, Json, Text
+from .base import Contract, EntityType, Event, EventId, Json, Text, is_none
 from .document import DocumentRef
 from .hypothesis import hypothesis
 from .ids import canonical_json, stable_id
+from .schema_field import SchemaField
 
 
 def _not_null(value: JsonValue) -> JsonValue:
@@ -44,7 +45,7 @@ class Extraction(Event):
     """Topic ``extractions``: an entity type, a value, and the context quoted for it.
 
     ``document`` is None only in files given to ``safepassage check``, which finds the document
-    by ``doc_id``.
+    by ``doc_id``. ``field`` is what the schema says of the field that the value fills.
     """
 
     id: EventId
@@ -54,6 +55,7 @@ class Extraction(Event):
     context: Text = Field(repr=False)
     document: DocumentRef | None = None
     extractor: ExtractorTrail | None = None
+    field: SchemaField | None = Field(default=None, exclude_if=is_none)
 
     @property
     def hypothesis(self) -> str:
@@ -64,19 +66,35 @@ class Extraction(Event):
 class LabelledExtraction(Extraction):
     """A row of a file of gold labels: 1 supported, 0 not. ``kind`` and ``why`` are for people.
 
-    ``kind`` is tied to the label in some sets, so no scorer may see it.
+    ``kind`` is tied to the label in some sets, so no scorer may see it. In a file,
+    ``"description"`` stands for a ``field`` of which only that is known.
     """
 
     label: Literal[0, 1] | None = None
     kind: str | None = None
     why: str | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _described(cls, row: Any) -> Any:
+        if not isinstance(row, dict) or "description" not in row:
+            return row
+        row = dict(row)
+        description = row.pop("description")
+        if row.get("field") is not None and description is not None:
+            raise ValueError("give description inside field")
+        return row if description is None else {**row, "field": {"description": description}}
 
-def extraction_id(document: DocumentRef, entity_type: str, value: JsonValue, context: str) -> str:
-    """The same finding in the same text has the same id, however often it is extracted."""
-    return stable_id(
-        "extraction", document.id, document.digest, entity_type, canonical_json(value), context
-    )
+
+def extraction_id(
+    document: DocumentRef, entity_type: str, value: JsonValue, context: str, place: str = ""
+) -> str:
+    """The same finding in the same text has the same id, however often it is extracted.
+
+    ``place`` is the name of the field where a schema has several of one entity type.
+    """
+    parts = (document.id, document.digest, entity_type, canonical_json(value), context)
+    return stable_id("extraction", *parts, *((place,) if place else ()))
 
 
 class ExtractionManifest(Event):

@@ -75,8 +75,13 @@ def undetermined(
 
 
 def verdict_id(extraction: Extraction, document: DocumentRef | None, revision: str) -> str:
-    """Same document, extraction and scorer revision, same id (promise P3)."""
-    return stable_id("verdict", extraction.id, document.digest if document else "", revision)
+    """Same document, extraction and scorer revision, same id (promise P3).
+
+    What the schema says of the field is part of the question, so it is part of the id.
+    """
+    field = (extraction.field.identity,) if extraction.field else ()
+    digest = document.digest if document else ""
+    return stable_id("verdict", extraction.id, digest, revision, *field)
 
 
 def _verdict(
@@ -109,4 +114,5 @@ def _verdict(
         scorers=assessment.trail if assessment else (),
         document=document,
         extractor=extraction.extractor,
+        field=extraction.field,
     )

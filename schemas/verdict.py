@@ -7,9 +7,10 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from .alignment import Alignment
-from .base import Contract, EntityType, Event, EventId, Json, Probability, Text
+from .base import Contract, EntityType, Event, EventId, Json, Probability, Text, is_none
 from .document import DocumentRef
 from .extraction import ExtractorTrail, Usage
+from .schema_field import SchemaField
 
 Decision = Literal["accepted", "quarantined", "undetermined"]
 
@@ -100,6 +101,7 @@ class Verdict(Event):
     document: DocumentRef | None = None
     extractor: ExtractorTrail | None = None
     review: ReviewTrail | None = None
+    field: SchemaField | None = Field(default=None, exclude_if=is_none)
 
     @model_validator(mode="after")
     def _rests_on_evidence(self) -> Self:

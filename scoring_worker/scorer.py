@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from pydantic import JsonValue
 
-from schemas import AlignedExtraction, Assessment
+from schemas import AlignedExtraction, Assessment, SchemaField
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,8 @@ class Pair:
     and after the last), ``between`` is what the sentences say at each joint of the parts, and
     ``heading`` is the heading above, the head of the column and the label, parted by " | ". A
     value that stands only there is not quoted. ``language`` (ISO 639-1) and ``day_first`` are
-    the document's.
+    the document's. ``field`` is what the schema says of the field: description, unit, allowed
+    values, single or list, required.
     """
 
     premise: str
@@ -36,6 +37,7 @@ class Pair:
     heading: str = ""
     language: str | None = None
     day_first: bool | None = None
+    field: SchemaField | None = None
 
     @classmethod
     def of(cls, aligned: AlignedExtraction) -> Pair:
@@ -52,6 +54,7 @@ class Pair:
             heading=alignment.heading,
             language=alignment.language,
             day_first=alignment.day_first,
+            field=extraction.field,
         )
 
 

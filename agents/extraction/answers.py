@@ -17,8 +17,8 @@ from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 from llm_calls.errors import Malformed, SchemaMismatch, TooLarge
 from schemas import (
     Entity,
+    SchemaField,
     canonical_json,
-    entities_in,
     render_value,
     stable_id,
     validation_summary,
@@ -26,6 +26,13 @@ from schemas import (
 from schemas.base import EntityType, Json, Text
 
 from .generic_schema import generic_json_schema, plain_value
+from .schema_fields import (
+    EntityPlace,
+    ambiguous_types,
+    entity_places,
+    placed_entities,
+    schema_field,
+)
 
 MAX_FINDINGS = 2_000
 """In one answer: far above what a document says, far below what would flood a topic."""
@@ -33,11 +40,17 @@ MAX_FINDINGS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One entity as the LLM gave it. ``context`` may be empty: the aligner rejects that."""
+    """One entity as the LLM gave it. ``context`` may be empty: the aligner rejects that.
+
+    ``schema_field`` is what the schema says of it, which is nothing that the LLM found. ``place``
+    is the name of the field where the schema has several of this entity type, else "".
+    """
 
     entity_type: str
     value: JsonValue = field(repr=False)
     context: str = field(repr=False)
+    place: str = field(default="", compare=False)
+    schema_field: SchemaField | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +109,18 @@ def read_answer(schema: ExtractionSchema, content: str) -> Answer:
 
 
 class GenericSchema:
-    """A flat list of entities; ``entity_types`` closes the set of types unless it is empty."""
+    """A flat list of entities; ``entity_types`` closes the set of types unless it is empty.
+
+    As a mapping it also tells what each type is, to the LLM and to the scorer.
+    """
 
     name = "entities"
     strict = True
 
-    def __init__(self, entity_types: Sequence[str] = ()) -> None:
+    def __init__(self, entity_types: Sequence[str] | Mapping[str, SchemaField] = ()) -> None:
         self.entity_types = tuple(entity_types)
-        self.json_schema = generic_json_schema(self.entity_types)
+        self.fields = dict(entity_types) if isinstance(entity_types, Mapping) else {}
+        self.json_schema = generic_json_schema(self.entity_types, self.fields)
 
     def read(self, answer: JsonValue) -> Answer:
         rows = answer.get("entities") if isinstance(answer, dict) else None
@@ -124,7 +141,9 @@ class GenericSchema:
                 skipped["unknown_type"] += 1
             else:
                 value, context = plain_value(entity.value), entity.context or ""
-                yield from _with_value(entity.entity_type, value, context, skipped)
+                said = self.fields.get(entity.entity_type)
+                found = Finding(entity.entity_type, value, context, schema_field=said)
+                yield from _with_value(found, skipped)
 
 
 class UserSchema:
@@ -139,6 +158,9 @@ class UserSchema:
         self.name = model.__name__[:64]
         self.json_schema = json_schema
         self.strict = strict
+        self.places = entity_places(model)
+        self._ambiguous = ambiguous_types(self.places)
+        self._fields: dict[tuple[type[Entity], tuple[str, ...], bool], SchemaField] = {}
 
     def read(self, answer: JsonValue) -> Answer:
         try:
@@ -152,17 +174,28 @@ class UserSchema:
         return Answer(findings, skipped)
 
     def _findings(self, response: BaseModel, skipped: Counter[str]) -> Iterator[Finding]:
-        for entity in entities_in(response):
-            yield from self._finding(entity, skipped)
+        for entity, place in placed_entities(response):
+            yield from self._finding(entity, place, skipped)
 
-    def _finding(self, entity: Entity, skipped: Counter[str]) -> Iterator[Finding]:
+    def _finding(
+        self, entity: Entity, place: EntityPlace, skipped: Counter[str]
+    ) -> Iterator[Finding]:
         try:
             value = _JSON.validate_python(entity.payload())
             context = _TEXT.validate_python(entity.context)
         except ValidationError:
             skipped["invalid_entity"] += 1
         else:
-            yield from _with_value(entity.type_name(), value, context, skipped)
+            name = entity.type_name()
+            where = place.name if name in self._ambiguous else ""
+            said = self._said_of(type(entity), place)
+            yield from _with_value(Finding(name, value, context, where, said), skipped)
+
+    def _said_of(self, entity: type[Entity], place: EntityPlace) -> SchemaField:
+        key = entity, place.path, place.many
+        if key not in self._fields:
+            self._fields[key] = schema_field(entity, place)
+        return self._fields[key]
 
 
 class _GenericEntity(BaseModel):
@@ -175,12 +208,10 @@ _JSON: TypeAdapter[JsonValue] = TypeAdapter(Json)
 _TEXT: TypeAdapter[str] = TypeAdapter(Text)
 
 
-def _with_value(
-    entity_type: str, value: JsonValue, context: str, skipped: Counter[str]
-) -> Iterator[Finding]:
+def _with_value(finding: Finding, skipped: Counter[str]) -> Iterator[Finding]:
     """Nothing, counted, where the value says nothing: there is no hypothesis to support."""
-    if render_value(value):
-        yield Finding(entity_type, value, context)
+    if render_value(finding.value):
+        yield finding
     else:
         skipped["no_value"] += 1
 

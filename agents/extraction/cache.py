@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from typing import Any
 
 import redis.asyncio
 import structlog
 import zstandard
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from schemas import Usage, stable_id
+from schemas import SchemaField, Usage, stable_id
 from schemas.base import EntityType, Json, Text
 
 from .answers import Answer, Finding
@@ -42,6 +43,8 @@ class _Row(BaseModel):
     entity_type: EntityType
     value: Json
     context: Text
+    place: str = ""
+    schema_field: SchemaField | None = None
 
 
 class CachedAnswer(BaseModel):
@@ -59,7 +62,7 @@ class CachedAnswer(BaseModel):
 
     @property
     def answer(self) -> Answer:
-        findings = tuple(Finding(row.entity_type, row.value, row.context) for row in self.rows)
+        findings = tuple(Finding(**dict(row)) for row in self.rows)
         return Answer(findings, Counter(self.skipped))
 
 
@@ -98,11 +101,13 @@ class ExtractionCache:
         return answer if is_first else await self.get(answer.key) or answer
 
 
-def _fields(finding: Finding) -> dict[str, JsonValue]:
+def _fields(finding: Finding) -> dict[str, Any]:
     return {
         "entity_type": finding.entity_type,
         "value": finding.value,
         "context": finding.context,
+        "place": finding.place,
+        "schema_field": finding.schema_field,
     }
 
 

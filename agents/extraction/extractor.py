@@ -209,13 +209,14 @@ class Extractor:
 
 def _extraction(finding: Finding, ref: DocumentRef, trail: ExtractorTrail) -> Extraction:
     return Extraction(
-        id=extraction_id(ref, finding.entity_type, finding.value, finding.context),
+        id=extraction_id(ref, finding.entity_type, finding.value, finding.context, finding.place),
         doc_id=ref.id,
         entity_type=finding.entity_type,
         value=finding.value,
         context=finding.context,
         document=ref,
         extractor=trail,
+        field=finding.schema_field,
     )
 
 

@@ -13,15 +13,21 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from schemas import SchemaField
+
 DATE_KEYS = ("yyyy", "mm", "dd")
 _SCALAR_TYPES = ["string", "number", "boolean", "null"]
 
 
-def generic_json_schema(entity_types: Sequence[str]) -> dict[str, Any]:
+def generic_json_schema(
+    entity_types: Sequence[str], fields: Mapping[str, SchemaField] | None = None
+) -> dict[str, Any]:
     """The form of an answer; the type is one of ``entity_types``, or any where there are none."""
     entity_type: dict[str, Any] = {"type": "string"}
     if entity_types:
         entity_type["enum"] = list(entity_types)
+    if said := "\n".join(_told(name, field) for name, field in (fields or {}).items()):
+        entity_type["description"] = said
     entity = _closed(
         entity_type=entity_type,
         value={"anyOf": [*_plain_values(), _date(), _fields()]},
@@ -32,6 +38,16 @@ def generic_json_schema(entity_types: Sequence[str]) -> dict[str, Any]:
         },
     )
     return _closed(entities={"type": "array", "items": entity})
+
+
+def _told(name: str, field: SchemaField) -> str:
+    """What the LLM is told of one entity type."""
+    parts = [field.description]
+    parts.append(f"unit: {field.unit}" if field.unit else None)
+    if field.allowed:
+        parts.append("one of: " + ", ".join(map(str, field.allowed)))
+    parts.append("at most one in a document" if field.single else None)
+    return f"{name}: " + "; ".join(filter(None, parts))
 
 
 def plain_value(value: JsonValue) -> JsonValue:

@@ -24,7 +24,7 @@ def merge(chunks: Sequence[Chunk], answers: Sequence[Answer]) -> Answer:
     for chunk, answer in zip(chunks, answers, strict=True):
         quotes: _Quotes = defaultdict(list)
         for finding in answer.findings:
-            fact = (finding.entity_type, canonical_json(finding.value))
+            fact = (finding.entity_type, finding.place, canonical_json(finding.value))
             quote = _quote(finding, chunk)
             quotes[fact].append(quote)
             if not any(quote.overlaps(earlier) for earlier in before.get(fact, ())):
@@ -44,7 +44,7 @@ class _Quote:
         return self.start < other.end and other.start < self.end
 
 
-_Fact = tuple[str, str]
+_Fact = tuple[str, str, str]
 _Quotes = dict[_Fact, list[_Quote]]
 
 

@@ -13,7 +13,7 @@ from openai import pydantic_function_tool
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 
-from schemas import Entity
+from schemas import Entity, SchemaField, validation_summary
 from schemas.base import EntityType
 
 from .answers import ExtractionSchema, GenericSchema, UserSchema
@@ -30,9 +30,11 @@ class SchemaError(ValueError):
 def load_schema(spec: str | None, entity_types: Sequence[str] = ()) -> ExtractionSchema:
     """The schema that ``spec`` names, or a generic one of ``entity_types``.
 
-    ``spec`` is ``module:Class`` (the module is also looked for in the working directory), where
-    the class is a pydantic model that holds `Entity` subclasses, or is one itself. Without
-    ``spec`` the answer is a flat list of entities, of any type where none is given.
+    ``spec`` names a JSON file of entity types, each with its description or with a
+    `SchemaField`: ``{"Dose": "the daily dose", "Sex": {"allowed": ["f", "m"], "single": true}}``.
+    Or it is ``module:Class`` (the module is also looked for in the working directory), where the
+    class is a pydantic model that holds `Entity` subclasses, or is one itself. Without ``spec``
+    the answer is a flat list of entities, of any type where none is given.
 
     Raises:
         SchemaError: there is no such class, or it holds nothing to extract.
@@ -40,6 +42,8 @@ def load_schema(spec: str | None, entity_types: Sequence[str] = ()) -> Extractio
     if spec:
         if entity_types:
             raise SchemaError("give either a schema class or entity types, not both")
+        if spec.endswith(".json"):
+            return GenericSchema(_described_types(Path(spec)))
         return user_schema(_imported_class(spec))
     return GenericSchema(_distinct_types(entity_types))
 
@@ -99,6 +103,24 @@ def _distinct_types(entity_types: Sequence[str]) -> tuple[str, ...]:
     except ValidationError:
         raise SchemaError("an entity type is empty or longer than 200 characters") from None
     return tuple(names)
+
+
+def _described_types(path: Path) -> dict[str, SchemaField]:
+    try:
+        said = _DESCRIBED.validate_json(path.read_bytes())
+    except OSError as error:
+        raise SchemaError(f"{path} cannot be read: {error.strerror}") from None
+    except ValidationError as error:
+        raise SchemaError(
+            f"{path} describes no entity types: {validation_summary(error)}"
+        ) from None
+    if not said:
+        raise SchemaError(f"{path} describes no entity types")
+    named = [SchemaField(description=s) if isinstance(s, str) else s for s in said.values()]
+    return dict(zip(_distinct_types(tuple(said)), named, strict=True))
+
+
+_DESCRIBED: TypeAdapter[dict[str, str | SchemaField]] = TypeAdapter(dict[str, str | SchemaField])
 
 
 def _entity_classes(annotation: Any, *, seen: set[Any]) -> Iterator[type[Entity]]:

@@ -104,6 +104,7 @@ class Label:
             label=self.label,
             kind=self.kind,
             why=self.why,
+            field=verdict.field,
         )
 
 

@@ -1,0 +1,73 @@
+"""What the schema says of a field: part of the question that a scorer answers.
+
+"Maximum daily dose for hypertension" is another question than "maximum dose", and a field that
+is not a list has room for one value only. It travels with the extraction, so that a verdict can
+be judged again from its events alone; it is bounded, and a digest stands for what was cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from .base import MAX_TYPE_CHARACTERS, Contract, Text, is_none
+from .ids import stable_id
+
+MAX_DESCRIPTION = 500
+MAX_UNIT = 60
+MAX_ALLOWED = 100
+MAX_OPTION = 100
+
+Option = Annotated[Text, Field(max_length=MAX_OPTION)] | bool | int | float
+
+
+class SchemaField(Contract):
+    """What a schema says of the field that an extraction fills; None where it says nothing.
+
+    ``name`` is the field's name in the schema, ``allowed`` the values that it may have,
+    ``single`` whether a document can have only one (False: it is a list), ``required`` whether
+    a document must have one. Longer texts and lists are cut, and ``digest`` is of the whole.
+    """
+
+    name: Text | None = Field(default=None, max_length=MAX_TYPE_CHARACTERS, exclude_if=is_none)
+    description: Text | None = Field(
+        default=None, max_length=MAX_DESCRIPTION, exclude_if=is_none, repr=False
+    )
+    unit: Text | None = Field(default=None, max_length=MAX_UNIT, exclude_if=is_none)
+    allowed: tuple[Option, ...] | None = Field(
+        default=None, max_length=MAX_ALLOWED, exclude_if=is_none
+    )
+    single: bool | None = Field(default=None, exclude_if=is_none)
+    required: bool | None = Field(default=None, exclude_if=is_none)
+    digest: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")] | None = Field(
+        default=None, exclude_if=is_none
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _cut_to_bounds(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        cut = {name: _cut(name, value) for name, value in given.items()}
+        if cut != dict(given) and not cut.get("digest"):
+            cut["digest"] = stable_id("field", *(f"{name}={given[name]}" for name in sorted(given)))
+        return cut
+
+    @property
+    def identity(self) -> str:
+        """Changes with every word of what the schema says."""
+        return stable_id("field", self.model_dump_json(exclude_none=True))
+
+
+_LIMITS = {"name": MAX_TYPE_CHARACTERS, "description": MAX_DESCRIPTION, "unit": MAX_UNIT}
+
+
+def _cut(name: str, value: object) -> object:
+    if name in _LIMITS and isinstance(value, str):
+        return value[: _LIMITS[name]]
+    if name == "allowed" and isinstance(value, list | tuple):
+        options = [v[:MAX_OPTION] if isinstance(v, str) else v for v in value[:MAX_ALLOWED]]
+        return type(value)(options)
+    return value

@@ -1,0 +1,89 @@
+"""``check``: what a file says of a field and what stands around a quote reach the scorer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agents.aligner import Aligner
+from schemas import Assessment, SchemaField, Verdict
+from scoring_worker import Pair
+from streams.offline.check import CheckInput, check, read_input
+
+TEXT = "Medication\n\nRamipril: 5 mg\nMetformin: 850 mg\n\nThe claimant is not a citizen of Iran."
+
+
+@dataclass
+class AgreeingScorer:
+    """Supports everything, and remembers what it was asked."""
+
+    name: str = "agreeing"
+    revision: str = "agreeing-1"
+    asked: list[Pair] = field(default_factory=list)
+
+    def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:
+        self.asked += pairs
+        return [
+            Assessment(scorer=self.name, revision=self.revision, score=0.9, threshold=0.5)
+            for _ in pairs
+        ]
+
+    def close(self) -> None:
+        """Holds nothing."""
+
+
+def row(identity: str, value: object, context: str, **more: object) -> dict[str, object]:
+    entity_type = str(more.pop("entity_type", "Dose"))
+    given = {"id": identity, "doc_id": "d", "entity_type": entity_type, "value": value}
+    return {**given, "context": context, **more}
+
+
+def given_files(folder: Path, *rows: dict[str, object], text: str = TEXT) -> CheckInput:
+    documents, extractions = folder / "d.jsonl", folder / "e.jsonl"
+    documents.write_text(json.dumps({"id": "d", "text": text}))
+    extractions.write_text("\n".join(map(json.dumps, rows)))
+    return read_input([documents], [extractions])
+
+
+def checked(given: CheckInput, scorer: AgreeingScorer) -> list[Verdict]:
+    aligner = Aligner()
+    try:
+        return asyncio.run(check(given, aligner, scorer))
+    finally:
+        aligner.close()
+
+
+def test_the_scorer_sees_the_schemas_words_and_the_surroundings_apart_from_the_quote(tmp_path):
+    given = given_files(
+        tmp_path,
+        row("e1", "850 mg", "850 mg", description="the daily dose of metformin"),
+        row("e2", "Iran", "a citizen of Iran", entity_type="Citizenship", field={"single": True}),
+        row("e3", "5 mg", "5 mg"),
+    )
+    assert given.refused == []
+    scorer = AgreeingScorer()
+    first, second, third = checked(given, scorer)
+    dose, citizenship, plain = scorer.asked
+    assert (dose.premise, dose.before) == ("850 mg", "Metformin: ")
+    assert dose.heading == "Medication | Metformin:"
+    assert dose.field == SchemaField(description="the daily dose of metformin")
+    assert (citizenship.before, citizenship.after) == ("The claimant is not ", ".")
+    assert plain.field is None
+    assert (first.field, second.field, third.field) == (dose.field, citizenship.field, None)
+    assert first.alignment is not None
+    around = first.alignment.surroundings
+    assert around is not None
+    assert around[0].before is not None
+    assert TEXT[around[0].before.start : around[0].before.end] == "Metformin: "
+
+
+def test_the_same_files_give_the_same_bytes(tmp_path):
+    rows = [row("e1", "850 mg", "850 mg", description="x"), row("e2", "5 mg", "5 mg")]
+    runs = [
+        [v.to_json() for v in checked(given_files(tmp_path, *rows), AgreeingScorer())]
+        for _ in range(2)
+    ]
+    assert runs[0] == runs[1]
