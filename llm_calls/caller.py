@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -23,6 +24,15 @@ from .errors import LLMError, LLMUnavailable, Malformed, Refused, Truncated
 log = structlog.get_logger(__name__)
 
 A = TypeVar("A")
+
+Within = Callable[[float], AbstractContextManager[None]]
+
+JITTER = 1.25
+
+
+def unwatched(_seconds: float) -> AbstractContextManager[None]:
+    """For callers that nobody watches over."""
+    return nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +57,12 @@ class RetryPolicy:
         if retry_after is None:
             return True
         # The jitter keeps callers that were told the same from coming back at the same time.
-        return min(retry_after, self.max_wait) * random.uniform(1.0, 1.25)
+        return min(retry_after, self.max_wait) * random.uniform(1.0, JITTER)
+
+    @property
+    def longest_wait(self) -> float:
+        """The most seconds between two attempts."""
+        return self.max_wait * JITTER + self.first_wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +113,8 @@ class Caller:
     Args:
         timeout: seconds of one attempt.
         options: further fields of the request, such as ``temperature``.
+        within: entered with the seconds that an attempt, or a pause before the next, may take:
+            whoever watches over this process can tell waiting from hanging.
     """
 
     def __init__(
@@ -107,7 +124,9 @@ class Caller:
         timeout: float,
         retries: RetryPolicy,
         options: Mapping[str, Any] | None = None,
+        within: Within = unwatched,
     ) -> None:
+        self._within = within
         self._model = model
         self._timeout = timeout
         self._retries = retries
@@ -129,19 +148,25 @@ class Caller:
             LLMError: as drawn in `llm_calls.errors`.
         """
         counted = spent or Spent()
-        async for attempt in stamina.retry_context(
+        with ExitStack() as pause:
+            async for attempt in self._attempts():
+                pause.close()
+                with attempt:
+                    async with limit.slot():
+                        body = await self._post_in_a_supported_form(client, question)
+                        return read(_completion(body, counted))
+                pause.enter_context(self._within(self._retries.longest_wait))
+        raise AssertionError("the retry loop ends with an answer or an error")
+
+    def _attempts(self) -> AsyncIterator[stamina.Attempt]:
+        return stamina.retry_context(
             on=self._retries.wait,
             attempts=self._retries.attempts,
             timeout=self._retries.budget,
             wait_initial=self._retries.first_wait,
             wait_max=self._retries.max_wait,
             wait_jitter=self._retries.first_wait,
-        ):
-            with attempt:
-                async with limit.slot():
-                    body = await self._post_in_a_supported_form(client, question)
-                    return read(_completion(body, counted))
-        raise AssertionError("the retry loop ends with an answer or an error")
+        ).__aiter__()
 
     async def _post_in_a_supported_form(self, client: AsyncOpenAI, question: Question) -> bytes:
         if self._enforces_schema:
@@ -157,7 +182,7 @@ class Caller:
         self, client: AsyncOpenAI, question: Question, form: Mapping[str, Any]
     ) -> bytes:
         create: Any = client.chat.completions.with_raw_response.create
-        with api_errors():
+        with self._within(self._timeout), api_errors():
             # The client's own timeout is per read: an endpoint that drips would never meet it.
             async with asyncio.timeout(self._timeout):
                 response = await create(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from agents.aligner import Aligner
     from agents.document_store import DocumentStore
     from agents.extraction.extractor import Extractor, Price
+    from llm_calls.caller import Within
 
 # Models and their libraries take seconds to import: a role imports what it uses, when it starts.
 # ruff: noqa: PLC0415
@@ -36,8 +37,11 @@ def new_aligner(settings: Settings) -> Aligner:
     )
 
 
-def new_extractor(settings: Settings, resources: AsyncExitStack) -> Extractor:
-    """The extractor on the configured endpoint, model and schema.
+def new_extractor(
+    settings: Settings, resources: AsyncExitStack, within: Within | None = None
+) -> Extractor:
+    """The extractor on the configured endpoint, model and schema; ``within`` is told how long
+    each call may take.
 
     Raises:
         ValueError: the schema cannot be loaded.
@@ -45,7 +49,7 @@ def new_extractor(settings: Settings, resources: AsyncExitStack) -> Extractor:
     from agents.extraction.cache import ExtractionCache
     from agents.extraction.extractor import Extractor
     from agents.extraction.schema_loading import load_schema
-    from llm_calls.caller import RetryPolicy
+    from llm_calls.caller import RetryPolicy, unwatched
     from llm_calls.client import create_client
 
     schema = load_schema(settings.extraction_schema, settings.entity_types)
@@ -70,6 +74,7 @@ def new_extractor(settings: Settings, resources: AsyncExitStack) -> Extractor:
         retries=RetryPolicy(attempts=settings.llm_attempts),
         price=llm_price(settings),
         cache=ExtractionCache(redis),
+        within=within or unwatched,
     )
 
 

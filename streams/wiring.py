@@ -13,6 +13,7 @@ from .configured import document_store, new_aligner, new_extractor
 from .delivery.breaker import CircuitBreaker
 from .delivery.delivery import Delivery, Role
 from .kafka.publisher import Publisher
+from .runtime.progress import Progress
 from .settings import Settings
 from .topics import ROLE_NAMES
 
@@ -84,14 +85,15 @@ async def _extract(publisher: Publisher, settings: Settings, resources: AsyncExi
     from .delivery.faust_source import FaustSource
     from .topology import extract_role
 
-    extractor = new_extractor(settings, resources)
+    progress = Progress("extract")
+    extractor = new_extractor(settings, resources, progress.within)
     role = extract_role(
         extractor,
         await document_store(settings, resources),
         max_characters=settings.max_document_characters,
         lanes=settings.llm_concurrency,
     )
-    return FaustSource(role, delivery(role, publisher, settings), settings)
+    return FaustSource(role, delivery(role, publisher, settings), settings, progress)
 
 
 async def _align(publisher: Publisher, settings: Settings, resources: AsyncExitStack) -> Source:

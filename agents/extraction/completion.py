@@ -6,7 +6,7 @@ from typing import Any
 
 from openai import AsyncOpenAI
 
-from llm_calls.caller import Caller, Completion, Question, RetryPolicy
+from llm_calls.caller import Caller, Completion, Question, RetryPolicy, Within, unwatched
 from llm_calls.concurrency import AdaptiveLimit
 from llm_calls.errors import LLMUnavailable
 
@@ -27,11 +27,14 @@ class CompletionCaller:
         timeout: float,
         retries: RetryPolicy,
         temperature: float | None = None,
+        within: Within = unwatched,
     ) -> None:
         self._client = client.with_options(max_retries=0, timeout=timeout)
         self._schema = schema
         options = {} if temperature is None else {"temperature": temperature}
-        self._caller = Caller(model=model, timeout=timeout, retries=retries, options=options)
+        self._caller = Caller(
+            model=model, timeout=timeout, retries=retries, options=options, within=within
+        )
         self.limit = AdaptiveLimit(max_concurrency, overload=LLMUnavailable)
 
     async def complete(self, text: str) -> Completion:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import structlog
 from openai import AsyncOpenAI
 
-from llm_calls.caller import Completion, RetryPolicy
+from llm_calls.caller import Completion, RetryPolicy, Within, unwatched
 from llm_calls.errors import LLMError
 from schemas import (
     Document,
@@ -87,6 +87,7 @@ class Extractor:
         temperature: left out of the request unless given, as some models refuse it.
         price: for the cost in the trail.
         cache: answers of earlier deliveries of the same text.
+        within: told how long each call may take (see `Caller`).
     """
 
     def __init__(
@@ -104,6 +105,7 @@ class Extractor:
         temperature: float | None = None,
         price: Price | None = None,
         cache: ExtractionCache | None = None,
+        within: Within = unwatched,
     ) -> None:
         self._schema = schema
         self._sizes = (chunk_characters, overlap_characters)
@@ -123,6 +125,7 @@ class Extractor:
             timeout=timeout,
             retries=retries or RetryPolicy(),
             temperature=temperature,
+            within=within,
         )
 
     @property

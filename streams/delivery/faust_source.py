@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -75,6 +76,12 @@ class SafeConsumer(FaustConsumer):
                 self.source.ledger.committed(tp, offset)
         return committed
 
+    def note_fetch(self) -> None:
+        """Let aiokafka believe that a fetch has just ended."""
+        consumer = getattr(self._thread, "_consumer", None)
+        if consumer is not None:
+            consumer._subscription._last_fetch_ended = time.monotonic()
+
     async def commit_all(self) -> None:
         """Commit everything that is finished now. While a commit is under way, another one only
         waits for it, so the second makes sure of what finished in between."""
@@ -98,10 +105,16 @@ class SafeConsumer(FaustConsumer):
 class FaustSource:
     """One role on a Faust app of its own: its consumer group, agents, lanes and ledger."""
 
-    def __init__(self, role: Role, delivery: Delivery, settings: Settings) -> None:
+    def __init__(
+        self,
+        role: Role,
+        delivery: Delivery,
+        settings: Settings,
+        progress: Progress | None = None,
+    ) -> None:
         self.role = role
         self.ledger: OffsetLedger[TP] = OffsetLedger()
-        self.progress = Progress(role.name)
+        self.progress = progress or Progress(role.name)
         self.assignments = 0
         self._assigned = False
         self._settings = settings
@@ -121,15 +134,26 @@ class FaustSource:
         await self._app.start()
         crashed = asyncio.ensure_future(self._app.wait_until_stopped())
         stopping = asyncio.ensure_future(stop.wait())
+        staying = asyncio.create_task(self._stay_a_member())
         try:
             await asyncio.wait(
                 (self._lanes.failure, crashed, stopping), return_when=asyncio.FIRST_COMPLETED
             )
             self._raise_failure(crashed, stopping)
         finally:
-            for task in (crashed, stopping):
+            for task in (crashed, stopping, staying):
                 task.cancel()
             await self._shut_down()
+
+    async def _stay_a_member(self) -> None:
+        """While the lanes are full nothing is fetched, and aiokafka would leave the group for it
+        after ``kafka_rebalance_timeout_seconds``, although the role progresses: its work would be
+        done a second time. A role that hangs leaves."""
+        patience = self._settings.kafka_rebalance_timeout_seconds
+        while True:
+            if self.progress.age_seconds < patience:
+                self._app.consumer.note_fetch()
+            await asyncio.sleep(patience / 10)
 
     async def settle(self) -> None:
         """Drop what was not begun, and wait a bounded time for the rest."""

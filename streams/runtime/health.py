@@ -33,6 +33,8 @@ def health_app(progress: Sequence[Progress], stalled_after_seconds: float) -> St
         return JSONResponse(body, status_code=503 if stalled else 200)
 
     async def metrics(_request: Request) -> Response:
+        for role in progress:
+            role.report()
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
     return Starlette(routes=[Route("/health", health), Route("/metrics", metrics)])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from . import metrics
 
@@ -12,8 +14,8 @@ class Progress:
     """Notes polls and finished records of one role.
 
     A role that has nothing to do makes progress by polling; one that holds records makes
-    progress only by finishing some. So a consumer that stopped fetching and a step that hangs
-    both grow old.
+    progress only by finishing some, or by waiting for something that has a deadline and is not
+    past it (`within`). So a consumer that stopped fetching and a step that hangs both grow old.
     """
 
     def __init__(self, role: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -21,6 +23,21 @@ class Progress:
         self.outstanding = 0
         self._clock = clock
         self._last = clock()
+        self._deadlines: dict[int, float] = {}
+        self._numbers = itertools.count()
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """What is done here ends within ``seconds``, or hangs. An LLM that takes its time to the
+        last second would otherwise look like a worker that is stuck: it would be restarted, and
+        every call be paid for again."""
+        number = next(self._numbers)
+        self._deadlines[number] = self._clock() + seconds
+        try:
+            yield
+        finally:
+            if self._clock() <= self._deadlines.pop(number):
+                self._touch()
 
     def polled(self) -> None:
         """The consumer asked for records and got its answer, possibly an empty one."""
@@ -42,8 +59,8 @@ class Progress:
 
     @property
     def age_seconds(self) -> float:
-        """Seconds since the last progress."""
-        return self._clock() - self._last
+        """Seconds since the last progress, or since the last deadline that was not kept."""
+        return max(0.0, self._clock() - max((self._last, *self._deadlines.values())))
 
     def _set_outstanding(self, count: int) -> None:
         self.outstanding = count
@@ -52,3 +69,7 @@ class Progress:
     def _touch(self) -> None:
         self._last = self._clock()
         metrics.LAST_PROGRESS.labels(self.role).set_to_current_time()
+
+    def report(self) -> None:
+        """Tell the metric how old the last progress is now, with what is being waited for."""
+        metrics.LAST_PROGRESS.labels(self.role).set(time.time() - self.age_seconds)
