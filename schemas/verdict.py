@@ -32,6 +32,7 @@ Reason = Literal[
     "scorer_timeout",
     "score_not_finite",
     "no_threshold",
+    "language_not_covered",  # the scorer does not claim to read passage or type
     "invalid_extraction",
     # accepted by a person
     "review_confirmed",

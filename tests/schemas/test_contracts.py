@@ -613,3 +613,10 @@ def test_surroundings_are_bounded():
     """Never the whole document, whoever wrote the record."""
     with pytest.raises(ValidationError):
         Surroundings(before=Span(start=0, end=401, text="x" * 401))
+
+
+def test_a_language_that_the_scorer_does_not_read_is_undetermined():
+    """Never a confident answer: whatever the alignment, a person decides."""
+    failed = Assessment(scorer="s", revision="r", failure="language_not_covered")
+    verdict = judge(ALIGNED, failed)
+    assert (verdict.decision, verdict.reasons) == ("undetermined", ("language_not_covered",))

@@ -18,6 +18,7 @@ REASONS = {
     "scorer_timeout": "The scorer took too long.",
     "score_not_finite": "The scorer gave no finite number.",
     "no_threshold": "There is no threshold to compare the score with.",
+    "language_not_covered": "The scorer does not read the language of the passage or the type.",
     "invalid_extraction": "The extraction itself is not valid.",
     "review_confirmed": "A reviewer confirmed it.",
     "review_corrected": "A reviewer corrected it.",
