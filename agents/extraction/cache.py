@@ -32,6 +32,8 @@ class CacheKey(BaseModel):
     prompt_digest: str
     schema_digest: str
     chunking: str
+    endpoint: str = ""
+    temperature: str = ""
 
     @property
     def name(self) -> str:

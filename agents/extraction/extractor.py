@@ -21,6 +21,7 @@ from schemas import (
     ExtractorTrail,
     Usage,
     extraction_id,
+    stable_id,
 )
 
 from .answers import Answer, ExtractionSchema, Finding, read_answer, schema_digest
@@ -112,6 +113,9 @@ class Extractor:
         self._max_characters = max_document_characters
         self._price = price
         self._cache = cache
+        # A digest: an address may hold a secret, and Redis is no place for one.
+        self._endpoint = stable_id("endpoint", str(client.base_url))
+        self._temperature = temperature
         self._trail = ExtractorTrail(
             model=model,
             prompt_digest=prompt_digest(schema.json_schema),
@@ -181,6 +185,8 @@ class Extractor:
             prompt_digest=self.prompt_digest,
             schema_digest=self.schema_digest,
             chunking="/".join(map(str, self._sizes)),
+            endpoint=self._endpoint,
+            temperature="" if self._temperature is None else repr(self._temperature),
         )
 
     async def _ask(self, text: str) -> tuple[Answer, Usage]:
