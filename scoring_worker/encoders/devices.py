@@ -27,6 +27,8 @@ _CGROUP_QUOTA = Path("/sys/fs/cgroup/cpu.max")
 class Placement:
     """A device, the precision of the weights on it, and the tokens one forward pass takes.
 
+    ``demanded`` says whether somebody named the precision; otherwise it is the machine's best.
+
     ``tile_tokens`` is the padded-token budget of a forward pass. On a CPU more than 512 gains
     nothing (the matrix products are as fast as they get, and the activations leave the cache);
     a GPU needs thousands to be busy.
@@ -35,6 +37,7 @@ class Placement:
     device: torch.device
     precision: Precision
     tile_tokens: int
+    demanded: bool = False
 
     @property
     def dtype(self) -> torch.dtype:
@@ -72,7 +75,7 @@ def place(
         raise ModelError("int8 runs on the CPU only; use bf16 or fp16 on a GPU")
     if picked == "fp16" and chosen.type == "cpu":
         raise ModelError("fp16 has no fast CPU kernels; use fp32, bf16 or int8")
-    return Placement(chosen, picked, _TILE_TOKENS[chosen.type])
+    return Placement(chosen, picked, _TILE_TOKENS[chosen.type], demanded=precision != "auto")
 
 
 def usable_cores() -> int:

@@ -95,10 +95,16 @@ class Encoder:
         self._turns = threading.BoundedSemaphore(self._lanes)
 
     def revision_of(self, manifest: ScorerManifest) -> str:
-        """The manifest's revision, marked with the precision where that is not the manifest's."""
+        """The manifest's revision, marked with a precision that somebody demanded in place of
+        the manifest's.
+
+        What a machine does best is no part of it: a release that was made on x86 (int8) names
+        the same scorer to a worker with a GPU (bf16) or an ARM CPU (fp32), where a score may
+        differ in its third decimal.
+        """
         precision = self.placement.precision
-        same = precision == manifest.precision
-        return manifest.revision if same else f"{manifest.revision}-{precision}"
+        marked = self.placement.demanded and precision != manifest.precision
+        return f"{manifest.revision}-{precision}" if marked else manifest.revision
 
     def probabilities(
         self, premises: Sequence[str], hypotheses: Sequence[str]

@@ -295,6 +295,19 @@ def test_bf16_stays_close_and_marks_the_revision(bert_folder):
     assert rough.revision == f"{exact.revision}-bf16"
 
 
+@pytest.mark.parametrize("machine", ["int8", "fp32", "bf16"])
+def test_the_revision_does_not_depend_on_what_a_machine_does_best(
+    bert_folder, monkeypatch, machine
+):
+    """A release made on x86 names the same scorer to a GPU worker: else it would not start."""
+    exact = load_scorer(bert_folder, device="cpu")
+    monkeypatch.setattr("scoring_worker.encoders.devices._automatic", lambda *_: machine)
+    best = place("cpu", "auto", on_cpu="int8")
+    assert (best.precision, best.demanded) == (machine, False)
+    monkeypatch.setattr(exact.encoder, "placement", best)
+    assert exact.encoder.revision_of(exact.manifest) == exact.manifest.revision
+
+
 def test_the_default_scores_alike_in_every_batch():
     """The shipped weights, at full size: alone, in parts and in any order, equal bits."""
     scorer = load_scorer("default", device="cpu")
