@@ -20,7 +20,12 @@ from dataclasses import dataclass
 import numpy as np
 import structlog
 
-from agents.alignment import DEFAULT_THRESHOLD, AlignmentTimeoutError, DocumentIndex
+from agents.alignment import (
+    ALIGNER_VERSION,
+    DEFAULT_THRESHOLD,
+    AlignmentTimeoutError,
+    DocumentIndex,
+)
 from agents.surroundings import DocumentLayout, with_surroundings
 from schemas import (
     AlignedExtraction,
@@ -132,6 +137,7 @@ class Aligner:
             exact=len(context) * len(index.text) <= EXACT_CELLS,
             deadline=deadline,
         )
+        alignment = alignment.model_copy(update={"aligner": ALIGNER_VERSION})
         if alignment.found:
             alignment = with_surroundings(alignment, prepared.layout)
         _verify_slices(index.text, alignment)

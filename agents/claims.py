@@ -27,6 +27,7 @@ from schemas import (
     reject,
 )
 
+from .alignment import ALIGNER_VERSION
 from .function_words import FUNCTION_WORDS
 from .surroundings import DocumentLayout, with_surroundings
 
@@ -145,6 +146,7 @@ class PassageIndex:
             spans=tuple(spans),
             occurrences=1 if spans else 0,
             route="retrieved",
+            aligner=ALIGNER_VERSION,
         )
         return with_surroundings(alignment, self._layout) if spans else alignment
 

@@ -41,6 +41,12 @@ MAX_HEADING = 80
 """Characters of what stands around a passage; the three that name it are 200 together."""
 
 
+MAX_ELIDED = 2_000
+"""Characters that an ellipsis may stand for: about a page."""
+
+Scatter = Literal["parts_out_of_order", "parts_far_apart"]
+
+
 class Surroundings(Contract):
     """What stands around one passage of the document, apart from it, as slices of the text.
 
@@ -91,6 +97,7 @@ class Alignment(Contract):
     of the tokens they cut: the best alignment of a wrong date ends before its last digit, and
     the scorer has to see that digit.
 
+    ``aligner`` is the version of the aligner, and with tau part of a verdict's id.
     ``surroundings`` has one entry for each passage (for each span where there are no passages),
     and is None on records written before there were any. ``language`` (ISO 639-1) and
     ``day_first`` are the document's, None where unknown.
@@ -110,6 +117,7 @@ class Alignment(Contract):
     scored: bool = True
     route: Route
     surroundings: tuple[Surroundings, ...] | None = Field(default=None, exclude_if=is_none)
+    aligner: str | None = Field(default=None, exclude_if=is_none, max_length=40)
     language: str | None = Field(default=None, exclude_if=is_none, pattern=r"^[a-z]{2,3}$")
     day_first: bool | None = Field(default=None, exclude_if=is_none)
 
@@ -117,6 +125,17 @@ class Alignment(Contract):
     def found(self) -> bool:
         """Whether the context may be kept: D >= tau, with at least one span to show."""
         return self.scored and self.score >= self.threshold and bool(self.spans)
+
+    @property
+    def scatter(self) -> Scatter | None:
+        """Why the parts of an elided quote are no one passage; None where they are, and for what
+        was retrieved. Parts of other sentences far away, joined, say what nobody wrote."""
+        if self.route == "retrieved":
+            return None
+        if not self.in_order:
+            return "parts_out_of_order"
+        gaps = (after.start - before.end for before, after in pairwise(self.spans))
+        return "parts_far_apart" if max(gaps, default=0) > MAX_ELIDED else None
 
     @property
     def passage(self) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from .alignment import AlignedExtraction, Alignment
+from collections.abc import Mapping
+from typing import Final
+
+from .alignment import MAX_ELIDED, AlignedExtraction, Alignment, Scatter
 from .base import Contract, Probability
 from .document import DocumentRef
 from .extraction import Extraction
@@ -37,7 +40,8 @@ def judge(aligned: AlignedExtraction, assessment: Assessment) -> Verdict:
     decision: Decision = "quarantined"
     if not aligned.alignment.found:
         reasons.append("not_found")
-    if aligned.alignment.low_evidence:
+    scatter = aligned.alignment.scatter
+    if aligned.alignment.low_evidence or scatter:
         reasons.append("low_evidence")
     if assessment.failure is not None:
         reasons.append(assessment.failure)
@@ -56,7 +60,14 @@ def judge(aligned: AlignedExtraction, assessment: Assessment) -> Verdict:
         document=aligned.document,
         alignment=aligned.alignment,
         assessment=assessment,
+        findings=(Finding(code=scatter, detail=_SCATTERED[scatter]),) if scatter else (),
     )
+
+
+_SCATTERED: Final[Mapping[Scatter, str]] = {
+    "parts_out_of_order": "the parts of the quote stand in another order in the document",
+    "parts_far_apart": f"more than {MAX_ELIDED} characters stand between the parts of the quote",
+}
 
 
 def reject(
@@ -74,14 +85,23 @@ def undetermined(
     return _verdict(extraction, "undetermined", (reason,), document=document, findings=findings)
 
 
-def verdict_id(extraction: Extraction, document: DocumentRef | None, revision: str) -> str:
-    """Same document, extraction and scorer revision, same id (promise P3).
+def verdict_id(
+    extraction: Extraction,
+    document: DocumentRef | None,
+    revision: str,
+    alignment: Alignment | None = None,
+) -> str:
+    """Same document, extraction, scorer revision, aligner and tau, same id (promise P3).
 
     What the schema says of the field is part of the question, so it is part of the id.
     """
-    field = (extraction.field.identity,) if extraction.field else ()
     digest = document.digest if document else ""
-    return stable_id("verdict", extraction.id, digest, revision, *field)
+    parts = [extraction.id, digest, revision]
+    if extraction.field:
+        parts.append(extraction.field.identity)
+    if alignment and alignment.aligner:
+        parts += (f"aligner {alignment.aligner}", f"tau {alignment.threshold!r}")
+    return stable_id("verdict", *parts)
 
 
 def _verdict(
@@ -96,7 +116,7 @@ def _verdict(
 ) -> Verdict:
     revision = assessment.revision if assessment else None
     return Verdict(
-        id=verdict_id(extraction, document, revision or "unscored"),
+        id=verdict_id(extraction, document, revision or "unscored", alignment),
         doc_id=extraction.doc_id,
         extraction_id=extraction.id,
         entity_type=extraction.entity_type,

@@ -1,7 +1,13 @@
 """Where a quoted context stands in a document: exact Smith-Waterman on normalised text."""
 
 from .index import DocumentIndex, align
-from .scheme import DEFAULT_THRESHOLD
+from .scheme import ALIGNER_VERSION, DEFAULT_THRESHOLD
 from .sweep import AlignmentTimeoutError
 
-__all__ = ["DEFAULT_THRESHOLD", "AlignmentTimeoutError", "DocumentIndex", "align"]
+__all__ = [
+    "ALIGNER_VERSION",
+    "DEFAULT_THRESHOLD",
+    "AlignmentTimeoutError",
+    "DocumentIndex",
+    "align",
+]

@@ -7,6 +7,8 @@ import re
 MIN_PART_CHARACTERS = 8
 """A shorter part says too little about where it comes from, so the quote stays whole."""
 
+ELLIPSIS = "..."  # as normalised
+
 # Normalisation has turned "…" into "...". Four dots are a full stop and an ellipsis, a longer
 # row is a leader of a form ("Name ........ Smith") and no elision.
 _ELISION = re.compile(r" ?(?:\[ ?\.{3} ?\]|\( ?\.{3} ?\)|(?<!\.)\.{3,4}(?!\.)) ?")

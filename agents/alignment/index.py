@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from schemas import Alignment, Route
 
-from .elision import elided_parts
+from .elision import ELLIPSIS, elided_parts
 from .normalisation import NormalisedText, code_points, joins, normalise, normalised_context
 from .outcome import Part, exactly, nothing, nowhere, outcome, refuted
 from .reference import LocalAlignment
@@ -75,7 +75,7 @@ class DocumentIndex:
         question = _Question(threshold, exact, deadline)
         whole = self._verbatim(context.strip(), len(needle)) or self._standing(needle)
         parts = [whole] if whole else self._parts(elided_parts(needle), question)
-        return outcome(self.text, parts, threshold)
+        return outcome(self.text, self._or_whole(parts, needle, question), threshold)
 
     @cached_property
     def _document(self) -> NormalisedText:
@@ -119,6 +119,15 @@ class DocumentIndex:
             after = parts[-1].end if parts else 0
             parts.append(self._standing(needle, after) or self._best(needle, question))
         return parts
+
+    def _or_whole(self, parts: list[Part], needle: str, question: _Question) -> list[Part]:
+        """``parts``, or the whole context where that is better: a document has ellipses of its
+        own, and a quote of one is no elided quote."""
+        score = min(part.score for part in parts)
+        if len(parts) == 1 or score == 1.0 or ELLIPSIS not in self._document.text:
+            return parts
+        whole = self._best(needle, question)
+        return [whole] if whole.bound is None and whole.score > score else parts
 
     def _best(self, needle: str, question: _Question) -> Part:
         """The part of the document that is most like ``needle``, which does not stand in it."""

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from schemas import Alignment, Occurrence, Route, Span
 
-from .scheme import LOW_EVIDENCE_CHARACTERS, LOW_EVIDENCE_SCORE
+from .scheme import LOW_EVIDENCE_CHARACTERS, LOW_EVIDENCE_SCORE, TINY_CHARACTERS
 from .tokens import widen_to_tokens
 
 # An elided context is as exact as its least exact part.
@@ -95,8 +95,11 @@ def outcome(text: str, parts: Sequence[Part], threshold: float) -> Alignment:
     spans = tuple([_span(text, part.start, part.end) for part in found])
     score = min([part.score for part in parts])
     whole = parts[0] if len(parts) == 1 else None
-    short = sum([part.characters for part in parts]) < LOW_EVIDENCE_CHARACTERS
-    return Alignment(
+    characters = sum([part.characters for part in parts])
+    occurrences = whole.occurrences if whole else 0
+    weak = characters < LOW_EVIDENCE_CHARACTERS and score < LOW_EVIDENCE_SCORE
+    anywhere = characters <= TINY_CHARACTERS and occurrences > 1
+    alignment = Alignment(
         score=score,
         matches=sum([part.matches for part in parts]),
         length=sum([part.length for part in parts]),
@@ -105,12 +108,13 @@ def outcome(text: str, parts: Sequence[Part], threshold: float) -> Alignment:
         spans=spans,
         passages=tuple([_widened(text, span) for span in spans]),
         in_order=all(before.end <= after.start for before, after in pairwise(found)),
-        occurrences=whole.occurrences if whole else 0,
+        occurrences=occurrences,
         alternatives=_alternatives(whole) if whole else (),
-        low_evidence=short and score < LOW_EVIDENCE_SCORE,
+        low_evidence=weak or anywhere,
         scored=all(part.bound is None for part in parts),
         route=max([part.route for part in parts], key=_ROUTES.index),
     )
+    return alignment.model_copy(update={"low_evidence": True}) if alignment.scatter else alignment
 
 
 def _span(text: str, start: int, end: int) -> Span:

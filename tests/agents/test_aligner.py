@@ -78,6 +78,26 @@ async def test_what_stands_around_the_quote_comes_apart_from_it(aligner):
     assert TEXT[around.before.start : around.before.end] == around.before.text
 
 
+async def test_tau_and_the_aligners_version_are_part_of_a_verdicts_id():
+    """Another of either may lead to another verdict, which must not look like a repetition."""
+    assessment = Assessment(scorer="s", revision="r", score=0.9, threshold=0.5)
+    ids = set()
+    for tau in (0.6, 0.7):
+        [found] = await align(Aligner(threshold=tau), "citizen of Turkey")
+        later = found.alignment.model_copy(update={"aligner": "x"})
+        ids.add(judge(found, assessment).id)
+        ids.add(judge(found.model_copy(update={"alignment": later}), assessment).id)
+    assert len(ids) == 4
+
+
+async def test_parts_out_of_order_are_a_decision(aligner):
+    """However sure the scorer is of the joined parts."""
+    [found] = await align(aligner, "is not a Convention refugee ... is a citizen of Turkey")
+    verdict = judge(found, Assessment(scorer="s", revision="r", score=0.99, threshold=0.5))
+    assert (verdict.decision, verdict.reasons) == ("quarantined", ("low_evidence",))
+    assert [finding.code for finding in verdict.findings] == ["parts_out_of_order"]
+
+
 async def test_an_extraction_fails_alone_where_its_surroundings_are_no_slices(aligner, monkeypatch):
     """A defect there is held like one of a span: by verdict, and never shown as the document's."""
     wrong = Surroundings(before=Span(start=0, end=4, text="Thus"))

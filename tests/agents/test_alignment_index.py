@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from agents.alignment import DocumentIndex, align
 from agents.alignment.elision import elided_parts
 from agents.alignment.index import MAX_ALTERNATIVES
+from agents.alignment.normalisation import normalised_context
 from agents.alignment.tokens import widen_to_tokens
+from schemas.alignment import MAX_ELIDED
 
 TEXT = (
     "The claimant is a citizen of Turkey. He left the country in 2009. "
@@ -86,6 +88,41 @@ def test_parts_out_of_order_are_told():
     found = align("detained twice by the police ... citizen of Turkey", TEXT)
     assert found.score == 1.0
     assert not found.in_order
+    assert (found.scatter, found.low_evidence) == ("parts_out_of_order", True)
+
+
+def test_parts_that_stand_pages_apart_are_no_passage():
+    """Joined they would say what nobody wrote; a paragraph between them is an elision."""
+    for gap, scatter in ((MAX_ELIDED - 2, None), (MAX_ELIDED + 1, "parts_far_apart")):
+        text = f"The claimant is {'x' * gap} a citizen of Iran."
+        found = align("The claimant is ... a citizen of Iran", text)
+        assert found.score == 1.0
+        assert (found.scatter, found.low_evidence) == (scatter, scatter is not None)
+
+
+def test_an_ellipsis_of_the_document_is_aligned_whole_as_well():
+    """The quote is inexact, so it is no verbatim hit; split, its short half would decide."""
+    text = "Name of tenant ... Maria Lopez-Garcia, of this town. Another name stands here."
+    context = "Name of tenant ... Maria Lopes Garzia"
+    found = align(context, text)
+    parts = [align(part, text).score for part in elided_parts(normalised_context(context))]
+    assert len(parts) == 2
+    assert found.score > min(parts)
+    assert [span.text for span in found.spans] == ["Name of tenant ... Maria Lopez-Garcia"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(("first part ", "second one ", "... ", "other words ", "x ")), max_size=12
+    )
+)
+def test_aligning_whole_never_makes_a_quote_worse(pieces):
+    """The better of whole and split counts."""
+    text = "".join(pieces) + "first part of a text ... second one of a text"
+    context = "first pard ... second ome"
+    split = min(align(part, text).score for part in elided_parts(context))
+    assert align(context, text).score >= split
 
 
 def test_a_repeated_part_is_looked_for_after_the_part_before_it():
@@ -173,6 +210,18 @@ def test_low_evidence(context, low):
     """Short and inexact at once."""
     found = align(context, TEXT)
     assert found.found
+    assert found.low_evidence is low
+
+
+@pytest.mark.parametrize(
+    ("context", "low"),
+    [("NY", False), ("is", True), ("§", False), ("a", True), ("mg", False), ("of the", False)],
+)
+def test_a_tiny_verbatim_quote_is_evidence_only_where_it_stands_once(context, low):
+    """Two characters that stand at several places do not say at which."""
+    text = "This is § 5 of the act: a dose of 5 mg is paid in NY, as of the first."
+    found = align(context, text)
+    assert found.score == 1.0
     assert found.low_evidence is low
 
 
