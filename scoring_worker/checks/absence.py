@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .text import REDACTED, fold
+from scoring_worker.packs.folding import REDACTED, fold
 
 _NONE = re.compile(
     r"n\s?/\s?a|n\.a\.|nil|none|null|not applicable|not available|not stated|not specified|unknown|"
@@ -18,20 +18,6 @@ _DENIAL = re.compile(
     r"(?<!\w)(?:not|no|never|nor|neither|without|n't|denied|refused|failed to|ne|pas|aucune?|sans)"
     r"(?!\w)|n't\b"
 )
-
-
-_DENIED = re.compile(
-    r"(?:\b(?:not|never|nor|neither|without|cannot)|\bno(?=\s[a-z])|n't)"
-    r"(?!\s(?:later|less|more|exceed|exceeding|only|earlier|fewer|limited|before|until|known))"
-    r"((?:\s\w+)*)\W*$"
-)
-_REACH = 48
-
-
-def is_denied(folded: str, at: int, words: int = 2) -> bool:
-    """Whether a denial stands at most ``words`` words before ``at`` ("may not keep poultry")."""
-    match = _DENIED.search(folded[max(0, at - _REACH) : at])
-    return match is not None and len(match[1].split()) <= words
 
 
 def is_none(value: str) -> bool:

@@ -11,8 +11,9 @@ from pydantic import JsonValue
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
+from scoring_worker.packs.folding import fold
+
 from .numerals import digits_for_words
-from .text import fold
 
 _ENGLISH = [name.casefold() for name in calendar.month_name[1:]]
 _FRENCH = (

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from schemas import CLAIM_TYPE, render_value
+from scoring_worker.packs.contracts import clauses
+from scoring_worker.packs.folding import fold
+from scoring_worker.packs.legal import categories
 from scoring_worker.scorer import Pair
 
-from . import absence, categories, clauses, dates, quantities
+from . import absence, dates, quantities
 from .names import Coverage, cover
 from .record import (
     CATEGORY,
@@ -18,7 +21,6 @@ from .record import (
     Examination,
     Place,
 )
-from .text import fold
 from .types import examine_type, examine_type_words
 
 

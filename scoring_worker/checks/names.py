@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import Levenshtein
 
-from .places import plain_places
-from .text import Word, fold, squeeze, words
+from scoring_worker.packs.folding import Word, fold, squeeze, words
+from scoring_worker.packs.legal.places import plain_places
 
 _UNSAID = frozenset(
     {

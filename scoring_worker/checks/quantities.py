@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from scoring_worker.packs.folding import fold, squeeze
+
 from .numerals import digits_for_words
-from .text import fold, squeeze
 
 _NUMBER = re.compile(r"(?<![\w.,])(\d{1,3}(?:[,' ]\d{3})+|\d+)([.,]\d{1,2})?(?![\d])")
 _CURRENCY = {

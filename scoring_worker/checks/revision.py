@@ -7,14 +7,21 @@ from functools import cache
 from importlib.resources import files
 
 _HEX_DIGITS = 8
+_PACKS = (
+    "scoring_worker.packs", "scoring_worker.packs.legal", "scoring_worker.packs.contracts",
+)  # fmt: skip
 
 
 @cache
 def rules_digest() -> str:
-    """Hex digits that change with any line of the checks' code or lexicons."""
+    """Hex digits that change with any line of the checks' code or of the packs' lexicons."""
     digest = hashlib.sha256()
-    sources = (path for path in files(__package__).iterdir() if path.name.endswith((".py", ".txt")))
-    for source in sorted(sources, key=lambda path: path.name):
+    folders = [files(__package__), *map(files, _PACKS)]
+    sources = (path for folder in folders for path in folder.iterdir())
+    for source in sorted(
+        (path for path in sources if path.name.endswith((".py", ".txt"))),
+        key=lambda path: path.name,
+    ):
         digest.update(source.name.encode())
         digest.update(source.read_bytes())
     return digest.hexdigest()[:_HEX_DIGITS]

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 
-from . import absence, dates, kinds, roles
+from scoring_worker.packs.folding import fold, words
+from scoring_worker.packs.legal import kinds, roles
+from scoring_worker.packs.legal.denied import is_denied
+
+from . import absence, dates
+from .numerals import digits_for_words
 from .record import CATEGORY, DATE, NAME, Examination, Place
-from .text import fold, words
 
 _NUMBERED = re.compile(r"\b([a-z]{3,}) (\d+[a-z]?)\b")
 
@@ -36,11 +40,11 @@ def _is_denied(value: str, folded: str, place: Place) -> bool:
     """Whether a denial stands before the value's words or among them ("was not accepted")."""
     together = place.end - place.start < 2 * len(value)
     among = absence.denies(folded[place.start : place.end]) and not absence.denies(fold(value))
-    return (together and among) or absence.is_denied(folded, place.start)
+    return (together and among) or is_denied(folded, place.start)
 
 
 def _examine_denial(examination: Examination, role: roles.Role, folded: str, place: Place) -> None:
-    denied = absence.is_denied(folded, place.start)
+    denied = is_denied(folded, place.start)
     if denied or roles.cue_is_denied(folded, role, place.start, place.end):
         examination.note("denied", "the passage denies it")
 
@@ -92,18 +96,24 @@ def _examine_cues(
         examination.note("no_cue", f"nothing near the value speaks of {role.words}")
 
 
+def _has_figures(value: str) -> bool:
+    return any(map(str.isdigit, digits_for_words(fold(value))))
+
+
 def _examine_kind(
     examination: Examination, entity_type: str, value: str, folded: str, place: Place | None
 ) -> bool:
     wanted = kinds.kind_of_type(entity_type)
-    looks = kinds.kind_of_acronym(value, folded) or kinds.kind_of_value(value)
+    looks = kinds.kind_of_acronym(value, folded) or kinds.kind_of_value(
+        value, is_date=dates.date_of_value(value) is not None
+    )
     if examination.shape == DATE:
         looks = "date"
     elif place is not None and kinds.is_addressed(folded, place.start):
         looks = "person"
     if examination.shape == NAME:
         examination.features["kind_agrees"] = float(wanted is not None and wanted == looks)
-    if kinds.differs(wanted, looks, value):
+    if kinds.differs(wanted, looks, value, has_figures=_has_figures(value)):
         looks = looks or "text"
         examination.note(
             "kind_differs", f"the type asks for: {wanted}; the value looks like: {looks}"

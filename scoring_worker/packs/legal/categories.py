@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from .absence import is_denied
-from .text import fold
+from scoring_worker.packs.folding import fold
+
+from .denied import is_denied
 
 
 @dataclass(frozen=True, slots=True)

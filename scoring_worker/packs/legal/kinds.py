@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from .dates import MONTHS, date_of_value
-from .numerals import digits_for_words
+from scoring_worker.packs.folding import fold, words
+
 from .places import known_places
-from .text import fold, words
 
 _BODY = re.compile(
     r"\b(?:board|court|tribunal|division|agency|department|ministry|commission|council|office|"
@@ -45,8 +44,13 @@ _AMOUNT_TYPES = frozenset({"amount", "money", "price", "fee", "rent", "salary", 
 
 
 _SMALL = frozenset({"of", "and", "the", "for", "de", "la", "du", "des", "et", "on", "in"})
+_MONTHS = (
+    "jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|january|february|march|april|may|june|july|"
+    "august|september|october|november|december|janvier|fevrier|mars|avril|mai|juin|juillet|aout|"
+    "septembre|octobre|novembre|decembre"
+)
 _TIME = re.compile(
-    rf"(?<![a-z])(?:{'|'.join(MONTHS)}|(?:day|week|month|year|hour|quarter|decade|centur)\w*|"
+    rf"(?<![a-z])(?:{_MONTHS}|(?:day|week|month|year|hour|quarter|decade|centur)\w*|"
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|spring|summer|autumn|winter|perpetual|period|era)"
     r"(?![a-z])"
 )
@@ -78,14 +82,15 @@ def kind_of_type(entity_type: str) -> str | None:
     return None
 
 
-def kind_of_value(value: str) -> str | None:
+def kind_of_value(value: str, *, is_date: bool = False) -> str | None:
     """How the value looks; None where its looks say nothing.
 
-    "date", "figure", "document", "body", "place" or "person". Two letters are too little: "MB"
+    "date" where the comparison read one, "figure", "document", "body", "place" or "person". Two
+    letters are too little: "MB"
     may be a province or a party.
     """
     folded = fold(value)
-    if date_of_value(value) is not None:
+    if is_date:
         return "date"
     if _FIGURE.fullmatch(folded):
         return "figure"
@@ -126,12 +131,15 @@ def is_addressed(folded: str, start: int) -> bool:
     return _HONORIFIC.search(folded[max(0, start - 12) : start]) is not None
 
 
-def differs(wanted: str | None, looks: str | None, value: str) -> bool:
-    """Whether a value that ``looks`` so cannot be what a type of kind ``wanted`` asks for."""
+def differs(wanted: str | None, looks: str | None, value: str, *, has_figures: bool) -> bool:
+    """Whether a value that ``looks`` so cannot be what a type of kind ``wanted`` asks for.
+
+    ``has_figures``: it has a number, in digits or in words.
+    """
     if wanted == "date" and _TIME.search(fold(value)):
         return False
     if wanted in {"date", "amount"} and looks is None:
-        return not any(map(str.isdigit, digits_for_words(fold(value))))
+        return not has_figures
     if looks == "figure" and wanted in {"date", "amount"}:
         return False
     if looks == "acronym":

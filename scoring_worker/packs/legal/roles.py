@@ -15,8 +15,9 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from .absence import is_denied
-from .text import fold
+from scoring_worker.packs.folding import fold
+
+from .denied import is_denied
 
 _SIGNIFICANT = re.compile(r"[a-z0-9]")
 _WORD_STARTS = r"(?:(?<![\w'-])|(?<=\bl')|(?<=\bd'))"

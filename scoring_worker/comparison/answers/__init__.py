@@ -1,0 +1,1 @@
+"""Yes and no, none, and one of a closed set: what a row or a sentence answers."""

@@ -1,0 +1,59 @@
+"""A value that the schema takes from a closed set: which of the allowed ones does the quote say?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from schemas import Finding
+from scoring_worker.comparison.contract import Comparison, Place, Question
+from scoring_worker.comparison.denials.places import places_denied
+
+MAX_ALLOWED = 200
+_SEPARATORS = re.compile(r"[\s_\-/]+")
+
+
+def compare_category(question: Question, value: str, allowed: Sequence[str]) -> Comparison | None:
+    """The allowed values that the quote says, other than to deny them, against ``value``.
+
+    None where ``value`` is not among the allowed, or the quote says none of them: then the words
+    have to be compared. Linear in the quote for each allowed value.
+    """
+    if value not in allowed or len(allowed) > MAX_ALLOWED:
+        return None
+    said = {option: _said(question, option) for option in dict.fromkeys(allowed)}
+    own = said.pop(value)
+    others = tuple(
+        place
+        for places in said.values()
+        for place in places
+        # "male" within "female", or "time" within "part time", is not said by itself.
+        if not any(mine.start <= place.start and place.end <= mine.end for mine in own)
+    )
+    own = tuple(mine for mine in own if not any(_within(mine, place) for place in others))
+    if own:
+        return Comparison("same", "category", own, others)
+    if not others:
+        return None
+    words = sorted(option for option, places in said.items() if places)
+    finding = Finding(code="category_differs", detail=f"passage says {', '.join(words)}"[:500])
+    return Comparison("different", "category", rivals=others, findings=(finding,))
+
+
+def _within(place: Place, other: Place) -> bool:
+    return other.start <= place.start and place.end <= other.end and place != other
+
+
+def _said(question: Question, option: str) -> tuple[Place, ...]:
+    quote = question.passage.quote
+    found = [Place(m.start(), m.end()) for m in _pattern(option).finditer(quote)]
+    denied = places_denied(question.passage, found)
+    return tuple(place for place in found if place not in denied)
+
+
+@lru_cache(maxsize=1024)
+def _pattern(option: str) -> re.Pattern[str]:
+    words = [re.escape(word) for word in _SEPARATORS.split(option) if word]
+    phrase = r"[\s_-]*".join(words) or r"(?!)"
+    return re.compile(rf"(?<!\w)(?:{phrase})(?!\w)", re.IGNORECASE)

@@ -1,0 +1,131 @@
+"""Yes and no: what a row of a form answers, and what a sentence denies of the type's own words."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from pydantic import JsonValue
+
+from schemas import Finding
+from scoring_worker.comparison.contract import Comparison, Place, Question
+from scoring_worker.comparison.denials.asked import asks_for, mentions_of_type
+from scoring_worker.comparison.denials.languages import in_any
+from scoring_worker.comparison.denials.places import scoped
+from scoring_worker.comparison.denials.reading import Reading
+from scoring_worker.comparison.denials.scopes import Scope, is_break
+from scoring_worker.comparison.denials.tokens import phrase_of
+
+from .entries import entries_of, is_labelled, place_of, said
+
+_LONGEST_ANSWER = 20
+
+
+def truth_of(value: JsonValue) -> bool | None:
+    """What a value that is no more than yes or no says; None for any other value."""
+    if isinstance(value, bool):
+        return value
+    return (
+        _truth_of_words(value) if isinstance(value, str) and len(value) <= _LONGEST_ANSWER else None
+    )
+
+
+@lru_cache(maxsize=256)
+def _truth_of_words(value: str) -> bool | None:
+    phrase = phrase_of(value)
+    if phrase in in_any("yes"):
+        return True
+    return False if phrase in in_any("no answer") else None
+
+
+def compare_truth(question: Question, wanted: bool) -> Comparison:
+    """Compare yes or no with what the quote says about the type.
+
+    *Same* and *different* only where a row labelled with the type's words answers, or where these
+    words are denied; that they merely occur says nothing ("remote work up to three days").
+    """
+    reading, scopes = scoped(question.passage)
+    if reading.unread:
+        return Comparison("not_comparable", "truth", findings=(_unread(),))
+    answered = _answers(question, reading)
+    if answered:
+        return _decide(wanted, answered)
+    return _by_denial(question, wanted, reading, scopes)
+
+
+def _answers(question: Question, reading: Reading) -> list[tuple[bool, tuple[Place, ...]]]:
+    """What the rows with the type's label answer, and where."""
+    passage = question.passage
+    found = []
+    for entry in entries_of(reading, passage):
+        if not is_labelled(entry, question.entity_type):
+            continue
+        place = place_of(reading, passage, entry.start, entry.end)
+        if said(reading, entry, "yes said", anywhere=True):
+            found.append((True, place))
+        elif said(reading, entry, "no said", anywhere=True):
+            found.append((False, place))
+    return found
+
+
+def _decide(wanted: bool, answered: list[tuple[bool, tuple[Place, ...]]]) -> Comparison:
+    agreeing = tuple(place for answer, places in answered if answer is wanted for place in places)
+    others = tuple(place for answer, places in answered if answer is not wanted for place in places)
+    if agreeing:
+        return Comparison("same" if not others else "not_comparable", "truth", agreeing, others)
+    finding = Finding(code="answer_differs", detail=f"the passage answers {_word(not wanted)}")
+    return Comparison("different", "truth", rivals=others, findings=(finding,))
+
+
+def _by_denial(
+    question: Question, wanted: bool, reading: Reading, scopes: tuple[Scope, ...]
+) -> Comparison:
+    passage = question.passage
+    first, last = reading.span(Place(0, len(passage.quote)))
+    mentions = mentions_of_type(question.entity_type, reading, scopes, first, last, near=False)
+    places = tuple(
+        place for m in mentions[:32] for place in place_of(reading, passage, m.at, m.at + 1)
+    )
+    denied = [mention.denied for mention in mentions if mention.denied is not None]
+    unsure = asks_for(question.entity_type, "asks") or len(denied) < len(mentions)
+    if not denied or unsure or any(_is_lifted(reading, scopes, m.at) for m in mentions):
+        return Comparison("not_comparable", "truth", places)
+    if not wanted:
+        return Comparison("same", "truth", places)
+    finding = Finding(code="denied", detail=f"the passage says {denied[0]!r}"[:500])
+    return Comparison("different", "truth", places, findings=(finding,))
+
+
+def _is_lifted(reading: Reading, scopes: tuple[Scope, ...], at: int) -> bool:
+    """Whether the sentence takes its denial back in part: "may not assign without consent"."""
+    start = end = at
+    while start > 0 and not is_break(reading, start - 1):
+        start -= 1
+    while end < len(reading.tokens) and not is_break(reading, end):
+        end += 1
+    cues = {
+        scope.cue.start
+        for scope in scopes
+        if scope.sense == "denied" and scope.cue.start in range(start, end)
+    }
+    conditions = any(
+        scope.sense == "supposed" and start <= scope.cue.start < end for scope in scopes
+    )
+    return conditions or (
+        len(cues) > 1
+        and not any(lang.concord for lang in reading.languages)
+        and not _is_coordinated(reading, cues)
+    )
+
+
+def _is_coordinated(reading: Reading, cues: set[int]) -> bool:
+    """Whether "and" or a comma stands between the denials: "does not smoke and never has"."""
+    between = range(min(cues), max(cues))
+    return any(at in reading.marks["and"] or reading.tokens[at].text == "," for at in between)
+
+
+def _word(answer: bool) -> str:
+    return "yes" if answer else "no"
+
+
+def _unread() -> Finding:
+    return Finding(code="denial_unread", detail="denials in this language are not read")

@@ -1,0 +1,72 @@
+"""`compare`: does the passage hold this value? The kind is decided by the value itself.
+
+The type's words are a hint where a value may be of two kinds ("2012" is a year for "Founded"),
+and never more. After a comparator has found the value, the words around it are read: what is
+denied everywhere is another value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from schemas import CLAIM_TYPE
+
+from .answers.absence import absence_of, compare_none
+from .answers.category import compare_category
+from .answers.truth import compare_truth, truth_of
+from .claims import compare_claim
+from .contract import Comparison, Question
+from .denials.places import read_denial
+from .nested.lists import compare_list
+from .nested.objects import compare_object
+from .nested.parts import MAX_DEPTH, Budget, too_deep
+from .spoken import with_language
+from .values import compare_value, is_date
+
+MAX_FINDINGS = 20
+
+
+def compare(question: Question, *, allowed: Sequence[str] = ()) -> Comparison:
+    """Whether the quote of ``question`` holds its value, and where.
+
+    Args:
+        question: type, value and passage. The value may be of any JSON type, nested.
+        allowed: the values that the schema allows, where it closes the set.
+
+    Never raises, whatever text or value it is given; linear in the passage, and bounded in the
+    number of parts of the value.
+    """
+    asked = replace(question, passage=with_language(question.passage))
+    compared = _compare(asked, 0, Budget(), allowed)
+    return replace(compared, findings=compared.findings[:MAX_FINDINGS])
+
+
+def _compare(
+    question: Question, depth: int, budget: Budget, allowed: Sequence[str] = ()
+) -> Comparison:
+    value = question.value
+    if depth > MAX_DEPTH:
+        return Comparison("not_comparable", "object", findings=(too_deep(),))
+    if question.entity_type == CLAIM_TYPE and isinstance(value, str):
+        return compare_claim(value, question.passage)
+    answered = _answered(question, allowed)
+    if answered is not None:
+        return answered
+    if isinstance(value, list):
+        return compare_list(question, value, depth, budget, _compare)
+    if isinstance(value, Mapping) and not is_date(question):
+        return compare_object(question, value, depth, budget, _compare)
+    return read_denial(question, compare_value(question))
+
+
+def _answered(question: Question, allowed: Sequence[str]) -> Comparison | None:
+    """The answer for none, yes, no and one of the allowed values; None for any other value."""
+    absence, truth = absence_of(question.value), truth_of(question.value)
+    if absence is not None:
+        return compare_none(question, absence)
+    if truth is not None:
+        return compare_truth(question, truth)
+    if isinstance(question.value, str) and allowed:
+        return compare_category(question, question.value, allowed)
+    return None

@@ -1,0 +1,133 @@
+"""What the words of an entity type ask for, and where a passage says or denies those words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from schemas import entity_type_name
+from scoring_worker.comparison.contract import Passage
+
+from .languages import in_any
+from .reading import Reading, read
+from .scopes import Scope, is_break, scopes_of
+from .tokens import tokens_of
+
+_STEM = 4
+_REACH = 40
+"""Words on either side of the value among which the type's word is looked for."""
+_BETWEEN = 1
+"""Words between a denial and the type's word ("no audit rights")."""
+_BETWEEN_AT_MOST = 5
+_LONGEST_LABEL = 5
+MAX_TYPE = 500
+
+
+@lru_cache(maxsize=4096)
+def words_of_type(entity_type: str) -> tuple[str, ...]:
+    """The folded words of a type, ``camelCase`` and ``snake_case`` taken apart."""
+    name = entity_type_name(entity_type[:MAX_TYPE])
+    return tuple(token.text for token in tokens_of(name) if token.is_word)
+
+
+@lru_cache(maxsize=4096)
+def asks_for(entity_type: str, section: str) -> bool:
+    """Whether a word of the type stands in ``section`` ("asks", "asks if", "asks someone") of any
+    language: the type may be in another one than the document."""
+    if not in_any(section).isdisjoint(words_of_type(entity_type)):
+        return True
+    return section == "asks" and any(
+        scope.sense == "denied" for scope in scopes_of(read(Passage(entity_type[:MAX_TYPE])))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """The type's word at token ``at``, and the words that deny it, or None."""
+
+    at: int
+    denied: str | None
+
+
+def mentions_of_type(
+    entity_type: str,
+    reading: Reading,
+    scopes: Sequence[Scope],
+    start: int,
+    end: int,
+    *,
+    near: bool = True,
+) -> list[Mention]:
+    """Where tokens ``start`` to ``end`` have a word with the stem of one of the type's.
+
+    ``near``: only a denial right beside the word counts, not one whose reach ends behind it.
+    """
+    stems = [word for word in words_of_type(entity_type) if len(word) >= _STEM]
+    return [
+        Mention(at, _denied_at(reading, scopes, at, near=near))
+        for at in range(start, end)
+        if stems and any(same_stem(reading.tokens[at].text, stem) for stem in stems)
+    ]
+
+
+def denied_words_of_type(
+    entity_type: str, reading: Reading, scopes: Sequence[Scope], value: tuple[int, int]
+) -> str | None:
+    """The words that deny the type's word next to the ``value``, given by its tokens.
+
+    Only within the sentence, and only where no mention that is not denied stands nearer. Not for
+    questions: of their words most are not what is asked for.
+    """
+    if len(words_of_type(entity_type)) > _LONGEST_LABEL or entity_type.rstrip().endswith("?"):
+        return None
+    first, last = value
+    start, end = _sentence(reading, first, last)
+    own = [reading.tokens[at].text for at in range(first, last)]
+    mentions = [
+        mention
+        for mention in mentions_of_type(entity_type, reading, scopes, start, end)
+        if not first <= mention.at < last
+        and not any(same_stem(reading.tokens[mention.at].text, word) for word in own)
+    ]
+    if not mentions:
+        return None
+    nearest = min(mentions, key=lambda m: (first - m.at if m.at < first else m.at - last, -m.at))
+    # "No injury except a fracture", "no change, but a fracture": the value is on the other side.
+    turned = (reading.marks["except"] | reading.marks["close"]) & set(range(nearest.at, first))
+    return None if turned else nearest.denied
+
+
+def same_stem(word: str, other: str) -> bool:
+    """Whether two words begin alike as far as inflections leave them: smoker, smokes."""
+    if word == other:
+        return True
+    shorter = min(len(word), len(other))
+    if shorter < _STEM or abs(len(word) - len(other)) > 4:
+        return False
+    common = 0
+    while common < shorter and word[common] == other[common]:
+        common += 1
+    return common >= max(_STEM, shorter - 2) and common >= max(len(word), len(other)) - 4
+
+
+def _denied_at(reading: Reading, scopes: Sequence[Scope], at: int, *, near: bool) -> str | None:
+    for scope in scopes:
+        if scope.sense != "denied" or not scope.cue.sure:
+            continue
+        within = scope.cue.start <= at < scope.cue.end
+        between = _BETWEEN if near or scope.negator else _BETWEEN_AT_MOST
+        ahead = not scope.backward and 0 <= at - scope.cue.end <= between and at < scope.end
+        behind = scope.backward and scope.start <= at < scope.end and scope.cue.start - at <= 2
+        if within or ahead or behind:
+            return reading.words(min(scope.cue.start, at), max(scope.cue.end, at + 1))
+    return None
+
+
+def _sentence(reading: Reading, first: int, last: int) -> tuple[int, int]:
+    start, end = first, last
+    while start > max(0, first - _REACH) and not is_break(reading, start - 1):
+        start -= 1
+    while end < min(len(reading.tokens), last + _REACH) and not is_break(reading, end):
+        end += 1
+    return start, end

@@ -1,0 +1,107 @@
+"""The words with which a language denies, supposes and says that there is none: ``languages/``.
+
+One file a language, named by its ISO 639-1 code: to teach another language is to add a file.
+A line is ``section: phrase; phrase``; a word that begins or ends in ``*`` stands for every word
+that ends or begins so. The sections:
+
+- ``words``, ``prepositions``, ``verbs``: common small words, by which the language is known and
+  by which a list is told from a new clause; ``concord: yes`` where two denials are one.
+- ``no`` denies the things that follow, and a list of them; ``not`` the words right behind it;
+  ``after`` what stands before it; ``except`` what follows, unless that is denied already ("no
+  injury except a fracture"); ``prefix`` the second part of a word ("non-exclusive"). ``pseudo``
+  looks like a denial and is none; ``doubt`` is a denial denied ("not ruled out"): a hypothesis.
+- ``if`` and ``if after`` make a hypothesis of what follows or precedes; ``someone`` speaks of
+  another person than the one the document is about.
+- ``close`` ends the reach of all these; ``and`` goes on with a list.
+- ``none``, ``unstated`` and ``either`` are values and entries that say that there is none, that
+  nothing is stated, or one of the two; ``yes`` and ``no answer`` are truth values, ``yes said``
+  and ``no said`` how the rows of a form answer.
+- ``asks``, ``asks if`` and ``asks someone`` are words of entity types that ask for what is denied,
+  supposed or said of others, and for which it is therefore right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from .phrases import Phrases
+from .tokens import tokens_of
+
+CUES = (
+    "prefix", "no", "not", "except", "after", "pseudo", "doubt",
+    "if", "if after", "someone", "close", "and",
+)  # fmt: skip
+"""Sections that are looked for in running text, as one set of phrases."""
+_CONCORD = "concord"
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """One file of ``languages/``: the folded phrases of each section, and the cues to look for."""
+
+    code: str
+    sections: Mapping[str, frozenset[str]]
+    cues: Phrases
+    concord: bool
+
+    def has(self, section: str, phrase: str) -> bool:
+        """Whether ``phrase``, folded by `tokens.phrase_of`, stands in ``section``."""
+        return phrase in self.sections.get(section, frozenset())
+
+
+@cache
+def languages() -> Mapping[str, Language]:
+    """Every language that is read, by its code."""
+    folder = files(__package__).joinpath("languages")
+    sources = sorted(folder.iterdir(), key=lambda path: path.name)
+    return {
+        code: _language(code, path.read_text("utf-8"))
+        for path in sources
+        for code, _, suffix in [path.name.partition(".")]
+        if suffix == "txt"
+    }
+
+
+def _language(code: str, text: str) -> Language:
+    raw: dict[str, list[str]] = {}
+    for section, phrases in _lines(text):
+        raw.setdefault(section, []).extend(phrases)
+    cues = Phrases()
+    for section in CUES:
+        for phrase in raw.get(section, ()):
+            cues.add(phrase, section)
+    folded = {
+        section: frozenset(
+            " ".join(token.text for token in tokens_of(phrase)) for phrase in phrases
+        )
+        for section, phrases in raw.items()
+    }
+    return Language(code, folded, cues, concord="yes" in raw.get(_CONCORD, ()))
+
+
+def _lines(text: str) -> Iterator[tuple[str, list[str]]]:
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            section, _, phrases = line.partition(": ")
+            yield section, [part.strip() for part in phrases.split(";") if part.strip()]
+
+
+@cache
+def voters() -> Mapping[str, tuple[str, ...]]:
+    """The languages that a token speaks for: those among whose small words or denials it is."""
+    votes: dict[str, list[str]] = {}
+    for code, language in languages().items():
+        small = language.sections["words"] | language.sections["verbs"]
+        denials = language.sections["no"] | language.sections["not"] | language.sections["none"]
+        for word in sorted(small | {phrase for phrase in denials if " " not in phrase}):
+            votes.setdefault(word, []).append(code)
+    return {word: tuple(codes) for word, codes in votes.items()}
+
+
+@cache
+def in_any(section: str) -> frozenset[str]:
+    """The phrases of ``section`` in every language together."""
+    return frozenset().union(*(lang.sections.get(section, ()) for lang in languages().values()))

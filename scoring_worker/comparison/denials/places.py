@@ -1,0 +1,249 @@
+"""Is the value denied, supposed, or said of someone else, at the places where it stands?
+
+*Denied* everywhere, by words whose reach is beyond doubt, is another value: different. Anything
+weaker is for the judge, with a finding that says what was read. A type that asks for what is
+denied ("Excluded Risks") is never refused for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+
+from schemas import Finding
+from scoring_worker.comparison.contract import Comparison, Passage, Place, Question
+
+from .asked import asks_for, denied_words_of_type
+from .reading import Reading, read
+from .scopes import Scope, scopes_of
+from .tokens import tokens_of
+
+MAX_PLACES = 32
+"""Places of a value that are read; where more stand, the last ones are as the first."""
+_FIGURES = frozenset({"number", "money", "quantity", "date", "identifier"})
+_READ_KINDS = frozenset({*_FIGURES, "name", "words", "category"})
+_GENERIC = frozenset(
+    {
+        "person", "people", "name", "organization", "organisation", "org", "gpe", "location",
+        "place", "date", "entity", "money", "amount", "number", "country", "event", "time",
+    }
+)  # fmt: skip
+"""Types that ask for no more than a mention: who is said not to have come is mentioned."""
+_NEAR = 2
+"""Words between a "not" and what it surely denies; and as many behind a name's."""
+_LISTED_NEAR = 3
+_TWICE = 3
+"""Words between two denials of which the second is denied by the first ("not without")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """One cue over one place: its sense, the cue's ``words``, and whether it is beyond doubt."""
+
+    code: str
+    words: str
+    sure: bool
+
+
+def read_denial(question: Question, comparison: Comparison) -> Comparison:
+    """``comparison`` after the passage was read for denials around the places of the value.
+
+    The answer may become *different* or *not_comparable* and never *same*.
+    """
+    if comparison.answer == "different" or comparison.kind not in _READ_KINDS:
+        return comparison
+    if not comparison.places or question.entity_type.strip().casefold() in _GENERIC:
+        return comparison
+    reading, scopes = scoped(question.passage)
+    if reading.unread:
+        return _unread(comparison)
+    by_place = [
+        _sightings(question, comparison.kind, reading, scopes, place)
+        for place in comparison.places[:MAX_PLACES]
+    ]
+    return _decide(question, comparison, by_place)
+
+
+@lru_cache(maxsize=256)
+def scoped(passage: Passage) -> tuple[Reading, tuple[Scope, ...]]:
+    """The reading of ``passage`` and the scopes of its cues; the last few hundred are kept."""
+    reading = read(passage)
+    return reading, scopes_of(reading)
+
+
+def places_denied(passage: Passage, places: Sequence[Place]) -> frozenset[Place]:
+    """Those of ``places`` in the quote that are denied or excepted beyond doubt."""
+    reading, scopes = scoped(passage)
+    denied = set()
+    for place in places[:MAX_PLACES]:
+        first, last = reading.span(place)
+        if any(
+            scope.sense == "denied"
+            and scope.start <= first < scope.end
+            and _is_sure(reading, scope, (first, last), "category", personal=False)
+            for scope in scopes
+        ):
+            denied.add(place)
+    return frozenset(denied)
+
+
+def _unread(comparison: Comparison) -> Comparison:
+    """In a language without a list of denials, words found are words found and no more."""
+    if comparison.kind in _FIGURES:
+        return comparison
+    finding = Finding(code="denial_unread", detail="denials in this language are not read")
+    return replace(comparison, answer="not_comparable", findings=(*comparison.findings, finding))
+
+
+def _decide(
+    question: Question, comparison: Comparison, by_place: Sequence[Sequence[Sighting]]
+) -> Comparison:
+    seen = list(dict.fromkeys(sighting for sightings in by_place for sighting in sightings))
+    if not seen:
+        return comparison
+    codes = [
+        {s.code if s.sure or s.code != "denied" else "denial_near" for s in sightings}
+        for sightings in by_place
+    ]
+    if not all(codes):
+        # One place is free of it: that place may be the answer.
+        return replace(comparison, findings=(*comparison.findings, *_findings(seen, "_elsewhere")))
+    denied = all("denied" in found for found in codes)
+    if denied and asks_for(question.entity_type, "asks"):
+        finding = Finding(code="denial_asked", detail=f"the passage denies it: {seen[0].words!r}")
+        return replace(
+            comparison, answer="not_comparable", findings=(*comparison.findings, finding)
+        )
+    if denied:
+        sure = [s for s in seen if s.code == "denied" and s.sure]
+        return replace(
+            comparison, answer="different", findings=(*comparison.findings, *_findings(sure))
+        )
+    return replace(
+        comparison, answer="not_comparable", findings=(*comparison.findings, *_findings(seen))
+    )
+
+
+def _findings(sightings: Sequence[Sighting], suffix: str = "") -> list[Finding]:
+    codes: dict[str, list[str]] = {}
+    for sighting in sightings:
+        near = sighting.code == "denied" and not sighting.sure
+        code = "denial_near" if near else sighting.code
+        codes.setdefault(code, []).append(repr(sighting.words))
+    return [
+        Finding(code=f"{code}{suffix}", detail=f"the passage says {', '.join(words[:4])}"[:500])
+        for code, words in codes.items()
+    ]
+
+
+def _sightings(
+    question: Question, kind: str, reading: Reading, scopes: Sequence[Scope], place: Place
+) -> list[Sighting]:
+    first, last = reading.span(place)
+    if first == last:
+        return []
+    found = [scope for scope in scopes if _covers(question, kind, scope, first, last)]
+    denials = [scope for scope in found if scope.sense == "denied"]
+    twice = _denied_twice(reading, denials)
+    personal = kind == "name" and _is_full_name(reading, first, last)
+    sightings = [
+        Sighting(
+            "denied_twice" if twice else "denied",
+            reading.words(scope.cue.start, scope.cue.end),
+            not twice and _is_sure(reading, scope, (first, last), kind, personal=personal),
+        )
+        for scope in denials
+    ]
+    # The type's own word denied beside the value: "Rust is a plus but not required".
+    said = denied_words_of_type(question.entity_type, reading, scopes, (first, last))
+    if said is not None and kind not in _FIGURES:
+        sightings.append(Sighting("denied", said, not personal))
+    for sense, code, section in (
+        ("supposed", "hypothetical", "asks if"),
+        ("of_another", "of_someone_else", "asks someone"),
+    ):
+        if not asks_for(question.entity_type, section):
+            sightings += [
+                Sighting(code, reading.words(scope.cue.start, scope.cue.end), True)
+                for scope in found
+                if scope.sense == sense
+            ]
+    return sightings
+
+
+def _covers(question: Question, kind: str, scope: Scope, first: int, last: int) -> bool:
+    """Whether ``scope`` speaks of the value at tokens ``first`` to ``last``."""
+    inside = first <= scope.cue.start and scope.cue.end <= last
+    if inside:
+        return scope.sense == "denied" and not _denies_itself(str(question.value))
+    reached = scope.start <= first < scope.end or scope.start < last <= scope.end
+    if not reached:
+        return False
+    if kind in _FIGURES:
+        # "was not paid on 5 May" says nothing of the date, "not on 5 May" does.
+        return not scope.backward and first - scope.cue.end <= (
+            1 if scope.negator or scope.sense == "supposed" else -1
+        )
+    return scope.sense != "of_another" or kind != "name"
+
+
+@lru_cache(maxsize=1024)
+def _denies_itself(value: str) -> bool:
+    """Whether the value has a denial of its own ("not accepted")."""
+    return any(scope.sense == "denied" for scope in scopes_of(read(Passage(value[:2_000])))) or (
+        any(asks_for(token.text, "asks") for token in tokens_of(value[:2_000]) if token.is_word)
+    )
+
+
+def _is_sure(
+    reading: Reading, scope: Scope, value: tuple[int, int], kind: str, *, personal: bool
+) -> bool:
+    """Whether ``scope`` denies the value beyond doubt, and no other word of its clause."""
+    first, last = value
+    if not scope.cue.sure:
+        return False
+    if kind in _FIGURES:
+        return first == scope.cue.end
+    if scope.backward:
+        gap = scope.cue.start - last
+        of_another_noun = first > 0 and reading.is_in("prepositions", first - 1)
+        return gap <= _NEAR and not of_another_noun and not personal
+    gap = first - scope.cue.end
+    if scope.negator:
+        # "not a family-friendly restaurant" may well be a restaurant, "not a citizen of Iran"
+        # is no Iranian.
+        article = scope.cue.end - scope.cue.start > 1
+        linked = any(reading.is_in("prepositions", at) for at in range(scope.cue.end, first))
+        return gap <= _NEAR and (gap <= 0 or linked or not article)
+    return not personal and (gap <= _LISTED_NEAR or _is_listed(reading, scope.cue.end, first))
+
+
+def _is_listed(reading: Reading, start: int, end: int) -> bool:
+    """Whether a comma or an "and" stands between tokens: the reach was followed part by part."""
+    return any(
+        reading.tokens[at].text == "," or at in reading.marks["and"] for at in range(start, end)
+    )
+
+
+def _is_full_name(reading: Reading, first: int, last: int) -> bool:
+    """Two capitalised words or more: what is denied beside a person is seldom the person."""
+    words = [t for t in reading.tokens[first:last] if t.is_word]
+    return len(words) > 1 and all(reading.text[t.start].isupper() for t in words)
+
+
+def _denied_twice(reading: Reading, denials: Sequence[Scope]) -> bool:
+    """Whether one denial denies the next ("not without"), where a language does not merely
+    repeat itself so."""
+    if any(language.concord for language in reading.languages):
+        return False
+    forward = [scope.cue for scope in denials if not scope.backward]
+    backward = [scope.cue for scope in denials if scope.backward]
+    return bool(forward and backward) or any(
+        0 <= later.start - earlier.end <= _TWICE
+        and not any(t.text == "," for t in reading.tokens[earlier.end : later.start])
+        and not reading.marks["and"] & set(range(earlier.end, later.start))
+        and "no" not in earlier.sections
+        for earlier, later in pairwise(forward)
+    )

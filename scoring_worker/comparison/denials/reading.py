@@ -1,0 +1,172 @@
+"""A passage read once: its words, its languages, and how far each denial or hypothesis reaches.
+
+The idea is that of NegEx (Chapman et al., 2001): a cue has a scope, forward or backward, of a few
+words, which ends at a conjunction or at the end of the sentence. The phrases are our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from scoring_worker.comparison.contract import Passage, Place
+
+from .languages import CUES, Language, languages, voters
+from .tokens import Token, tokens_of
+
+MAX_QUOTE = 20_000
+"""Characters of a quote that are read for denials; beyond them nothing is known."""
+MAX_AROUND = 400
+"""Characters of what stands before and after that are read: a sentence is seldom longer."""
+_READ_PASSAGES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """Tokens ``start`` to ``end`` (exclusive), and the sections of which they are a phrase."""
+
+    start: int
+    end: int
+    sections: frozenset[str]
+    sure: bool
+    """False where the text may be in a language in which the same word is no cue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """``tokens`` of surroundings and quote together. ``offset`` is where the quote begins among
+    their places, ``unread`` whether the passage is in none of the languages that are read."""
+
+    tokens: tuple[Token, ...]
+    text: str
+    offset: int
+    languages: tuple[Language, ...]
+    cues: tuple[Cue, ...]
+    marks: Mapping[str, frozenset[int]]
+    """Where words stand that end a reach ("close") or go on with a list ("and")."""
+    unread: bool
+
+    def span(self, place: Place) -> tuple[int, int]:
+        """The tokens, first and last exclusive, of ``place`` in the quote."""
+        start, end = place.start + self.offset, place.end + self.offset
+        first = _first_after(self.tokens, start)
+        last = first
+        while last < len(self.tokens) and self.tokens[last].start < end:
+            last += 1
+        return first, last
+
+    def words(self, start: int, end: int) -> str:
+        """Tokens ``start`` to ``end`` as the text writes them."""
+        return self.text[self.tokens[start].start : self.tokens[end - 1].end] if start < end else ""
+
+    def is_in(self, section: str, at: int) -> bool:
+        """Whether the token is a phrase of ``section`` in a language of the passage."""
+        return any(language.has(section, self.tokens[at].text) for language in self.languages)
+
+
+def read(passage: Passage) -> Reading:
+    """The reading of ``passage``; the last few hundred are remembered."""
+    return _read(replace(passage, heading="", day_first=None))
+
+
+@lru_cache(maxsize=_READ_PASSAGES)
+def _read(passage: Passage) -> Reading:
+    before, quote = passage.before[-MAX_AROUND:], passage.quote[:MAX_QUOTE]
+    after = passage.after[:MAX_AROUND] if len(passage.quote) <= MAX_QUOTE else ""
+    if before and not before[-1].isspace():
+        before += " "
+    gap = "" if not after or after[0].isspace() else " "
+    text = f"{before}{quote}{gap}{after}"
+    tokens = tuple(tokens_of(text))
+    spoken = _languages_of(tokens, passage.language)
+    cues = tuple(_cues(text, tokens, spoken))
+    return Reading(
+        tokens=tokens,
+        text=text,
+        offset=len(before),
+        languages=spoken,
+        cues=cues,
+        marks={
+            section: frozenset(cue.start for cue in cues if section in cue.sections)
+            for section in ("close", "and", "except")
+        },
+        unread=not spoken and any(token.is_word for token in tokens),
+    )
+
+
+def _languages_of(tokens: tuple[Token, ...], known: str | None) -> tuple[Language, ...]:
+    """The known language, or those for which most small words speak; all where none does,
+    since there is then no denial either.
+
+    Nothing where the language is one that is not read.
+    """
+    if known is not None:
+        found = languages().get(known.casefold()[:2])
+        return () if found is None else (found,)
+    votes: dict[str, int] = {}
+    for token in tokens:
+        for code in voters().get(token.text, ()):
+            votes[code] = votes.get(code, 0) + 1
+    most = max(votes.values(), default=0)
+    return tuple(language for code, language in languages().items() if votes.get(code, 0) == most)
+
+
+def _cues(text: str, tokens: tuple[Token, ...], spoken: tuple[Language, ...]) -> list[Cue]:
+    """Cues from left to right, none over another; the longest where several begin."""
+    cues: list[Cue] = []
+    at = 0
+    while at < len(tokens):
+        found = [
+            (end, labels)
+            for language in spoken
+            for match in [language.cues.longest(tokens, at)]
+            if match is not None and not _is_name(text, tokens, at, match[0], language)
+            for end, labels in [match]
+        ]
+        if not found:
+            at += 1
+            continue
+        end = max(reached for reached, _ in found)
+        sections = frozenset(
+            label for reached, labels in found if reached == end for label in labels
+        )
+        sure = _is_sure(tokens, at, end, spoken)
+        if sure or not any(language.has("words", tokens[at].text) for language in spoken):
+            cues.append(Cue(at, end, sections, sure))
+        at = end
+    return cues
+
+
+def _is_name(
+    text: str, tokens: tuple[Token, ...], start: int, end: int, language: Language
+) -> bool:
+    """Whether one capitalised word within a sentence is a name: May, and not the verb.
+
+    German writes its nouns so.
+    """
+    if end - start > 1 or start == 0 or language.code == "de":
+        return False
+    token, before = tokens[start], tokens[start - 1]
+    written = text[token.start : token.end]
+    return before.is_word and written[0].isupper() and not written.isupper()
+
+
+def _is_sure(tokens: tuple[Token, ...], start: int, end: int, spoken: tuple[Language, ...]) -> bool:
+    """Where the text may be in several languages, one word is no cue unless it is in all of them:
+    not the "no" of Portuguese ("in the"), nor "Sin" in the English name of a song."""
+    return end - start > 1 or all(
+        any(language.has(section, tokens[start].text) for section in CUES) for language in spoken
+    )
+
+
+def _first_after(tokens: tuple[Token, ...], position: int) -> int:
+    """The first token that ends behind ``position``, by halving."""
+    low, high = 0, len(tokens)
+    while low < high:
+        middle = (low + high) // 2
+        if tokens[middle].end <= position:
+            low = middle + 1
+        else:
+            high = middle
+    return low

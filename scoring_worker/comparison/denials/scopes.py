@@ -1,0 +1,230 @@
+"""How far a cue reaches over the words of a passage, forward and backward."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from .reading import Cue, Reading
+from .tokens import MARK
+
+Sense = Literal["denied", "excepted", "supposed", "of_another"]
+
+_LIST_REACH, _VERB_REACH, _GUESS_REACH, _PERSON_REACH, _BACK_REACH = 8, 6, 9, 6, 5
+"""Words that a cue reaches over. NegEx takes five; lists ("denies fever, cough or rash") need
+more, and begin to count anew with each of their parts."""
+_PART, _LAST_PART = 3, 5
+"""Words in a part of a list, and in its last one; what is longer is a clause of its own."""
+_STOPS = frozenset({";", "|", "\t", "!", "?", "•", "▪", "·"})
+_ABBREVIATIONS = frozenset(
+    [
+        "dr",
+        "mr",
+        "ms",
+        "mrs",
+        "prof",
+        "st",
+        "vs",
+        "jr",
+        "sr",
+        "no",
+        "nr",
+        "art",
+        "abs",
+        "inc",
+        "ltd",
+        "co",
+        "corp",
+        "ca",
+        "cf",
+        "mme",
+        "mlle",
+        "sra",
+        "dra",
+        "sig",
+        "dott",
+        "av",
+        "bd",
+        "str",
+        "tel",
+        "fig",
+        "vol",
+        "ed",
+        "resp",
+        "approx",
+        "incl",
+        "excl",
+        "bzw",
+        "etc",
+    ]
+)
+"""Before a full stop these, and single letters, end no sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Tokens ``start`` to ``end`` (exclusive) over which ``cue`` reaches with ``sense``.
+
+    ``negator`` says that the cue is a bare "not", whose reach depends on the verb; ``backward``
+    that the cue stands behind what it speaks of.
+    """
+
+    sense: Sense
+    cue: Cue
+    start: int
+    end: int
+    negator: bool = False
+    backward: bool = False
+
+
+def scopes_of(reading: Reading) -> tuple[Scope, ...]:
+    """The scopes of every cue of ``reading``; each is bounded, so all are linear in the text.
+
+    What is excepted from a denial is not denied ("no injury except a fracture"); what is excepted
+    from anything else is.
+    """
+    found = [scope for cue in reading.cues for scope in _scopes(reading, cue)]
+    stopped = {scope.end for scope in found if scope.sense == "denied"}
+    return tuple(
+        replace(scope, sense="denied") if scope.sense == "excepted" else scope
+        for scope in found
+        if scope.sense != "excepted" or scope.cue.start not in stopped
+    )
+
+
+def _scopes(reading: Reading, cue: Cue) -> Iterator[Scope]:
+    sections = cue.sections
+    if "doubt" in sections:
+        yield Scope("supposed", cue, cue.end, _forward(reading, cue.end, _LIST_REACH))
+        yield Scope("supposed", cue, _backward(reading, cue.start), cue.start, backward=True)
+        return
+    if "pseudo" in sections:
+        return
+    if "prefix" in sections and _is_prefix(reading, cue):
+        yield Scope("denied", cue, cue.end, cue.end + 2)
+        return
+    labels = _is_label(reading, cue)
+    if "no" in sections and _speaks_on(reading, cue):
+        yield Scope("denied", cue, cue.end, _forward(reading, cue.end, _LIST_REACH, listed=True))
+    elif "except" in sections and _speaks_on(reading, cue):
+        yield Scope("excepted", cue, cue.end, _forward(reading, cue.end, _LIST_REACH, listed=True))
+    elif "not" in sections and _speaks_on(reading, cue):
+        yield Scope("denied", cue, cue.end, _forward(reading, cue.end, _VERB_REACH), negator=True)
+    if "after" in sections:
+        if labels:
+            end = _forward(reading, cue.end + 1, 10 * _LIST_REACH, listed=True)
+            yield Scope("denied", cue, cue.end, end)
+        else:
+            start = _backward(reading, cue.start)
+            yield Scope("denied", cue, start, cue.start, backward=True)
+    if "if" in sections:
+        yield Scope("supposed", cue, cue.end, _forward(reading, cue.end, _GUESS_REACH, verbs=True))
+    if "if after" in sections:
+        yield Scope("supposed", cue, _backward(reading, cue.start), cue.start, backward=True)
+    if "someone" in sections:
+        reach = _forward(reading, cue.end, _PERSON_REACH, verbs=True)
+        yield Scope("of_another", cue, cue.end, reach)
+
+
+def _is_prefix(reading: Reading, cue: Cue) -> bool:
+    """Whether the cue is the first part of a word: "non-exclusive" denies no more than itself."""
+    if cue.end + 1 >= len(reading.tokens) or reading.tokens[cue.end].text not in {"-", "‐", "‑"}:
+        return False
+    dash = reading.tokens[cue.end]
+    joined = reading.tokens[cue.end - 1].end == dash.start
+    return joined and dash.end == reading.tokens[cue.end + 1].start
+
+
+def _is_label(reading: Reading, cue: Cue) -> bool:
+    """Whether the cue is the label of what follows: "Excluded: flood, fire"."""
+    return cue.end < len(reading.tokens) and reading.tokens[cue.end].text in {":", "："}
+
+
+def _speaks_on(reading: Reading, cue: Cue) -> bool:
+    """Whether a word follows: the "no" of "Smoker: no, alcohol" is an answer, not a denial."""
+    return cue.end < len(reading.tokens) and (
+        reading.tokens[cue.end].is_word
+        or reading.tokens[cue.end].text in {'"', "“", "„", "«", "-"}
+        or (reading.tokens[cue.end].text == MARK and not is_break(reading, cue.end))
+    )
+
+
+def _forward(
+    reading: Reading, at: int, reach: int, *, listed: bool = False, verbs: bool = False
+) -> int:
+    """The token behind the last one that a cue before ``at`` reaches.
+
+    ``listed``: a comma or "and" goes on with the list unless a verb follows; otherwise both end
+    the reach. ``verbs``: a relative clause does not end it ("if it turns out that").
+    """
+    left = reach
+    while at < len(reading.tokens) and left > 0:
+        token = reading.tokens[at]
+        closed = at in reading.marks["close"] and not verbs
+        if closed or at in reading.marks["except"] or is_break(reading, at):
+            return at
+        if token.text == "," or at in reading.marks["and"]:
+            if not listed or not _is_part(reading, at + 1):
+                return at
+            left = max(left, _LAST_PART)
+        left -= token.is_word
+        at += 1
+    return at
+
+
+def _backward(reading: Reading, at: int) -> int:
+    """The first token that a cue at ``at`` reaches back to."""
+    left = _BACK_REACH
+    while at > 0 and left > 0:
+        token = reading.tokens[at - 1]
+        ends = (
+            token.text in {",", ":"}
+            or is_break(reading, at - 1)
+            or at - 1 in reading.marks["close"]
+        )
+        if ends or at - 1 in reading.marks["and"]:
+            return at
+        left -= token.is_word
+        at -= 1
+    return at
+
+
+def _is_part(reading: Reading, at: int) -> bool:
+    """Whether the words up to the next mark or "and" are a part of a list: few, and no verb."""
+    count = 0
+    while at < len(reading.tokens) and count <= _LAST_PART:
+        if is_break(reading, at):
+            return True
+        if reading.tokens[at].text == "," or at in reading.marks["and"]:
+            return count <= _PART
+        if reading.is_in("verbs", at):
+            return False
+        count += reading.tokens[at].is_word
+        at += 1
+    return count <= _LAST_PART
+
+
+def is_break(reading: Reading, at: int) -> bool:
+    """Whether a sentence, row or cell ends with token ``at``."""
+    token = reading.tokens[at]
+    following = reading.tokens[at + 1] if at + 1 < len(reading.tokens) else None
+    if token.text == MARK:
+        return (
+            following is None
+            or not reading.text[following.start].islower()
+            or "\n" in (reading.text[token.start + 1 : token.end])
+        )
+    if token.text != ".":
+        return token.text in _STOPS
+    if following is None or following.start == token.end:
+        return following is None
+    return not reading.text[following.start].islower() and not _abbreviates(reading, at)
+
+
+def _abbreviates(reading: Reading, at: int) -> bool:
+    """Whether the full stop ``at`` belongs to "Dr." or to an initial."""
+    if at == 0 or not reading.tokens[at - 1].is_word:
+        return False
+    word = reading.tokens[at - 1].text
+    return len(word) == 1 or word in _ABBREVIATIONS

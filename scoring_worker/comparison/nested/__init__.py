@@ -1,0 +1,1 @@
+"""Lists and objects: values of several parts, and whether the parts belong together."""

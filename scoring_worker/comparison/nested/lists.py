@@ -1,0 +1,35 @@
+"""Lists element by element: each has to be held, and one that is not is named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+from scoring_worker.comparison.contract import Comparison, Question
+
+from .enumerations import with_unclaimed
+from .objects import Compare
+from .parts import MAX_DEPTH, Budget, Part, together, too_deep
+
+
+def compare_list(
+    question: Question, value: Sequence[JsonValue], depth: int, budget: Budget, compare: Compare
+) -> Comparison:
+    """Every element that is not null, with ``compare``, each as a value of the list's own type."""
+    if depth >= MAX_DEPTH:
+        return Comparison("not_comparable", "list", findings=(too_deep(),))
+    parts: list[Part] = []
+    elements: list[JsonValue] = []
+    complete = True
+    for number, element in enumerate(value, 1):
+        if element is None or element == "":
+            continue
+        if not budget.take():
+            complete = False
+            break
+        asked = Question(question.entity_type, element, question.passage)
+        elements.append(element)
+        parts.append(Part(f"element {number}", compare(asked, depth + 1, budget)))
+    parts = with_unclaimed(question.passage.quote, parts, elements)
+    return together("list", parts, complete=complete)

@@ -1,0 +1,83 @@
+"""Objects field by field. The name of a field is a role: the passage need not contain it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.resources import files
+
+from pydantic import JsonValue
+
+from scoring_worker.comparison.answers.absence import is_empty
+from scoring_worker.comparison.contract import Comparison, Question
+
+from .enumerations import claimed_by_others
+from .parts import MAX_DEPTH, Budget, Part, together
+from .records import of_different_records
+
+Compare = Callable[[Question, int, Budget], Comparison]
+
+_NAME = ("title", "first", "middle", "last", "suffix")
+_DATE = ("year", "month", "day")
+_LONGEST_NAME = 100
+
+
+def compare_object(
+    question: Question, value: Mapping[str, JsonValue], depth: int, budget: Budget, compare: Compare
+) -> Comparison:
+    """Every field that is not empty, with ``compare``; a name, a date or an amount as one value.
+
+    Fields that the quote has in different records ("Pen 2.00, Book 9.00") are not one object.
+    """
+    filled = {key: part for key, part in value.items() if not is_empty(part)}
+    whole = as_one_value(filled)
+    if whole is not None:
+        return compare(_asked(question, "", whole), depth + 1, budget)
+    parts: list[Part] = []
+    complete = True
+    for name, part in filled.items():
+        if depth >= MAX_DEPTH or not budget.take():
+            complete = False
+            break
+        parts.append(Part(name, compare(_asked(question, name, part), depth + 1, budget)))
+    parts = claimed_by_others(parts)
+    compared = together("object", parts, complete=complete)
+    if compared.answer == "different":
+        return compared
+    return of_different_records(question.passage.quote, parts, compared)
+
+
+def as_one_value(filled: Mapping[str, JsonValue]) -> JsonValue | None:
+    """The one value that the fields are parts of: a name in its order, or an amount with its
+    unit; a date stays an object. None where the fields are values of their own."""
+    roles = {_role(name): part for name, part in filled.items()}
+    if not roles or None in roles or len(roles) != len(filled):
+        return None
+    if roles.keys() <= {*_DATE} and roles.keys() & {"year", "month"}:
+        # Fields in any language become those that the date comparator knows.
+        return {role: roles[role] for role in _DATE if role in roles}
+    if not all(isinstance(part, str | int | float) for part in roles.values()):
+        return None
+    if roles.keys() == {"amount", "unit"}:
+        return f"{roles['amount']} {roles['unit']}"
+    if {"first", "last"} <= roles.keys() <= {*_NAME}:
+        return " ".join(str(roles[role]) for role in _NAME if role in roles)
+    return None
+
+
+@cache
+def _roles() -> Mapping[str, str]:
+    text = files(__package__).joinpath("fields.txt").read_text("utf-8")
+    rows = [line.split(": ", 1) for line in text.splitlines() if line and line[0] != "#"]
+    return {name.strip(): role for role, names in rows for name in names.split(";")}
+
+
+def _role(name: str) -> str | None:
+    plain = name[:_LONGEST_NAME].strip().casefold().replace("-", "_").replace(" ", "_")
+    return _roles().get(plain)
+
+
+def _asked(question: Question, name: str, value: JsonValue) -> Question:
+    """The question for one field: its name is the last of the type's words."""
+    entity_type = f"{question.entity_type} {name[:_LONGEST_NAME]}".strip()
+    return Question(entity_type, value, question.passage)

@@ -1,0 +1,80 @@
+"""Text and numbers: which comparator a plain value is for."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from .contract import Comparison, Question
+from .dates import compare_date, date_of_value
+from .figure_comparison import compare_figure
+from .identifiers import asks_for_identifier, compare_identifiers, identifier_of
+from .name_types import name_kind
+from .names import compare_names
+from .numbers import parse_figure
+from .words import compare_words
+
+MAX_VALUE = 20_000
+"""Code points of a value that are compared; what is longer is left to the judge."""
+_LONGEST_NAME = 12
+_FIRST = frozenset({"asked", "certain"})
+"""Identifiers that are not figures, though they may consist of digits."""
+_MIN_DIGITS = 3
+
+
+def compare_value(question: Question) -> Comparison:
+    """Compare a string, a number or a date in parts by the kind that it is of.
+
+    A date, a figure or an identifier is one as a whole: in "5 mg daily" the words count as well,
+    and the comparator of words looks at its figures.
+    """
+    value, passage, entity_type = question.value, question.passage, question.entity_type
+    written = value if isinstance(value, str) else str(value)
+    if len(written) > MAX_VALUE:
+        return Comparison("not_comparable", "words")
+    identifier = _identifier(written, entity_type)
+    date = None if identifier == "asked" else date_of_value(value, passage.language, entity_type)
+    if date is not None:
+        return compare_date(date, passage)
+    figure = None if identifier in _FIRST else parse_figure(value, passage.language)
+    if figure is not None:
+        return compare_figure(figure, passage, entity_type)
+    if identifier is not None:
+        return compare_identifiers(written, passage, entity_type)
+    if is_name(written, entity_type):
+        return compare_names(written, passage, entity_type)
+    return compare_words(written, passage, entity_type)
+
+
+def _identifier(written: str, entity_type: str) -> Literal["asked", "certain", "shaped"] | None:
+    """How surely a value is an identifier: its type asks for one, its form is that of a standard
+    or begins with 0, or it merely looks like one, as "5mg" does."""
+    known = identifier_of(written, entity_type)
+    if known is None:
+        return "certain" if _has_leading_zero(written) else None
+    if asks_for_identifier(entity_type):
+        return "asked"
+    return "shaped" if known.form == "code" else "certain"
+
+
+def is_date(question: Question) -> bool:
+    """Whether an object is a date in parts."""
+    return (
+        date_of_value(question.value, question.passage.language, question.entity_type) is not None
+    )
+
+
+def _has_leading_zero(text: str) -> bool:
+    """ "02110" is a code and no amount."""
+    bare = text.strip()
+    return len(bare) >= _MIN_DIGITS and bare.isdigit() and bare[0] == "0" and bare.strip("0") != ""
+
+
+def is_name(value: str, entity_type: str) -> bool:
+    """Whether the type asks for a name, or the value is written as one: words in capitals."""
+    words = value.split()
+    if not words or len(words) > _LONGEST_NAME:
+        return False
+    if name_kind(entity_type) is not None:
+        return True
+    capitals = [word for word in words if word[0].isupper()]
+    return len(capitals) > 1 and len(capitals) == len(words)

@@ -1,0 +1,32 @@
+"""What a pack is asked and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from schemas import Finding
+from scoring_worker.comparison.contract import Comparison, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What a pack knows about one question, beside the comparison that anybody could make.
+
+    ``features`` are in [0, 1], by names that begin with the pack's. ``different`` says that the
+    pack knows the quote to hold another value; like a comparator, it never says the same.
+    """
+
+    features: Mapping[str, float] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    different: bool = False
+
+
+class Pack(Protocol):
+    """Knowledge of one domain. `opinion` never raises and is bounded in value and passage."""
+
+    @property
+    def name(self) -> str: ...
+
+    def opinion(self, question: Question, comparison: Comparison) -> Opinion: ...

@@ -1,0 +1,1 @@
+"""The pack ``contracts``: what the clauses of a contract speak of."""

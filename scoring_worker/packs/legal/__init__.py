@@ -1,0 +1,1 @@
+"""The pack ``legal``: roles of hearings, refugee parties, kinds of bodies, Canadian places."""

@@ -1,0 +1,103 @@
+"""Roles of people and dates in decisions, kinds of bodies, hearings in public or in private."""
+
+from __future__ import annotations
+
+from schemas import render_value
+from scoring_worker.comparison.contract import Comparison, Question
+from scoring_worker.packs.contract import Opinion
+from scoring_worker.packs.folding import fold, words
+from scoring_worker.packs.notes import Notes
+
+from . import categories, kinds
+from .places import plain_places
+from .reading import Place, examine_role
+
+MAX_PASSAGE = 20_000
+MAX_VALUE = 2_000
+_FIGURES = frozenset({"number", "money", "quantity"})
+
+
+class LegalPack:
+    """Knows the labels of decisions and agreements (roles.txt) and the like."""
+
+    name = "legal"
+
+    def opinion(self, question: Question, comparison: Comparison) -> Opinion:
+        """Features and findings about role, kind, category and places."""
+        notes = Notes(self.name)
+        value = render_value(question.value)[:MAX_VALUE]
+        quote = question.passage.quote[:MAX_PASSAGE]
+        folded = fold(quote)
+        if comparison.kind in {"claim", "none", "truth"} or not value:
+            return notes.opinion()
+        chosen = categories.choice(question.entity_type, value, folded)
+        if chosen is not None and chosen.wanted is not None:
+            return _category(notes, chosen)
+        place = _place(quote, comparison)
+        if place is None:
+            place = _same_place(notes, value, folded)
+        asked = question.entity_type
+        fits = _kind(notes, asked, value, comparison, folded=folded, place=place)
+        examine_role(notes, asked, folded, place, kind_fits=fits)
+        return notes.opinion()
+
+
+def _category(notes: Notes, chosen: categories.Choice) -> Opinion:
+    others = [name for name in chosen.said if name != chosen.wanted]
+    if chosen.wanted in chosen.said:
+        notes.feature("category_shown")
+    if others:
+        detail = f"passage says {others}, value says {chosen.wanted}"
+        notes.finding("category_differs", detail)
+    elif chosen.wanted not in chosen.said:
+        notes.finding("category_missing", f"nothing in the passage says {chosen.wanted}")
+    # The pack's word is decisive only where the passage says another option and not this one.
+    return notes.opinion(different=bool(others) and chosen.wanted not in chosen.said)
+
+
+def _place(quote: str, comparison: Comparison) -> Place | None:
+    """The value's first place, in the folded quote."""
+    if not comparison.places:
+        return None
+    first = comparison.places[0]
+    start = len(fold(quote[: first.start] + "x")) - 1
+    return Place(start, start + len(fold(quote[first.start : first.end])))
+
+
+def _same_place(notes: Notes, value: str, folded: str) -> Place | None:
+    """Where the quote has the value's place under another name ("BC", "Colombie-Britannique")."""
+    sought = " ".join(word.text for word in words(plain_places(fold(value))))
+    if not sought or sought == " ".join(word.text for word in words(fold(value))):
+        resolved = plain_places(folded)
+        if resolved == folded:
+            return None
+    found = " ".join(word.text for word in words(plain_places(folded)))
+    if f" {sought} " in f" {found} ":
+        notes.feature("same_place")
+        return Place(0, len(folded))
+    return None
+
+
+def _kind(
+    notes: Notes,
+    entity_type: str,
+    value: str,
+    comparison: Comparison,
+    *,
+    folded: str,
+    place: Place | None,
+) -> bool:
+    """Whether the value's looks fit what the type asks for."""
+    wanted = kinds.kind_of_type(entity_type)
+    is_date = comparison.kind == "date"
+    looks = kinds.kind_of_acronym(value, folded) or kinds.kind_of_value(value, is_date=is_date)
+    if place is not None and not is_date and kinds.is_addressed(folded, place.start):
+        looks = "person"
+    if comparison.kind in {"name", "words"}:
+        notes.feature("kind_agrees", wanted is not None and wanted == looks)
+    has_figures = comparison.kind in _FIGURES or any(map(str.isdigit, value))
+    if kinds.differs(wanted, looks, value, has_figures=has_figures):
+        detail = f"the type asks for: {wanted}; the value looks like: {looks or 'text'}"
+        notes.finding("kind_differs", detail)
+        return False
+    return True

@@ -1,0 +1,67 @@
+"""The packs by name: ``SAFEPASSAGE_PACKS=legal,contracts``, none by default."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cache
+
+from scoring_worker.comparison.contract import Comparison, Question
+
+from .contract import Opinion, Pack
+
+
+class UnknownPack(ValueError):
+    """A pack was asked for that does not exist; the message lists those that do."""
+
+
+def _legal() -> Pack:
+    from .legal.pack import LegalPack  # noqa: PLC0415 - a pack costs nothing until it is asked for
+
+    return LegalPack()
+
+
+def _contracts() -> Pack:
+    from .contracts.pack import ContractsPack  # noqa: PLC0415 - see above
+
+    return ContractsPack()
+
+
+_PACKS: dict[str, Callable[[], Pack]] = {"contracts": _contracts, "legal": _legal}
+NAMES = tuple(_PACKS)
+
+
+def packs_named(names: Iterable[str]) -> tuple[Pack, ...]:
+    """The packs of these names, each once, in alphabetical order whatever order they are given in.
+
+    Raises:
+        UnknownPack: there is no pack of that name.
+    """
+    wanted = sorted({name.strip().casefold() for name in names} - {""})
+    unknown = [name for name in wanted if name not in _PACKS]
+    if unknown:
+        known = ", ".join(NAMES)
+        raise UnknownPack(f"no pack {', '.join(map(repr, unknown))}; there are: {known}")
+    return tuple(_loaded(name) for name in wanted)
+
+
+@cache
+def _loaded(name: str) -> Pack:
+    return _PACKS[name]()
+
+
+def with_packs(
+    packs: Iterable[Pack], question: Question, comparison: Comparison
+) -> tuple[Comparison, dict[str, float]]:
+    """``comparison`` with what the packs found, which can only make it *different*, and their
+    features."""
+    features: dict[str, float] = {}
+    for pack in packs:
+        opinion: Opinion = pack.opinion(question, comparison)
+        features.update(opinion.features)
+        comparison = replace(
+            comparison,
+            answer="different" if opinion.different else comparison.answer,
+            findings=(*comparison.findings, *opinion.findings),
+        )
+    return comparison, features

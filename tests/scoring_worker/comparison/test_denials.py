@@ -1,0 +1,206 @@
+"""Denials, hypotheses and other people, in every language that is read."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring_worker.comparison.contract import Comparison, Passage, Place, Question
+from scoring_worker.comparison.denials.languages import languages
+from scoring_worker.comparison.denials.places import read_denial
+from scoring_worker.comparison.denials.reading import read
+from scoring_worker.comparison.denials.scopes import scopes_of
+
+SECTIONS = {
+    "words", "prepositions", "verbs", "no", "except", "not", "after", "pseudo", "doubt", "if",
+    "if after", "someone", "close", "and", "none", "unstated", "either", "yes", "no answer",
+    "asks", "asks if", "asks someone", "prefix", "yes said", "no said",
+}  # fmt: skip
+
+
+def denial(entity_type, value, quote, kind="words", **around):
+    at = quote.casefold().index(value.casefold())
+    places = [at]
+    while (at := quote.casefold().find(value.casefold(), at + 1)) >= 0:
+        places.append(at)
+    found = tuple(Place(at, at + len(value)) for at in places)
+    question = Question(entity_type, value, Passage(quote, **around))
+    return read_denial(question, Comparison("same", kind, found))
+
+
+def codes(comparison):
+    return {finding.code for finding in comparison.findings}
+
+
+DENIED = [
+    ("Symptom", "rash", "There was no rash on the trunk."),
+    ("Symptom", "nausea", "He denies vomiting, nausea or chills."),
+    ("Finding", "effusion", "An effusion was not seen."),
+    ("Feature", "parking", "Breakfast is included, but parking is not included."),
+    ("Hobby", "chess", "She never played chess."),
+    ("Licence", "exclusive", "The right is non-exclusive."),
+    ("Member", "Norway", "It is not a member of Norway."),
+    ("Language", "Dutch", "He speaks neither Danish nor Dutch."),
+    ("Ingredient", "sugar", "made without sugar"),
+    ("Covered Damage", "flood", "All damage is covered except flood."),
+    ("Symptom", "Husten", "Der Patient hat keinen Husten."),
+    ("Befund", "Fraktur", "Eine Fraktur wurde ausgeschlossen."),
+    ("Symptôme", "fièvre", "Il n'a pas de fièvre."),
+    ("Symptôme", "toux", "Sans toux ni douleur."),
+    ("Síntoma", "tos", "La paciente niega tos."),
+    ("Sintoma", "febre", "O doente não tem febre."),
+    ("Sintomo", "febbre", "La paziente non ha febbre."),
+    ("Symptoom", "koorts", "De patiënt heeft geen koorts."),
+]
+
+
+@pytest.mark.parametrize(("entity_type", "value", "quote"), DENIED)
+def test_what_is_denied_is_another_value(entity_type, value, quote):
+    compared = denial(entity_type, value, quote)
+    assert compared.answer == "different"
+    assert "denied" in codes(compared)
+
+
+STATED = [
+    ("Symptom", "rash", "The rash has not changed."),
+    ("Symptom", "rash", "No change in the rash."),
+    ("Symptom", "rash", "There is no doubt that he has a rash."),
+    ("Symptom", "cough", "No fever, but a dry cough."),
+    ("Symptom", "cough", "No fever. He has a cough."),
+    ("Symptom", "cough", "She has no fever and she reports a cough."),
+    ("Drug", "aspirin", "Allergies: none\nDrugs: aspirin"),
+    ("Drug", "aspirin", "Smoker: no, takes aspirin"),
+    ("Language", "French", "He speaks not only English but French."),
+    ("Finding", "rods", "Gram negative rods were cultured."),
+    ("Symptom", "Husten", "Kein Fieber, aber Husten."),
+    ("Sprache", "Englisch", "Er spricht nicht nur Deutsch, sondern auch Englisch."),
+    ("Síntoma", "tos", "Sin fiebre, pero con tos."),
+    ("Local", "Porto", "O escritório fica no Porto."),
+    ("Injury", "fracture", "There was no injury except a fracture."),
+]
+
+
+@pytest.mark.parametrize(("entity_type", "value", "quote"), STATED)
+def test_what_is_not_denied_is_not_called_so(entity_type, value, quote):
+    assert denial(entity_type, value, quote).answer == "same"
+
+
+def test_a_denial_before_the_quote_counts():
+    alone = denial("Citizenship", "Peru", "a citizen of Peru")
+    widened = denial("Citizenship", "Peru", "a citizen of Peru", before="The claimant is not ")
+    assert alone.answer == "same"
+    assert widened.answer == "different"
+
+
+def test_a_denial_after_the_quote_counts():
+    assert denial("Drug", "Aspirin", "Aspirin", after=" was discontinued.").answer == "different"
+
+
+def test_a_type_that_asks_for_what_is_denied_is_not_refused():
+    for entity_type in (
+        "Ruled-out Diagnosis",
+        "Not Included",
+        "Ausschlüsse",
+        "What did he not find?",
+    ):
+        compared = denial(entity_type, "pneumonia", "No evidence of pneumonia.")
+        assert compared.answer == "not_comparable"
+        assert codes(compared) == {"denial_asked"}
+
+
+def test_the_type_s_own_word_may_be_what_is_denied():
+    compared = denial("Required Skill", "Cobol", "Cobol is welcome but not required.")
+    assert compared.answer == "different"
+    assert denial("Required Skill", "Cobol", "Cobol is required.").answer == "same"
+
+
+def test_two_denials_leave_it_to_the_judge():
+    compared = denial("Symptom", "pain", "She was never without pain.")
+    assert compared.answer == "not_comparable"
+    assert "denied_twice" in codes(compared)
+
+
+def test_in_romance_languages_two_denials_are_one():
+    assert denial("Sintomo", "febbre", "Non ha nessuna febbre.").answer == "different"
+
+
+@pytest.mark.parametrize(
+    ("value", "quote"),
+    [
+        ("pneumonia", "Pneumonia has not been ruled out."),
+        ("pneumonia", "suspected pneumonia"),
+        ("fire", "If fire breaks out, leave."),
+        ("Pneumonie", "Verdacht auf Pneumonie."),
+        ("neumonía", "Se sospecha neumonía."),
+    ],
+)
+def test_a_hypothesis_is_for_the_judge(value, quote):
+    compared = denial("Diagnosis", value, quote)
+    assert compared.answer == "not_comparable"
+    assert "hypothetical" in codes(compared)
+    assert denial("Suspected Diagnosis", value, quote).answer == "same"
+
+
+def test_what_another_person_has_is_for_the_judge():
+    compared = denial("Diagnosis", "cancer", "His mother had cancer.")
+    assert codes(compared) == {"of_someone_else"}
+    assert denial("Family History", "cancer", "His mother had cancer.").answer == "same"
+
+
+def test_one_place_that_is_not_denied_is_enough():
+    compared = denial("Symptom", "cough", "No cough in May. In June he had a cough.")
+    assert compared.answer == "same"
+    assert codes(compared) == {"denied_elsewhere"}
+
+
+def test_a_person_beside_a_denial_is_only_doubted():
+    compared = denial("Counsel", "Ann Lee", "The motion of Ann Lee was dismissed.", kind="name")
+    assert compared.answer != "different"
+
+
+def test_a_date_beside_a_denied_verb_is_not_denied():
+    assert denial("Due Date", "5 May", "was not paid on 5 May", kind="date").answer == "same"
+    assert denial("Due Date", "5 May", "due not 5 May but 6 May", kind="date").answer == "different"
+
+
+def test_words_in_an_unread_language_are_for_the_judge_and_figures_are_not():
+    polish = {"language": "pl"}
+    assert denial("Objaw", "kaszel", "Pacjent ma kaszel.", **polish).answer == "not_comparable"
+    assert denial("Wiek", "42", "Pacjent ma 42 lata.", kind="number", **polish).answer == "same"
+
+
+def test_generic_types_ask_for_a_mention():
+    assert denial("Organization", "WHO", "The WHO did not come. No WHO.").answer == "same"
+
+
+def test_every_language_file_has_the_same_sections():
+    for code, language in languages().items():
+        assert language.sections.keys() - {"concord"} == SECTIONS, code
+        assert all(phrases for phrases in language.sections.values())
+
+
+def test_a_reading_is_linear_in_hostile_text():
+    for text in (
+        "no " * 20_000,
+        "not without " * 5_000,
+        "if, " * 9_000,
+        "a" * 90_000,
+        ", and" * 9_000,
+    ):
+        scopes = scopes_of(read(Passage(text)))
+        assert all(scope.end - scope.start <= 200 for scope in scopes)
+
+
+@given(st.text(max_size=200), st.text(max_size=60), st.text(max_size=60), st.data())
+def test_nothing_raises(quote, before, after, data):
+    places = tuple(
+        Place(*sorted(pair))
+        for pair in data.draw(
+            st.lists(st.tuples(st.integers(0, len(quote)), st.integers(0, len(quote))), max_size=3)
+        )
+    )
+    question = Question("Symptom", "x", Passage(quote, before, after))
+    compared = read_denial(question, Comparison("same", "words", places))
+    assert compared.places == places
+    assert compared.answer in {"same", "different", "not_comparable"}
