@@ -7,6 +7,7 @@ Weights are read from safetensors only and no code of a model is ever run
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ from .encoders.weights import (
     longest_input,
 )
 from .manifest import MANIFEST_NAME, ModelError, ScorerManifest
+from .packs.contract import Pack
+from .packs.registry import packs_named, packs_of_environment
 from .scorer import Scorer
 from .scorers.encoder import EncoderScorer
 
@@ -43,6 +46,7 @@ def load_scorer(
     precision: PrecisionChoice = "auto",
     threads: int | None = None,
     grader: GraderSettings | None = None,
+    packs: Sequence[str] | None = None,
 ) -> Scorer:
     """The scorer of that name, in that folder, or under that hub id.
 
@@ -52,15 +56,20 @@ def load_scorer(
         precision: "auto" is fp32 on a CPU and bf16 or fp16 on a GPU.
         threads: CPU threads of torch, for the whole process; by default all usable cores.
         grader: settings of "llm" and "cascade"; by default from the environment.
+        packs: names of the packs that a stacked scorer knows of; by default those of
+            SAFEPASSAGE_PACKS, which is none.
 
     Raises:
         ModelError: there is no such scorer, or it is incomplete, altered or unsafe to load.
+        UnknownPack: there is no pack of that name.
     """
     name = str(name_or_path)
+    # First of all: a misspelt pack must not wait for a scorer that has use for it.
+    active = packs_of_environment() if packs is None else packs_named(packs)
     if name == "llm":
         return _load_grader(grader)
     if name == "cascade":
-        return _load_cascade(device, precision, threads, grader)
+        return _load_cascade(device, precision, threads, grader, active)
     use_threads(threads)
     from .scorers.baselines import HHEM_HUB_ID, NLI_HUB_ID, is_hhem, load_hhem  # noqa: PLC0415 (seldom needed)
 
@@ -73,7 +82,7 @@ def load_scorer(
         manifest = manifest.model_copy(update={"name": "nli"})
     else:
         folder, manifest = open_manifest(name)
-    return load_folder(folder, manifest, device=device, precision=precision)
+    return load_folder(folder, manifest, device=device, precision=precision, packs=active)
 
 
 def open_manifest(name_or_path: str | Path) -> tuple[Path, ScorerManifest]:
@@ -104,8 +113,9 @@ def load_folder(
     *,
     device: DeviceChoice = "auto",
     precision: PrecisionChoice = "auto",
+    packs: Sequence[Pack] = (),
 ) -> Scorer:
-    """The scorer that ``manifest`` describes over the files of ``folder``.
+    """The scorer that ``manifest`` describes over the files of ``folder``, with ``packs``.
 
     Raises:
         ModelError: the weights do not fit the manifest.
@@ -115,7 +125,7 @@ def load_folder(
         return EncoderScorer(manifest, encoder)
     from .scorers.default import StackedScorer  # noqa: PLC0415 (its checks are its own dependency)
 
-    return StackedScorer(manifest, encoder)
+    return StackedScorer(manifest, encoder, packs)
 
 
 def load_encoder(
@@ -198,8 +208,15 @@ def _load_cascade(
     precision: PrecisionChoice,
     threads: int | None,
     grader: GraderSettings | None,
+    packs: Sequence[Pack],
 ) -> Scorer:
     from .scorers.cascade import CascadeScorer  # noqa: PLC0415 (brings the grader with it)
 
-    encoder = load_scorer("default", device=device, precision=precision, threads=threads)
+    encoder = load_scorer(
+        "default",
+        device=device,
+        precision=precision,
+        threads=threads,
+        packs=[pack.name for pack in packs],
+    )
     return CascadeScorer(encoder, _load_grader(grader))

@@ -88,6 +88,7 @@ class Settings(BaseSettings):
     # Scoring
     scorer: str = "default"
     shadow_scorer: str | None = None
+    packs: Annotated[tuple[str, ...], NoDecode] = ()
     score_batch_records: int = Field(default=512, ge=1)
 
     # Roles
@@ -112,7 +113,7 @@ class Settings(BaseSettings):
     # How long a case stays with a reviewer who does nothing.
     console_lease_seconds: float = Field(default=300, gt=0)
 
-    @field_validator("entity_types", mode="before")
+    @field_validator("entity_types", "packs", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         if isinstance(value, str):

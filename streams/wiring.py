@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import TYPE_CHECKING
 
 from schemas import Assessment
@@ -109,7 +110,8 @@ async def _align(publisher: Publisher, settings: Settings, resources: AsyncExitS
 async def _score(publisher: Publisher, settings: Settings, resources: AsyncExitStack) -> Source:
     from scoring_worker import load_scorer
 
-    return await score_source(load_scorer, publisher, settings, resources)
+    load = partial(load_scorer, packs=settings.packs)
+    return await score_source(load, publisher, settings, resources)
 
 
 async def score_source(

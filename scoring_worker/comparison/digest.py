@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -12,8 +11,11 @@ from importlib.resources.abc import Traversable
 
 _HEX_DIGITS = 8
 _SUFFIXES = (".py", ".txt", ".json", ".csv")
-LIBRARIES = ("babel", "pint", "py3langid", "python-stdnum", "phonenumbers", "regex", "rapidfuzz")
-"""Libraries whose data or code moves an answer: names of months, units, languages, folding."""
+LIBRARIES = (
+    "anyascii", "babel", "cleanco", "phonenumbers", "pint", "py3langid", "rapidfuzz", "regex",
+    "unicode-rbnf",
+)  # fmt: skip
+"""Libraries whose data or code moves an answer: months, units, languages, forms of companies."""
 
 
 def comparison_digest(packs: Iterable[str] = ()) -> str:
@@ -27,7 +29,6 @@ def _digest(packs: tuple[str, ...]) -> str:
     digest = hashlib.sha256()
     for name in LIBRARIES:
         digest.update(f"{name}={_version(name)};".encode())
-    digest.update(f"unicode={unicodedata.unidata_version};".encode())
     digest.update(f"packs={','.join(packs)};".encode())
     roots = [("comparison", files("scoring_worker.comparison"))]
     if packs:

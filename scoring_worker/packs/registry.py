@@ -6,12 +6,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
 
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
 from scoring_worker.comparison.contract import Comparison, Question
+from scoring_worker.manifest import ModelError
 
 from .contract import Opinion, Pack
 
 
-class UnknownPack(ValueError):
+class UnknownPack(ModelError):
     """A pack was asked for that does not exist; the message lists those that do."""
 
 
@@ -29,6 +33,23 @@ def _contracts() -> Pack:
 
 _PACKS: dict[str, Callable[[], Pack]] = {"contracts": _contracts, "legal": _legal}
 NAMES = tuple(_PACKS)
+
+
+class PackSettings(BaseSettings):
+    """Which packs are at work where nothing else is said: names with commas between."""
+
+    model_config = SettingsConfigDict(env_prefix="SAFEPASSAGE_", frozen=True, extra="ignore")
+
+    packs: str = Field(default="")
+
+
+def packs_of_environment() -> tuple[Pack, ...]:
+    """The packs of ``SAFEPASSAGE_PACKS``.
+
+    Raises:
+        UnknownPack: there is no pack of that name.
+    """
+    return packs_named(PackSettings().packs.split(","))
 
 
 def packs_named(names: Iterable[str]) -> tuple[Pack, ...]:

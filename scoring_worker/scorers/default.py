@@ -24,6 +24,7 @@ from scoring_worker.checks import SHAPES, Examination, examine, rules_digest
 from scoring_worker.encoders.batching import PairFailure
 from scoring_worker.encoders.encoder import Encoder
 from scoring_worker.manifest import ModelError, ScorerManifest
+from scoring_worker.packs.contract import Pack
 from scoring_worker.scorer import Pair
 
 ENCODER = "encoder"
@@ -88,9 +89,13 @@ class Stack(Contract):
 class StackedScorer:
     """Scores with encoder and checks. Thread-safe as far as ``encoder`` is."""
 
-    def __init__(self, manifest: ScorerManifest, encoder: Encoder) -> None:
+    def __init__(
+        self, manifest: ScorerManifest, encoder: Encoder, packs: Sequence[Pack] = ()
+    ) -> None:
         self.manifest = manifest
         self.encoder = encoder
+        self.packs = tuple(packs)
+        """Known, and not asked: these checks carry the lexicons of all packs in any case."""
         self.name = manifest.name
         self.revision = f"{encoder.revision_of(manifest)}-{rules_digest()}"
         self._stack = Stack.of(manifest)

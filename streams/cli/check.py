@@ -54,7 +54,7 @@ def check(
     given = read_input(documents, extractions, responses)
     for line in given.refused:
         complain.print(f"refused {line}", markup=False, soft_wrap=True)
-    loaded = load_scorer(scorer or settings().scorer)
+    loaded = load_scorer(scorer or settings().scorer, packs=settings().packs)
     verdicts = asyncio.run(run_check(given, new_aligner(settings()), loaded))
     _write(verdicts, out)
     counts = Counter(verdict.decision for verdict in verdicts)

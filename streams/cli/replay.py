@@ -111,7 +111,7 @@ def _load(scorer: str | None, thresholds: Path | None) -> Scorer:
     from scoring_worker.evaluation.other_thresholds import Rethresholded, read_thresholds
 
     replaced = read_thresholds(thresholds) if thresholds else None
-    loaded = load_scorer(scorer or settings().scorer)
+    loaded = load_scorer(scorer or settings().scorer, packs=settings().packs)
     return Rethresholded(loaded, replaced) if replaced else loaded
 
 

@@ -131,9 +131,7 @@ def _cues(text: str, tokens: tuple[Token, ...], spoken: tuple[Language, ...]) ->
         sections = frozenset(
             label for reached, labels in found if reached == end for label in labels
         )
-        sure = _is_sure(tokens, at, end, spoken)
-        if sure or not any(language.has("words", tokens[at].text) for language in spoken):
-            cues.append(Cue(at, end, sections, sure))
+        cues.append(Cue(at, end, sections, _is_sure(tokens, at, end, spoken)))
         at = end
     return cues
 

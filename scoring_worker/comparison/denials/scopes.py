@@ -18,47 +18,13 @@ _PART, _LAST_PART = 3, 5
 """Words in a part of a list, and in its last one; what is longer is a clause of its own."""
 _STOPS = frozenset({";", "|", "\t", "!", "?", "•", "▪", "·"})
 _ABBREVIATIONS = frozenset(
-    [
-        "dr",
-        "mr",
-        "ms",
-        "mrs",
-        "prof",
-        "st",
-        "vs",
-        "jr",
-        "sr",
-        "no",
-        "nr",
-        "art",
-        "abs",
-        "inc",
-        "ltd",
-        "co",
-        "corp",
-        "ca",
-        "cf",
-        "mme",
-        "mlle",
-        "sra",
-        "dra",
-        "sig",
-        "dott",
-        "av",
-        "bd",
-        "str",
-        "tel",
-        "fig",
-        "vol",
-        "ed",
-        "resp",
-        "approx",
-        "incl",
-        "excl",
-        "bzw",
+    {
+        "dr", "mr", "ms", "mrs", "prof", "st", "vs", "jr", "sr", "no", "nr", "art", "abs",
+        "inc", "ltd", "co", "corp", "ca", "cf", "mme", "mlle", "sra", "dra", "sig", "dott",
+        "av", "bd", "str", "tel", "fig", "vol", "ed", "resp", "approx", "incl", "excl", "bzw",
         "etc",
-    ]
-)
+    }
+)  # fmt: skip
 """Before a full stop these, and single letters, end no sentence."""
 
 
