@@ -13,6 +13,8 @@ _READ_AS = {
     "rn": "m", "vv": "w", "cl": "d", "ii": "u", "0": "o", "1": "l", "|": "l", "5": "s", "8": "b",
 }  # fmt: skip
 
+_ENDING_LETTERS = frozenset("aeiouyąęаеёиоуыэюяйьіїєαεηιουωςσνsš")
+"""Letters that stand at the end of a name as an ending: vowels, and s and ν in a few languages."""
 _ENDING = re.compile(r"(?:e?s|'s|s')?")
 
 
@@ -47,19 +49,36 @@ def inflects(word: str, other: str) -> bool:
 
 
 def name_inflects(name: str, other: str, language: str | None) -> bool:
-    """Whether ``other`` may be a form of ``name`` in a language whose names take endings.
+    """Whether one may be a form of the other in a language whose names take endings.
 
     ``language`` decides for Latin letters; Cyrillic, Greek, Georgian and Armenian ones always
     may. Elsewhere only the ``s`` of a genitive counts: *Maria* and *Marie* are two names.
     """
-    shorter, longer = sorted((name, other), key=len)
-    if longer.startswith(shorter) and _ENDING.fullmatch(longer[len(shorter) :]):
-        return len(shorter) >= 3
+    base, form = sorted((name, other), key=len)
+    if form.startswith(base) and _ENDING.fullmatch(form[len(base) :]):
+        return len(base) >= 3
     if not declines(name, language):
         return _begins_late(name, other)
-    shared = _shared(name, other)
-    tails = (len(name) - shared, len(other) - shared)
-    return shared >= 3 and shared >= 0.55 * len(name) and tails[0] <= 2 and tails[1] <= 4
+    if language == "fi" and name[:-3] == other[:-3] and {name[-3:], other[-3:]} == {"nen", "sen"}:
+        return True  # Virtanen, Virtasen
+    shared = _shared(base, form)
+    if shared < 3 or shared < 0.5 * len(base) or len(form) - shared > 5:
+        return False
+    return _changes_end(base[shared:], form[shared:], language)
+
+
+def _changes_end(base: str, form: str, language: str | None) -> bool:
+    """Whether a language puts the one end for the other. A consonant for a consonant is another
+    name (Marconi, Marcomi), but where words soften before an ending (Helsinki, Helsingin)."""
+    if not base:
+        return True
+    if len(base) > 2:
+        return False
+    if set(base) <= _ENDING_LETTERS and set(form[:1]) <= _ENDING_LETTERS:
+        return True
+    if len(base) == 2 and base[0] in _ENDING_LETTERS and form.startswith(base[1]):
+        return True  # Marek, Marka; Paweł, Pawła
+    return len(form) > len(base) and language in word_list("softening")
 
 
 def declines(name: str, language: str | None) -> bool:

@@ -73,6 +73,21 @@ def rows_of(key: str, quote: str, words: frozenset[str]) -> list[Row]:
     return sorted(found, key=lambda row: not row.whole)
 
 
+def literal(value: str, quote: str) -> tuple[Place, ...]:
+    """Where ``value`` stands letter by letter, and nothing of a longer token beside it; at most
+    sixteen places. For identifiers with signs that are no separators ("Mg2(1+x)Si")."""
+    places: list[Place] = []
+    at = quote.find(value) if value else -1
+    for _ in range(_MOST):
+        if at < 0 or len(places) == 16:
+            break
+        end = at + len(value)
+        if not _tied_before(quote, at, frozenset()) and not _tied_behind(quote, end):
+            places.append(Place(at, end))
+        at = quote.find(value, end)
+    return tuple(places)
+
+
 def candidates(quote: str) -> list[Candidate]:
     """The first 200 tokens that have a digit."""
     found: list[Candidate] = []

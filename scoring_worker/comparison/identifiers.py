@@ -18,7 +18,7 @@ from schemas import Finding
 from .addresses import Address, address_of, addresses, is_part
 from .check_digits import check_of, isbn_13
 from .contract import Comparison, Passage, Place
-from .identifier_rows import Candidate, candidates, key_of, rows_of
+from .identifier_rows import Candidate, candidates, key_of, literal, rows_of
 from .lists import word_list
 from .name_types import type_words
 from .phones import Match, compare_phones, is_phone
@@ -26,12 +26,14 @@ from .phones import Match, compare_phones, is_phone
 _LONGEST = 128
 _ASKS = word_list("asks_identifier")
 _URLS = word_list("asks_url")
-_NUMBER = frozenset({"number", "no", "nr", "num", "nº", "n°", "#"})
+_NUMBER = frozenset({"number", "no", "nr", "num", "nº", "n°"})
 _COUNTS = frozenset({"of", "von", "de", "di", "count", "amount"})
 _ENDINGS = ("nummer", "kennzeichen", "zeichen", "番号", "编号", "号码", "번호")
 _SHAPE = re.compile(
     r"[A-Z]{1,6}[-/._ ]?[0-9][A-Z0-9./_ -]*|[0-9]+[-/._][A-Z0-9./_-]*[A-Z][A-Z0-9./_-]*"
 )
+# Groups of letters and digits, of which words, figures with decimals and amounts are none.
+_CODE = re.compile(r"(?!\d+[.,]\d{1,2}\Z)[#№]?[^\W_]+(?:[-–‐/_.:() ]{1,3}[^\W_]+){0,15}\)?")
 _MASKED = re.compile(r"[*•●▪#]{2,}|[xX]{3,}")
 
 
@@ -63,13 +65,13 @@ def identifier_of(value: str, entity_type: str) -> Identifier | None:
 
 def _code(bare: str, words: frozenset[str], entity_type: str) -> Identifier | None:
     key = key_of(bare)
-    if len(key) < 2 or not any(map(str.isdigit, key)):
+    if len(key) < 2 or not any(map(str.isdigit, key)) or not _CODE.fullmatch(bare):
         return None
     checked = check_of(key, words)
-    if checked and (checked[1] or checked[0] in words or len(bare.split()) < 9):
+    if checked and (checked[1] or not words.isdisjoint({checked[0], *_ASKS})):
         return Identifier(*_with_check(checked, key))
     if asks_for_identifier(entity_type):
-        return Identifier("code", key) if len(bare.split()) <= 6 else None
+        return Identifier("code", key)
     digits = sum(map(str.isdigit, key))
     mixed = digits >= 3 and len(key) >= 5 and not key.isdigit() and " " not in bare
     return Identifier("code", key) if mixed and _SHAPE.fullmatch(bare.upper()) else None
@@ -124,7 +126,7 @@ def _codes(known: Identifier, value: str, quote: str, words: frozenset[str]) -> 
             c.key for c in candidates(quote) if len(c.key) == 10 and _same_isbn(c.key, known.key)
         }
     rows = [row for key in sorted(keys) for row in rows_of(key, quote, words)]
-    whole = tuple(row.place for row in rows if row.whole)
+    whole = tuple(row.place for row in rows if row.whole) or literal(value.strip(), quote)
     if whole:
         return Comparison("same", "identifier", whole[:16])
     if _MASKED.search(quote) or _MASKED.search(value):

@@ -72,9 +72,13 @@ def without_form(words: Sequence[Word]) -> tuple[Sequence[Word], str]:
     """The words before the form of a company, and that form."""
     for count in range(min(len(words) - 1, _MOST_WORDS), 0, -1):
         tail = "".join(word.keys.plain for word in words[-count:])
-        if tail in _company_forms():
+        if tail in _company_forms() and any(_names(word) for word in words[:-count]):
             return words[:-count], _SAME_FORM.get(tail, tail)
     return words, ""
+
+
+def _names(word: Word) -> bool:
+    return word.keys.plain not in TITLES and word.keys.plain not in PARTICLES
 
 
 def form_at(words: Sequence[Word], position: int) -> str:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Literal
 
 from .lists import word_list
+from .name_parts import CONJUNCTIONS, PARTICLES
 from .segmentation import words_of
 
 NameKind = Literal["person", "organisation", "place"]
@@ -38,6 +39,19 @@ def name_kind(entity_type: str) -> NameKind | None:
     if kind is None and len(words) == 1 and words[0] in _NAME:
         return "person"
     return kind or _solid_kind(entity_type)
+
+
+def looks_like_name(value: str, entity_type: str) -> bool:
+    """Whether ``compare_names`` is the comparator for a value: its type asks for a person, an
+    organisation or a place, or it is two to six words with capitals, small ones aside."""
+    words = words_of(value[:200])
+    if len(value) > 200 or not words or any(word.keys.plain.isdigit() for word in words):
+        return False
+    if name_kind(entity_type):
+        return len(words) <= 12
+    small = PARTICLES | CONJUNCTIONS
+    tall = [value[w.start].isupper() for w in words if w.keys.plain not in small]
+    return 2 <= len(words) <= 6 and bool(tall) and all(tall) and not value.isupper()
 
 
 @lru_cache(maxsize=4_096)

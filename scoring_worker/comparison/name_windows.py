@@ -74,7 +74,8 @@ def relation(part: Word, word: Word, quoted: Quoted) -> Relation:
         return "initial" if mine[:1] == other[:1] else "other_initial"
     if same_but_misread(mine, other):
         return "misread"
-    if _alike(mine, other) and name_inflects(mine, other, quoted.language):
+    latin = mine[:1] < "\u0250"  # other letters tell by themselves whether names take endings
+    if _alike(mine, other) and name_inflects(mine, other, quoted.language if latin else None):
         return "inflected"
     if quoted.kind is None and len(mine) != len(other) and inflects(mine, other):
         return "inflected"  # perhaps no name at all: Resident, Residence
@@ -129,7 +130,7 @@ def _gap(word: Word, following: Word, quoted: Quoted) -> Literal["", " ", ","]:
     """Whether two words may be of one name: with a blank, with a comma, or not ("")."""
     gap = quoted.text[word.end : following.start]
     for side in (word, following):
-        if side.keys.plain in CONJUNCTIONS and len(side.keys.plain) > 1:
+        if side.keys.plain in CONJUNCTIONS and not quoted.text[side.start].isupper():
             return ""
         if not named(side, quoted) and side.keys.plain not in PARTICLES:
             return ""

@@ -9,6 +9,7 @@ gives only in part, in another script or as an acronym is for the judge to read.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from schemas import Finding
 
@@ -24,6 +25,7 @@ from .segmentation import Word, words_of
 from .solid_names import compare_solid, is_solid
 from .words import compare_words, of_spelling, outside_quote, quoted_in_a_row
 
+_UNLIKE = frozenset({"absent", "other", "other_initial"})
 _MOST_PARTS = 12
 _MOST_WINDOWS = 32
 """Places of the quote that are read around, however often the name's words stand there."""
@@ -51,8 +53,9 @@ def compare_names(value: str, passage: Passage, entity_type: str = "") -> Compar
     if is_solid(value):
         return compare_solid(sought, value, words, quote, kind=kind, outside=outside)
     quoted = Quoted(words, quote, _is_flat(quote), passage.language, kind)
-    answer = _in_windows(parts, quoted, entity_type)
-    if answer is None or answer.answer == "different":
+    read = _in_windows(parts, quoted, entity_type)
+    answer = read.comparison if read else None
+    if read is None or read.loose:
         spelt = spelling(sought, value, words, quote)
         if spelt and (answer is None or spelt.verdict != "other"):
             return of_spelling(spelt.verdict, spelt.place, "name", outside)
@@ -81,16 +84,35 @@ def _without_company(
     return Comparison("same", "name", runs.places)
 
 
-def _in_windows(parts: NameParts, quoted: Quoted, entity_type: str) -> Comparison | None:
-    """The best answer of the spans that hold a part of the name; None where none does."""
-    best: Comparison | None = None
+class _Reading(NamedTuple):
+    """``near``: how many parts are there or have something like them in their place. ``loose``:
+    *different* by a word that is like none of them."""
+
+    comparison: Comparison
+    near: int
+    loose: bool
+
+
+def _in_windows(parts: NameParts, quoted: Quoted, entity_type: str) -> _Reading | None:
+    """The answer of the span that holds most of the name, the undecided one of two that hold as
+    much; None where none holds any."""
+    best: _Reading | None = None
     for position in _anchors(parts.core, quoted.words):
-        answer = _read(window_at(parts.core, position, quoted), parts, quoted, entity_type)
+        window = window_at(parts.core, position, quoted)
+        answer = _read(window, parts, quoted, entity_type)
+        unlike = sum(missing.relation in _UNLIKE for missing in window.missing)
+        liked = any(m.relation in {"slip", "other_initial"} for m in window.missing)
+        loose = answer.answer == "different" and not liked
+        read = _Reading(answer, len(parts.core) - unlike, loose)
         if answer.answer == "same":
-            return answer
-        if best is None or (best.answer, answer.answer) == ("different", "not_comparable"):
-            best = answer
+            return read
+        if best is None or _rank(read) > _rank(best):
+            best = read
     return best
+
+
+def _rank(read: _Reading) -> tuple[int, bool]:
+    return read.near, read.comparison.answer == "not_comparable"
 
 
 def _anchors(core: Sequence[Word], words: Sequence[Word]) -> list[int]:

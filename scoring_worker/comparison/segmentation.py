@@ -15,7 +15,7 @@ import regex
 
 from .folding import Keys, keys_of
 
-LONGEST_TEXT = 200_000
+LONGEST_TEXT = 100_000
 """Code points of a text that are read; the words behind them count as not there."""
 _KEPT = 4_096
 """Texts up to this length are kept: several comparators read the same quote."""

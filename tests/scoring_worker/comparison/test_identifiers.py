@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from scoring_worker.comparison.contract import Passage
 from scoring_worker.comparison.identifiers import (
@@ -108,3 +110,43 @@ def test_types_that_ask_for_identifiers(asked: str) -> None:
 @pytest.mark.parametrize("asked", ["Number of Pages", "Amount", "Person", ""])
 def test_types_that_do_not(asked: str) -> None:
     assert not asks_for_identifier(asked)
+
+
+WRITTEN = st.from_regex(r"[A-W]{1,4}-[0-9]{2,4}-[0-9]{2,6}|[A-W]{2}[0-9]{5,12}", fullmatch=True)
+AROUND = st.sampled_from(
+    [("", ""), ("No. ", "."), ("(", ")"), ("Invoice: ", ", due 4 May"), ("号", "号")]
+)
+
+
+@given(WRITTEN, AROUND)
+def test_an_identifier_is_found_with_other_separators(
+    identifier: str, around: tuple[str, str]
+) -> None:
+    before, after = around
+    for written in (identifier, identifier.replace("-", " "), identifier.replace("-", "/")):
+        quote = f"{before}{written}{after}"
+        found = compare_identifiers(identifier, Passage(quote), "Invoice Number")
+        assert found.answer == "same"
+        assert quote[found.places[0].start : found.places[0].end] == written
+
+
+@given(WRITTEN, AROUND, st.data())
+def test_an_identifier_with_a_character_cut_or_changed_is_different(
+    identifier: str, around: tuple[str, str], data: st.DataObject
+) -> None:
+    at = data.draw(st.integers(0, len(identifier) - 1))
+    put = data.draw(st.sampled_from(["", *"0123456789ABXO"]))
+    assume(identifier[at] not in {"-", put})
+    cut = f"{identifier[:at]}{put}{identifier[at + 1 :]}"
+    quote = f"{around[0]}{identifier}{around[1]}"
+    found = compare_identifiers(cut, Passage(quote), "Invoice Number")
+    assert found.answer == "different"
+    assert found.rivals
+
+
+@given(st.text(max_size=200), st.text(max_size=300), st.text(max_size=40))
+def test_any_text_is_compared_without_an_error(value: str, quote: str, asked: str) -> None:
+    identifier_of(value, asked)
+    found = compare_identifiers(value, Passage(quote, before=quote, heading=asked), asked)
+    for place in (*found.places, *found.rivals):
+        assert 0 <= place.start < place.end <= len(quote)

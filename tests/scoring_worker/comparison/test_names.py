@@ -3,9 +3,33 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from scoring_worker.comparison.contract import Comparison, Passage
+from scoring_worker.comparison.folding import keys_of
 from scoring_worker.comparison.names import compare_names
+
+PEOPLE = {
+    "Latn": "Jonathan Whitfield",
+    "Cyrl": "Григорий Тихонов",
+    "Grek": "Σταύρος Δημητρίου",
+    "Armn": "Տիգրան Մարտիրոսյան",
+    "Geor": "თამარ ქავთარაძე",
+    "Arab": "يوسف الخطيب",
+    "Hebr": "יוסף גולדשטיין",
+    "Deva": "सुनीता चौधरी",
+    "Beng": "সুচিত্রা মুখার্জি",
+    "Taml": "செல்வராஜ் முருகன்",
+    "Telu": "లక్ష్మి నారాయణ",
+    "Hang": "박서연 대표",
+    "Hani": "欧阳文静",
+    "Kana": "スズキ タロウ",
+    "Thai": "สมชาย ใจดี",
+    "Ethi": "ታደሰ በቀለ",
+    "Khmr": "សុខា ចាន់",
+    "Mymr": "အောင်ကျော်",
+}
 
 
 def compare(value: str, quote: str, entity_type: str = "Person") -> Comparison:
@@ -126,3 +150,27 @@ def test_a_name_beside_the_quote_is_not_quoted() -> None:
     found = compare_names("Anna Berg", passage, "Person")
     assert found.answer == "not_comparable"
     assert "outside_quote" in [finding.code for finding in found.findings]
+
+
+@given(st.sampled_from(sorted(PEOPLE)), st.data())
+def test_a_name_with_one_letter_changed_is_never_the_same(script: str, data: st.DataObject) -> None:
+    name = PEOPLE[script]
+    letters = [at for at, letter in enumerate(name) if letter.isalpha()]
+    at = data.draw(st.sampled_from(letters))
+    other = data.draw(st.sampled_from(sorted({c.lower() for c in name if c.isalpha()})))
+    changed = f"{name[:at]}{other}{name[at + 1 :]}"
+    assume(keys_of(changed).plain != keys_of(name).plain)  # accents are noted and no more
+    for quote in (name, f"({name}), 2020"):
+        found = compare(changed, quote, "Name")
+        assert found.answer != "same"
+        assert found.findings
+
+
+@given(st.sampled_from(["Meier", "Jansen", "Whitfield", "Okonkwo", "Delacroix"]), st.data())
+def test_a_changed_surname_is_different(surname: str, data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(surname) - 1))
+    letter = data.draw(st.sampled_from("aeghkmopqtxyz"))
+    other = f"{surname[:at]}{letter}{surname[at + 1 :]}"
+    assume(letter != surname[at].lower() and not other.endswith(f"{surname[:-1]}s"))
+    quote = f"It was signed by Martha {surname} for the board of the bank."
+    assert compare(f"Martha {other.capitalize()}", quote).answer == "different"
