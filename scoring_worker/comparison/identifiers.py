@@ -33,7 +33,9 @@ _SHAPE = re.compile(
     r"[A-Z]{1,6}[-/._ ]?[0-9][A-Z0-9./_ -]*|[0-9]+[-/._][A-Z0-9./_-]*[A-Z][A-Z0-9./_-]*"
 )
 # Groups of letters and digits, of which words, figures with decimals and amounts are none.
-_CODE = re.compile(r"(?!\d+[.,]\d{1,2}\Z)[#№]?[^\W_]+(?:[-–‐/_.:() ]{1,3}[^\W_]+){0,15}\)?")
+_CODE = re.compile(
+    r"(?!\d+[.,]\d+ ?[^\W\d_]{0,5}\Z)[#№]?[^\W_]+(?:[-–‐/_.:() ]{1,3}[^\W_]+){0,15}\)?"
+)
 _MASKED = re.compile(r"[*•●▪#]{2,}|[xX]{3,}")
 
 
@@ -99,7 +101,11 @@ def compare_identifiers(value: str, passage: Passage, entity_type: str = "") -> 
     other as a rival and ``identifier_differs`` or ``identifier_longer``. A wrong check digit is a
     finding (``check_digit``) and never an answer. Never raises; linear in the quote.
     """
-    known = identifier_of(value, entity_type) or Identifier("code", key_of(value[:_LONGEST]))
+    known = identifier_of(value, entity_type)
+    if known is None:
+        if len(value) > _LONGEST:
+            return _undecided("identifier_long", f"longer than {_LONGEST} characters")
+        known = Identifier("code", key_of(value))
     checks = _check_finding(known)
     if not known.key:
         return Comparison("not_comparable", "identifier")

@@ -15,7 +15,7 @@ from .acronyms import spelling
 from .agreement import inflects, same_but_misread, with_hangul_particle
 from .contract import Comparison, Kind, Passage, Place
 from .runs import MOST_PLACES, Runs, runs_of
-from .segmentation import Word, words_of
+from .segmentation import LONGEST_TEXT, Word, words_of
 
 _MOST_NAMED = 8
 """Missing words that a finding names."""
@@ -57,6 +57,9 @@ def quoted_in_a_row(
 ) -> Comparison | None:
     """The answer where the quote holds the words of ``value`` in a row, or the value has none;
     None where the words have to be looked at one by one."""
+    if len(value) > LONGEST_TEXT:
+        finding = Finding(code="value_too_long", detail=f"longer than {LONGEST_TEXT} characters")
+        return Comparison("not_comparable", kind, findings=(finding,))
     if not sought:
         return _literally(value.strip(), passage.quote, kind)
     runs = runs_of(sought, quoted)

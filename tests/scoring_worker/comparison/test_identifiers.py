@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from scoring_worker.comparison.contract import Passage
@@ -26,6 +26,9 @@ from scoring_worker.comparison.identifiers import (
         ("42", "Number of Pages", None),
         ("42", "Amount", None),
         ("15mg", "Dose", None),
+        ("10.53g", "Weight", None),
+        ("18,252.01 EUR", "VAT Amount", None),
+        ("October, 2008", "Release date of ISBN 1-933305-92-4", None),
         ("2021-05-04", "Date", None),
         ("bob@example.com", "Contact", "email"),
         ("https://example.com/a", "Source", "url"),
@@ -118,6 +121,7 @@ AROUND = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(WRITTEN, AROUND)
 def test_an_identifier_is_found_with_other_separators(
     identifier: str, around: tuple[str, str]
@@ -130,6 +134,7 @@ def test_an_identifier_is_found_with_other_separators(
         assert quote[found.places[0].start : found.places[0].end] == written
 
 
+@settings(deadline=None)
 @given(WRITTEN, AROUND, st.data())
 def test_an_identifier_with_a_character_cut_or_changed_is_different(
     identifier: str, around: tuple[str, str], data: st.DataObject
@@ -144,6 +149,7 @@ def test_an_identifier_with_a_character_cut_or_changed_is_different(
     assert found.rivals
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200), st.text(max_size=300), st.text(max_size=40))
 def test_any_text_is_compared_without_an_error(value: str, quote: str, asked: str) -> None:
     identifier_of(value, asked)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring_worker.comparison.language import language_of, language_of_document, script_of
@@ -52,6 +52,7 @@ def test_scripts(text: str, script: str) -> None:
     assert script_of(text) == script
 
 
+@settings(deadline=None)
 @given(st.text(max_size=500))
 def test_any_text_has_an_answer(text: str) -> None:
     code, confidence = language_of(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from scoring_worker.comparison.contract import Comparison, Passage
@@ -152,6 +152,7 @@ def test_a_name_beside_the_quote_is_not_quoted() -> None:
     assert "outside_quote" in [finding.code for finding in found.findings]
 
 
+@settings(deadline=None)
 @given(st.sampled_from(sorted(PEOPLE)), st.data())
 def test_a_name_with_one_letter_changed_is_never_the_same(script: str, data: st.DataObject) -> None:
     name = PEOPLE[script]
@@ -166,6 +167,7 @@ def test_a_name_with_one_letter_changed_is_never_the_same(script: str, data: st.
         assert found.findings
 
 
+@settings(deadline=None)
 @given(st.sampled_from(["Meier", "Jansen", "Whitfield", "Okonkwo", "Delacroix"]), st.data())
 def test_a_changed_surname_is_different(surname: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(surname) - 1))

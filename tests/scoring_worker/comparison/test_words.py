@@ -5,10 +5,11 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring_worker.comparison.contract import Comparison, Passage, Place
+from scoring_worker.comparison.identifiers import compare_identifiers
 from scoring_worker.comparison.names import compare_names
 from scoring_worker.comparison.segmentation import words_of
 from scoring_worker.comparison.words import compare_words
@@ -26,6 +27,7 @@ def codes(comparison: Comparison) -> list[str]:
     return [finding.code for finding in comparison.findings]
 
 
+@settings(deadline=None)
 @given(st.sampled_from(sorted(SENTENCES)), st.data())
 def test_what_is_cut_out_at_the_edges_of_words_is_the_same_and_there(
     language: str, data: st.DataObject
@@ -41,6 +43,7 @@ def test_what_is_cut_out_at_the_edges_of_words_is_the_same_and_there(
         assert place in found.places
 
 
+@settings(deadline=None)
 @given(st.sampled_from(sorted(SENTENCES)), st.sampled_from(["NFD", "NFKD", "upper", "blanks"]))
 def test_the_way_of_writing_changes_nothing(language: str, way: str) -> None:
     quote = SENTENCES[language]
@@ -53,6 +56,7 @@ def test_the_way_of_writing_changes_nothing(language: str, way: str) -> None:
     assert compare(value, quote).answer == "same"
 
 
+@settings(deadline=None)
 @given(st.sampled_from(LOCALES), st.data())
 def test_a_name_of_cldr_is_found_in_a_sentence(language: str, data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(NAMES[language]))
@@ -66,6 +70,7 @@ def test_a_name_of_cldr_is_found_in_a_sentence(language: str, data: st.DataObjec
     assert place in found.places
 
 
+@settings(deadline=None)
 @given(st.sampled_from(LOCALES), st.data())
 def test_two_names_of_cldr_are_never_the_same(language: str, data: st.DataObject) -> None:
     name, other = data.draw(st.lists(st.sampled_from(NAMES[language]), min_size=2, max_size=2))
@@ -74,6 +79,7 @@ def test_two_names_of_cldr_are_never_the_same(language: str, data: st.DataObject
         assert compare(name, other).answer != "same"
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300), st.text(max_size=300), st.text(max_size=40))
 def test_any_text_is_compared_without_an_error(value: str, quote: str, around: str) -> None:
     passage = Passage(quote, before=around, after=around, heading=around)
@@ -148,3 +154,20 @@ def test_words_beside_the_quote_are_not_quoted() -> None:
     found = compare_words("old mill", Passage("was let", before="The old mill "))
     assert found.answer == "not_comparable"
     assert "outside_quote" in codes(found)
+
+
+@pytest.mark.parametrize(
+    "piece", ["a", "a ", "aa ", "A. ", "1-", "漢", "a@", "a\u0301", "\u202e", "\ud800"]
+)
+def test_long_texts_of_one_piece_are_answered(piece: str) -> None:
+    quote = (piece * 20_000)[:20_000]
+    for value in ("王小明", f"{quote[:10_001]}b"):
+        passage = Passage(quote)
+        for compared in (compare_words, compare_names, compare_identifiers):
+            assert compared(value, passage, "Name").answer != "same"
+
+
+def test_what_is_too_long_to_be_read_is_never_the_same() -> None:
+    quote = "a " * 60_000
+    for compared in (compare_words, compare_names, compare_identifiers):
+        assert compared(quote, Passage(quote), "Name").answer == "not_comparable"
