@@ -55,8 +55,7 @@ def _topics() -> str:
 def _kept(topic: Topic) -> str:
     if topic.compacted:
         return "latest of each key"
-    forever = topic.config.get("retention.ms") == "-1"
-    return "for ever" if forever else "the broker's retention"
+    return "for ever" if topic.kept_days is None else f"{topic.kept_days} days"
 
 
 def _commands() -> str:

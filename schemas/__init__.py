@@ -27,7 +27,7 @@ from .report import (
     Stage,
     Warning,
 )
-from .review import Review, ReviewDecision
+from .review import Review, ReviewDecision, StandingDecision
 from .schema_field import SchemaField
 from .verdict import Decision, Finding, Reason, ReviewTrail, ScorerTrail, Verdict
 
@@ -67,6 +67,7 @@ __all__ = [
     "ScorerTrail",
     "Span",
     "Stage",
+    "StandingDecision",
     "Surroundings",
     "Usage",
     "Verdict",

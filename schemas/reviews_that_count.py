@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from .ids import stable_id
+from .ids import canonical_json, stable_id
 from .review import Review
 from .verdict import Verdict
 
@@ -19,9 +19,14 @@ JUDGED = frozenset(("supports", "insufficient", "corrected"))
 
 
 def case_id(verdict: Verdict) -> str:
-    """One extraction in one version of a document's text is one case, whoever scored it."""
+    """One extraction with one value in one version of a document's text is one case, whoever
+    scored it: what was decided on a case holds until its text or its value changes."""
     digest = verdict.document.digest if verdict.document else ""
-    return stable_id("case", verdict.doc_id, digest, verdict.extraction_id)
+    corrected = verdict.review.corrects if verdict.review else None
+    extracted = verdict.value if corrected is None else corrected
+    return stable_id(
+        "case", verdict.doc_id, digest, verdict.extraction_id, canonical_json(extracted)
+    )
 
 
 def moment(when: datetime) -> datetime:

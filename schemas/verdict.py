@@ -63,7 +63,7 @@ class ScorerTrail(Contract):
 
 class ReviewTrail(Contract):
     """The person who decided in place of the scorer. Of the verdicts on one extraction, those
-    with a review outrank those without."""
+    with a review that stands outrank those without."""
 
     review_id: EventId
     reviewer: str
@@ -71,6 +71,13 @@ class ReviewTrail(Contract):
     """The value as extracted, where the reviewer replaced it."""
     retracts: EventId | None = None
     """The id of the accepted verdict that this one takes back."""
+    judged: EventId | None = None
+    """The id of the scorer's verdict that the decision was applied to."""
+    stands: bool = True
+    """False where the decision was taken back: the next scorer's verdict counts again."""
+    in_place: bool = False
+    """Whether the decision stood before and that verdict was withheld for it: this one then is
+    the only verdict of its judgement."""
 
 
 class Verdict(Event):

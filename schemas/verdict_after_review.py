@@ -5,11 +5,36 @@ Pure, and a function of what the topics hold, so that a restart comes to the sam
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .base import Json
 from .hypothesis import hypothesis
 from .ids import canonical_json, stable_id
-from .review import Review
+from .review import Review, StandingDecision
+from .reviews_that_count import case_id, in_order, standing
 from .verdict import Decision, Reason, ReviewTrail, Verdict
+
+
+def decision_on(judged: Verdict, reviews: Sequence[Review]) -> StandingDecision | None:
+    """What the ``reviews`` of a case come to, applied to a scorer's verdict on it.
+
+    None where nobody ever decided: skips leave everything as it was.
+    """
+    causes = in_order(review for review in reviews if review.decision != "skipped")
+    if not causes:
+        return None
+    stands = standing(reviews)
+    return StandingDecision.model_validate(
+        {
+            "case_id": case_id(judged),
+            "doc_id": judged.doc_id,
+            "decision": stands.decision if stands else None,
+            "value": stands.value if stands else None,
+            "reviewer": (stands or causes[-1]).reviewer,
+            "review_id": causes[-1].id,
+            "judged": judged.id,
+        }
+    )
 
 
 def next_verdict(
@@ -18,42 +43,82 @@ def next_verdict(
     """The verdict to publish, or None where downstream already knows.
 
     Args:
-        judged: the scorer's verdict that the reviewers saw.
+        judged: the scorer's verdict that the decision is applied to.
         standing: the decision that stands (see `schemas.reviews_that_count`).
         cause: the review that made it stand: the last one on the case.
         published: the latest verdict that a review of this case led to before.
     """
-    decision, value, reasons = _wanted(judged, standing)
+    wanted = _wanted(judged, standing)
     current = published or judged
-    if (decision, canonical_json(value)) == (current.decision, canonical_json(current.value)):
+    if _says(current) == _compared(wanted):
         return None
-    corrected = standing is not None and standing.decision == "corrected"
+    trail = ReviewTrail(
+        review_id=cause.id,
+        reviewer=cause.reviewer,
+        corrects=judged.value if _corrects(standing) else None,
+        retracts=current.id if current.decision == "accepted" else None,
+        judged=judged.id,
+        stands=standing is not None,
+    )
+    return _reviewed(judged, wanted, stable_id("reviewed-verdict", judged.id, cause.id), trail)
+
+
+def verdict_in_place(judged: Verdict, decision: StandingDecision) -> Verdict | None:
+    """What to publish instead of a scorer's new verdict on a case that a person decided before,
+    or None where the two agree (a person's standing decision outranks every later scorer's)."""
+    wanted = _wanted(judged, decision)
+    if _says(judged) == _compared(wanted):
+        return None
+    trail = ReviewTrail(
+        review_id=decision.review_id,
+        reviewer=decision.reviewer,
+        corrects=judged.value if _corrects(decision) else None,
+        judged=judged.id,
+        in_place=True,
+    )
+    name = stable_id("verdict-in-place", judged.id, decision.review_id)
+    return _reviewed(judged, wanted, name, trail)
+
+
+_Wanted = tuple[Decision, Json, tuple[Reason, ...]]
+
+
+def _reviewed(judged: Verdict, wanted: _Wanted, name: str, trail: ReviewTrail) -> Verdict:
+    decision, value, reasons = wanted
+    corrected = trail.corrects is not None
     fields = dict(judged)
     fields |= {
-        "id": stable_id("reviewed-verdict", judged.id, cause.id),
+        "id": name,
         "decision": decision,
         "value": value,
         "hypothesis": hypothesis(judged.entity_type, value) if corrected else judged.hypothesis,
         "reasons": reasons,
-        "review": ReviewTrail(
-            review_id=cause.id,
-            reviewer=cause.reviewer,
-            corrects=judged.value if corrected else None,
-            retracts=current.id if current.decision == "accepted" else None,
-        ),
+        "review": trail,
     }
     return Verdict.model_validate(fields)
 
 
-def _wanted(judged: Verdict, standing: Review | None) -> tuple[Decision, Json, tuple[Reason, ...]]:
+def _wanted(judged: Verdict, stands: Review | StandingDecision | None) -> _Wanted:
     machine = judged.decision, judged.value, judged.reasons
-    if standing is None:
+    if stands is None:
         return machine
-    if standing.decision == "corrected":
-        return "accepted", standing.value, ("review_corrected",)
+    if stands.decision == "corrected":
+        return "accepted", stands.value, ("review_corrected",)
     accepted = judged.decision == "accepted"
-    if standing.decision == "supports" and not accepted:
+    if stands.decision == "supports" and not accepted:
         return "accepted", judged.value, ("review_confirmed",)
-    if standing.decision == "insufficient" and accepted:
+    if stands.decision == "insufficient" and accepted:
         return "quarantined", judged.value, ("review_rejected",)
     return machine
+
+
+def _corrects(stands: Review | StandingDecision | None) -> bool:
+    return stands is not None and stands.decision == "corrected"
+
+
+def _says(verdict: Verdict) -> tuple[Decision, str]:
+    return verdict.decision, canonical_json(verdict.value)
+
+
+def _compared(wanted: _Wanted) -> tuple[Decision, str]:
+    return wanted[0], canonical_json(wanted[1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from schemas import (
@@ -19,6 +19,7 @@ from schemas import (
     Response,
     Review,
     ScorerRelease,
+    StandingDecision,
     Verdict,
     Warning,
 )
@@ -27,32 +28,48 @@ from schemas import (
 @dataclass(frozen=True, slots=True)
 class Topic:
     """``name`` without the configured prefix. ``single`` topics have one partition: their order
-    is total. ``compacted`` ones keep the latest record of each key for ever."""
+    is total. ``compacted`` ones keep the latest record of each key for ever, others keep a record
+    for ``kept_days`` (None: for ever)."""
 
     name: str
     model: type[Event]
+    kept_days: int | None
     single: bool = False
     compacted: bool = False
-    config: dict[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def retention_ms(self) -> int:
+        """``kept_days`` as the broker's ``retention.ms``; -1 is for ever."""
+        return -1 if self.kept_days is None else self.kept_days * DAY_MILLISECONDS
 
 
-DOCUMENTS = Topic("documents", Document)
-RESPONSES = Topic("responses", Response)
-EXTRACTIONS = Topic("extractions", Extraction)
-MANIFESTS = Topic("manifests", ExtractionManifest)
-CLAIMS = Topic("claims", Claim)
-ALIGNMENTS = Topic("alignments", AlignedExtraction)
-ACCEPTED = Topic("accepted", Verdict)
-QUARANTINE = Topic("quarantine", Verdict)
-SHADOW = Topic("shadow", Verdict)
+# No topic is left to the broker's default. A week, which that usually is, took accepted verdicts
+# away from under reviews that are kept for ever, and the console published them all again.
+DAY_MILLISECONDS = 24 * 3600 * 1000
+FOR_EVER = None
+YEAR = 365  # what a replay, a late reviewer or a role that stood still goes back to
+QUARTER = 90  # measurements
+
+DOCUMENTS = Topic("documents", Document, YEAR)
+RESPONSES = Topic("responses", Response, YEAR)
+EXTRACTIONS = Topic("extractions", Extraction, YEAR)
+MANIFESTS = Topic("manifests", ExtractionManifest, YEAR)
+CLAIMS = Topic("claims", Claim, YEAR)
+ALIGNMENTS = Topic("alignments", AlignedExtraction, YEAR)
+# The results: for as long as anybody may ask for them.
+ACCEPTED = Topic("accepted", Verdict, FOR_EVER)
+QUARANTINE = Topic("quarantine", Verdict, FOR_EVER)
+SHADOW = Topic("shadow", Verdict, QUARTER)
 # What people decided is training data, and cannot be made again.
-REVIEWS = Topic("reviews", Review, config={"retention.ms": "-1"})
-REPORTS = Topic("reports", DocumentReport)
-DEAD_LETTERS = Topic("dead-letters", DeadLetter)
+REVIEWS = Topic("reviews", Review, FOR_EVER)
+# What follows from it, one small record a case: every score and align worker holds all of them.
+DECISIONS = Topic("decisions", StandingDecision, FOR_EVER, single=True, compacted=True)
+REPORTS = Topic("reports", DocumentReport, YEAR)
+DEAD_LETTERS = Topic("dead-letters", DeadLetter, YEAR)
 # A chain that lost its beginning proves nothing about what it began with.
-AUDIT = Topic("audit", AuditBlock, config={"retention.ms": "-1"})
-WARNINGS = Topic("warnings", Warning, single=True)
-SCORERS = Topic("scorers", ScorerRelease, single=True, compacted=True)
+AUDIT = Topic("audit", AuditBlock, FOR_EVER)
+WARNINGS = Topic("warnings", Warning, QUARTER, single=True)
+SCORERS = Topic("scorers", ScorerRelease, FOR_EVER, single=True, compacted=True)
 
 RoleName = Literal["extract", "align", "score", "review", "report"]
 ROLE_NAMES: tuple[RoleName, ...] = get_args(RoleName)
@@ -63,7 +80,7 @@ READ_BY: Mapping[RoleName, tuple[Topic, ...]] = {
     "extract": (DOCUMENTS, RESPONSES),
     "align": (EXTRACTIONS, CLAIMS),
     "score": (ALIGNMENTS,),
-    "review": (ACCEPTED, QUARANTINE, REVIEWS),
+    "review": (ACCEPTED, QUARANTINE, REVIEWS, DECISIONS),
     "report": (MANIFESTS, ACCEPTED, QUARANTINE, DEAD_LETTERS),
 }
 
@@ -78,6 +95,7 @@ ALL_TOPICS = (
     QUARANTINE,
     SHADOW,
     REVIEWS,
+    DECISIONS,
     REPORTS,
     DEAD_LETTERS,
     AUDIT,
@@ -101,7 +119,8 @@ class Access:
         return tuple(dict.fromkeys((*self.reads, *self.writes)))
 
 
-# `align` and `review` read documents at single offsets, when no cache has a text.
+# `align` and `review` read documents at single offsets, when no cache has a text. `align` and
+# `score` obey `decisions`, by which a quote that was not found may have been accepted before.
 ACCESS: Mapping[str, Access] = {
     "extract": Access(
         reads=READ_BY["extract"],
@@ -109,12 +128,12 @@ ACCESS: Mapping[str, Access] = {
         groups=("extract",),
     ),
     "align": Access(
-        reads=(*READ_BY["align"], DOCUMENTS, RESPONSES),
-        writes=(ALIGNMENTS, QUARANTINE, DEAD_LETTERS),
+        reads=(*READ_BY["align"], DECISIONS, DOCUMENTS, RESPONSES),
+        writes=(ALIGNMENTS, ACCEPTED, QUARANTINE, DEAD_LETTERS),
         groups=("align",),
     ),
     "score": Access(
-        reads=(*READ_BY["score"], SCORERS),
+        reads=(*READ_BY["score"], DECISIONS, SCORERS),
         writes=(ACCEPTED, QUARANTINE, SHADOW, DEAD_LETTERS),
         groups=("score",),
     ),
@@ -125,7 +144,7 @@ ACCESS: Mapping[str, Access] = {
     ),
     "review": Access(
         reads=(*READ_BY["review"], DOCUMENTS, RESPONSES),
-        writes=(REVIEWS, ACCEPTED, QUARANTINE),
+        writes=(REVIEWS, DECISIONS, ACCEPTED, QUARANTINE),
     ),
 }
 
@@ -143,4 +162,8 @@ def topic_config(topic: Topic, max_record_bytes: int) -> dict[str, str]:
     """
     limit = max_record_bytes * (2 if topic is DEAD_LETTERS else 1)
     policy = "compact" if topic.compacted else "delete"
-    return {"cleanup.policy": policy, "max.message.bytes": str(limit), **topic.config}
+    return {
+        "cleanup.policy": policy,
+        "max.message.bytes": str(limit),
+        "retention.ms": str(topic.retention_ms),
+    }

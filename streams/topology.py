@@ -104,8 +104,23 @@ def extract_role(
     return Role("extract", "extract", READ_BY["extract"], step, lanes=lanes)
 
 
-def align_role(aligner: Aligner, store: DocumentStore) -> Role:
-    """``extractions`` and ``claims`` to ``alignments``; what is not found to ``quarantine``."""
+Settle = Callable[[Verdict], Verdict]
+"""A judgement to what is published of it: a person may have decided the case before."""
+
+
+def as_judged(verdict: Verdict) -> Verdict:
+    """Publish what was judged: nobody decided anything, as in a replay."""
+    return verdict
+
+
+def align_role(aligner: Aligner, store: DocumentStore, *, settle: Settle = as_judged) -> Role:
+    """``extractions`` and ``claims`` to ``alignments``; what is not found to ``quarantine``, or
+    where a person's decision puts it (``settle``)."""
+
+    def publish(result: AlignedExtraction | Verdict) -> list[Outgoing]:
+        if isinstance(result, Verdict):
+            return [route(settle(result))]
+        return [Outgoing(ALIGNMENTS, result.extraction.doc_id, result)]
 
     async def align_document(
         ref: DocumentRef, events: Sequence[Extraction | Claim]
@@ -129,11 +144,11 @@ def align_role(aligner: Aligner, store: DocumentStore) -> Role:
             if ref := received.event.document:
                 by_document[ref].append(position)
             else:
-                outcomes[position] = _publish_alignment(_without_reference(received.event))
+                outcomes[position] = publish(_without_reference(received.event))
         for ref, positions in by_document.items():
             events = [batch[position].event for position in positions]
             for position, result in zip(positions, await align_document(ref, events), strict=True):
-                outcomes[position] = _publish_alignment(result)
+                outcomes[position] = publish(result)
         return [outcomes[position] for position in range(len(batch))]
 
     return Role("align", "align", READ_BY["align"], step, lanes=ALIGN_LANES, batch=ALIGN_BATCH)
@@ -144,6 +159,7 @@ def score_role(
     *,
     batch: int,
     observe: Callable[[Sequence[AlignedExtraction]], None] = lambda _: None,
+    settle: Settle = as_judged,
 ) -> Role:
     """``alignments`` to ``accepted`` or ``quarantine``; ``observe`` is told of what was scored.
 
@@ -155,7 +171,8 @@ def score_role(
         aligned = [entry.event for entry in received]
         assessments = await assess([Pair.of(event) for event in aligned])
         observe(aligned)
-        return [[route(judge(e, a))] for e, a in zip(aligned, assessments, strict=True)]
+        judged = [judge(e, a) for e, a in zip(aligned, assessments, strict=True)]
+        return [[route(settle(verdict))] for verdict in judged]
 
     return Role("score", "score", READ_BY["score"], step, batch=batch)
 
@@ -187,9 +204,3 @@ def _without_text(
 def _without_reference(event: Extraction | Claim) -> Verdict:
     extraction = event if isinstance(event, Extraction) else event.extraction("")
     return undetermined(extraction, "document_missing", None, "the event names no document")
-
-
-def _publish_alignment(result: AlignedExtraction | Verdict) -> list[Outgoing]:
-    if isinstance(result, Verdict):
-        return [route(result)]
-    return [Outgoing(ALIGNMENTS, result.extraction.doc_id, result)]

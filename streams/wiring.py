@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scoring_worker import Pair, Scorer
 
     from .delivery.source import Source
-    from .release.live_scorer import ScoreSource
+    from .verdicts.standing_decisions import StandingDecisions
 
 # Models and their libraries take seconds to import: a role imports what it uses, when it starts.
 # ruff: noqa: PLC0415
@@ -100,11 +100,15 @@ async def _extract(publisher: Publisher, settings: Settings, resources: AsyncExi
 async def _align(publisher: Publisher, settings: Settings, resources: AsyncExitStack) -> Source:
     from .delivery.faust_source import FaustSource
     from .topology import align_role
+    from .verdicts.standing_decisions import HeldToDecisions
 
     aligner = new_aligner(settings)
     resources.callback(aligner.close)
-    role = align_role(aligner, await document_store(settings, resources))
-    return FaustSource(role, delivery(role, publisher, settings), settings)
+    decisions = await _decisions(settings, resources)
+    store = await document_store(settings, resources)
+    role = align_role(aligner, store, settle=decisions.settle)
+    source = FaustSource(role, delivery(role, publisher, settings), settings)
+    return HeldToDecisions(source, decisions, settings)
 
 
 async def _score(publisher: Publisher, settings: Settings, resources: AsyncExitStack) -> Source:
@@ -119,7 +123,7 @@ async def score_source(
     publisher: Publisher,
     settings: Settings,
     resources: AsyncExitStack,
-) -> ScoreSource:
+) -> Source:
     """The score role with the released scorer, or with SAFEPASSAGE_SCORER where none is.
 
     Raises:
@@ -131,6 +135,7 @@ async def score_source(
     from .release.releases import releases_in_force
     from .release.shadow import ShadowScoring
     from .topology import score_role
+    from .verdicts.standing_decisions import HeldToDecisions
 
     held = await releases_in_force(settings)
     released, shadowed = held.live, held.releases.get("shadow")
@@ -144,9 +149,24 @@ async def score_source(
         shadow.change_to(shadowed.scorer, shadowed.revision)
     else:
         shadow.change_to(settings.shadow_scorer, None)
-    role = score_role(live.assess, batch=settings.score_batch_records, observe=shadow.offer)
+    decisions = await _decisions(settings, resources)
+    role = score_role(
+        live.assess,
+        batch=settings.score_batch_records,
+        observe=shadow.offer,
+        settle=decisions.settle,
+    )
     batches = BatchSource(role, delivery(role, publisher, settings), settings)
-    return ScoreSource(batches, live, shadow, settings, held)
+    source = ScoreSource(batches, live, shadow, settings, held)
+    return HeldToDecisions(source, decisions, settings)
+
+
+async def _decisions(settings: Settings, resources: AsyncExitStack) -> StandingDecisions:
+    from .verdicts.standing_decisions import decisions_in_force
+
+    decisions = await decisions_in_force(settings)
+    resources.callback(decisions.close)
+    return decisions
 
 
 def assess_off_the_loop(scorer: Scorer) -> Assess:

@@ -69,9 +69,15 @@ async def _write_verdicts(
 ) -> None:
     from streams.kafka.records import Received
     from streams.verdicts.each_once import VERDICT_TOPICS, read_verdicts
+    from streams.verdicts.latest import latest_verdicts
 
     chosen = [t for t in VERDICT_TOPICS if topic in (VerdictTopic.all, t.name)]
-    async for result in read_verdicts(settings(), chosen, follow=follow, every_revision=not latest):
+    results = (
+        latest_verdicts(settings(), chosen)
+        if latest
+        else read_verdicts(settings(), chosen, follow=follow)
+    )
+    async for result in results:
         if not isinstance(result, Received):
             counts["problem"] += 1
             complain.print(str(result), markup=False, soft_wrap=True)

@@ -12,25 +12,24 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import structlog
 
-from schemas import Review, ReviewDecision, Verdict, stable_id
+from schemas import Review, ReviewDecision, StandingDecision, Verdict, stable_id
 from schemas.base import Json
 from schemas.reviews_that_count import case_id as case_of
-from schemas.reviews_that_count import moment, opinions
-from schemas.verdict_after_review import next_verdict
+from schemas.reviews_that_count import opinions
 from streams.kafka.publisher import Publisher, PublishFailed
 from streams.kafka.records import Outgoing
 from streams.runtime import metrics
 from streams.settings import Settings
-from streams.topics import ACCEPTED, QUARANTINE, REVIEWS
+from streams.topics import REVIEWS
 
 from .index.queue import CHECK_EVERY, CaseFilter, Leases
 from .index.store import Case, CaseStore
+from .outcomes import Outcomes
 from .session import Session
 
 log = structlog.get_logger(__name__)
@@ -79,18 +78,20 @@ class ReviewDesk:
         self.leases = Leases(settings.console_lease_seconds)
         self.ready = False
         self._publisher = publisher
-        self._grace = settings.console_grace_seconds
-        self._due: dict[str, float] = {}
+        self._outcomes = Outcomes(store, publisher, settings.console_grace_seconds)
         self._saving: set[str] = set()
 
     def note_verdict(self, verdict: Verdict, at: int) -> None:
         """A verdict came in on a topic."""
-        self.store.add_verdict(verdict, at)
+        self._outcomes.judged(self.store.add_verdict(verdict, at), verdict)
 
     def note_review(self, review: Review) -> None:
         """A review was saved, by us or in an earlier life."""
-        case = self.store.add_review(review)
-        self._due[case] = moment(review.decided_at).timestamp() + self._grace
+        self._outcomes.reviewed(self.store.add_review(review), review)
+
+    def note_decision(self, decision: StandingDecision) -> None:
+        """The effect of a decision is out, in an earlier life."""
+        self.store.add_decision(decision)
 
     def next_case(self, session: Session, wanted: CaseFilter) -> Case | None:
         """The case to judge next: the one that is open in this session, as long as it belongs
@@ -165,19 +166,12 @@ class ReviewDesk:
         return review
 
     async def publish_due(self) -> None:
-        """Publish what follows from decisions whose grace is over.
+        """Publish what follows from decisions whose grace is over (see `Outcomes`).
 
         Raises:
             PublishFailed: the broker does not take them; they stay due.
         """
-        now = time.time()
-        for case_id in [case for case, due in self._due.items() if due <= now]:
-            due = self._due[case_id]
-            if verdict := self._follows(case_id):
-                await self._publish_verdict(verdict)
-            if self._due[case_id] == due:  # no other decision came meanwhile
-                del self._due[case_id]
-            await asyncio.sleep(0)  # after a restart every case ever reviewed is due
+        await self._outcomes.publish_due()
 
     def _open_case(self, session: Session, wanted: CaseFilter) -> str | None:
         held = self.leases.held_by(session.id)
@@ -232,22 +226,6 @@ class ReviewDesk:
         self.note_review(review)
         metrics.REVIEWS.labels(review.decision).inc()
         log.info("reviewed", review_id=review.id, verdict_id=review.verdict.id)
-
-    def _follows(self, case_id: str) -> Verdict | None:
-        case = self.store.case(case_id)
-        causes = [r for r in case.reviews if r.decision != "skipped"] if case else []
-        if case is None or not causes:
-            return None
-        stands = case.standing
-        judged = (stands or causes[-1]).verdict
-        return next_verdict(judged, stands, causes[-1], self.store.published(case_id))
-
-    async def _publish_verdict(self, verdict: Verdict) -> None:
-        topic = ACCEPTED if verdict.decision == "accepted" else QUARANTINE
-        if refused := await self._publisher.publish([Outgoing(topic, verdict.doc_id, verdict)]):
-            log.error("reviewed_verdict_refused", verdict_id=verdict.id, error=refused[0])
-        self.store.add_verdict(verdict, int(time.time() * 1000))
-        log.info("reviewed_verdict", verdict_id=verdict.id, decision=verdict.decision)
 
 
 def _seen(sending: asyncio.Future[dict[int, str]]) -> None:

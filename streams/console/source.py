@@ -13,7 +13,7 @@ import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
 from agents.document_store import DocumentStore
-from schemas import Review, Verdict
+from schemas import Event, Review, StandingDecision, Verdict
 from streams.kafka.clients import new_reader
 from streams.kafka.publisher import Publisher, PublishFailed
 from streams.kafka.reading import POLL_MILLISECONDS, assign, ends, to_record
@@ -23,7 +23,7 @@ from streams.runtime.errors import OperatorError
 from streams.runtime.health import quiet_server
 from streams.runtime.progress import Progress
 from streams.settings import Settings
-from streams.topics import READ_BY, REVIEWS, RoleName
+from streams.topics import READ_BY, RoleName
 
 from .desk import ReviewDesk
 from .index.measures import open_cases
@@ -49,6 +49,7 @@ class ReviewSource:
         self._publisher = publisher
         self._settings = settings
         self._texts = DocumentTexts(texts)
+        self._models = {settings.topic(topic.name): topic.model for topic in READ_BY[ROLE]}
 
     async def run(self, stop: asyncio.Event) -> None:
         """Serve until ``stop`` is set.
@@ -91,12 +92,19 @@ class ReviewSource:
         consumer = new_reader(self._settings)
         await consumer.start()
         try:
-            await assign(consumer, [self._settings.topic(topic.name) for topic in READ_BY[ROLE]])
+            assigned = await assign(consumer, list(self._models))
+            # The reviews first: of a verdict that nobody will be shown only the figures are kept,
+            # unless it is known by then that somebody decided on it.
+            later = [tp for tp in assigned if self._models[tp.topic] is Verdict]
+            consumer.pause(*later)
             while not ending.is_set():
                 await self._read_batch(consumer, desk)
                 for tp in [tp for tp in missing if not desk.ready]:
                     if await consumer.position(tp) >= missing[tp]:
                         del missing[tp]
+                if later and missing.keys() <= set(later):
+                    consumer.resume(*later)
+                    later = []
                 if not missing and not desk.ready:
                     desk.ready = True
                     log.info("console_ready", **open_cases(desk.store))
@@ -114,7 +122,7 @@ class ReviewSource:
         for message in messages:
             record = to_record(message)
             try:
-                _note_record(desk, record, reviews=self._settings.topic(REVIEWS.name))
+                _note_record(desk, record, self._models[record.topic])
             except UnreadableRecord as error:
                 log.warning(
                     "unreadable_record", **record.coordinates.model_dump(), problem=str(error)
@@ -133,11 +141,14 @@ class ReviewSource:
                 await asyncio.wait_for(ending.wait(), OUTCOME_SECONDS)
 
 
-def _note_record(desk: ReviewDesk, record: Record, *, reviews: str) -> None:
-    if record.topic == reviews:
-        desk.note_review(decode(record, Review).event)
-    else:
-        desk.note_verdict(decode(record, Verdict).event, record.timestamp)
+def _note_record(desk: ReviewDesk, record: Record, model: type[Event]) -> None:
+    match decode(record, model).event:
+        case Verdict() as verdict:
+            desk.note_verdict(verdict, record.timestamp)
+        case Review() as review:
+            desk.note_review(review)
+        case StandingDecision() as decision:
+            desk.note_decision(decision)
 
 
 def _listen(settings: Settings) -> socket.socket:

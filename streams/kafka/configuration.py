@@ -15,6 +15,8 @@ from streams.topics import Topic, topic_config
 
 FOR_EVER = -1
 
+Severity = Literal["failed", "warning"]
+
 
 @dataclass(frozen=True, slots=True)
 class TopicProblem:
@@ -23,7 +25,7 @@ class TopicProblem:
     topic: str
     problem: str
     remedy: str
-    severity: Literal["failed", "warning"] = "failed"
+    severity: Severity = "failed"
 
 
 async def configuration_problems(
@@ -67,19 +69,24 @@ def _differences(
         return
     needed = _number(wanted.get("retention.ms"))
     kept = _number(found.get("retention.ms"))
+    # What is kept for ever is needed for ever; elsewhere a shorter time may be chosen knowingly.
+    severity: Severity = "failed" if needed == FOR_EVER else "warning"
     if needed is not None and kept is not None and _longer(needed, kept):
-        yield _problem(name, "retention.ms", str(kept), wanted["retention.ms"])
+        yield _problem(name, "retention.ms", str(kept), wanted["retention.ms"], severity)
     size = _number(found.get("retention.bytes"))
     if needed is not None and size is not None and size != FOR_EVER:
-        yield _problem(name, "retention.bytes", str(size), str(FOR_EVER))
+        yield _problem(name, "retention.bytes", str(size), str(FOR_EVER), severity)
 
 
-def _problem(name: str, key: str, found: str, wanted: str) -> TopicProblem:
+def _problem(
+    name: str, key: str, found: str, wanted: str, severity: Severity = "failed"
+) -> TopicProblem:
     return TopicProblem(
         name,
         f"has {key}={found} instead of {wanted}",
         f"kafka-configs.sh --alter --entity-type topics --entity-name {name} "
         f"--add-config {key}={wanted}",
+        severity,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 
 import stamina
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
@@ -53,7 +53,7 @@ async def read_topics(
     *,
     start: Mapping[TopicPartition, int] | None = None,
     partitions: Sequence[int] | None = None,
-) -> AsyncIterator[Record]:
+) -> AsyncGenerator[Record, None]:
     """Every record of ``topics`` from the earliest offset (or from ``start``) to the end as it
     is now. Records of one partition come in order.
 
@@ -75,7 +75,7 @@ async def follow_topics(
     topics: Sequence[Topic],
     *,
     start: Mapping[TopicPartition, int] | None = None,
-) -> AsyncIterator[Record]:
+) -> AsyncGenerator[Record, None]:
     """Every record of ``topics`` from the earliest offset (or from ``start``), without end.
 
     Raises:

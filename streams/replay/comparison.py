@@ -17,7 +17,8 @@ from streams.kafka.records import Received
 from streams.labels.from_reviews import labels, read_reviews, reviewed_cases
 from streams.settings import Settings
 from streams.topics import Topic
-from streams.verdicts.each_once import VERDICT_TOPICS, LatestPerExtraction, read_verdicts
+from streams.verdicts.each_once import VERDICT_TOPICS, read_verdicts
+from streams.verdicts.latest import LatestPerExtraction
 
 from .report_schema import (
     Agreement,

@@ -15,7 +15,7 @@ from streams.kafka.reading import ends, read_topics
 from streams.kafka.records import UnreadableRecord, decode
 from streams.runtime.errors import OperatorError
 from streams.settings import Settings
-from streams.topics import ALIGNMENTS, CLAIMS, EXTRACTIONS, Topic
+from streams.topics import ALIGNMENTS, CLAIMS, EXTRACTIONS, QUARTER, Topic
 
 Origin = Literal["alignments", "extractions"]
 ORIGIN_TOPICS: dict[Origin, tuple[Topic, ...]] = {
@@ -88,12 +88,12 @@ class ReplayState(Event):
 
 def verdicts_topic(replay_id: str) -> Topic:
     """Where a replay's verdicts go."""
-    return Topic(f"replay-{replay_id}-verdicts", Verdict)
+    return Topic(f"replay-{replay_id}-verdicts", Verdict, QUARTER)
 
 
 def progress_topic(replay_id: str) -> Topic:
     """Where a replay notes how far it is."""
-    return Topic(f"replay-{replay_id}-progress", ReplayState, single=True)
+    return Topic(f"replay-{replay_id}-progress", ReplayState, QUARTER, single=True)
 
 
 def parse_offsets(text: str) -> dict[int, tuple[int | None, int | None]]:

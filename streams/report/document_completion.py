@@ -11,6 +11,7 @@ from schemas import (
     DocumentReport,
     Event,
     ExtractionManifest,
+    ReviewTrail,
     Verdict,
 )
 from schemas.verdict import Decision, Reason
@@ -89,7 +90,9 @@ class Tally:
         """Count ``event``, whose record stands at ``source``; returns the documents that it
         closes, and what nobody waits for."""
         match event:
-            case ExtractionManifest() | Verdict(review=None) | DeadLetter(extraction_id=str()):
+            case Verdict(review=ReviewTrail(in_place=False)):
+                about = None  # what a person said afterwards; the report has the scorer's verdict
+            case ExtractionManifest() | Verdict() | DeadLetter(extraction_id=str()):
                 about = _document(event)
             case _:
                 about = None

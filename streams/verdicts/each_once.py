@@ -9,6 +9,7 @@ instead of one of the two being chosen in silence.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
@@ -73,7 +74,7 @@ class Deduplicator:
     def admit(self, received: Received[Verdict]) -> Received[Verdict] | Conflict | None:
         """The verdict where its id is new; None for a repetition."""
         verdict = received.event
-        key, said = _key(verdict.id), substance(verdict)
+        key, said = digest_of(verdict.id), substance(verdict)
         known = self._seen.get(key)
         if known is None:
             self._remember(key, said, received.record.coordinates)
@@ -89,31 +90,6 @@ class Deduplicator:
             self._seen.popitem(last=False)
 
 
-class LatestPerExtraction:
-    """Which record holds the verdict that counts for each extraction, across revisions.
-
-    A person's decision outranks any scorer's; otherwise the later record wins.
-    """
-
-    def __init__(self) -> None:
-        self._latest: dict[bytes, tuple[_Rank, Coordinates]] = {}
-
-    def note(self, received: Received[Verdict]) -> None:
-        """Count ``received``, which was let through by a `Deduplicator`."""
-        key, rank = _key(received.event.extraction_id), _rank(received)
-        known = self._latest.get(key)
-        if known is None or known[0] < rank:
-            self._latest[key] = rank, received.record.coordinates
-
-    def holds(self, received: Received[Verdict]) -> bool:
-        """Whether ``received`` is its extraction's verdict."""
-        known = self._latest.get(_key(received.event.extraction_id))
-        return known is not None and known[1] == received.record.coordinates
-
-
-_Rank = tuple[bool, int, str, int, int]
-
-
 def substance(verdict: Verdict) -> bytes:
     """A digest of what ``verdict`` says, without where it came from (16 bytes)."""
     said = verdict.model_dump_json(exclude=_PROVENANCE)  # type: ignore[arg-type]
@@ -125,40 +101,19 @@ async def read_verdicts(
     topics: Sequence[Topic] = VERDICT_TOPICS,
     *,
     follow: bool = False,
-    every_revision: bool = True,
 ) -> AsyncIterator[Result]:
     """The verdicts on ``topics`` as they are now, each once; with ``follow``, and what comes.
 
-    Without ``every_revision`` there is one verdict for each extraction, whatever number of
-    scorers judged it; the topics are then read twice, and cannot be followed: a verdict that
-    was handed out cannot be taken back.
-
     Raises:
-        ValueError: ``follow`` without ``every_revision``.
         UnknownTopic: a topic is missing.
     """
-    if every_revision:
-        async for result in _once(settings, topics, follow):
-            yield result
-        return
-    if follow:
-        raise ValueError("one verdict per extraction is known only at the end: do not follow")
-    latest = LatestPerExtraction()
-    async for result in _once(settings, topics, follow=False):
-        if isinstance(result, Received):
-            latest.note(result)
-    async for result in _once(settings, topics, follow=False):
-        if not isinstance(result, Received) or latest.holds(result):
-            yield result
-
-
-async def _once(settings: Settings, topics: Sequence[Topic], follow: bool) -> AsyncIterator[Result]:
     records = (follow_topics if follow else read_topics)(settings, topics)
     deduplicator = Deduplicator()
-    async for record in records:
-        result = _result(record, deduplicator)
-        if result is not None:
-            yield result
+    async with contextlib.aclosing(records):
+        async for record in records:
+            result = _result(record, deduplicator)
+            if result is not None:
+                yield result
 
 
 def _result(record: Record, deduplicator: Deduplicator) -> Result | None:
@@ -168,11 +123,6 @@ def _result(record: Record, deduplicator: Deduplicator) -> Result | None:
         return Unread(record.coordinates, str(error))
 
 
-def _rank(received: Received[Verdict]) -> _Rank:
-    record = received.record
-    reviewed = received.event.review is not None
-    return reviewed, record.timestamp, record.topic, record.partition, record.offset
-
-
-def _key(identifier: str) -> bytes:
+def digest_of(identifier: str) -> bytes:
+    """A small key for an id."""
     return hashlib.sha256(identifier.encode()).digest()[:16]

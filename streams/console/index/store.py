@@ -14,7 +14,7 @@ from typing import Any
 
 import zstandard
 
-from schemas import Review, Verdict
+from schemas import Review, StandingDecision, Verdict
 from schemas.reviews_that_count import JUDGED, case_id, moment, opinions, standing
 
 from .queue import CaseFilter, lot, margin
@@ -22,7 +22,7 @@ from .selection import ANY_SKIP, order, select
 from .tables import SCHEMA
 
 _COMPRESSOR = zstandard.ZstdCompressor(level=1)
-UNKNOWN_TIME = 0
+UNKNOWN_TIME = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,11 @@ class Case:
     pool: str | None
     settled: bool
     reviews: tuple[Review, ...]
+
+    @property
+    def held(self) -> bool:
+        """Whether the topics still hold the verdict, and not only the reviews of it."""
+        return self.at != UNKNOWN_TIME
 
     @property
     def sampled(self) -> bool:
@@ -102,6 +107,22 @@ class CaseStore:
         self._settle(case)
         return case
 
+    def add_decision(self, decision: StandingDecision) -> None:
+        """Note that the effect of a case's reviews is out, and up to which review."""
+        self.connection.execute(
+            "INSERT OR REPLACE INTO decisions VALUES (?, ?, ?)",
+            (decision.case_id, decision.review_id, decision.judged),
+        )
+
+    def carried_out(self, case: str) -> tuple[str, str] | None:
+        """The last review of a case whose effect is out, and the verdict it was applied to."""
+        row = self._one("SELECT review_id, judged FROM decisions WHERE case_id = ?", case)
+        return (str(row[0]), str(row[1])) if row else None
+
+    def reviewed(self, case: str) -> bool:
+        """Whether anybody ever reviewed the case."""
+        return self._one("SELECT 1 FROM reviews WHERE case_id = ?", case) is not None
+
     def case(self, case: str) -> Case | None:
         """The case of this id, if there is something to show."""
         row = self._one("SELECT at, pool, settled FROM cases WHERE id = ?", case)
@@ -155,14 +176,22 @@ class CaseStore:
 
     def published(self, case: str) -> Verdict | None:
         """The latest verdict that the reviews of a case led to."""
-        row = self._one("SELECT verdict FROM published WHERE case_id = ?", case)
+        row = self._one(
+            "SELECT verdict FROM published WHERE case_id = ? ORDER BY at DESC, rowid DESC", case
+        )
         return Verdict.model_validate_json(_unpacked(row[0])) if row else None
+
+    def answered(self, case: str, judged: str) -> bool:
+        """Whether a decision was already applied to this verdict of a scorer, or to one that it
+        does not name."""
+        query = "SELECT 1 FROM published WHERE case_id = ? AND judged IN (?, '')"
+        return self._one(query, case, judged) is not None
 
     def _add_published(self, case: str, verdict: Verdict, at: int) -> None:
         self.connection.execute(
-            "INSERT INTO published VALUES (?, ?, ?) ON CONFLICT (case_id) DO UPDATE "
+            "INSERT INTO published VALUES (?, ?, ?, ?) ON CONFLICT (case_id, judged) DO UPDATE "
             "SET at = excluded.at, verdict = excluded.verdict WHERE excluded.at >= at",
-            (case, at, _packed(verdict.to_json())),
+            (case, _judged(verdict), at, _packed(verdict.to_json())),
         )
 
     def _put_case(self, case: str, verdict: Verdict, at: int) -> None:
@@ -192,7 +221,7 @@ class CaseStore:
                 pool,
             ),
         )
-        if pool or self._one("SELECT 1 FROM reviews WHERE case_id = ?", case):
+        if pool or self.reviewed(case):
             self.connection.execute(
                 "INSERT OR REPLACE INTO bodies VALUES (?, ?)", (case, _packed(verdict.to_json()))
             )
@@ -230,6 +259,10 @@ class CaseStore:
     def _one(self, query: str, *values: object) -> tuple[Any, ...] | None:
         row: tuple[Any, ...] | None = self.connection.execute(query, values).fetchone()
         return row
+
+
+def _judged(verdict: Verdict) -> str:
+    return (verdict.review and verdict.review.judged) or ""
 
 
 def _packed(raw: bytes) -> bytes:

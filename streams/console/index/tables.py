@@ -32,7 +32,13 @@ CREATE TABLE reviews (
     at INTEGER NOT NULL,
     review BLOB NOT NULL
 );
-CREATE TABLE published (case_id TEXT PRIMARY KEY, at INTEGER NOT NULL, verdict BLOB NOT NULL);
+-- What the reviews of a case led to, the latest for each scorer's verdict they were applied to.
+CREATE TABLE published (
+    case_id TEXT NOT NULL, judged TEXT NOT NULL, at INTEGER NOT NULL, verdict BLOB NOT NULL,
+    PRIMARY KEY (case_id, judged)
+);
+-- The reviews whose effect is out, however long ago: the verdicts themselves may have expired.
+CREATE TABLE decisions (case_id TEXT PRIMARY KEY, review_id TEXT NOT NULL, judged TEXT NOT NULL);
 
 -- Derived from the reviews of a case whenever one is added.
 CREATE TABLE opinions (

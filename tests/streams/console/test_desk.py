@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from schemas import Review, Verdict
+from schemas import Review, StandingDecision, Verdict
 from streams.console import desk as desk_module
 from streams.console.desk import (
     Answer,
@@ -24,10 +24,10 @@ from streams.console.session import Session
 from streams.kafka.publisher import PublishFailed
 from streams.kafka.records import Outgoing
 from streams.settings import Settings
-from streams.topics import ACCEPTED, QUARANTINE, REVIEWS
+from streams.topics import ACCEPTED, DECISIONS, QUARANTINE, REVIEWS
 from tests.streams.doubles import FakePublisher
 
-from .cases import verdict
+from .cases import review, verdict
 
 ANA = Session("session-a", "Ana", 0)
 BEN = Session("session-b", "Ben", 0)
@@ -53,12 +53,15 @@ def answer(
 
 def restarted(publisher: FakePublisher, *verdicts: Verdict, grace: float = 0) -> ReviewDesk:
     """A new process that reads what the first one left on the topics."""
-    desk = new_desk(publisher, *verdicts, grace=grace)
-    for at, out in enumerate(publisher.published, start=1_000):
+    desk = new_desk(publisher, grace=grace)
+    for out in publisher.published:
         if isinstance(out.event, Review):
             desk.note_review(out.event)
-        elif isinstance(out.event, Verdict):
-            desk.note_verdict(out.event, at)
+        elif isinstance(out.event, StandingDecision):
+            desk.note_decision(out.event)
+    published = [out.event for out in publisher.published if isinstance(out.event, Verdict)]
+    for at, one in enumerate([*verdicts, *published]):
+        desk.note_verdict(one, at)
     return desk
 
 
@@ -303,3 +306,91 @@ async def test_a_refused_spot_check_is_retracted_from_what_was_accepted() -> Non
     await desk.publish_due()
     (retracted,) = publisher.to(QUARANTINE)
     assert retracted.review.retracts == passed.id
+
+
+async def test_decisions_on_verdicts_that_passed_their_retention_are_inert() -> None:
+    publisher = FakePublisher()
+    desk = new_desk(publisher)
+    desk.note_review(review(verdict(1)))
+    desk.note_review(review(verdict(2), "corrected", value="Ann Leigh"))
+    await desk.publish_due()
+    assert publisher.to(ACCEPTED) == []
+    assert [decision.decision for decision in publisher.to(DECISIONS)] == ["supports", "corrected"]
+
+
+async def test_an_acceptance_that_expired_before_its_verdict_is_not_published_again() -> None:
+    publisher = FakePublisher()
+    desk = new_desk(publisher, verdict(1))
+    case = desk.next_case(ANA, STOPPED)
+    assert case is not None
+    await desk.decide(ANA, answer(case.id))
+    await desk.publish_due()
+    (accepted,) = publisher.to(ACCEPTED)
+    publisher.published = [out for out in publisher.published if out.event is not accepted]
+    await restarted(publisher, verdict(1)).publish_due()
+    assert publisher.to(ACCEPTED) == []
+
+
+async def test_an_undo_of_a_decision_that_expired_is_still_carried_out() -> None:
+    publisher = FakePublisher()
+    desk = new_desk(publisher, verdict(1))
+    case = desk.next_case(ANA, STOPPED)
+    assert case is not None
+    saved = await desk.decide(ANA, answer(case.id))
+    await desk.publish_due()
+    later = restarted(publisher, verdict(1))
+    await later.undo(ANA, saved.id)
+    await later.publish_due()
+    assert publisher.to(DECISIONS)[-1].decision is None
+    assert [v.review.retracts for v in publisher.to(QUARANTINE)] == [publisher.to(ACCEPTED)[0].id]
+
+
+async def test_a_decision_is_noted_only_after_its_verdict_is_out() -> None:
+    refused = FakePublisher(refuse=lambda out: None)
+    desk = new_desk(refused, verdict(1))
+    case = desk.next_case(ANA, STOPPED)
+    assert case is not None
+    await desk.decide(ANA, answer(case.id))
+    await desk.publish_due()
+    topics = [out.topic for out in refused.published]
+    assert topics == [REVIEWS, ACCEPTED, DECISIONS]
+
+
+@pytest.mark.parametrize("decision", ["insufficient", "supports", "corrected"])
+async def test_a_case_that_a_scorer_judges_again_is_held_to_the_decision_and_not_queued(
+    decision: str,
+) -> None:
+    publisher = FakePublisher()
+    first, again = (verdict(1, score=0.4), verdict(1, score=0.9, revision="scorer-2"))
+    if decision == "supports":
+        first, again = again, first
+    desk = new_desk(publisher, first, sample=1)
+    case = desk.next_case(ANA, CaseFilter())
+    assert case is not None
+    value = "Ann Leigh" if decision == "corrected" else None
+    await desk.decide(ANA, answer(case.id, decision, value))
+    await desk.publish_due()
+    before = len(publisher.to(ACCEPTED) + publisher.to(QUARANTINE))
+    desk.note_verdict(again, 500)
+    await desk.publish_due()
+    assert desk.next_case(BEN, CaseFilter()) is None
+    held = (publisher.to(ACCEPTED) + publisher.to(QUARANTINE))[before:] or publisher.to(ACCEPTED)
+    wanted = "quarantined" if decision == "insufficient" else "accepted"
+    assert held[-1].decision == wanted
+    assert held[-1].review.judged == again.id
+    retracted = again.id if again.decision == "accepted" else None
+    assert held[-1].review.retracts == retracted
+    count = len(publisher.published)
+    await restarted(publisher, first, again).publish_due()
+    assert len(publisher.published) == count
+
+
+async def test_a_case_comes_back_where_its_value_changed() -> None:
+    desk = new_desk(FakePublisher(), verdict(1))
+    case = desk.next_case(ANA, STOPPED)
+    assert case is not None
+    await desk.decide(ANA, answer(case.id, "insufficient"))
+    desk.note_verdict(verdict(1, value="Ann Lea"), 500)
+    back = desk.next_case(BEN, STOPPED)
+    assert back is not None
+    assert back.verdict.value == "Ann Lea"

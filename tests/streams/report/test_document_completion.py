@@ -15,6 +15,7 @@ from schemas import (
     Event,
     Extraction,
     ExtractionManifest,
+    ReviewTrail,
     Verdict,
     text_digest,
     undetermined,
@@ -182,3 +183,20 @@ def test_every_document_is_reported_once_in_any_order_of_events(
     for report in reader.reports:
         judged = shape[int(report.document.id[1:])]
         assert (report.undetermined, report.dead_lettered) == (sum(judged), judged.count(False))
+
+
+def test_a_verdict_in_place_of_a_scorers_counts_and_one_that_came_after_does_not():
+    document = ref()
+    judged = verdict(document, "a")
+    trail = ReviewTrail(review_id="r", reviewer="Ada", judged=judged.id)
+    after = judged.model_copy(update={"id": "after", "review": trail})
+    instead = after.model_copy(
+        update={"id": "instead", "review": trail.model_copy(update={"in_place": True})}
+    )
+    reader = Reader()
+    reader.read(manifest(document, "a"))
+    reader.read(after)
+    assert reader.reports == []
+    reader.read(instead)
+    (report,) = reader.reports
+    assert report.verdict_ids == ("instead",)

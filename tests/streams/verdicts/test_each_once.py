@@ -9,19 +9,18 @@ import sys
 
 import pytest
 
-from schemas import ReviewTrail, Usage
+from schemas import Usage
 from streams.kafka.records import Received
 from streams.settings import Settings
 from streams.topics import ACCEPTED, QUARANTINE
 from streams.verdicts.each_once import (
     Conflict,
     Deduplicator,
-    LatestPerExtraction,
     Unread,
     read_verdicts,
 )
 from tests.stack import environment
-from tests.streams.judged import FakeScorer, aligned, publish, received, verdict
+from tests.streams.judged import aligned, publish, received, verdict
 
 
 def test_repetition_is_held_back():
@@ -67,28 +66,8 @@ def test_memory_of_ids_is_bounded():
     assert deduplicator.admit(received(verdict(1), 10)) is not None
 
 
-def test_latest_revision_of_an_extraction_counts():
-    latest = LatestPerExtraction()
-    old = received(verdict(1), 5)
-    new = received(verdict(1, FakeScorer(revision="fake-2")), 8)
-    latest.note(new)
-    latest.note(old)
-    assert latest.holds(new)
-    assert not latest.holds(old)
-
-
-def test_person_outranks_a_later_scorer():
-    latest = LatestPerExtraction()
-    person = verdict(1).model_copy(
-        update={"id": "by-a-person", "review": ReviewTrail(review_id="r", reviewer="Ada")}
-    )
-    latest.note(received(person, 5))
-    latest.note(received(verdict(1, FakeScorer(revision="fake-9")), 50))
-    assert latest.holds(received(person, 5))
-
-
-async def read(settings: Settings, **options: bool) -> list:
-    return [result async for result in read_verdicts(settings, **options)]
+async def read(settings: Settings) -> list:
+    return [result async for result in read_verdicts(settings)]
 
 
 async def test_topics_are_read_once_each_with_conflicts_and_unreadable_records(kafka: Settings):
@@ -105,22 +84,6 @@ async def test_topics_are_read_once_each_with_conflicts_and_unreadable_records(k
     assert {type(problem) for problem in problems} == {Conflict, Unread}
     conflicts = {problem.verdict_id for problem in problems if isinstance(problem, Conflict)}
     assert conflicts == {verdict(3).id}
-
-
-async def test_one_verdict_per_extraction_across_revisions(kafka: Settings):
-    newer = FakeScorer(revision="fake-2", stop=frozenset({"May 2"}))
-    await publish(kafka, ACCEPTED, [verdict(1), verdict(2)])
-    await publish(kafka, QUARANTINE, [verdict(2, newer)])
-    results = await read(kafka, every_revision=False)
-    assert {r.event.extraction_id: r.event.scorer_revision for r in results} == {
-        "extraction-1": "fake-1",
-        "extraction-2": "fake-2",
-    }
-
-
-async def test_what_was_handed_out_cannot_be_taken_back(kafka: Settings):
-    with pytest.raises(ValueError, match="do not follow"):
-        await read(kafka, every_revision=False, follow=True)
 
 
 async def test_following_hands_out_what_comes_later(kafka: Settings):

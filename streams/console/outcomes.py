@@ -1,0 +1,95 @@
+"""What decisions lead to: verdicts once the grace is over, and a note that they are out.
+
+The note, on ``decisions``, makes old decisions inert. Reviews are kept for ever; the verdicts that
+they led to may not be, and a console that finds none of them must not publish them as new.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import structlog
+
+from schemas import Review, StandingDecision, Verdict
+from schemas.reviews_that_count import moment
+from schemas.verdict_after_review import decision_on, next_verdict
+from streams.kafka.publisher import Publisher
+from streams.kafka.records import Outgoing
+from streams.topics import ACCEPTED, DECISIONS, QUARANTINE
+
+from .index.store import Case, CaseStore
+
+log = structlog.get_logger(__name__)
+
+
+class Outcomes:
+    """Which cases are due, and what is published of them. ``grace`` is in seconds."""
+
+    def __init__(self, store: CaseStore, publisher: Publisher, grace: float) -> None:
+        self._store = store
+        self._publisher = publisher
+        self._grace = grace
+        self._due: dict[str, float] = {}
+
+    def reviewed(self, case_id: str, review: Review) -> None:
+        """A review of the case was saved, by us or in an earlier life."""
+        self._due[case_id] = moment(review.decided_at).timestamp() + self._grace
+
+    def judged(self, case_id: str, verdict: Verdict) -> None:
+        """A verdict came in. Where a scorer judges what a person decided before, it did not know
+        of the decision yet, and downstream has to be told again."""
+        if verdict.review is None and self._store.reviewed(case_id):
+            self._due.setdefault(case_id, time.time())
+
+    async def publish_due(self) -> None:
+        """Publish what follows from decisions whose grace is over.
+
+        Raises:
+            PublishFailed: the broker does not take them; they stay due.
+        """
+        now = time.time()
+        for case_id in [case for case, due in self._due.items() if due <= now]:
+            due = self._due[case_id]
+            if case := self._store.case(case_id):
+                await self._carry_out(case)
+            if self._due[case_id] == due:  # no other decision came meanwhile
+                del self._due[case_id]
+            await asyncio.sleep(0)  # after a restart every case ever reviewed is due
+
+    async def _carry_out(self, case: Case) -> None:
+        decision = decision_on(case.verdict, case.reviews)
+        before = self._store.carried_out(case.id)
+        if decision is None or before == (decision.review_id, decision.judged):
+            return
+        only_newer = before is not None and before[0] == decision.review_id
+        if verdict := self._follows(case, only_newer=only_newer):
+            await self._publish_verdict(verdict)
+        # After the verdict, so that a crash in between repeats it instead of losing it.
+        await self._publish_decision(case, decision)
+
+    def _follows(self, case: Case, *, only_newer: bool) -> Verdict | None:
+        """The verdict to publish. ``only_newer``: the decision was carried out, and a scorer
+        judged the case again since; what was published before is of no account then."""
+        cause = [review for review in case.reviews if review.decision != "skipped"][-1]
+        afresh = next_verdict(case.verdict, case.standing, cause, None)
+        answered = self._store.answered(case.id, case.verdict.id)
+        if only_newer:
+            return None if answered else afresh
+        published = self._store.published(case.id)
+        if published is None:
+            return afresh if case.held else None  # history: all of it has passed its retention
+        follows = next_verdict(case.verdict, case.standing, cause, published)
+        return follows or (None if answered else afresh)
+
+    async def _publish_verdict(self, verdict: Verdict) -> None:
+        topic = ACCEPTED if verdict.decision == "accepted" else QUARANTINE
+        if refused := await self._publisher.publish([Outgoing(topic, verdict.doc_id, verdict)]):
+            log.error("reviewed_verdict_refused", verdict_id=verdict.id, error=refused[0])
+        self._store.add_verdict(verdict, int(time.time() * 1000))
+        log.info("reviewed_verdict", verdict_id=verdict.id, decision=verdict.decision)
+
+    async def _publish_decision(self, case: Case, decision: StandingDecision) -> None:
+        if refused := await self._publisher.publish([Outgoing(DECISIONS, case.id, decision)]):
+            log.error("decision_refused", case_id=case.id, error=refused[0])
+        self._store.add_decision(decision)

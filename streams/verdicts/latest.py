@@ -1,0 +1,107 @@
+"""One verdict for each extraction: a person's where one decided, else the last scorer's."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+from schemas import Coordinates, Review, Verdict
+from schemas.reviews_that_count import case_id
+from schemas.verdict_after_review import decision_on, verdict_in_place
+from streams.kafka.records import Received
+from streams.labels.from_reviews import read_reviews, reviewed_cases
+from streams.settings import Settings
+from streams.topics import ACCEPTED, QUARANTINE, Topic
+
+from .each_once import VERDICT_TOPICS, Result, Unread, digest_of, read_verdicts
+
+
+class LatestPerExtraction:
+    """Which record holds the verdict that counts for each extraction, across revisions.
+
+    A person's decision outranks any scorer's on the same text and value; otherwise the later
+    record wins, and so does the text or value that was judged last.
+    """
+
+    def __init__(self) -> None:
+        self._cases: dict[bytes, tuple[_Rank, bytes]] = {}  # by extraction, the case judged last
+        self._latest: dict[bytes, tuple[_Rank, Coordinates]] = {}  # by case
+
+    def note(self, received: Received[Verdict]) -> None:
+        """Count ``received``, which was let through by a `Deduplicator`."""
+        key, case = digest_of(received.event.extraction_id), digest_of(case_id(received.event))
+        rank = _rank(received)
+        known = self._latest.get(case)
+        if known is None or known[0] < rank:
+            self._latest[case] = rank, received.record.coordinates
+        review = received.event.review
+        judged = (review is None or review.in_place, *rank[1:])
+        current = self._cases.get(key)
+        if current is None or current[0] < judged:
+            self._cases[key] = judged, case
+
+    def holds(self, received: Received[Verdict]) -> bool:
+        """Whether ``received`` is its extraction's verdict."""
+        case = digest_of(case_id(received.event))
+        current = self._cases.get(digest_of(received.event.extraction_id))
+        known = self._latest.get(case)
+        if current is None or known is None:
+            return False
+        return current[1] == case and known[1] == received.record.coordinates
+
+
+_Rank = tuple[bool, int, str, int, int]
+
+
+async def latest_verdicts(
+    settings: Settings, topics: Sequence[Topic] = VERDICT_TOPICS
+) -> AsyncIterator[Result]:
+    """One verdict for each extraction, whatever number of scorers judged it: those that belong
+    on ``topics``. A decision on ``reviews`` counts before its effect is published.
+
+    The topics are read twice, and cannot be followed: a verdict that was handed out cannot be
+    taken back.
+
+    Raises:
+        UnknownTopic: a topic is missing.
+    """
+    async for result in _in_force(settings):
+        if _stands_on(result, topics, settings):
+            yield result
+
+
+async def _in_force(settings: Settings) -> AsyncIterator[Result]:
+    """What counts on both topics: on one of them alone, a verdict taken back would seem to."""
+    latest = LatestPerExtraction()
+    async for result in read_verdicts(settings):
+        if isinstance(result, Received):
+            latest.note(result)
+    reviews, _ = await read_reviews(settings)
+    decided = {case_id(case.verdict): case.standing for case in reviewed_cases(reviews)}
+    async for result in read_verdicts(settings):
+        if not isinstance(result, Received):
+            yield result
+        elif latest.holds(result):
+            yield _held_to(result, decided)
+
+
+def _held_to(result: Received[Verdict], decided: Mapping[str, Review]) -> Received[Verdict]:
+    """A scorer's verdict as a standing decision on its case makes it, published yet or not."""
+    review = decided.get(case_id(result.event))
+    decision = decision_on(result.event, [review]) if review else None
+    if decision is None or result.event.review:
+        return result
+    return Received(result.record, verdict_in_place(result.event, decision) or result.event)
+
+
+def _stands_on(result: Result, topics: Sequence[Topic], settings: Settings) -> bool:
+    if isinstance(result, Received):
+        return (ACCEPTED if result.event.decision == "accepted" else QUARANTINE) in topics
+    place = result.place if isinstance(result, Unread) else result.second
+    return place.topic in {settings.topic(topic.name) for topic in topics}
+
+
+def _rank(received: Received[Verdict]) -> _Rank:
+    record = received.record
+    review = received.event.review
+    outranks = review is not None and review.stands
+    return outranks, record.timestamp, record.topic, record.partition, record.offset

@@ -1,0 +1,130 @@
+"""What people decided, held against what scorers say later: the topic ``decisions``, followed.
+
+A person's standing decision outranks every later scorer's verdict. So whoever judges reads all
+decisions before it judges anything, follows the topic from then on, and publishes the person's
+verdict in place of a scorer's that differs. A decision that is made while an extraction is being
+judged comes too late for that; the console sees such verdicts and corrects them.
+
+The table is a private temporary SQLite database, as the console's index is: its memory is bounded,
+however many decisions there are, and a look-up takes some microseconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+
+import structlog
+from aiokafka import TopicPartition
+
+from schemas import StandingDecision, Verdict
+from schemas.reviews_that_count import case_id
+from schemas.verdict_after_review import verdict_in_place
+from streams.delivery.source import Source
+from streams.kafka.reading import follow_topics, read_topics
+from streams.kafka.records import Record, UnreadableRecord, decode
+from streams.settings import Settings
+from streams.topics import DECISIONS
+
+log = structlog.get_logger(__name__)
+
+_SCHEMA = """
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;    -- what is lost with the process is read again from the topic
+PRAGMA cache_size = -16384;  -- 16 MiB of memory, the rest on disk
+CREATE TABLE decisions (case_id TEXT PRIMARY KEY, decision BLOB NOT NULL) WITHOUT ROWID;
+"""
+
+
+class StandingDecisions:
+    """The latest decision on each case. For one thread."""
+
+    def __init__(self) -> None:
+        self.next_offset = 0
+        # An empty name is SQLite's own temporary file: unlinked at once, private, spilled on need.
+        self._connection = sqlite3.connect("", isolation_level=None)
+        self._connection.executescript(_SCHEMA)
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._connection.close()
+
+    def note(self, record: Record) -> None:
+        """Count one record of the topic. What is no decision is left out."""
+        self.next_offset = record.offset + 1
+        try:
+            decision = decode(record, StandingDecision).event
+        except UnreadableRecord as error:
+            log.warning("not_a_decision", problem=str(error), offset=record.offset)
+            return
+        if decision.decision is None:
+            query, values = "DELETE FROM decisions WHERE case_id = ?", (decision.case_id,)
+            self._connection.execute(query, values)
+            return
+        self._connection.execute(
+            "INSERT OR REPLACE INTO decisions VALUES (?, ?)", (decision.case_id, decision.to_json())
+        )
+
+    def settle(self, verdict: Verdict) -> Verdict:
+        """A scorer's verdict, or the one that a person's decision puts in its place."""
+        row = self._connection.execute(
+            "SELECT decision FROM decisions WHERE case_id = ?", (case_id(verdict),)
+        ).fetchone()
+        if row is None:
+            return verdict
+        instead = verdict_in_place(verdict, StandingDecision.model_validate_json(row[0]))
+        if instead is None:
+            return verdict
+        log.info("decided_before", verdict_id=instead.id, review_id=instead.review.review_id)  # type: ignore[union-attr]
+        return instead
+
+
+async def decisions_in_force(settings: Settings) -> StandingDecisions:
+    """Every decision that stands now.
+
+    Raises:
+        UnknownTopic: the topic is missing.
+    """
+    held = StandingDecisions()
+    async for record in read_topics(settings, [DECISIONS]):
+        held.note(record)
+    return held
+
+
+class HeldToDecisions:
+    """A source whose role settles its verdicts with ``held``, which is kept up to date beside it.
+
+    Where the topic can no longer be followed the role stops: it would not know whom to obey.
+    """
+
+    def __init__(self, source: Source, held: StandingDecisions, settings: Settings) -> None:
+        self.progress = source.progress
+        self._source = source
+        self._held = held
+        self._settings = settings
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until ``stop`` is set.
+
+        Raises:
+            Exception: what stopped the role, or the reading of the decisions.
+        """
+        working = asyncio.create_task(self._source.run(stop))
+        following = asyncio.create_task(self._follow())
+        try:
+            await asyncio.wait((working, following), return_when=asyncio.FIRST_COMPLETED)
+            stop.set()
+            await asyncio.wait((working,))
+        finally:
+            for task in (working, following):
+                task.cancel()
+            await asyncio.gather(following, return_exceptions=True)
+        if not following.cancelled():
+            following.result()
+        working.result()
+
+    async def _follow(self) -> None:
+        place = TopicPartition(self._settings.topic(DECISIONS.name), 0)
+        start = {place: self._held.next_offset}
+        async for record in follow_topics(self._settings, [DECISIONS], start=start):
+            self._held.note(record)
