@@ -82,6 +82,9 @@ def bound_before(lowered: str, at: int) -> tuple[Bound, int]:
         if sign in _SIGNS:
             return _SIGNS[sign], end - len(sign)
     start = max(0, end - _REACH)
+    *_, last = " ", *lowered[start:end].rsplit(maxsplit=1)
+    if last.lstrip("()[]:;,") not in _LAST:
+        return "none", at
     words = [(start + match.start(), match[0]) for match in _TAIL.finditer(lowered, start, end)]
     if not words or words[-1][1] not in _LAST:
         return "none", at

@@ -22,12 +22,13 @@ from .numbers import figures_in, parse_figure
 _REACH = 48
 """Code points before and after the quote that can still belong to a figure in it."""
 _SHOWN = 60
+_MAX_PLACES = 32
 _MAX_TYPE = 200
 _LOW = ("min", "lowest", "lower", "least", "from", "mindest", "untergrenz", "start", "mínim")
 _HIGH = ("max", "highest", "upper", "most", "höchst", "obergrenz", "until", "máxim")
 _WORD = re.compile(r"[^\W\d_]+")
 _IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,30})[)\]]\s*$|\bin ([^\s()]{1,20})\s*$")
-_EAST_ASIAN_NUMERALS = re.compile(r"[〇零一二三四五六七八九十百千两兩壹贰貳叁參肆伍陆陸柒捌玖拾]")
+_EAST_ASIAN_NUMERALS = re.compile(r"[〇零一二三四五六七八九十两兩壹贰貳叁參肆伍陆陸柒捌玖拾]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ def compare_figure(figure: Figure, passage: Passage, entity_type: str = "") -> C
     known = [one for one in seen if one.figure.stands]
     if held or maybe:
         right = held or maybe
-        places = tuple(dict.fromkeys(one.place for one in right))
+        places = tuple(dict.fromkeys(one.place for one in right))[:_MAX_PLACES]
         return Comparison(
             "same" if held else "not_comparable",
             figure.kind,
@@ -92,7 +93,7 @@ def compare_figure(figure: Figure, passage: Passage, entity_type: str = "") -> C
         finding = Finding(code="number_missing", detail="numbers may be in words that are not read")
         return Comparison("not_comparable", figure.kind, findings=(finding,))
     code = _code(known)
-    rivals = tuple(dict.fromkeys(one.place for one in known))
+    rivals = tuple(dict.fromkeys(one.place for one in known))[:_MAX_PLACES]
     return Comparison(
         "different", figure.kind, rivals=rivals, findings=(_finding(code, figure, known, passage),)
     )
@@ -144,7 +145,7 @@ def _rivals(known: list[_Seen], places: tuple[Place, ...]) -> tuple[Place, ...]:
         for one in known
         if all(one.place.end <= at.start or at.end <= one.place.start for at in places)
     )
-    return tuple(dict.fromkeys(apart))
+    return tuple(dict.fromkeys(apart))[:_MAX_PLACES]
 
 
 def _code(known: list[_Seen]) -> str:

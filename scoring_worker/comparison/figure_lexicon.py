@@ -32,58 +32,73 @@ ALSO_WORDS = frozenset({"in", "a", "at", "as", "do", "mo", "mi", "no", "me", "se
 """Symbols that are commoner as words: they count where no word follows ("5 in", not "5 in all")."""
 
 
+ONE = Fraction(1)
+
+
+_ALSO_WRITTEN = {
+    "en": ("en_GB",), "zh": ("zh_Hant",), "pt": ("pt_PT",), "sr": ("sr_Latn",), "fr": ("fr_CA",),
+    "es": ("es_419", "es_MX"), "no": ("nb",), "yue": ("zh_Hant",),
+}  # fmt: skip
+"""Locales whose words differ from those of the language: litres, 波蘭茲羅提."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sense:
     """What a word beside a number may mean: ``factor`` times the number, in ``unit`` or in one of
     ``currencies``."""
 
     kind: Literal["scale", "unit", "currency", "ordinal"]
-    factor: Fraction = Fraction(1)
+    factor: Fraction = ONE
     unit: str | None = None
     currencies: frozenset[str] = frozenset()
+    closing: str | None = None  # of a unit before the number: what stands behind it
+
+
+_Senses = tuple[Sense, ...]
 
 
 class Lexicon:
-    """Forms by their first and last character, with the lengths that occur there.
+    """Forms by their first and by their last two characters, with the lengths that occur there.
 
-    A look-up takes as many dictionary accesses as there are lengths, whatever the text holds.
+    A look-up takes a few dictionary accesses, whatever the text holds.
     """
 
     def __init__(self, forms: dict[str, list[Sense]]) -> None:
         self._exact = {form: tuple(senses) for form, senses in forms.items()}
-        self._lowered: dict[str, tuple[Sense, ...]] = {}
-        for form in sorted(self._exact, key=lambda form: form != form.lower()):
-            self._lowered.setdefault(form.lower(), self._exact[form])
-        self._after = _lengths(self._lowered, 0)
+        lowered: defaultdict[str, list[str]] = defaultdict(list)
+        for form in sorted(forms, key=lambda form: form != form.lower()):
+            lowered[fold(form).lowered].append(form)
+        self._lowered = {low: self._exact[spelt[0]] for low, spelt in lowered.items()}
+        self._after = _lengths(lowered, slice(2), slice(1))
         self._before = _lengths(
-            (form for form, senses in self._lowered.items() if any(map(_may_precede, senses))), -1
+            (low for low, senses in self._lowered.items() if any(map(_may_precede, senses))),
+            slice(-2, None),
+            slice(-1, None),
         )
 
-    def after(self, folded: Folded, at: int) -> tuple[int, tuple[Sense, ...]] | None:
+    def after(self, folded: Folded, at: int) -> tuple[int, _Senses] | None:
         """The longest form that starts at ``at``: its end and what it may mean."""
-        if at >= len(folded.text):
-            return None
-        for length in self._after.get(folded.lowered[at], ()):
+        start = folded.lowered[at : at + 2]
+        for length in self._after.get(start) or self._after.get(start[:1], ()):
             end = at + length
             senses = self._senses(folded, at, end) if end <= len(folded.text) else ()
             if senses and _ends_here(folded.text, end):
                 return end, senses
         return None
 
-    def before(self, folded: Folded, end: int) -> tuple[int, tuple[Sense, ...]] | None:
+    def before(self, folded: Folded, end: int) -> tuple[int, _Senses] | None:
         """The longest currency or percent sign that ends at ``end``: its start, and what it is."""
-        if end <= 0:
-            return None
-        for length in self._before.get(folded.lowered[end - 1], ()):
+        last = folded.lowered[max(0, end - 2) : end]
+        for length in self._before.get(last) or self._before.get(last[-1:], ()):
             start = end - length
             senses = self._senses(folded, start, end) if start >= 0 else ()
             if senses and _starts_here(folded.text, start):
                 return start, tuple(filter(_may_precede, senses))
         return None
 
-    def _senses(self, folded: Folded, start: int, end: int) -> tuple[Sense, ...]:
-        senses = self._exact.get(folded.text[start:end])
-        return senses or self._lowered.get(folded.lowered[start:end], ())
+    def _senses(self, folded: Folded, start: int, end: int) -> _Senses:
+        senses = self._lowered.get(folded.lowered[start:end], ())
+        return self._exact.get(folded.text[start:end], senses) if senses else ()
 
 
 @lru_cache(maxsize=128)
@@ -93,7 +108,8 @@ def lexicon_of(language: str | None) -> Lexicon:
     The language's own words come first: a German *Billion* is a million million.
     """
     forms: dict[str, list[Sense]] = {}
-    for source in dict.fromkeys((language or "en", "en")):
+    first = language or "en"
+    for source in dict.fromkeys((first, *_ALSO_WRITTEN.get(first, ()), "en", *_ALSO_WRITTEN["en"])):
         _add(forms, _senses_in(source))
     _add(forms, _senses_anywhere())
     return Lexicon(forms)
@@ -116,8 +132,9 @@ def _senses_in(language: str) -> Iterator[tuple[str, Sense]]:
         yield form, Sense("scale", factor)
     for form, codes in currency_forms(language).items():
         yield form, Sense("currency", currencies=codes)
-    for form, unit in unit_forms(language).items():
-        yield form, Sense("unit", unit=unit)
+    for form, unit, closing in unit_forms(language):
+        folded = None if closing is None else fold(closing).lowered
+        yield form, Sense("unit", unit=unit, closing=folded)
 
 
 def _senses_anywhere() -> Iterator[tuple[str, Sense]]:
@@ -149,15 +166,20 @@ def _scales_in(language: str) -> Iterator[tuple[str, Fraction]]:
                     yield form, Fraction(int(power), 10 ** (text.count("0") - 1))
 
 
-def _lengths(forms: Iterable[str], at: int) -> dict[str, tuple[int, ...]]:
+def _lengths(forms: Iterable[str], pair: slice, single: slice) -> dict[str, tuple[int, ...]]:
+    """Lengths by the two characters nearest the number, longest first; a form of one character
+    counts under it and under all pairs that begin with it."""
     lengths: defaultdict[str, set[int]] = defaultdict(set)
     for form in forms:
-        lengths[form[at]].add(len(form))
-    return {char: tuple(sorted(found, reverse=True)) for char, found in lengths.items()}
+        lengths[form[pair]].add(len(form))
+    for key, found in lengths.items():
+        if len(key) == 2 and key[single] in lengths:
+            found.add(1)
+    return {key: tuple(sorted(found, reverse=True)) for key, found in lengths.items()}
 
 
 def _may_precede(sense: Sense) -> bool:
-    return sense.kind == "currency" or sense.unit == "percent"
+    return sense.kind == "currency" or sense.closing is not None or sense.unit == "percent"
 
 
 def _ends_here(text: str, end: int) -> bool:

@@ -7,22 +7,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from .figure_bounds import bound_after, bound_before
-from .figure_lexicon import ALSO_WORDS, Lexicon, Sense
+from .figure_lexicon import ALSO_WORDS, ONE, Lexicon, Sense
 from .figure_text import NO_BREAK, Folded
 from .figures import Figure, Part, Reading
 from .numerals import Amount
 
 _BLANK = f" {NO_BREAK}\t\r\n"
-_EXPONENT = re.compile(
-    r"[eE]([-+]?[0-9]{1,4})(?![\w])"
+EXPONENT = re.compile(
+    r"[eEеЕ]([-+]?[0-9]{1,4})(?![\w])"
     rf"|[ {NO_BREAK}]?[x×·*][ {NO_BREAK}]?10(?:\^([-+]?[0-9]{{1,4}})|([⁺⁻⁰¹²³⁴-⁹]{{1,5}}))(?!\w)"
 )
+_MINUS = Fraction(-1)
 _MAX_EXPONENT = 60
 """1e999999 would be a number of a million digits."""
 _RAISED = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123456789")
 _NO_CENTS = re.compile(r"[.,](?:--?|–)(?!\w)")
 _PER = re.compile(r" ?/ ?| (?:per|pro|par|por|al|je|a|an|in der|à|op|i|na|за|в) ")
-_OF = re.compile(r" (?:de|di|of|d') ?|d'")
+_OF = re.compile(r" (?:de|di|of|d') ?|d'| d'")
 _SINCE_DECADE = re.compile(r"[0-9]{1,3}0s(?!\w)")
 
 
@@ -46,7 +47,7 @@ class Read:
     start: int
     end: int
     core: Core
-    scale: Fraction = Fraction(1)
+    scale: Fraction = ONE
     has_suffix: bool = False
 
 
@@ -64,6 +65,7 @@ def read(folded: Folded, core: Core, floor: int, lexicon: Lexicon) -> Read | Non
     What stands before ``floor`` belongs to the figure before.
     """
     start, signed, before = _prefix(folded, core.start, floor, lexicon)
+    before = _closed(folded, core, before)
     suffix = _suffix(folded, core, lexicon, before)
     if suffix is None:
         return None
@@ -98,23 +100,29 @@ def piece(folded: Folded, start: int, end: int, amount: Amount | None) -> Read:
 
 
 def _readings(
-    core: Core, factor: Fraction, senses: list[Sense], signs: tuple[tuple[int, bool], ...]
+    core: Core, factor: Fraction, senses: list[Sense], signs: tuple[tuple[Fraction, bool], ...]
 ) -> tuple[Reading, ...]:
     return tuple(
-        dict.fromkeys(
-            Reading(
-                amount=sign * amount.value * factor * sense.factor,
-                step=amount.step * factor * sense.factor,
-                unit=sense.unit,
-                currencies=sense.currencies,
-                high=core.second,
-                sure=amount.sure and certain,
-            )
-            for amount in core.amounts
-            for sense in senses
-            for sign, certain in signs
+        Reading(
+            amount=_times(amount.value, factor, sense.factor, sign),
+            step=_times(amount.step, factor, sense.factor),
+            unit=sense.unit,
+            currencies=sense.currencies,
+            high=core.second,
+            sure=amount.sure and certain,
         )
+        for amount in core.amounts
+        for sense in senses
+        for sign, certain in signs
     )
+
+
+def _times(value: Fraction, *factors: Fraction) -> Fraction:
+    """The product; multiplying fractions by one takes most of the time of a reading."""
+    for factor in factors:
+        if factor is not ONE:
+            value *= factor
+    return value
 
 
 def _agreeing(before: tuple[Sense, ...], after: tuple[Sense, ...]) -> list[Sense]:
@@ -126,13 +134,21 @@ def _agreeing(before: tuple[Sense, ...], after: tuple[Sense, ...]) -> list[Sense
         return currencies
     scales = [sense for sense in after if sense.kind == "scale"] or [_PLAIN]
     return [
-        Sense(one.kind, scale.factor * one.factor, one.unit, one.currencies)
+        Sense(one.kind, _times(scale.factor, one.factor), one.unit, one.currencies)
         for one in before
         for scale in scales
     ]
 
 
 _PLAIN = Sense("scale")
+
+
+def _closed(folded: Folded, core: Core, before: tuple[Sense, ...]) -> tuple[Sense, ...]:
+    """Units such as Chinese 每小时…公里 stand on both sides: those whose other side is there."""
+    behind = folded.lowered[core.end : core.end + 20].lstrip()
+    fitting = [sense for sense in before if behind.startswith(sense.closing or "")]
+    longest = max((len(sense.closing or "") for sense in fitting), default=0)
+    return tuple(sense for sense in fitting if len(sense.closing or "") == longest)
 
 
 def _suffix(
@@ -143,9 +159,9 @@ def _suffix(
     After "EUR 5", another currency belongs to the next number.
     """
     text, end = folded.text, core.end
-    factor = Fraction(1)
+    factor = ONE
     if not core.in_words:
-        if power := _EXPONENT.match(text, end):
+        if power := EXPONENT.match(text, end):
             exponent = int((power[1] or power[2] or power[3]).translate(_RAISED))
             if abs(exponent) > _MAX_EXPONENT:
                 return None
@@ -156,7 +172,7 @@ def _suffix(
             return None
     senses: tuple[Sense, ...] = ()
     for _ in range(3):  # a scale, another scale, a unit
-        hit = _hit(folded, end, lexicon, allow_of=factor != 1 or core.in_words)
+        hit = _hit(folded, end, lexicon)
         if hit is None or _clash(before, hit[0]):
             break
         found, after = hit
@@ -166,14 +182,14 @@ def _suffix(
         scales = [sense for sense in found if sense.kind == "scale"]
         rest = tuple(sense for sense in found if sense.kind in {"unit", "currency"})
         if rest and scales:
-            further = _hit(folded, after, lexicon, allow_of=True)
+            further = _hit(folded, after, lexicon)
             if further and any(sense.kind == "currency" for sense in further[0]):
                 rest = ()
         if rest:
             senses, end = tuple(scales) + rest, after
             senses, end = _per(folded, end, senses, lexicon)
             break
-        factor, end = factor * scales[0].factor, after
+        factor, end = _times(scales[0].factor, factor), after
     glued = end == core.end and not core.in_words and _letter(text, end)
     return None if glued else _Suffix(end, factor, senses)
 
@@ -184,19 +200,18 @@ def _clash(before: tuple[Sense, ...], after: tuple[Sense, ...]) -> bool:
     return bool(mine and theirs) and not any(one & other for one in mine for other in theirs)
 
 
-def _hit(
-    folded: Folded, at: int, lexicon: Lexicon, *, allow_of: bool
-) -> tuple[tuple[Sense, ...], int] | None:
+def _hit(folded: Folded, at: int, lexicon: Lexicon) -> tuple[tuple[Sense, ...], int] | None:
     text = folded.text
     start = at
     while start < len(text) and start - at < 2 and text[start] in _BLANK:
         start += 1
     if start == at and text[at : at + 1] == "-" and _letter(text, at + 1):
         start += 1
-    if allow_of and (of := _OF.match(folded.lowered, at)):
+    if of := _OF.match(folded.lowered, at):  # "million d'euros", "40 de kilograme"
         hit = lexicon.after(folded, of.end())
-        if hit and any(sense.kind == "currency" for sense in hit[1]):
-            return hit[1], hit[0]
+        if hit and hit[0] - of.end() > 2:
+            named = tuple(sense for sense in hit[1] if sense.kind in {"unit", "currency"})
+            return (named, hit[0]) if named else None
     hit = lexicon.after(folded, start)
     if hit is None:
         return None
@@ -255,25 +270,25 @@ def _sign(text: str, start: int, floor: int) -> tuple[int, bool]:
 
 def _signs(
     text: str, start: int, end: int, core: Core, senses: list[Sense], *, negative: bool
-) -> tuple[tuple[int, bool], ...]:
+) -> tuple[tuple[Fraction, bool], ...]:
     """Signs that the figure may have, each with whether it is sure.
 
     Accountants write (1,250.00) for a loss, but others repeat an amount in brackets.
     """
     if negative:
-        return ((-1, True),)
+        return ((_MINUS, True),)
     if any(sense.unit not in {None, "percent"} for sense in senses):
-        return ((1, True),)
+        return ((ONE, True),)
     money = any(sense.kind == "currency" for sense in senses)
     exact = money or any(sign in text[core.start : core.end] for sign in ".,'")
     if exact and text[start - 1 : start] == "(" and text[end : end + 1] == ")":
         repeats = start > 2 and text[start - 2] in _BLANK and text[start - 3].isalpha()
-        return ((1, False), (-1, False)) if repeats else ((-1, True), (1, False))
+        return ((ONE, False), (_MINUS, False)) if repeats else ((_MINUS, True), (ONE, False))
     trails = text[end : end + 1] == "-" or text[core.end : core.end + 1] == "-"
     at = end if text[end : end + 1] == "-" else core.end
     if exact and trails and not text[at + 1 : at + 3].strip().isalnum():
-        return ((-1, True),)
-    return ((1, True),)
+        return ((_MINUS, True),)
+    return ((ONE, True),)
 
 
 def _glued(text: str, core: Core) -> bool:

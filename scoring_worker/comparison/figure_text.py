@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import unicodedata
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +13,7 @@ NO_BREAK = "\u00a0"
 _SHAPES = {
     "-": "\u2010\u2011\u2212\ufe63\uff0d",
     "–": "\u2012\u2013\u2014\u2015\ufe58",
-    "'": "\u2019\u2018\u02bc\uff07\u2032`",
+    "'": "\u2019\u2018\u02bc\uff07\u2032",
     "/": "\u2044\u2215\uff0f",
     "%": "\u066a\uff05",
     ".": "\uff0e",
@@ -30,6 +29,8 @@ _SHAPES = {
     "~": "\uff5e\u223c\u301c",
 }
 _BLANKS = "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+_LAST_DIGITS = 0x20000
+"""Behind the planes with scripts there are no digits, but a million code points to ask."""
 _ANY_BLANK = dict.fromkeys(map(ord, f"\t\r\n{NO_BREAK}"), " ")
 _UNSEEN = (
     "\u00ad\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066"
@@ -77,7 +78,7 @@ def _lower(text: str) -> str:
 def _table() -> dict[int, str | None]:
     table: dict[int, str | None] = {
         code: str(unicodedata.decimal(chr(code)))
-        for code in range(128, sys.maxunicode + 1)
+        for code in range(128, _LAST_DIGITS)
         if chr(code).isdecimal()
     }
     for char, shapes in _SHAPES.items():

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from babel import Locale, UnknownLocaleError
 
-from .figure_reading import Core
+from .figure_reading import EXPONENT, Core
 from .figure_text import NO_BREAK, Folded
 from .number_words import Words
 from .numerals import DIGITS, MAX_DIGITS, Amount, Style, amounts
@@ -93,10 +93,9 @@ def fractions(folded: Folded) -> Iterator[Core]:
 def _run(text: str, found: list[Token], at: int) -> list[Token]:
     """Tokens with nothing but a hyphen, slash or colon between them."""
     run = [found[at]]
-    for token in found[at + 1 :]:
-        if text[run[-1].end : token.start] not in _TIGHT:
-            break
-        run.append(token)
+    while at + 1 < len(found) and text[found[at].end : found[at + 1].start] in _TIGHT:
+        at += 1
+        run.append(found[at])
     return run
 
 
@@ -163,7 +162,10 @@ def _pieces(folded: Folded, run: list[Token]) -> Iterator[Piece]:
 def _amounts(folded: Folded, token: Token, style: Style) -> tuple[Amount, ...]:
     if token.end - token.start > MAX_DIGITS:
         return ()
-    return amounts(folded.text[token.start : token.end], style)
+    written = folded.text[token.start : token.end]
+    if not written.isdigit() and EXPONENT.match(folded.text, token.end):
+        style = Style("." if "." in written else ",")  # no thousands in 1.234E5
+    return amounts(written, style)
 
 
 def _groups_by_blanks(language: str | None) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from decimal import Decimal
 from functools import cache, lru_cache
 
 from babel import Locale, UnknownLocaleError
 from babel.core import get_global
 from babel.numbers import get_currency_name, get_territory_currencies, list_currencies
 
-_COUNTS = (0, 1, 2, 3, 5, 11, 100)
+_COUNTS = (0, 1, 2, 3, 5, 11, 100, 1_000_000, Decimal("1.5"))
 """Between them they take every plural form that a language has."""
 _SHARED_SIGNS = {
     "$": ("dollar", "peso"),

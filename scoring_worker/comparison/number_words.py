@@ -81,7 +81,11 @@ def number_words(lowered: str, language: str | None) -> Iterator[Words]:
     words = [(match.start(), match.end(), match[0]) for match in _WORD.finditer(lowered)]
     at = 0
     while at < len(words):
-        found = _number_at(lowered, words, at, table) or _almost_at(lowered, words, at, table)
+        word, found = words[at][2], None
+        if word in table.starts or table.glued:
+            found = _number_at(lowered, words, at, table)
+        if found is None and word in table.almost:
+            found = _almost_at(lowered, words, at, table)
         at += 1
         if found is not None:
             at, number = found
@@ -119,10 +123,8 @@ def _number_at(lowered: str, words: _Found, at: int, table: _Table) -> tuple[int
     )
 
 
-def _almost_at(lowered: str, words: _Found, at: int, table: _Table) -> tuple[int, Words] | None:
+def _almost_at(lowered: str, words: _Found, at: int, table: _Table) -> tuple[int, Words]:
     start, end, word = words[at]
-    if word not in table.almost:
-        return None
     top, bottom = table.almost[word]
     scale, after = _scale_at(lowered, words, at + 1, table)
     if scale > 1 and top == bottom:  # "a million"

@@ -22,18 +22,27 @@ from .numerals import MAX_DIGITS, Style, style_in, style_of
 
 _MAX_VALUE = 120
 """Longer values are no figure."""
+_MAX_KEPT = 4_000
+"""Code points of a text whose figures are kept; a longer one could hold a great many."""
 _AROUND = "()[]{}.,;:!?\"'* "
 _AGE = frozenset({"old", "-old", "of age", "per annum", "p.a", "p. a", "alt"})
 """What may stand behind a figure without saying more than its unit does."""
 
 
-@lru_cache(maxsize=2048)
 def figures_in(text: str, language: str | None = None) -> tuple[Figure, ...]:
     """The figures of ``text`` from left to right, with what ``language`` (ISO 639-1) decides.
 
     Where the language is None, number words are read as English, and 1.234 has two readings
     unless other numbers of the text decide. Takes time linear in the text and raises nothing.
     """
+    if len(text) > _MAX_KEPT:
+        return _figures(fold(text), language, style_of(language))
+    return _kept(text, language)
+
+
+@lru_cache(maxsize=1024)
+def _kept(text: str, language: str | None) -> tuple[Figure, ...]:
+    """A passage is asked for every value that was extracted from it."""
     return _figures(fold(text), language, style_of(language))
 
 
@@ -112,7 +121,12 @@ def parse_figure(value: JsonValue, language: str | None = None) -> Figure | None
 def _parse_text(value: str, language: str | None) -> Figure | None:
     style = style_of(language)
     figure = _only(value, language, style)
-    for tongue, other_style in (("en", style), ("en", style_of("en"))):
+    english = style_of("en")
+    others = (
+        ("en", style) if language != "en" else None,
+        ("en", english) if style != english else None,
+    )
+    for tongue, other_style in filter(None, others):
         other = _only(value, tongue, other_style)
         if figure is None or other is None:
             figure = figure or other

@@ -28,6 +28,9 @@ _SPLIT_LANGUAGES = frozenset({"es"})
 America: the language alone does not decide what 1.234 is."""
 
 
+_ONE = Fraction(1)
+
+
 @dataclass(frozen=True, slots=True)
 class Style:
     """How a text writes numbers. ``decimal`` is "." or "," or None where nothing tells;
@@ -71,15 +74,19 @@ def style_in(written: Iterable[str], fallback: Style) -> Style:
     strong: Counter[str] = Counter()
     weak: Counter[str] = Counter()
     for number in written:
+        if number.isdigit():
+            continue
         signs = _SIGN.findall(number) if len(number) <= MAX_DIGITS else ()
         if not signs or not all(sign in ".," or sign in _GROUPING_ONLY for sign in signs):
             continue
-        if len(signs) == 1:
+        if len(signs) == 1 and signs[0] != "'":
             if signs[0] in ".," and not _could_group(number, signs[0]):
                 weak[signs[0]] += 1
-        elif amounts(number, Style()):
+        elif amounts(number, Style()) or "'" in signs:
             last = signs[-1]
-            if signs.count(last) == 1 and last in ".,":
+            if "'" in signs:
+                strong["."] += 1  # grouped as in Switzerland
+            elif signs.count(last) == 1 and last in ".,":
                 strong[last] += 1
             elif last in ".,":
                 strong["," if last == "." else "."] += 1
@@ -89,9 +96,9 @@ def style_in(written: Iterable[str], fallback: Style) -> Style:
 
 def amounts(written: str, style: Style) -> tuple[Amount, ...]:
     """The numbers that ``written`` may be; none where it is no number but, say, a date."""
+    if written.isdigit():
+        return (Amount(Fraction(int(written)), _ONE, sure=True),)
     signs = _SIGN.findall(written)
-    if not signs:
-        return (_amount(written, "", sure=True),)
     if len(signs) == 1:
         return _with_one_sign(written, signs[0], style)
     last, before = signs[-1], set(signs[:-1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -51,7 +52,9 @@ _SYMBOLS = {
     "PS": "horsepower-metric", "kcal": "kilocalorie", "cal": "calorie", "psi":
     "pound-force-per-square-inch", "atm": "atmosphere", "in": "inch", "ft": "foot", "yd": "yard",
     "mi": "mile", "oz": "ounce", "lb": "pound", "kn": "knot", "″": "inch", '"': "inch",
-    "Jahren": "year", "Monaten": "month", "Tagen": "day", "Metern": "meter",
+    "kByte": "kilobyte",
+    "MByte": "megabyte", "GByte": "gigabyte", "Jahren": "year", "Monaten": "month",
+    "Tagen": "day", "Metern": "meter",
 }  # fmt: skip
 """Spellings that CLDR leaves out, none of them of one trade only."""
 _SQUARES = {"²": "square", "2": "square", "^2": "square", "³": "cubic", "3": "cubic", "^3": "cubic"}
@@ -77,6 +80,7 @@ _MULTIPLES = {
 _MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
 _PINT_ERRORS = (pint.PintError, ArithmeticError, SyntaxError, TokenError, TypeError, ValueError)
 """What pint lets through of its own and of Python's tokenizer for a name it does not know."""
+_AROUND = " \u00a0\u202f\u200e\u200f-"
 _CALENDAR = "calendar months"
 _CLOCK = "[time]"
 _SHORTEST_MONTH = Fraction(28 * 86400)
@@ -92,24 +96,28 @@ class Measure:
     offset: Fraction
 
 
-@lru_cache(maxsize=128)
-def unit_forms(language: str) -> dict[str, str]:
-    """How ``language`` writes units, by CLDR: "Kilogramm" and "kg" for ``kilogram``."""
+def unit_forms(language: str) -> Iterator[tuple[str, str, str | None]]:
+    """How ``language`` writes units, by CLDR: "Kilogramm" and "kg" for ``kilogram``.
+
+    Gives a form, its unit and, for one before the number, what stands behind it. A form
+    may stand for several units: "minuty" are those of an hour and those of an angle.
+    """
     try:
         patterns = Locale.parse(language.replace("-", "_"))._data["unit_patterns"]
     except (UnknownLocaleError, ValueError, KeyError):
-        return {}
-    forms: dict[str, str] = {}
+        return
     for unit in patterns:
         if _NOT_MEASURED.match(unit):
             continue
         name = unit.partition("-")[2].replace("-ofglucose", "")
         for width in ("long", "short"):
             for plural, pattern in dict(patterns[unit].get(width, {})).items():
-                form = str(pattern).replace("{0}", "").strip(" \u00a0\u202f\u200e\u200f-")
-                if plural not in {"per", "compound"} and form:
-                    forms.setdefault(form, name)
-    return forms
+                before, _, after = str(pattern).partition("{0}")
+                if plural not in {"per", "compound"} and "{0}" in str(pattern):
+                    if before.strip(_AROUND):
+                        yield before.strip(_AROUND), name, after.strip(_AROUND)
+                    else:
+                        yield after.strip(_AROUND), name, None
 
 
 @cache
