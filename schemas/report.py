@@ -14,7 +14,11 @@ Stage = Literal["submit", "extract", "align", "score", "review", "report", "repl
 
 
 class DocumentReport(Event):
-    """Topic ``reports``: the outcome of one document, once all its verdicts are in."""
+    """Topic ``reports``: the outcome of one document, once all its verdicts are in.
+
+    ``missing`` counts extractions of which nothing came though documents far behind were judged:
+    the document was given up, and the report is incomplete.
+    """
 
     document: DocumentRef
     extractions: int = Field(ge=0)
@@ -22,6 +26,7 @@ class DocumentReport(Event):
     quarantined: int = Field(ge=0)
     undetermined: int = Field(ge=0)
     dead_lettered: int = Field(default=0, ge=0)
+    missing: int = Field(default=0, ge=0)
     reasons: dict[str, int] = Field(default_factory=dict)
     verdict_ids: tuple[EventId, ...] = ()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from schemas import (
@@ -16,8 +17,11 @@ from schemas import (
 )
 from schemas.verdict import Decision, Reason
 
-# A document that is not done after this many later ones never will be: its topic's retention
-# took a part of it, or somebody produced extractions without a manifest.
+# Documents of a partition are judged nearly in the order in which they came: no more than the
+# records in flight overtake one another, some 1,500. What a document this far ahead still lacks
+# is not under way; its topic's retention took it, or somebody wrote it past the flow.
+GIVE_UP_DOCUMENTS = 5_000
+# Where manifests run so far ahead of the verdicts, no more are read until those come.
 MAX_PENDING_DOCUMENTS = 50_000
 # Repetitions of a document come soon after a restart; those of older ones are given up in turn.
 MAX_REPORTED_DOCUMENTS = 200_000
@@ -36,6 +40,8 @@ class _Judged:
 
 @dataclass(slots=True)
 class _Pending:
+    number: int  # of the partition's documents, in the order in which they were first seen
+    seen: int  # the round in which that was
     manifest: ExtractionManifest | None = None
     ended: dict[str, _Judged | None] = field(default_factory=dict)  # None: a dead letter
     held: list[Place] = field(default_factory=list)
@@ -54,26 +60,64 @@ class _Pending:
                 self.ended.setdefault(extraction_id, None)
 
 
+@dataclass(slots=True)
+class _Partition:
+    """One partition number of the joined topics. ``reach`` is the highest number of a document
+    that the scorer has judged something of."""
+
+    pending: OrderedDict[Place, _Pending] = field(default_factory=OrderedDict)
+    documents: int = 0
+    reach: int = 0
+    ends: dict[str, int] = field(default_factory=dict)  # the last round at each topic's end
+
+    def passed(self, oldest: _Pending, distance: int, topics: Collection[str]) -> bool:
+        """Whether nothing can be under way for ``oldest``: every topic was once read to its end
+        since it was seen, and the scorer is ``distance`` documents further.
+
+        Of verdicts only those of the scorer show how far it is: quotes that are not found end
+        before it, and may run ahead of a scorer that stands still for hours.
+        """
+        at_ends = all(self.ends.get(topic, -1) >= oldest.seen for topic in topics)
+        return at_ends and self.reach - oldest.number >= distance
+
+
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """A document that is done (or given up, then ``report`` is None), and the places of the
-    records that were held for it."""
+    """A document that is done or given up, and the places of the records that were held for it.
+    Without a manifest nobody knows what it had, and ``report`` is None."""
 
     report: DocumentReport | None
     held: list[Place]
+    given_up: bool = False
 
 
 class Tally:
     """Collects events until a document's are complete.
 
     A document is known by the coordinates of its record, so that a document submitted twice is
-    reported twice.
+    reported twice. ``topics`` are the joined ones, by their names on the broker; ``distance`` is
+    in documents.
     """
 
-    def __init__(self, limit: int = MAX_PENDING_DOCUMENTS) -> None:
+    def __init__(
+        self,
+        topics: Collection[str] = (),
+        *,
+        distance: int = GIVE_UP_DOCUMENTS,
+        limit: int = MAX_PENDING_DOCUMENTS,
+    ) -> None:
+        self._topics = frozenset(topics)
+        self._distance = distance
         self._limit = limit
-        self._pending: OrderedDict[Place, _Pending] = OrderedDict()
+        self._round = 0
+        self._count = 0
+        self._partitions: defaultdict[int, _Partition] = defaultdict(_Partition)
         self._reported: OrderedDict[Place, None] = OrderedDict()
+
+    @property
+    def full(self) -> bool:
+        """Whether no more manifests should be read until verdicts came."""
+        return 2 * self._count >= self._limit
 
     def already_reported(self, coordinates: Coordinates) -> None:
         """A report of an earlier run: what comes again of this document is a repetition."""
@@ -83,8 +127,9 @@ class Tally:
 
     def clear(self) -> None:
         """Forget everything: the partitions changed hands and are read again."""
-        self._pending.clear()
+        self._partitions.clear()
         self._reported.clear()
+        self._count = 0
 
     def add(self, source: Coordinates, event: Event) -> list[Closed]:
         """Count ``event``, whose record stands at ``source``; returns the documents that it
@@ -98,24 +143,60 @@ class Tally:
                 about = None
         if about is None or place(about) in self._reported:
             return [Closed(None, [place(source)])]
-        pending = self._pending.setdefault(place(about), _Pending())
+        partition = self._partitions[source.partition]
+        pending = self._pending(partition, about)
         pending.held.append(place(source))
         pending.count(event)  # type: ignore[arg-type]  # about is None for all others
-        return [*self._close_if_done(about), *self._give_up_oldest()]
+        if isinstance(event, Verdict) and event.scorer_revision is not None:
+            partition.reach = max(partition.reach, pending.number)
+        return [*self._close_if_done(partition, about), *self._make_room()]
 
-    def _close_if_done(self, document: Coordinates) -> list[Closed]:
-        pending = self._pending[place(document)]
+    def at_ends(self, ends: Iterable[tuple[str, int]]) -> list[Closed]:
+        """A batch was counted; of each topic and partition of ``ends`` nothing more is there to
+        read. Returns the documents that are given up."""
+        self._round += 1
+        for topic, number in ends:
+            self._partitions[number].ends[topic] = self._round
+        closed = []
+        for partition in self._partitions.values():
+            while oldest := next(iter(partition.pending.values()), None):
+                if not partition.passed(oldest, self._distance, self._topics):
+                    break
+                closed.append(self._give_up_oldest(partition))
+        return closed
+
+    def _pending(self, partition: _Partition, document: Coordinates) -> _Pending:
+        known = partition.pending.get(place(document))
+        if known is None:
+            partition.documents += 1
+            self._count += 1
+            # The round after this one is the first that is known to have read past this record.
+            known = _Pending(partition.documents, self._round + 1)
+            partition.pending[place(document)] = known
+        return known
+
+    def _close_if_done(self, partition: _Partition, document: Coordinates) -> list[Closed]:
+        pending = partition.pending[place(document)]
         if not (pending.done and pending.manifest):
             return []
-        del self._pending[place(document)]
+        del partition.pending[place(document)]
+        self._count -= 1
         self.already_reported(document)
         return [Closed(_report(pending, pending.manifest), pending.held)]
 
-    def _give_up_oldest(self) -> list[Closed]:
-        if len(self._pending) <= self._limit:
+    def _make_room(self) -> list[Closed]:
+        if self._count <= self._limit:
             return []
-        _, pending = self._pending.popitem(last=False)
-        return [Closed(None, pending.held)]
+        fullest = max(self._partitions.values(), key=lambda partition: len(partition.pending))
+        return [self._give_up_oldest(fullest)]
+
+    def _give_up_oldest(self, partition: _Partition) -> Closed:
+        where, pending = partition.pending.popitem(last=False)
+        self._count -= 1
+        topic, number, offset = where
+        self.already_reported(Coordinates(topic=topic, partition=number, offset=offset))
+        report = _report(pending, pending.manifest) if pending.manifest else None
+        return Closed(report, pending.held, given_up=True)
 
 
 def place(coordinates: Coordinates) -> Place:
@@ -130,7 +211,8 @@ def _document(event: ExtractionManifest | Verdict | DeadLetter) -> Coordinates |
 
 
 def _report(pending: _Pending, manifest: ExtractionManifest) -> DocumentReport:
-    ended = [pending.ended[extraction_id] for extraction_id in manifest.extraction_ids]
+    known = [i for i in manifest.extraction_ids if i in pending.ended]
+    ended = [pending.ended[extraction_id] for extraction_id in known]
     judged = [end for end in ended if end is not None]
     decisions = Counter(verdict.decision for verdict in judged)
     reasons = Counter(reason for verdict in judged for reason in verdict.reasons)
@@ -141,6 +223,7 @@ def _report(pending: _Pending, manifest: ExtractionManifest) -> DocumentReport:
         quarantined=decisions["quarantined"],
         undetermined=decisions["undetermined"],
         dead_lettered=len(ended) - len(judged),
+        missing=len(manifest.extraction_ids) - len(known),
         reasons=dict(sorted(reasons.items())),
         verdict_ids=tuple(verdict.verdict_id for verdict in judged),
     )

@@ -8,39 +8,48 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
+from aiokafka.errors import IllegalStateError
 
-from schemas import DocumentReport, Event
+from schemas import Coordinates, DocumentReport, Event
 from streams.delivery.batch_source import POLL_MILLISECONDS, commit
 from streams.delivery.ledger import OffsetLedger
+from streams.delivery.taking_up import Fetched, polling_meanwhile
 from streams.kafka.clients import new_group_consumer
 from streams.kafka.publisher import Publisher, PublishFailed
-from streams.kafka.reading import read_topics, to_record
+from streams.kafka.reading import read_topics, tails, to_record
 from streams.kafka.records import Outgoing, Record, UnreadableRecord, decode
+from streams.runtime import metrics
 from streams.runtime.progress import Progress
 from streams.settings import Settings
-from streams.topics import READ_BY, REPORTS, RoleName
+from streams.topics import MANIFESTS, READ_BY, REPORTS, RoleName
 
-from .document_completion import Closed, Tally, place
+from .document_completion import GIVE_UP_DOCUMENTS, Closed, Tally, place
 
 log = structlog.get_logger(__name__)
 
 ROLE: RoleName = "report"
 BATCH_RECORDS = 1_000
+# Of a partition, read when it is taken up.
+TAIL_REPORTS = 4 * GIVE_UP_DOCUMENTS
 
 
 class ReportSource:
     """Reads four topics whose partitions are assigned together, by document."""
 
-    def __init__(self, publisher: Publisher, settings: Settings) -> None:
+    def __init__(
+        self, publisher: Publisher, settings: Settings, *, distance: int = GIVE_UP_DOCUMENTS
+    ) -> None:
         self.progress = Progress(ROLE)
         self._publisher = publisher
         self._settings = settings
-        self._tally = Tally()
         self._ledger: OffsetLedger[TopicPartition] = OffsetLedger()
+        self._tally = Tally(
+            [settings.topic(topic.name) for topic in READ_BY[ROLE]], distance=distance
+        )
         self._models = {settings.topic(topic.name): topic.model for topic in READ_BY[ROLE]}
         self._assigned: set[TopicPartition] | None = None
 
@@ -64,33 +73,72 @@ class ReportSource:
         then nothing is committed, which could take back what others have done meanwhile."""
         self._assigned = set(partitions)
 
-    async def _start_over(self) -> None:
-        assigned, self._assigned = self._assigned or set(), None
-        self._ledger.forget(self._ledger.partitions())
-        self._tally.clear()
-        partitions = sorted({tp.partition for tp in assigned})
-        if partitions:
-            async for record in read_topics(self._settings, [REPORTS], partitions=partitions):
-                with contextlib.suppress(UnreadableRecord):
-                    done = decode(record, DocumentReport).event.document.coordinates
-                    if done:
-                        self._tally.already_reported(done)
+    async def _take_up(self, consumer: AIOKafkaConsumer, fetched: Fetched) -> Fetched:
+        """Start afresh with a new assignment; returns the first records of the latest one."""
+        while self._assigned is not None:
+            assigned, self._assigned = self._assigned, None
+            self._ledger.forget(self._ledger.partitions())
+            self._tally.clear()
+            reported, newer = await polling_meanwhile(
+                consumer,
+                self.progress,
+                self._reported({tp.partition for tp in assigned}),
+                lambda: self._assigned is not None,
+            )
+            for document in reported or ():
+                self._tally.already_reported(document)
+            fetched = newer or fetched
+        return fetched
+
+    async def _reported(self, partitions: Collection[int]) -> list[Coordinates]:
+        """The documents reported last: no more can have been since the oldest record that is not
+        committed, or it would have been given up."""
+        documents: list[Coordinates] = []
+        if not partitions:
+            return documents
+        start = await tails(self._settings, [REPORTS], TAIL_REPORTS)
+        async for record in read_topics(
+            self._settings, [REPORTS], start=start, partitions=sorted(partitions)
+        ):
+            with contextlib.suppress(UnreadableRecord):
+                if done := decode(record, DocumentReport).event.document.coordinates:
+                    documents.append(done)
+        return documents
 
     async def _read_batch(self, consumer: AIOKafkaConsumer) -> None:
-        fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS, max_records=BATCH_RECORDS)
+        self._hold_manifests(consumer)
+        fetched: Fetched = await consumer.getmany(
+            timeout_ms=POLL_MILLISECONDS, max_records=BATCH_RECORDS
+        )
         self.progress.polled()
-        if self._assigned is not None:
-            # What was fetched is of the new assignment already: a fetch waits for rebalances.
-            await self._start_over()
+        # What was fetched is of the new assignment already: a fetch waits for rebalances.
+        fetched = await self._take_up(consumer, fetched)
         closed: list[Closed] = []
         for tp, messages in fetched.items():
             for message in messages:
                 self._ledger.delivered(tp, message.offset)
                 closed += self._count(to_record(message))
+        closed += self._tally.at_ends(await self._at_ends(consumer))
         if closed:
             await self._publish(closed)
         if self._assigned is None:
             await self._commit(consumer)
+
+    def _hold_manifests(self, consumer: AIOKafkaConsumer) -> None:
+        name = self._settings.topic(MANIFESTS.name)
+        manifests = [tp for tp in consumer.assignment() if tp.topic == name]
+        (consumer.pause if self._tally.full else consumer.resume)(*manifests)
+
+    @staticmethod
+    async def _at_ends(consumer: AIOKafkaConsumer) -> list[tuple[str, int]]:
+        """The partitions of which nothing more is there to read."""
+        ended = []
+        for tp in consumer.assignment():
+            high = consumer.highwater(tp)
+            with contextlib.suppress(IllegalStateError):  # taken away meanwhile
+                if high is not None and await consumer.position(tp) >= high:
+                    ended.append((tp.topic, tp.partition))
+        return ended
 
     def _count(self, record: Record) -> list[Closed]:
         try:
@@ -100,6 +148,7 @@ class ReportSource:
         return self._tally.add(record.coordinates, event)
 
     async def _publish(self, closed: Sequence[Closed]) -> None:
+        _tell_given_up([c for c in closed if c.given_up])
         reports = [c.report for c in closed if c.report]
         for report in reports:
             log.info(
@@ -107,6 +156,7 @@ class ReportSource:
                 doc_id=report.document.id,
                 **report.model_dump(include={"extractions", "accepted", "quarantined"}),
                 undetermined=report.undetermined,
+                missing=report.missing,
             )
         if await self._publisher.publish([Outgoing(REPORTS, r.document.id, r) for r in reports]):
             raise PublishFailed("the broker refuses a report")
@@ -122,6 +172,13 @@ class ReportSource:
         if offsets and await commit(consumer, offsets):
             for tp, offset in offsets.items():
                 self._ledger.committed(tp, offset)
+
+
+def _tell_given_up(closed: Sequence[Closed]) -> None:
+    for given_up in closed:
+        document = given_up.report.document.id if given_up.report else None
+        metrics.GIVEN_UP.labels("reported" if given_up.report else "without_manifest").inc()
+        log.warning("document_given_up", doc_id=document, records=len(given_up.held))
 
 
 class _OnAssignment(ConsumerRebalanceListener):  # type: ignore[misc]

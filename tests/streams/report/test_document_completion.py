@@ -200,3 +200,60 @@ def test_a_verdict_in_place_of_a_scorers_counts_and_one_that_came_after_does_not
     reader.read(instead)
     (report,) = reader.reports
     assert report.verdict_ids == ("instead",)
+
+
+def scored(document: DocumentRef, extraction_id: str) -> Verdict:
+    return verdict(document, extraction_id).model_copy(update={"scorer_revision": "scorer-1"})
+
+
+def stuck_among(tally: Tally, later: int, made=scored) -> list[Closed]:
+    """One document that waits for ever, and ``later`` ones that do not."""
+    reader = Reader(tally)
+    reader.read(manifest(ref("stuck"), "a", "b"), made(ref("stuck"), "a"))
+    for number in range(1, later + 1):
+        document = ref(f"d{number}", number)
+        reader.read(manifest(document, "x"), made(document, "x"))
+    return [closed for closed in tally.at_ends([("mixed", 0)]) if closed.given_up]
+
+
+def test_a_document_far_behind_the_scorer_is_given_up_and_reported_incomplete():
+    (given_up,) = stuck_among(Tally(["mixed"], distance=10), later=10)
+    assert given_up.report is not None
+    assert (given_up.report.extractions, given_up.report.missing) == (2, 1)
+    assert given_up.report.undetermined == 1
+    assert len(given_up.held) == 2
+
+
+def test_a_document_nearer_than_that_is_waited_for():
+    assert stuck_among(Tally(["mixed"], distance=10), later=9) == []
+
+
+def test_a_scorer_that_stands_still_makes_nothing_hopeless():
+    # Quotes that are not found end before the scorer, however far it is behind.
+    assert stuck_among(Tally(["mixed"], distance=10), later=500, made=verdict) == []
+
+
+def test_nothing_is_given_up_before_every_topic_was_read_to_its_end():
+    tally = Tally(["mixed", "quarantine"], distance=10)
+    assert stuck_among(tally, later=50) == []
+    assert len(tally.at_ends([("quarantine", 0)])) == 1
+
+
+def test_what_still_comes_of_a_document_that_was_given_up_holds_back_nothing():
+    tally = Tally(["mixed"], distance=10)
+    stuck_among(tally, later=10)
+    source = Coordinates(topic="mixed", partition=0, offset=999)
+    (closed,) = tally.add(source, scored(ref("stuck"), "b"))
+    assert (closed.report, closed.held) == (None, [("mixed", 0, 999)])
+
+
+def test_manifests_that_run_far_ahead_are_held_and_no_document_is_given_up_for_them():
+    tally = Tally(["mixed"], limit=10)
+    reader = Reader(tally)
+    for number in range(4):
+        reader.read(manifest(ref(f"d{number}", number), "x"))
+    assert not tally.full
+    reader.read(manifest(ref("d9", 9), "x"))
+    assert tally.full
+    reader.read(scored(ref("d9", 9), "x"))
+    assert not tally.full
