@@ -31,6 +31,8 @@ T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
+Read = Literal["local", "redis", "reread", "corrupt"]
+
 Reread = Callable[[Coordinates], Awaitable[str]]
 """Reads the text of the document at these coordinates.
 
@@ -74,6 +76,7 @@ class DocumentStore:
             memory of all texts together is bounded by Redis' own ``maxmemory``.
         local_cache_bytes: how much of the worker's own memory may hold texts.
         redis_timeout: seconds that a call may take.
+        observe: told each time what ``reads`` counts.
 
     ``reads`` counts what `get` was answered by: ``local``, ``redis`` or ``reread``; and
     ``corrupt``, texts in Redis that were not what their key says.
@@ -88,6 +91,7 @@ class DocumentStore:
         max_bytes: int = 16 * 1024 * 1024,
         local_cache_bytes: int = 64 * 1024 * 1024,
         redis_timeout: float = 2.0,
+        observe: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._redis = redis
         self._reread = reread
@@ -98,7 +102,12 @@ class DocumentStore:
         self._under_way: dict[DocumentRef, asyncio.Task[str]] = {}
         self._paused_until = float("-inf")
         self._failing: set[str] = set()
-        self.reads: Counter[Literal["local", "redis", "reread", "corrupt"]] = Counter()
+        self._observe = observe
+        self.reads: Counter[Read] = Counter()
+
+    def _note(self, read: Read) -> None:
+        self.reads[read] += 1
+        self._observe(read)
 
     async def put(self, ref: DocumentRef, text: str) -> None:
         """Keeps ``text`` at hand. Without Redis it is only kept in memory.
@@ -121,7 +130,7 @@ class DocumentStore:
         """
         text = self._local.get(ref.digest)
         if text is not None:
-            self.reads["local"] += 1
+            self._note("local")
             return text
         task = self._under_way.get(ref)
         if task is None:
@@ -148,7 +157,7 @@ class DocumentStore:
             raise DocumentMissing(f"no text for {ref.id}, and no coordinates to read it from")
         text = await self._reread(ref.coordinates)
         await self._verify(ref, text)
-        self.reads["reread"] += 1
+        self._note("reread")
         return text
 
     async def _verify(self, ref: DocumentRef, text: str) -> None:
@@ -163,11 +172,11 @@ class DocumentStore:
             text = await _off_loop(_decompressed, stored, 4 * ref.length)
             await self._verify(ref, text)
         except (zstandard.ZstdError, UnicodeDecodeError, DocumentMismatch):
-            self.reads["corrupt"] += 1
+            self._note("corrupt")
             log.warning("stored_text_is_another", doc_id=ref.id, digest=ref.digest)
             await self._ask_redis(self._redis.delete, _key(ref))
             return None
-        self.reads["redis"] += 1
+        self._note("redis")
         return text
 
     async def _put_in_redis(self, ref: DocumentRef, text: str) -> None:

@@ -11,6 +11,7 @@ from schemas import Coordinates
 
 from .kafka.reading import reread
 from .kafka.records import UnreadableRecord, decode
+from .runtime import metrics
 from .settings import Settings
 from .topics import DOCUMENTS, RESPONSES
 
@@ -97,6 +98,7 @@ async def document_store(settings: Settings, resources: AsyncExitStack) -> Docum
         reread=lambda coordinates: reread_text(settings, coordinates),
         ttl=settings.text_ttl_seconds,
         local_cache_bytes=settings.local_text_bytes,
+        observe=lambda read: metrics.CACHE.labels("texts", read).inc(),
     )
 
 

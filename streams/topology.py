@@ -42,6 +42,7 @@ from schemas import (
 
 from .delivery.delivery import Failed, Outcome, Role
 from .kafka.records import Outgoing, Received
+from .runtime import metrics
 from .topics import (
     ACCEPTED,
     ALIGNMENTS,
@@ -53,7 +54,7 @@ from .topics import (
 )
 
 if TYPE_CHECKING:
-    from agents.extraction.extractor import Extractor
+    from agents.extraction.extractor import Extracted, Extractor
     from scoring_worker import Pair
 
 Assess = Callable[[Sequence["Pair"]], Awaitable[Sequence[Assessment]]]
@@ -77,6 +78,7 @@ def extract_role(
             extracted = await extractor.examine(document, ref)
         except LLMError as error:
             return Failed(error.code, str(error), fault=error.retryable)
+        _count_llm(extracted)
         return [
             *(Outgoing(EXTRACTIONS, ref.id, extraction) for extraction in extracted.extractions),
             Outgoing(MANIFESTS, ref.id, extracted.manifest()),
@@ -102,6 +104,16 @@ def extract_role(
         ]
 
     return Role("extract", "extract", READ_BY["extract"], step, lanes=lanes)
+
+
+def _count_llm(extracted: Extracted) -> None:
+    spent = extracted.spent
+    metrics.CACHE.labels("extractions", "miss" if spent else "hit").inc()
+    if spent:
+        metrics.LLM_TOKENS.labels("extract", "input").inc(spent.input_tokens)
+        metrics.LLM_TOKENS.labels("extract", "output").inc(spent.output_tokens)
+        metrics.LLM_SECONDS.labels("extract").observe(spent.milliseconds / 1000)
+        metrics.LLM_COST.labels("extract").inc(spent.cost_usd or 0)
 
 
 Settle = Callable[[Verdict], Verdict]

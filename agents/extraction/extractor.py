@@ -51,6 +51,7 @@ class Extracted:
     """All that one document led to.
 
     ``skipped`` counts by reason what the LLM gave that is no extraction (see `Answer`).
+    ``spent`` is what was asked now; None where an answer of before was at hand.
     The usage in ``trail`` is of the whole document, and the same on each of its extractions.
     """
 
@@ -58,6 +59,7 @@ class Extracted:
     extractions: list[Extraction]
     trail: ExtractorTrail
     skipped: Counter[str] = field(default_factory=Counter)
+    spent: Usage | None = field(default=None, compare=False)
 
     def manifest(self) -> ExtractionManifest:
         """What the report role has to wait for."""
@@ -157,7 +159,7 @@ class Extractor:
         """
         if len(document.text) > self._max_characters:
             raise DocumentTooLong(f"more than {self._max_characters} characters")
-        answered = await self._answered(document.text, ref)
+        answered, spent = await self._answered(document.text, ref)
         trail = self._trail.model_copy(update={"usage": answered.usage})
         answer = answered.answer
         extractions = [_extraction(finding, ref, trail) for finding in answer.findings]
@@ -167,16 +169,16 @@ class Extractor:
             extractions=len(extractions),
             skipped=dict(answer.skipped),
         )
-        return Extracted(ref, extractions, trail, answer.skipped)
+        return Extracted(ref, extractions, trail, answer.skipped, spent)
 
-    async def _answered(self, text: str, ref: DocumentRef) -> CachedAnswer:
+    async def _answered(self, text: str, ref: DocumentRef) -> tuple[CachedAnswer, Usage | None]:
         key = self._cache_key(ref)
         cached = await self._cache.get(key) if self._cache else None
         if cached:
-            return cached
+            return cached, None
         answer, usage = await self._ask(text)
         fresh = CachedAnswer.of(key, answer, usage)
-        return await self._cache.keep(fresh) if self._cache else fresh
+        return await self._cache.keep(fresh) if self._cache else fresh, usage
 
     def _cache_key(self, ref: DocumentRef) -> CacheKey:
         return CacheKey(

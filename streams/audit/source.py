@@ -18,6 +18,7 @@ from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
 
 from schemas import AuditBlock, Verdict
 from streams.delivery.batch_source import POLL_MILLISECONDS, commit
+from streams.delivery.lag import LagMeter
 from streams.kafka.clients import new_group_consumer
 from streams.kafka.publisher import Publisher, PublishFailed
 from streams.kafka.reading import ends, read_topics, tails, to_record
@@ -30,6 +31,7 @@ from streams.kafka.records import (
     dead_letter,
     decode,
 )
+from streams.runtime import metrics
 from streams.runtime.errors import OperatorError
 from streams.runtime.progress import Progress
 from streams.settings import Settings
@@ -75,6 +77,7 @@ class AuditSource:
         self.progress = Progress(ROLE)
         self._publisher = publisher
         self._settings = settings
+        self._lag = LagMeter(ROLE)
         self._chains: dict[TopicPartition, _Tail] = {}
         self._assigned: set[TopicPartition] | None = None
         self._between_batches = asyncio.Lock()
@@ -97,10 +100,12 @@ class AuditSource:
                     if self._assigned is not None:
                         await self._take_up(consumer)
                     few = await self._record_batch(consumer) < BLOCK_ENTRIES
+                await self._lag.measure(consumer)
                 if few:
                     with contextlib.suppress(TimeoutError):
                         await asyncio.wait_for(stop.wait(), GATHER_SECONDS)
         finally:
+            self._lag.clear()
             await consumer.stop()
 
     def reassigned(self, partitions: Iterable[TopicPartition]) -> None:
@@ -137,8 +142,10 @@ class AuditSource:
             return 0  # a rebalance came in between: these are read again from the right place
         count = sum(map(len, fetched.values()))
         self.progress.delivered(count)
-        for tp, messages in fetched.items():
-            await self._record(tp, [to_record(message) for message in messages])
+        with metrics.timed_batch(ROLE):
+            for tp, messages in fetched.items():
+                await self._record(tp, [to_record(message) for message in messages])
+        metrics.RECORDS.labels(ROLE, "published").inc(count)
         await commit(consumer, {tp: messages[-1].offset + 1 for tp, messages in fetched.items()})
         self.progress.finished(count)
         return count

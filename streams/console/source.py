@@ -14,6 +14,7 @@ from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
 from agents.document_store import DocumentStore
 from schemas import Event, Review, StandingDecision, Verdict
+from streams.delivery.lag import LagMeter
 from streams.kafka.clients import new_reader
 from streams.kafka.publisher import Publisher, PublishFailed
 from streams.kafka.reading import POLL_MILLISECONDS, assign, ends, to_record
@@ -46,6 +47,7 @@ class ReviewSource:
 
     def __init__(self, publisher: Publisher, settings: Settings, texts: DocumentStore) -> None:
         self.progress = Progress(ROLE)
+        self._lag = LagMeter(ROLE)
         self._publisher = publisher
         self._settings = settings
         self._texts = DocumentTexts(texts)
@@ -99,6 +101,7 @@ class ReviewSource:
             consumer.pause(*later)
             while not ending.is_set():
                 await self._read_batch(consumer, desk)
+                await self._lag.measure(consumer)
                 for tp in [tp for tp in missing if not desk.ready]:
                     if await consumer.position(tp) >= missing[tp]:
                         del missing[tp]
@@ -109,12 +112,16 @@ class ReviewSource:
                     desk.ready = True
                     log.info("console_ready", **open_cases(desk.store))
         finally:
+            self._lag.clear()
             await consumer.stop()
 
     async def _read_batch(self, consumer: AIOKafkaConsumer, desk: ReviewDesk) -> None:
         fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS, max_records=BATCH_RECORDS)
         self.progress.polled()
-        with desk.store.batch():
+        with (
+            metrics.timed_batch(ROLE) if fetched else contextlib.nullcontext(),
+            desk.store.batch(),
+        ):
             for messages in fetched.values():
                 self._note(desk, messages)
 
@@ -123,7 +130,9 @@ class ReviewSource:
             record = to_record(message)
             try:
                 _note_record(desk, record, self._models[record.topic])
+                metrics.RECORDS.labels(ROLE, "counted").inc()
             except UnreadableRecord as error:
+                metrics.RECORDS.labels(ROLE, "unreadable").inc()
                 log.warning(
                     "unreadable_record", **record.coordinates.model_dump(), problem=str(error)
                 )

@@ -16,11 +16,11 @@ from aiokafka.errors import CommitFailedError, IllegalGenerationError, Rebalance
 
 from streams.kafka.clients import new_group_consumer
 from streams.kafka.reading import to_record
-from streams.runtime import metrics
 from streams.runtime.progress import Progress
 from streams.settings import Settings
 
 from .delivery import Delivery, Role
+from .lag import LagMeter
 
 log = structlog.get_logger(__name__)
 
@@ -42,6 +42,7 @@ class BatchSource:
         self.progress = Progress(role.name)
         self._delivery = delivery
         self._settings = settings
+        self._lag = LagMeter(role.name)
         self._turn = _Turn(settings.kafka_rebalance_timeout_seconds / 2)
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -61,7 +62,9 @@ class BatchSource:
                 )
                 self.progress.polled()
                 await self._take(consumer, fetched)
+                await self._lag.measure(consumer)
         finally:
+            self._lag.clear()
             await consumer.stop()
 
     async def _take(
@@ -83,12 +86,6 @@ class BatchSource:
         if forfeited == self._turn.forfeited:
             await commit(consumer, ends)
         self.progress.finished(len(records))
-        self._report_lag(consumer, ends)
-
-    def _report_lag(self, consumer: AIOKafkaConsumer, ends: dict[TopicPartition, int]) -> None:
-        for tp, end in ends.items():
-            behind = max(0, (consumer.highwater(tp) or end) - end)
-            metrics.LAG.labels(self.role.name, tp.topic, str(tp.partition)).set(behind)
 
 
 class _Turn(ConsumerRebalanceListener):  # type: ignore[misc]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
@@ -176,7 +176,7 @@ class Delivery:
         metrics.RECORDS.labels(self._role.name, "dead_lettered" if failed else "published").inc()
         if isinstance(end.outcome, Failed):
             return [self._letter(end, end.outcome)]
-        return list(end.outcome)
+        return [replace(out, born=end.record.born) for out in end.outcome]
 
     def _letter(self, end: _Ended, failed: Failed) -> Outgoing:
         about = _subject(end.decoded)

@@ -31,10 +31,13 @@ from streams.runtime.progress import Progress
 from streams.settings import Settings
 
 from .delivery import Delivery, Role
+from .lag import LagMeter
 from .lanes import Lanes
 from .ledger import OffsetLedger
 
 log = structlog.get_logger(__name__)
+
+LAG_SECONDS = 1.0
 
 
 class SafeConsumer(FaustConsumer):
@@ -76,6 +79,26 @@ class SafeConsumer(FaustConsumer):
                 self.source.ledger.committed(tp, offset)
         return committed
 
+    def behind(self) -> list[tuple[str, int, int]]:
+        """Of each partition assigned now, how many records are not done as the last fetch saw."""
+        consumer = getattr(self._thread, "_consumer", None)
+        subscription = consumer._subscription.subscription if consumer else None
+        assignment = subscription.assignment if subscription else None
+        if assignment is None:
+            return []
+        states = {tp: assignment.state_value(tp) for tp in assignment.tps}
+        return [
+            (tp.topic, tp.partition, state.highwater - self._reached(tp, state))
+            for tp, state in states.items()
+            if state is not None and state.highwater is not None
+        ]
+
+    def _reached(self, tp: Any, state: Any) -> int:
+        done = self.source.ledger.reached(TP(tp.topic, tp.partition))
+        if done is not None:
+            return done
+        return int(state.position if state.has_valid_position else state.highwater)
+
     def note_fetch(self) -> None:
         """Let aiokafka believe that a fetch has just ended."""
         consumer = getattr(self._thread, "_consumer", None)
@@ -116,6 +139,7 @@ class FaustSource:
         self.ledger: OffsetLedger[TP] = OffsetLedger()
         self.progress = progress or Progress(role.name)
         self.assignments = 0
+        self._lag = LagMeter(role.name)
         self._assigned = False
         self._settings = settings
         self._directory = tempfile.TemporaryDirectory(prefix="safepassage-")
@@ -135,15 +159,22 @@ class FaustSource:
         crashed = asyncio.ensure_future(self._app.wait_until_stopped())
         stopping = asyncio.ensure_future(stop.wait())
         staying = asyncio.create_task(self._stay_a_member())
+        measuring = asyncio.create_task(self._measure_lag())
         try:
             await asyncio.wait(
                 (self._lanes.failure, crashed, stopping), return_when=asyncio.FIRST_COMPLETED
             )
             self._raise_failure(crashed, stopping)
         finally:
-            for task in (crashed, stopping, staying):
+            for task in (crashed, stopping, staying, measuring):
                 task.cancel()
+            self._lag.clear()
             await self._shut_down()
+
+    async def _measure_lag(self) -> None:
+        while True:
+            self._lag.show(self._app.consumer.behind())
+            await asyncio.sleep(LAG_SECONDS)
 
     async def _stay_a_member(self) -> None:
         """While the lanes are full nothing is fetched, and aiokafka would leave the group for it
@@ -248,12 +279,19 @@ class FaustSource:
                 key=message.key,
                 value=message.value,
                 timestamp=int(message.timestamp * 1000),
+                headers=_headers(message.headers),
             )
         )
 
     def _finished(self, record: Record) -> None:
         self.ledger.finished(TP(record.topic, record.partition), record.offset)
         self.progress.finished()
+
+
+def _headers(headers: Any) -> tuple[tuple[str, bytes], ...]:
+    """Faust's type says a list or a mapping."""
+    pairs = headers.items() if isinstance(headers, Mapping) else headers or ()
+    return tuple((name, value) for name, value in pairs)
 
 
 def _credentials(settings: Settings) -> Any:

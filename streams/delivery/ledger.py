@@ -58,6 +58,11 @@ class OffsetLedger(Generic[P]):
         safe = next(iter(progress.outstanding), progress.next_offset)
         return safe if progress.committed is None or safe > progress.committed else None
 
+    def reached(self, partition: P) -> int | None:
+        """The lowest offset that is not done; None where nothing was delivered yet."""
+        progress = self._progress.get(partition)
+        return next(iter(progress.outstanding), progress.next_offset) if progress else None
+
     def committed(self, partition: P, offset: int) -> None:
         """The broker stored ``offset``."""
         if progress := self._progress.get(partition):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -143,6 +144,9 @@ def _count(outgoing: Outgoing) -> None:
     if not isinstance(verdict, Verdict) or outgoing.topic not in (ACCEPTED, QUARANTINE):
         return
     metrics.VERDICTS.labels(verdict.decision, next(iter(verdict.reasons), "")).inc()
+    if outgoing.born:
+        seconds = max(0.0, time.time() - outgoing.born / 1000)
+        metrics.END_TO_END_SECONDS.labels(verdict.decision).observe(seconds)
     # What passes is the bulk; what is stopped is what an operator follows up.
     level = logging.DEBUG if verdict.decision == "accepted" else logging.INFO
     log.log(

@@ -243,6 +243,7 @@ def to_record(message: ConsumerRecord) -> Record:
         key=message.key,
         value=message.value,
         timestamp=message.timestamp,
+        headers=tuple(message.headers),
     )
 
 

@@ -15,6 +15,9 @@ from streams.topics import Topic
 E = TypeVar("E", bound=Event)
 
 VERSION_HEADER = "safepassage-version"
+BORN_HEADER = "safepassage-born"
+BORN_DIGITS = 15
+OLDEST_MILLISECONDS = 7 * 24 * 3600 * 1000
 MAX_ERROR_CHARACTERS = 300
 
 
@@ -28,6 +31,16 @@ class Record:
     key: bytes | None
     value: bytes | None = field(repr=False)
     timestamp: int = 0
+    headers: tuple[tuple[str, bytes], ...] = ()
+
+    @property
+    def born(self) -> int:
+        """When what this record goes back to was written: the document, for most. Whoever writes
+        the header can only make things look slower than they are, and no older than a week."""
+        for name, value in self.headers:
+            if name == BORN_HEADER and value.isdigit() and len(value) <= BORN_DIGITS:
+                return max(self.timestamp - OLDEST_MILLISECONDS, min(int(value), self.timestamp))
+        return self.timestamp
 
     @property
     def coordinates(self) -> Coordinates:
@@ -54,17 +67,20 @@ class Received(Generic[E]):
 @dataclass(frozen=True, slots=True)
 class Outgoing:
     """An event to publish. Records of one key keep their order, and the key is the document id,
-    so that everything about a document stands in one partition of each topic."""
+    so that everything about a document stands in one partition of each topic. ``born`` is when
+    the record was written that it all goes back to, in milliseconds since the epoch."""
 
     topic: Topic
     key: str
     event: Event
+    born: int | None = field(default=None, compare=False)
 
     def encoded_key(self) -> bytes:
         return self.key.encode("utf-8", "replace")
 
     def headers(self) -> list[tuple[str, bytes]]:
-        return [(VERSION_HEADER, str(self.event.version).encode())]
+        headers = [(VERSION_HEADER, str(self.event.version).encode())]
+        return headers if self.born is None else [*headers, (BORN_HEADER, b"%d" % self.born)]
 
 
 class UnreadableRecord(ValueError):

@@ -16,6 +16,7 @@ from aiokafka.errors import IllegalStateError
 
 from schemas import Coordinates, DocumentReport, Event
 from streams.delivery.batch_source import POLL_MILLISECONDS, commit
+from streams.delivery.lag import LagMeter
 from streams.delivery.ledger import OffsetLedger
 from streams.delivery.taking_up import Fetched, polling_meanwhile
 from streams.kafka.clients import new_group_consumer
@@ -46,6 +47,7 @@ class ReportSource:
         self.progress = Progress(ROLE)
         self._publisher = publisher
         self._settings = settings
+        self._lag = LagMeter(ROLE)
         self._ledger: OffsetLedger[TopicPartition] = OffsetLedger()
         self._tally = Tally(
             [settings.topic(topic.name) for topic in READ_BY[ROLE]], distance=distance
@@ -65,7 +67,9 @@ class ReportSource:
         try:
             while not stop.is_set():
                 await self._read_batch(consumer)
+                await self._lag.measure(consumer)
         finally:
+            self._lag.clear()
             await consumer.stop()
 
     def reassigned(self, partitions: Iterable[TopicPartition]) -> None:
@@ -113,16 +117,17 @@ class ReportSource:
         self.progress.polled()
         # What was fetched is of the new assignment already: a fetch waits for rebalances.
         fetched = await self._take_up(consumer, fetched)
-        closed: list[Closed] = []
-        for tp, messages in fetched.items():
-            for message in messages:
-                self._ledger.delivered(tp, message.offset)
-                closed += self._count(to_record(message))
-        closed += self._tally.at_ends(await self._at_ends(consumer))
-        if closed:
-            await self._publish(closed)
-        if self._assigned is None:
-            await self._commit(consumer)
+        with metrics.timed_batch(ROLE) if fetched else contextlib.nullcontext():
+            closed: list[Closed] = []
+            for tp, messages in fetched.items():
+                for message in messages:
+                    self._ledger.delivered(tp, message.offset)
+                    closed += self._count(to_record(message))
+            closed += self._tally.at_ends(await self._at_ends(consumer))
+            if closed:
+                await self._publish(closed)
+            if self._assigned is None:
+                await self._commit(consumer)
 
     def _hold_manifests(self, consumer: AIOKafkaConsumer) -> None:
         name = self._settings.topic(MANIFESTS.name)
@@ -144,7 +149,9 @@ class ReportSource:
         try:
             event: Event = decode(record, self._models[record.topic]).event
         except UnreadableRecord:
+            metrics.RECORDS.labels(ROLE, "unreadable").inc()
             return [Closed(None, [place(record.coordinates)])]
+        metrics.RECORDS.labels(ROLE, "counted").inc()
         return self._tally.add(record.coordinates, event)
 
     async def _publish(self, closed: Sequence[Closed]) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from prometheus_client import Counter, Gauge, Histogram
 
-# How each consumed record ended: published, dead_lettered. A role that only dead-letters is
-# broken even while its lag is small.
+# How each consumed record ended: published, dead_lettered; counted or unreadable at the roles
+# that only read. A role that only dead-letters is broken even while its lag is small.
 RECORDS = Counter("safepassage_records", "Records consumed, by outcome", ("role", "outcome"))
 
 # Why records were set aside; the error class is small and countable, the detail is not here.
@@ -37,8 +41,28 @@ LAST_PROGRESS = Gauge(
 # Autoscaling: what is still to do, per partition, as the last fetch saw it.
 LAG = Gauge("safepassage_lag", "Records behind the high watermark", ("role", "topic", "partition"))
 
-# Tokens and money at the LLM.
+# What a user waits for: from the record of the document to the acknowledged verdict.
+END_TO_END_SECONDS = Histogram(
+    "safepassage_end_to_end_seconds",
+    "Time from the record of a document to the acknowledgement of a verdict on it",
+    ("decision",),
+    buckets=(0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180, 600, 3600),
+)
+
+# Tokens, money and time at the LLM, of documents that were answered; the answers of the cache
+# cost nothing and are not counted. Cost only where the settings name prices.
 LLM_TOKENS = Counter("safepassage_llm_tokens", "Tokens, by direction", ("role", "direction"))
+LLM_COST = Counter("safepassage_llm_cost_usd", "US dollars at the LLM", ("role",))
+LLM_SECONDS = Histogram(
+    "safepassage_llm_seconds",
+    "Time that the LLM took for one document, all parts and attempts",
+    ("role",),
+    buckets=(0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600),
+)
+
+# What was at hand: answers of the LLM (hit, miss), and the texts that the aligner asks for
+# (local, redis, reread, corrupt). Many rereads mean a Redis that is too small, or gone.
+CACHE = Counter("safepassage_cache", "Look-ups, by what answered them", ("cache", "answer"))
 
 # The console's own work: a queue that only grows needs people, or another scorer.
 REVIEWS = Counter("safepassage_reviews", "Decisions of reviewers", ("decision",))
@@ -50,3 +74,11 @@ SHADOW = Counter("safepassage_shadow", "Extractions offered to the shadow scorer
 GIVEN_UP = Counter(
     "safepassage_documents_given_up", "Documents whose verdicts never all came", ("outcome",)
 )
+
+
+@contextmanager
+def timed_batch(role: str) -> Iterator[None]:
+    """Count the time of a batch that comes to a good end."""
+    started = time.perf_counter()
+    yield
+    BATCH_SECONDS.labels(role).observe(time.perf_counter() - started)

@@ -29,7 +29,7 @@ async def working(roles: list[str], settings: Settings, monkeypatch):
     """A worker in this process; yields its task."""
     stop = asyncio.Event()
     monkeypatch.setattr(worker, "stop_event", lambda: stop)
-    monkeypatch.setattr("scoring_worker.load_scorer", lambda _: FakeScorer())
+    monkeypatch.setattr("scoring_worker.load_scorer", lambda *_, **__: FakeScorer())
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     task = asyncio.create_task(worker._run(roles, settings))
     try:

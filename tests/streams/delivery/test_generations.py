@@ -38,7 +38,13 @@ class FakeConsumer:
 
     def records(self) -> dict[TopicPartition, list[SimpleNamespace]]:
         record = SimpleNamespace(
-            topic=self.place.topic, partition=0, offset=7, key=b"k", value=self.value, timestamp=0
+            topic=self.place.topic,
+            partition=0,
+            offset=7,
+            key=b"k",
+            value=self.value,
+            headers=(),
+            timestamp=0,
         )
         return {self.place: [record]}
 

@@ -1,0 +1,48 @@
+"""How far a role is behind, partition by partition, for the metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.errors import IllegalStateError
+
+from streams.runtime import metrics
+
+
+class LagMeter:
+    """Sets the lag of the partitions that a role has now, and removes those that it had: what
+    was given up is another's, and a figure that no longer changes would be added to theirs."""
+
+    def __init__(self, role: str) -> None:
+        self._role = role
+        self._shown: set[tuple[str, str]] = set()
+
+    def show(self, behind: Iterable[tuple[str, int, int]]) -> None:
+        """Of each topic and partition assigned now, how many records are still to be done."""
+        now = {(topic, str(partition)): lag for topic, partition, lag in behind}
+        for gone in self._shown - now.keys():
+            metrics.LAG.remove(self._role, *gone)
+        for labels, lag in now.items():
+            metrics.LAG.labels(self._role, *labels).set(max(0, lag))
+        self._shown = set(now)
+
+    async def measure(self, consumer: AIOKafkaConsumer) -> None:
+        """Show how far ``consumer`` is behind the ends that its last fetches saw."""
+        behind = []
+        for tp in consumer.assignment():
+            high = consumer.highwater(tp)
+            if high is not None:
+                behind.append((tp.topic, tp.partition, high - await _position(consumer, tp, high)))
+        self.show(behind)
+
+    def clear(self) -> None:
+        """Nothing is assigned any more."""
+        self.show(())
+
+
+async def _position(consumer: AIOKafkaConsumer, tp: TopicPartition, otherwise: int) -> int:
+    try:
+        return int(await consumer.position(tp))
+    except IllegalStateError:  # it was given up meanwhile
+        return otherwise
