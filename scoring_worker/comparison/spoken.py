@@ -7,12 +7,14 @@ from functools import lru_cache
 
 from .contract import Passage
 from .denials.languages import languages, voters
-from .denials.tokens import tokens_of
+from .denials.tokens import small_words
 from .language import language_of
 
 _READ = 600
-_SURE_WORDS = 2
-"""Small words of one language alone, and of no other that is read, that decide it."""
+_SURE_WORDS, _SURE_SHARE = 2, 0.12
+"""Small words of one language alone, and of no other that is read, that decide it: so many, and
+such a share of all words, or else a stray "mai" makes Italian of Romanian."""
+_FEW_WORDS = 8
 
 
 def with_language(passage: Passage) -> Passage:
@@ -26,19 +28,27 @@ def with_language(passage: Passage) -> Passage:
 @lru_cache(maxsize=1024)
 def _spoken(text: str) -> str | None:
     own: dict[str, int] = {}
-    shared: dict[str, int] = {}
-    for token in tokens_of(text):
-        codes = voters().get(token.text, ())
+    words = small_words(text)
+    for word in words:
+        codes = voters().get(word, ())
         for code in codes:
-            counts = own if len(codes) == 1 else shared
-            counts[code] = counts.get(code, 0) + 1
+            if len(codes) == 1:
+                own[code] = own.get(code, 0) + 1
     best = _alone(own)
-    if best is not None and own[best] >= _SURE_WORDS and own[best] > sum(own.values()) / 2:
+    if best is not None and _is_clear(own, best, len(words)):
         return best
     found, _ = language_of(text)
-    if found is not None and best is not None and found not in languages():
-        return None  # the two disagree
+    if best is not None and found not in languages() and len(words) <= _FEW_WORDS:
+        return best if found is None else None  # of so few words nobody is sure
     return found or best
+
+
+def _is_clear(own: dict[str, int], best: str, words: int) -> bool:
+    """Whether most of the telling words, and no small part of all, are of ``best``."""
+    return own[best] > sum(own.values()) / 2 and (
+        own[best] >= max(_SURE_WORDS, words * _SURE_SHARE)
+        or (own[best] == sum(own.values()) and own[best] >= words * _SURE_SHARE)
+    )
 
 
 def _alone(votes: dict[str, int]) -> str | None:

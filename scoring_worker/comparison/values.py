@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from .contract import Comparison, Question
@@ -10,12 +11,15 @@ from .figure_comparison import compare_figure
 from .identifiers import asks_for_identifier, compare_identifiers, identifier_of
 from .name_types import name_kind
 from .names import compare_names
+from .number_words import number_words
 from .numbers import parse_figure
 from .words import compare_words
 
 MAX_VALUE = 20_000
 """Code points of a value that are compared; what is longer is left to the judge."""
 _LONGEST_NAME = 12
+_LONGEST_MONTH, _LONGEST_COUNT = 30, 200
+_AMOUNT = re.compile(r"[(%]|[.,]\d{1,2}\s*$")
 _FIRST = frozenset({"asked", "certain"})
 """Identifiers that are not figures, though they may consist of digits."""
 _MIN_DIGITS = 3
@@ -32,17 +36,37 @@ def compare_value(question: Question) -> Comparison:
     if len(written) > MAX_VALUE:
         return Comparison("not_comparable", "words")
     identifier = _identifier(written, entity_type)
-    date = None if identifier == "asked" else date_of_value(value, passage.language, entity_type)
-    if date is not None:
-        return compare_date(date, passage)
-    figure = None if identifier in _FIRST else parse_figure(value, passage.language)
-    if figure is not None:
+    counted = _counts(written, passage.language)
+    if identifier != "asked" and (counted or len(written) <= _LONGEST_MONTH):
+        date = date_of_value(value, passage.language, entity_type)
+        if date is not None:
+            return compare_date(date, passage)
+    figure = parse_figure(value, passage.language) if counted else None
+    if figure is not None and not (identifier in _FIRST and _is_code(written, figure.kind)):
         return compare_figure(figure, passage, entity_type)
     if identifier is not None:
         return compare_identifiers(written, passage, entity_type)
     if is_name(written, entity_type):
         return compare_names(written, passage, entity_type)
     return compare_words(written, passage, entity_type)
+
+
+def _counts(written: str, language: str | None) -> bool:
+    """Whether ``written`` has a digit, a sign of a number or a number in words at all."""
+    if any(map(str.isnumeric, written)):
+        return True
+    lowered = written[:_LONGEST_COUNT].lower()
+    return any(
+        next(number_words(lowered, tongue), None) is not None
+        for tongue in {language, "en"}
+        if tongue
+    )
+
+
+def _is_code(written: str, kind: str) -> bool:
+    """Whether a figure that an identifier is asked of may be one: it has no unit, no currency,
+    no brackets and no decimals ("VAT Amount: 88.755,19 EUR")."""
+    return kind == "number" and not _AMOUNT.search(written)
 
 
 def _identifier(written: str, entity_type: str) -> Literal["asked", "certain", "shaped"] | None:

@@ -1,8 +1,8 @@
 """The words with which a language denies, supposes and says that there is none: ``languages/``.
 
 One file a language, named by its ISO 639-1 code: to teach another language is to add a file.
-A line is ``section: phrase; phrase``; a word that begins or ends in ``*`` stands for every word
-that ends or begins so. The sections:
+A line is ``section: phrase; phrase``; in a word with an apostrophe ``*`` stands for its other part
+("d'*", "*n't"). The sections:
 
 - ``words``, ``prepositions``, ``verbs``: common small words, by which the language is known and
   by which a list is told from a new clause; ``concord: yes`` where two denials are one.

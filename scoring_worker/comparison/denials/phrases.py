@@ -20,6 +20,8 @@ class _Node:
     def after(self, word: str) -> list[_Node]:
         """The nodes that ``word`` leads to."""
         found = [self.words[word]] if word in self.words else []
+        if "'" not in word:
+            return found
         found += [node for start, node in self.beginnings.items() if word.startswith(start)]
         found += [node for end, node in self.endings.items() if word.endswith(end)]
         return found
@@ -33,7 +35,7 @@ class Phrases:
         self._root = _Node()
 
     def add(self, phrase: str, label: str) -> None:
-        """Learn ``phrase``, whose words may begin or end in ``*``, under ``label``."""
+        """Learn ``phrase`` under ``label``. A word with an apostrophe may begin or end in ``*``."""
         node = self._root
         for part in phrase.split():
             starred = part if _ANY in part else None

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from schemas import Finding
 from scoring_worker.comparison.contract import Comparison, Passage, Place, Question
 
 from .asked import asks_for, denied_words_of_type
+from .languages import in_any
 from .reading import Reading, read
 from .scopes import Scope, scopes_of
-from .tokens import tokens_of
+from .tokens import small_words, tokens_of
 
 MAX_PLACES = 32
 """Places of a value that are read; where more stand, the last ones are as the first."""
@@ -34,6 +35,7 @@ _GENERIC = frozenset(
 _NEAR = 2
 """Words between a "not" and what it surely denies; and as many behind a name's."""
 _LISTED_NEAR = 3
+_RIGHT_BEFORE = 60
 _TWICE = 3
 """Words between two denials of which the second is denied by the first ("not without")."""
 
@@ -56,6 +58,8 @@ def read_denial(question: Question, comparison: Comparison) -> Comparison:
         return comparison
     if not comparison.places or question.entity_type.strip().casefold() in _GENERIC:
         return comparison
+    if comparison.kind in _FIGURES and not _may_be_denied(question.passage, comparison.places):
+        return comparison
     reading, scopes = scoped(question.passage)
     if reading.unread:
         return _unread(comparison)
@@ -64,6 +68,25 @@ def read_denial(question: Question, comparison: Comparison) -> Comparison:
         for place in comparison.places[:MAX_PLACES]
     ]
     return _decide(question, comparison, by_place)
+
+
+def _may_be_denied(passage: Passage, places: Sequence[Place]) -> bool:
+    """Whether a word with which denials begin stands right before a figure. Few figures have one,
+    and for the others the passage need not be read."""
+    before = passage.before[-_RIGHT_BEFORE:]
+    return any(
+        not _openings().isdisjoint(
+            small_words(f"{before} {passage.quote[: place.start]}"[-_RIGHT_BEFORE:])
+        )
+        for place in places[:MAX_PLACES]
+    )
+
+
+@cache
+def _openings() -> frozenset[str]:
+    sections = ("no", "not", "if", "doubt", "except")
+    phrases = (phrase for section in sections for phrase in in_any(section))
+    return frozenset(word for phrase in phrases for word in phrase.split()[:1]) | {"t"}
 
 
 @lru_cache(maxsize=256)
