@@ -15,7 +15,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import structlog
@@ -29,9 +29,11 @@ from agents.alignment import (
 from agents.surroundings import DocumentLayout, with_surroundings
 from schemas import (
     AlignedExtraction,
+    AlignedRival,
     Alignment,
     DocumentRef,
     Extraction,
+    Rival,
     Verdict,
     reject,
     undetermined,
@@ -105,18 +107,19 @@ class Aligner:
             detail = f"{len(text)} characters, at most {self.max_document_characters} are aligned"
             return [undetermined(e, "document_too_long", document, detail) for e in extractions]
         prepared = self._prepared.get(text, document.digest)
-        deadline = time.monotonic() + self.timeout_seconds
-        return [self._align_one(prepared, document, e, deadline) for e in extractions]
+        work = _Work(prepared, time.monotonic() + self.timeout_seconds)
+        return [self._align_one(work, document, e) for e in extractions]
 
     def _align_one(
-        self, prepared: _Prepared, document: DocumentRef, extraction: Extraction, deadline: float
+        self, work: _Work, document: DocumentRef, extraction: Extraction
     ) -> AlignedExtraction | Verdict:
         length = len(extraction.context)
         if length > self.max_context_characters:
             detail = f"{length} characters, at most {self.max_context_characters} are aligned"
             return undetermined(extraction, "context_too_long", document, detail)
         try:
-            alignment = self._alignment(prepared, extraction.context, deadline)
+            alignment = self._alignment(work, extraction.context)
+            rivals = self._rivals(work, extraction.rivals) if alignment.found else ()
         except AlignmentTimeoutError:
             detail = f"the document was not done after {self.timeout_seconds:g} s"
             return undetermined(extraction, "alignment_timeout", document, detail)
@@ -127,9 +130,20 @@ class Aligner:
                 "alignment_failed", document=document.id, extraction=extraction.id, error=name
             )
             return undetermined(extraction, "alignment_failed", document, name)
-        return _outcome(extraction, document, alignment)
+        return _outcome(extraction, document, alignment, rivals)
 
-    def _alignment(self, prepared: _Prepared, context: str, deadline: float) -> Alignment:
+    def _rivals(self, work: _Work, rivals: Sequence[Rival]) -> tuple[AlignedRival, ...]:
+        """Those whose quotes are evidence. What fails here fails the extraction: fail closed."""
+        found = ((rival.id, self._alignment(work, rival.context)) for rival in rivals)
+        return tuple([AlignedRival(id=i, alignment=a) for i, a in found if a.is_evidence])
+
+    def _alignment(self, work: _Work, context: str) -> Alignment:
+        # An extraction and its rivals are each other's, so most contexts come several times.
+        if context not in work.done:
+            work.done[context] = self._align_context(work.prepared, context, work.deadline)
+        return work.done[context]
+
+    def _align_context(self, prepared: _Prepared, context: str, deadline: float) -> Alignment:
         index = prepared.index
         alignment = index.align(
             context,
@@ -152,6 +166,15 @@ class _Prepared:
     layout: DocumentLayout
 
 
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """One call: its document, when it has to be done, and the contexts that are."""
+
+    prepared: _Prepared
+    deadline: float
+    done: dict[str, Alignment] = field(default_factory=dict)
+
+
 def _keep_freed_memory() -> None:
     """Have the C library reuse what an index frees instead of giving it back to the system.
 
@@ -163,10 +186,15 @@ def _keep_freed_memory() -> None:
 
 
 def _outcome(
-    extraction: Extraction, document: DocumentRef, alignment: Alignment
+    extraction: Extraction,
+    document: DocumentRef,
+    alignment: Alignment,
+    rivals: tuple[AlignedRival, ...] = (),
 ) -> AlignedExtraction | Verdict:
     if alignment.found:
-        return AlignedExtraction(extraction=extraction, document=document, alignment=alignment)
+        return AlignedExtraction(
+            extraction=extraction, document=document, alignment=alignment, rivals=rivals
+        )
     blank = alignment.unaligned == 0 and alignment.length == 0
     return reject(extraction, "empty_context" if blank else "not_found", document, alignment)
 

@@ -17,18 +17,23 @@ import nupunkt
 
 from schemas import (
     AlignedExtraction,
+    AlignedRival,
     Alignment,
     Claim,
     DocumentRef,
     Response,
+    Rival,
     Span,
     Verdict,
     claim_id,
     reject,
+    render_value,
 )
+from schemas.extraction import MAX_RIVALS
 
 from .alignment import ALIGNER_VERSION
 from .function_words import FUNCTION_WORDS
+from .negation import denials
 from .surroundings import DocumentLayout, with_surroundings
 
 MAX_SENTENCES = 4
@@ -53,8 +58,9 @@ def split_claims(response: Response, ref: DocumentRef) -> list[Claim]:
     """The sentences of ``response``, each with its place: ``response[start:end] == text``.
 
     ``ref`` names the retrieved text. What has neither a letter nor a digit is no sentence.
+    Sentences that deny each other are each other's rivals.
     """
-    return [
+    claims = [
         Claim(
             id=claim_id(ref, ordinal, response.response[start:end]),
             response_id=response.id,
@@ -66,6 +72,11 @@ def split_claims(response: Response, ref: DocumentRef) -> list[Claim]:
         )
         for ordinal, (start, end) in enumerate(_sentences(response.response))
     ]
+    rivals = denials([claim.text for claim in claims])
+    return [
+        claim.model_copy(update={"rivals": _rivals(claims, positions)}) if positions else claim
+        for claim, positions in zip(claims, rivals, strict=True)
+    ]
 
 
 def ground_claim(
@@ -76,7 +87,14 @@ def ground_claim(
     extraction = claim.extraction(alignment.passage)
     if not alignment.found:
         return reject(extraction, "not_found", claim.document, alignment)
-    return AlignedExtraction(extraction=extraction, document=claim.document, alignment=alignment)
+    retrieved = (
+        (rival.id, passages.retrieve(render_value(rival.value), threshold=threshold))
+        for rival in claim.rivals
+    )
+    rivals = tuple([AlignedRival(id=i, alignment=a) for i, a in retrieved if a.found])
+    return AlignedExtraction(
+        extraction=extraction, document=claim.document, alignment=alignment, rivals=rivals
+    )
 
 
 def whole_claim(response: Response, ref: DocumentRef) -> list[Claim]:
@@ -101,6 +119,11 @@ def ground_claims(claims: Sequence[Claim], text: str) -> list[AlignedExtraction 
     """`ground_claim` for all claims on one text, in order."""
     passages = PassageIndex(text)
     return [ground_claim(claim, passages) for claim in claims]
+
+
+def _rivals(claims: Sequence[Claim], positions: Sequence[int]) -> tuple[Rival, ...]:
+    found = (claims[at] for at in positions[:MAX_RIVALS])
+    return tuple([Rival(id=claim.id, value=claim.text, context="") for claim in found])
 
 
 def retrieve_passages(claim: Claim, text: str, *, threshold: float = 0.6) -> Alignment:

@@ -1,6 +1,14 @@
 """The contracts: one model per topic, what users subclass, and the decision rule."""
 
-from .alignment import AlignedExtraction, Alignment, Occurrence, Route, Span, Surroundings
+from .alignment import (
+    AlignedExtraction,
+    AlignedRival,
+    Alignment,
+    Occurrence,
+    Route,
+    Span,
+    Surroundings,
+)
 from .base import Contract, Event
 from .chat_completion import ChatCompletion
 from .claim import Claim, Response, claim_id
@@ -11,6 +19,7 @@ from .extraction import (
     ExtractionManifest,
     ExtractorTrail,
     LabelledExtraction,
+    Rival,
     Usage,
     extraction_id,
 )
@@ -34,6 +43,7 @@ from .verdict import Decision, Finding, Reason, ReviewTrail, ScorerTrail, Verdic
 __all__ = [
     "CLAIM_TYPE",
     "AlignedExtraction",
+    "AlignedRival",
     "Alignment",
     "Assessment",
     "AuditBlock",
@@ -61,6 +71,7 @@ __all__ = [
     "Review",
     "ReviewDecision",
     "ReviewTrail",
+    "Rival",
     "Route",
     "SchemaField",
     "ScorerRelease",

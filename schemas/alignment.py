@@ -7,9 +7,9 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from .base import Contract, Event, Probability, is_none
+from .base import Contract, Event, EventId, Probability, is_empty, is_none
 from .document import DocumentRef
-from .extraction import Extraction
+from .extraction import MAX_RIVALS, Extraction, Rival
 
 PASSAGE_JOINT = " … "
 HEADING_JOINT = " | "
@@ -127,6 +127,11 @@ class Alignment(Contract):
         return self.scored and self.score >= self.threshold and bool(self.spans)
 
     @property
+    def is_evidence(self) -> bool:
+        """Whether something could be accepted on it: found, enough of it, and in one place."""
+        return self.found and not self.low_evidence and self.scatter is None
+
+    @property
     def scatter(self) -> Scatter | None:
         """Why the parts of an elided quote are no one passage; None where they are, and for what
         was retrieved. Parts of other sentences far away, joined, say what nobody wrote."""
@@ -182,9 +187,38 @@ def _text(span: Span | None) -> str:
     return span.text if span else ""
 
 
+class AlignedRival(Contract):
+    """Where the quote of one of the extraction's rivals stands."""
+
+    id: EventId
+    alignment: Alignment
+
+
 class AlignedExtraction(Event):
-    """Topic ``alignments``: an extraction whose context was found in its document."""
+    """Topic ``alignments``: an extraction whose context was found in its document.
+
+    ``rivals`` are those of the extraction's rivals whose quotes are evidence too.
+    """
 
     extraction: Extraction
     document: DocumentRef
     alignment: Alignment
+    rivals: tuple[AlignedRival, ...] = Field(default=(), max_length=MAX_RIVALS, exclude_if=is_empty)
+
+    @model_validator(mode="after")
+    def _knows_its_rivals(self) -> Self:
+        known = {rival.id for rival in self.extraction.rivals}
+        if any(rival.id not in known for rival in self.rivals):
+            raise ValueError("an aligned rival is none of the extraction's")
+        return self
+
+    @property
+    def contenders(self) -> tuple[AlignedExtraction, ...]:
+        """The rivals as what a scorer is asked about, without rivals of their own."""
+        known = {rival.id: rival for rival in self.extraction.rivals}
+        return tuple([self._contender(known[r.id], r.alignment) for r in self.rivals])
+
+    def _contender(self, rival: Rival, alignment: Alignment) -> AlignedExtraction:
+        said = {"id": rival.id, "value": rival.value, "context": rival.context, "rivals": ()}
+        extraction = self.extraction.model_copy(update=said)
+        return AlignedExtraction(extraction=extraction, document=self.document, alignment=alignment)

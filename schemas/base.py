@@ -59,6 +59,11 @@ def is_none(value: object) -> bool:
     return value is None
 
 
+def is_empty(value: object) -> bool:
+    """The same for a collection that came later."""
+    return not value
+
+
 class Contract(BaseModel):
     """Immutable, closed to unknown fields, and without NaN or infinity."""
 

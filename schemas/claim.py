@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from .base import Event, EventId, Json, Text
+from .base import Event, EventId, Json, Text, is_empty
 from .document import Coordinates, DocumentRef
-from .extraction import Extraction
+from .extraction import MAX_RIVALS, Extraction, Rival
 from .hypothesis import CLAIM_TYPE
 from .ids import stable_id, text_digest
 
@@ -38,7 +38,8 @@ class Response(Event):
 
 
 class Claim(Event):
-    """Topic ``claims``: one sentence of a response. ``start`` and ``end`` are its code points."""
+    """Topic ``claims``: one sentence of a response. ``start`` and ``end`` are its code points,
+    ``rivals`` the sentences of the same response that deny it."""
 
     id: EventId
     response_id: EventId
@@ -47,6 +48,7 @@ class Claim(Event):
     end: int = Field(ge=0)
     text: str = Field(min_length=1, repr=False)
     document: DocumentRef
+    rivals: tuple[Rival, ...] = Field(default=(), max_length=MAX_RIVALS, exclude_if=is_empty)
 
     def extraction(self, context: str) -> Extraction:
         """The claim as an extraction whose quote is the passage that was retrieved for it."""
@@ -57,6 +59,7 @@ class Claim(Event):
             value=self.text,
             context=context,
             document=self.document,
+            rivals=self.rivals,
         )
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
-from .base import Contract, EntityType, Event, EventId, Json, Text, is_none
+from .base import Contract, EntityType, Event, EventId, Json, Text, is_empty, is_none
 from .document import DocumentRef
 from .hypothesis import hypothesis
 from .ids import canonical_json, stable_id
@@ -41,11 +41,25 @@ class ExtractorTrail(Contract):
     usage: Usage | None = None
 
 
+MAX_RIVALS = 8
+MAX_RIVAL_CONTEXT = 2_000
+"""Characters: a longer quote is judged for itself and contests nothing."""
+
+
+class Rival(Contract):
+    """What the same document gave as well, for a field that has room for one value."""
+
+    id: EventId
+    value: Value
+    context: Text = Field(max_length=MAX_RIVAL_CONTEXT, repr=False)
+
+
 class Extraction(Event):
     """Topic ``extractions``: an entity type, a value, and the context quoted for it.
 
     ``document`` is None only in files given to ``safepassage check``, which finds the document
-    by ``doc_id``. ``field`` is what the schema says of the field that the value fills.
+    by ``doc_id``. ``field`` is what the schema says of the field that the value fills, ``rivals``
+    what the document gave for it with another value, see `schemas.rivals`.
     """
 
     id: EventId
@@ -56,6 +70,7 @@ class Extraction(Event):
     document: DocumentRef | None = None
     extractor: ExtractorTrail | None = None
     field: SchemaField | None = Field(default=None, exclude_if=is_none)
+    rivals: tuple[Rival, ...] = Field(default=(), max_length=MAX_RIVALS, exclude_if=is_empty)
 
     @property
     def hypothesis(self) -> str:
@@ -102,10 +117,12 @@ class ExtractionManifest(Event):
 
     It tells the report role what to wait for, and makes a document without any finding end
     (promise P1). ``skipped`` counts by reason what the LLM gave that is no extraction at all,
-    such as an entity without a value.
+    such as an entity without a value. ``unfilled`` names the fields that the schema requires and
+    nothing filled.
     """
 
     document: DocumentRef
     extraction_ids: tuple[EventId, ...]
     extractor: ExtractorTrail | None = None
     skipped: dict[str, int] = Field(default_factory=dict)
+    unfilled: tuple[Text, ...] = Field(default=(), exclude_if=is_empty)

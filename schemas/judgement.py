@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from .alignment import MAX_ELIDED, AlignedExtraction, Alignment, Scatter
 from .base import Contract, Probability
 from .document import DocumentRef
 from .extraction import Extraction
-from .ids import stable_id
+from .hypothesis import render_value
+from .ids import canonical_json, stable_id
 from .verdict import Decision, Finding, Reason, ScorerTrail, Verdict
 
 
@@ -34,34 +35,73 @@ class Assessment(Contract):
             raise ValueError("an assessment has either a score or a failure")
 
 
-def judge(aligned: AlignedExtraction, assessment: Assessment) -> Verdict:
-    """The verdict on an aligned extraction, given what the scorer said of it."""
-    reasons: list[Reason] = []
-    decision: Decision = "quarantined"
-    if not aligned.alignment.found:
-        reasons.append("not_found")
-    scatter = aligned.alignment.scatter
-    if aligned.alignment.low_evidence or scatter:
-        reasons.append("low_evidence")
-    if assessment.failure is not None:
-        reasons.append(assessment.failure)
-        decision = "undetermined"
-    elif assessment.score is None or assessment.threshold is None:
-        reasons.append("no_threshold")
-        decision = "undetermined"
-    elif assessment.score < assessment.threshold:
-        reasons.append("unsupported")
-    elif not reasons:
-        decision = "accepted"
+def judge(
+    aligned: AlignedExtraction,
+    assessment: Assessment,
+    rivals: Sequence[tuple[AlignedExtraction, Assessment]] = (),
+) -> Verdict:
+    """The verdict on an aligned extraction, given what the scorer said of it.
+
+    ``rivals`` are the `AlignedExtraction.contenders` with another value, with what the scorer
+    said of them. Where one of them would be accepted as well, neither is: the document gives two
+    values for a field that has room for one, and which of them is wrong is for a person.
+    """
+    decision, reasons, findings = _alone(aligned, assessment)
+    conflicts: tuple[str, ...] = ()
+    if decision == "accepted":
+        decision, reasons, findings, conflicts = _among(rivals)
     return _verdict(
         aligned.extraction,
         decision,
-        tuple(reasons),
+        reasons,
         document=aligned.document,
         alignment=aligned.alignment,
         assessment=assessment,
-        findings=(Finding(code=scatter, detail=_SCATTERED[scatter]),) if scatter else (),
+        findings=findings,
+        conflicts=conflicts,
     )
+
+
+_Judged = tuple[Decision, tuple[Reason, ...], tuple[Finding, ...]]
+
+
+def _alone(aligned: AlignedExtraction, assessment: Assessment) -> _Judged:
+    """What the extraction's own evidence says."""
+    reasons: list[Reason] = []
+    scatter = aligned.alignment.scatter
+    findings = (Finding(code=scatter, detail=_SCATTERED[scatter]),) if scatter else ()
+    if not aligned.alignment.found:
+        reasons.append("not_found")
+    if aligned.alignment.low_evidence or scatter:
+        reasons.append("low_evidence")
+    if assessment.failure is not None:
+        return "undetermined", (*reasons, assessment.failure), findings
+    if assessment.score is None or assessment.threshold is None:
+        return "undetermined", (*reasons, "no_threshold"), findings
+    if assessment.score < assessment.threshold:
+        reasons.append("unsupported")
+    return ("quarantined" if reasons else "accepted"), tuple(reasons), findings
+
+
+def _among(
+    rivals: Sequence[tuple[AlignedExtraction, Assessment]],
+) -> tuple[Decision, tuple[Reason, ...], tuple[Finding, ...], tuple[str, ...]]:
+    """What the rivals make of an extraction that would be accepted."""
+    judged = [(rival.extraction, *_alone(rival, said)[:2]) for rival, said in rivals]
+    accepted = [rival for rival, decision, _ in judged if decision == "accepted"]
+    if accepted:
+        findings = tuple([_finding("conflicts_with", rival) for rival in accepted])
+        return "quarantined", ("conflicting",), findings, tuple(r.id for r in accepted)
+    # Fail closed: a rival that could not be judged may be the right one.
+    unknown = [(rival, why) for rival, decision, why in judged if decision == "undetermined"]
+    if unknown:
+        findings = tuple([_finding("rival_not_judged", rival) for rival, _ in unknown])
+        return "undetermined", unknown[0][1][-1:], findings, ()
+    return "accepted", (), (), ()
+
+
+def _finding(code: str, rival: Extraction) -> Finding:
+    return Finding(code=code, detail=f"{rival.id}: {render_value(rival.value)}"[:500])
 
 
 _SCATTERED: Final[Mapping[Scatter, str]] = {
@@ -93,12 +133,15 @@ def verdict_id(
 ) -> str:
     """Same document, extraction, scorer revision, aligner and tau, same id (promise P3).
 
-    What the schema says of the field is part of the question, so it is part of the id.
+    What the schema says of the field, and what else the document gave for it, are part of the
+    question, so they are part of the id.
     """
     digest = document.digest if document else ""
     parts = [extraction.id, digest, revision]
     if extraction.field:
         parts.append(extraction.field.identity)
+    for rival in extraction.rivals:
+        parts += ("rival", rival.id, canonical_json(rival.value), rival.context)
     if alignment and alignment.aligner:
         parts += (f"aligner {alignment.aligner}", f"tau {alignment.threshold!r}")
     return stable_id("verdict", *parts)
@@ -113,6 +156,7 @@ def _verdict(
     alignment: Alignment | None = None,
     assessment: Assessment | None = None,
     findings: tuple[Finding, ...] = (),
+    conflicts: tuple[str, ...] = (),
 ) -> Verdict:
     revision = assessment.revision if assessment else None
     return Verdict(
@@ -135,4 +179,5 @@ def _verdict(
         document=document,
         extractor=extraction.extractor,
         field=extraction.field,
+        conflicts=conflicts,
     )

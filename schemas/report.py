@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from .base import Contract, Event, EventId
+from .base import Contract, Event, EventId, Text, is_empty
 from .document import Coordinates, DocumentRef
 
 Stage = Literal["submit", "extract", "align", "score", "review", "report", "replay"]
@@ -29,6 +29,8 @@ class DocumentReport(Event):
     missing: int = Field(default=0, ge=0)
     reasons: dict[str, int] = Field(default_factory=dict)
     verdict_ids: tuple[EventId, ...] = ()
+    unfilled: tuple[Text, ...] = Field(default=(), exclude_if=is_empty)
+    """Fields that the schema requires and nothing filled."""
 
     @property
     def score(self) -> float | None:

@@ -7,7 +7,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from .alignment import Alignment
-from .base import Contract, EntityType, Event, EventId, Json, Probability, Text, is_none
+from .base import Contract, EntityType, Event, EventId, Json, Probability, Text, is_empty, is_none
 from .document import DocumentRef
 from .extraction import ExtractorTrail, Usage
 from .schema_field import SchemaField
@@ -20,6 +20,7 @@ Reason = Literal[
     "empty_context",  # nothing was quoted
     "low_evidence",  # the quote is too short for so inexact a match
     "unsupported",  # the passage does not support the value
+    "conflicting",  # the document gave another value as well, for a field with room for one
     "review_rejected",  # accepted by the scorer, refused by a person
     # undetermined: could not be judged
     "document_missing",
@@ -110,6 +111,8 @@ class Verdict(Event):
     extractor: ExtractorTrail | None = None
     review: ReviewTrail | None = None
     field: SchemaField | None = Field(default=None, exclude_if=is_none)
+    conflicts: tuple[EventId, ...] = Field(default=(), exclude_if=is_empty)
+    """The ids of the extractions that contradict this one and would be accepted as well."""
 
     @model_validator(mode="after")
     def _rests_on_evidence(self) -> Self:

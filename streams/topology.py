@@ -36,7 +36,6 @@ from schemas import (
     Reason,
     Response,
     Verdict,
-    judge,
     undetermined,
 )
 
@@ -177,14 +176,14 @@ def score_role(
 
     ``observe`` neither waits nor raises: it hands over to whoever judges beside, for `shadow`.
     """
-    from scoring_worker import Pair  # noqa: PLC0415 - torch: seconds, and only this role's
+    # torch: seconds, and only this role's
+    from scoring_worker.judging import pairs_of, verdicts  # noqa: PLC0415
 
     async def step(received: Sequence[Received[AlignedExtraction]]) -> list[Outcome]:
         aligned = [entry.event for entry in received]
-        assessments = await assess([Pair.of(event) for event in aligned])
+        assessments = await assess(pairs_of(aligned))
         observe(aligned)
-        judged = [judge(e, a) for e, a in zip(aligned, assessments, strict=True)]
-        return [[route(settle(verdict))] for verdict in judged]
+        return [[route(settle(verdict))] for verdict in verdicts(aligned, assessments)]
 
     return Role("score", "score", READ_BY["score"], step, batch=batch)
 

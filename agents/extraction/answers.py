@@ -84,6 +84,10 @@ class ExtractionSchema(Protocol):
         """
         ...
 
+    def unfilled(self, findings: Sequence[Finding]) -> tuple[str, ...]:
+        """The required fields that ``findings``, all of a document, leave empty."""
+        ...
+
 
 def schema_digest(schema: ExtractionSchema) -> str:
     """Tells two schemas apart on an `ExtractorTrail`."""
@@ -108,7 +112,18 @@ def read_answer(schema: ExtractionSchema, content: str) -> Answer:
     return read
 
 
-class GenericSchema:
+class _Required:
+    """What a document has to have, by entity type and name of the field."""
+
+    required: tuple[tuple[str, str | None], ...] = ()
+
+    def unfilled(self, findings: Sequence[Finding]) -> tuple[str, ...]:
+        """The required fields that ``findings``, all of a document, leave empty."""
+        filled = {(f.entity_type, f.schema_field and f.schema_field.name) for f in findings}
+        return tuple([name or kind for kind, name in self.required if (kind, name) not in filled])
+
+
+class GenericSchema(_Required):
     """A flat list of entities; ``entity_types`` closes the set of types unless it is empty.
 
     As a mapping it also tells what each type is, to the LLM and to the scorer.
@@ -120,6 +135,7 @@ class GenericSchema:
     def __init__(self, entity_types: Sequence[str] | Mapping[str, SchemaField] = ()) -> None:
         self.entity_types = tuple(entity_types)
         self.fields = dict(entity_types) if isinstance(entity_types, Mapping) else {}
+        self.required = tuple((n, f.name) for n, f in self.fields.items() if f.required)
         self.json_schema = generic_json_schema(self.entity_types, self.fields)
 
     def read(self, answer: JsonValue) -> Answer:
@@ -146,7 +162,7 @@ class GenericSchema:
                 yield from _with_value(found, skipped)
 
 
-class UserSchema:
+class UserSchema(_Required):
     """A pydantic model of the user's with subclasses of `Entity` somewhere inside.
 
     The model is a contract as a whole: an answer that breaks it anywhere is a
@@ -160,6 +176,9 @@ class UserSchema:
         self.strict = strict
         self.places = entity_places(model)
         self._ambiguous = ambiguous_types(self.places)
+        self.required = tuple(
+            (entity.type_name(), place.name) for entity, place in self.places if place.required
+        )
         self._fields: dict[tuple[type[Entity], tuple[str, ...], bool], SchemaField] = {}
 
     def read(self, answer: JsonValue) -> Answer:

@@ -23,6 +23,7 @@ from schemas import (
     extraction_id,
     stable_id,
 )
+from schemas.rivals import with_rivals
 
 from .answers import Answer, ExtractionSchema, Finding, read_answer, schema_digest
 from .cache import CachedAnswer, CacheKey, ExtractionCache
@@ -52,6 +53,7 @@ class Extracted:
 
     ``skipped`` counts by reason what the LLM gave that is no extraction (see `Answer`).
     ``spent`` is what was asked now; None where an answer of before was at hand.
+    ``unfilled`` names the fields that the schema requires and nothing filled.
     The usage in ``trail`` is of the whole document, and the same on each of its extractions.
     """
 
@@ -59,6 +61,7 @@ class Extracted:
     extractions: list[Extraction]
     trail: ExtractorTrail
     skipped: Counter[str] = field(default_factory=Counter)
+    unfilled: tuple[str, ...] = ()
     spent: Usage | None = field(default=None, compare=False)
 
     def manifest(self) -> ExtractionManifest:
@@ -68,6 +71,7 @@ class Extracted:
             extraction_ids=tuple(extraction.id for extraction in self.extractions),
             extractor=self.trail,
             skipped=dict(self.skipped),
+            unfilled=self.unfilled,
         )
 
 
@@ -162,14 +166,16 @@ class Extractor:
         answered, spent = await self._answered(document.text, ref)
         trail = self._trail.model_copy(update={"usage": answered.usage})
         answer = answered.answer
-        extractions = [_extraction(finding, ref, trail) for finding in answer.findings]
+        found = [_extraction(finding, ref, trail) for finding in answer.findings]
+        extractions = with_rivals(found)
         log.info(
             "extracted",
             doc_id=ref.id,
             extractions=len(extractions),
             skipped=dict(answer.skipped),
         )
-        return Extracted(ref, extractions, trail, answer.skipped, spent)
+        unfilled = self._schema.unfilled(answer.findings)
+        return Extracted(ref, extractions, trail, answer.skipped, unfilled, spent)
 
     async def _answered(self, text: str, ref: DocumentRef) -> tuple[CachedAnswer, Usage | None]:
         key = self._cache_key(ref)

@@ -22,17 +22,29 @@ _INHERITED = Entity.__doc__
 @dataclass(frozen=True, slots=True)
 class EntityPlace:
     """A field of a model that holds entities. ``path`` are the names on the way to it; ``many``
-    says whether it or what holds it is a list."""
+    says whether it or what holds it is a list, ``certain`` whether a document always has what
+    holds it."""
 
     path: tuple[str, ...] = ()
     info: FieldInfo | None = None
     many: bool = False
+    certain: bool = True
 
     def inside(self, name: str, info: FieldInfo) -> EntityPlace:
-        return EntityPlace((*self.path, name), info, self.many)
+        certain = self.info is None or (self.required and not self.many)
+        return EntityPlace((*self.path, name), info, self.many, certain)
 
     def in_a_list(self) -> EntityPlace:
-        return EntityPlace(self.path, self.info, True)
+        return EntityPlace(self.path, self.info, True, self.certain)
+
+    @property
+    def required(self) -> bool:
+        """Whether a document has to have an entity here."""
+        if not self.certain or self.info is None or type(None) in get_args(self.info.annotation):
+            return False
+        if self.many:
+            return any(getattr(bound, "min_length", 0) for bound in self.info.metadata)
+        return self.info.is_required()
 
     @property
     def name(self) -> str:
@@ -109,7 +121,7 @@ def schema_field(entity: type[Entity], place: EntityPlace) -> SchemaField:
             "unit": _unit(extra) or next(filter(None, map(_unit, payload.values())), None),
             "allowed": _allowed(next(iter(payload.values()))) if len(payload) == 1 else None,
             "single": not place.many,
-            "required": _is_required(place),
+            "required": place.required,
         }
     )
 
@@ -156,12 +168,3 @@ def _allowed(schema: Mapping[str, Any]) -> list[JsonValue] | None:
         return [schema["const"]]
     options = schema.get("enum") or schema.get("items", {}).get("enum")
     return [option for option in options if option is not None] if options else None
-
-
-def _is_required(place: EntityPlace) -> bool:
-    info = place.info
-    if info is None or type(None) in get_args(info.annotation):
-        return False
-    if place.many:
-        return any(getattr(bound, "min_length", 0) for bound in info.metadata)
-    return info.is_required()

@@ -19,11 +19,12 @@ from schemas import (
     LabelledExtraction,
     Response,
     Verdict,
-    judge,
     undetermined,
 )
 from schemas.jsonl import BadLine, read_jsonl
-from scoring_worker import Pair, Scorer
+from schemas.rivals import with_rivals
+from scoring_worker import Scorer
+from scoring_worker.judging import judge_all
 
 SCORE_BATCH = 512
 
@@ -70,17 +71,21 @@ def read_input(
 
 
 async def check(given: CheckInput, aligner: Aligner, scorer: Scorer) -> list[Verdict]:
-    """One verdict per extraction, then one per sentence of each answer, in order."""
+    """One verdict per extraction, then one per sentence of each answer, in order.
+
+    Extractions of one document for a field that is declared single are rivals, as in the stream.
+    """
+    extractions = with_rivals(given.extractions)
     by_document: dict[str, list[int]] = defaultdict(list)
-    for position, extraction in enumerate(given.extractions):
+    for position, extraction in enumerate(extractions):
         by_document[extraction.doc_id].append(position)
     results: dict[int, AlignedExtraction | Verdict] = {}
     for doc_id, positions in by_document.items():
-        chosen = [given.extractions[position] for position in positions]
+        chosen = [extractions[position] for position in positions]
         results.update(
             zip(positions, await _align(given.documents.get(doc_id), chosen, aligner), strict=True)
         )
-    ordered = [results[position] for position in range(len(given.extractions))]
+    ordered = [results[position] for position in range(len(extractions))]
     for response in given.responses:
         ordered += ground_claims(split_claims(response, response.ref()), response.text)
     return list(_score(ordered, scorer))
@@ -100,9 +105,8 @@ def _score(results: Sequence[AlignedExtraction | Verdict], scorer: Scorer) -> It
     for start in range(0, len(results), SCORE_BATCH):
         part = results[start : start + SCORE_BATCH]
         aligned = [result for result in part if isinstance(result, AlignedExtraction)]
-        assessments = iter(scorer.assess([Pair.of(result) for result in aligned]))
-        for result in part:
-            yield result if isinstance(result, Verdict) else judge(result, next(assessments))
+        judged = iter(judge_all(aligned, scorer))
+        yield from (result if isinstance(result, Verdict) else next(judged) for result in part)
 
 
 def _rows(paths: Iterable[Path], model: type[R], result: CheckInput) -> Iterator[R]:

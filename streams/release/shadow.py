@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 
-from schemas import AlignedExtraction, judge
+from schemas import AlignedExtraction
 from streams.kafka.publisher import Publisher
 from streams.kafka.records import Outgoing
 from streams.runtime import metrics
@@ -100,15 +100,13 @@ class ShadowScoring:
         raise RuntimeError(f"failed {failures} times in a row")
 
     async def _score(self, scorer: Scorer, aligned: Sequence[AlignedExtraction]) -> bool:
-        from scoring_worker import Pair  # noqa: PLC0415 - brings the scorers' libraries
+        from scoring_worker.judging import judge_all  # noqa: PLC0415 - the scorers' libraries
 
-        pairs = [Pair.of(event) for event in aligned]
         started = time.perf_counter()
         try:
-            assessments = await in_daemon_thread(
-                lambda: scorer.assess(pairs), self._seconds_per_batch
+            verdicts = await in_daemon_thread(
+                lambda: judge_all(aligned, scorer), self._seconds_per_batch
             )
-            verdicts = [judge(e, a) for e, a in zip(aligned, assessments, strict=True)]
             await self._publisher.publish([Outgoing(SHADOW, v.doc_id, v) for v in verdicts])
         except TimeoutError:
             raise  # its thread may hang for ever: no other may join it

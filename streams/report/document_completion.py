@@ -224,6 +224,7 @@ def _report(pending: _Pending, manifest: ExtractionManifest) -> DocumentReport:
         undetermined=decisions["undetermined"],
         dead_lettered=len(ended) - len(judged),
         missing=len(manifest.extraction_ids) - len(known),
+        unfilled=manifest.unfilled,
         reasons=dict(sorted(reasons.items())),
         verdict_ids=tuple(verdict.verdict_id for verdict in judged),
     )

@@ -7,6 +7,7 @@ REASONS = {
     "empty_context": "Nothing was quoted.",
     "low_evidence": "The quote is too short for so inexact a match.",
     "unsupported": "The scorer does not see the value supported by the passage.",
+    "conflicting": "The document gave another value as well, for a field with room for one.",
     "review_rejected": "A reviewer refused it.",
     "document_missing": "The document could not be found.",
     "document_mismatch": "The document found is not the one it was extracted from.",

@@ -148,3 +148,29 @@ def test_without_descriptions_the_generic_schema_is_as_it_was():
             "entity_type"
         ]
     )
+
+
+def test_required_fields_that_nothing_filled_are_told():
+    """Only what a document always has: a field inside an optional one is not required."""
+
+    class Inner(BaseModel):
+        dose: Dose
+
+    class Outer(BaseModel):
+        dose: Dose
+        tenant: Party
+        sexes: Annotated[list[Sex], Field(min_length=1)]
+        notes: list[Car]
+        inner: Inner | None = None
+
+    schema = user_schema(Outer)
+    assert schema.unfilled(()) == ("dose", "tenant", "sexes")
+    found = {"dose": {"context": "5", "milligrams": 5}, "tenant": {"context": "", "name": ""}}
+    answer = {**found, "sexes": [{"context": "f", "sex": "f"}], "notes": []}
+    findings = read_answer(schema, json.dumps(answer)).findings
+    assert schema.unfilled(findings) == ("tenant",)  # an entity without a value fills nothing
+
+
+def test_a_generic_schema_can_require_a_type():
+    schema = GenericSchema({"Dose": SchemaField(required=True), "Sex": SchemaField()})
+    assert schema.unfilled(()) == ("Dose",)

@@ -87,3 +87,31 @@ def test_the_same_files_give_the_same_bytes(tmp_path):
         for _ in range(2)
     ]
     assert runs[0] == runs[1]
+
+
+def conflicting_rows() -> list[dict[str, object]]:
+    single = {"name": "dose", "single": True}
+    return [
+        row("e1", "850 mg", "Metformin: 850 mg", field=single),
+        row("e2", "5 mg", "Ramipril: 5 mg", field=single),
+        row("e3", "0.85 g", "Metformin: 850 mg", field={"name": "other", "single": True}),
+        row("e4", "850 mg", "Metformin: 850 mg", field={"name": "other", "single": True}),
+        row("e5", "9 mg", "a dose of nine milligrams", field=single),
+    ]
+
+
+def test_two_values_for_a_field_with_room_for_one_are_conflicting(tmp_path):
+    """Values that are one in another notation are no conflict, nor is what stands nowhere."""
+    given = given_files(tmp_path, *conflicting_rows())
+    assert given.refused == []
+    found = checked(given, AgreeingScorer())
+    assert [(v.extraction_id, v.decision, v.reasons) for v in found] == [
+        ("e1", "quarantined", ("conflicting",)),
+        ("e2", "quarantined", ("conflicting",)),
+        ("e3", "accepted", ()),
+        ("e4", "accepted", ()),
+        ("e5", "quarantined", ("not_found",)),
+    ]
+    assert [v.conflicts for v in found[:2]] == [("e2",), ("e1",)]
+    again = checked(given_files(tmp_path, *conflicting_rows()), AgreeingScorer())
+    assert [v.to_json() for v in again] == [v.to_json() for v in found]

@@ -257,3 +257,12 @@ def test_manifests_that_run_far_ahead_are_held_and_no_document_is_given_up_for_t
     assert tally.full
     reader.read(scored(ref("d9", 9), "x"))
     assert not tally.full
+
+
+def test_required_fields_that_nothing_filled_stand_on_the_report():
+    """Also of a document in which nothing was found at all."""
+    reader = Reader()
+    made = ExtractionManifest(document=ref(), extraction_ids=(), unfilled=("dose",))
+    reader.read(made)
+    assert [report.unfilled for report in reader.reports] == [("dose",)]
+    assert b'"unfilled"' not in manifest(ref()).to_json()

@@ -1,0 +1,69 @@
+"""From aligned extractions to verdicts, rivals heard: what the stream, ``check`` and the shadow do.
+
+An extraction and its rivals are asked about in one call, so that one scorer answers for all of
+them, whatever is released meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from pydantic import JsonValue
+
+from schemas import CLAIM_TYPE, AlignedExtraction, Assessment, Verdict, judge, render_value
+from schemas.rivals import reads_alike
+from scoring_worker.scorer import Pair, Scorer
+
+
+def judge_all(aligned: Sequence[AlignedExtraction], scorer: Scorer) -> list[Verdict]:
+    """One verdict for each, in order."""
+    return verdicts(aligned, scorer.assess(pairs_of(aligned)))
+
+
+def pairs_of(aligned: Sequence[AlignedExtraction]) -> list[Pair]:
+    """What a scorer is asked: each extraction, and behind it its rivals."""
+    return [Pair.of(asked) for event in aligned for asked in (event, *event.contenders)]
+
+
+def verdicts(
+    aligned: Sequence[AlignedExtraction], assessments: Sequence[Assessment]
+) -> list[Verdict]:
+    """The decision rule for each; ``assessments`` are of `pairs_of` the same.
+
+    Raises:
+        ValueError: there are not as many assessments as pairs.
+    """
+    wanted = sum(1 + len(event.rivals) for event in aligned)
+    if len(assessments) != wanted:
+        raise ValueError(f"{wanted} pairs, but {len(assessments)} assessments")
+    answers = iter(assessments)
+    return [_verdict(event, answers) for event in aligned]
+
+
+def _verdict(event: AlignedExtraction, answers: Iterator[Assessment]) -> Verdict:
+    own = next(answers)
+    rivals = list(zip(event.contenders, islice(answers, len(event.rivals)), strict=True))
+    alone = judge(event, own)
+    if alone.decision != "accepted" or not rivals:
+        return alone
+    return judge(event, own, [(r, said) for r, said in rivals if not _same_value(event, r)])
+
+
+def _same_value(event: AlignedExtraction, rival: AlignedExtraction) -> bool:
+    """Whether two values are one in another notation, as far as the comparators can show."""
+    one, other = event.extraction.value, rival.extraction.value
+    if reads_alike(one, other):
+        return True
+    entity_type = event.extraction.entity_type
+    if entity_type == CLAIM_TYPE:
+        return False
+    answers = {_answer(entity_type, one, other), _answer(entity_type, other, one)}
+    return "same" in answers and "different" not in answers
+
+
+def _answer(entity_type: str, value: JsonValue, other: JsonValue) -> str:
+    from scoring_worker.comparison.compare import compare  # noqa: PLC0415 - seconds, seldom needed
+    from scoring_worker.comparison.contract import Passage, Question  # noqa: PLC0415
+
+    return compare(Question(entity_type, value, Passage(quote=render_value(other)))).answer
