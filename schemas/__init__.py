@@ -38,7 +38,7 @@ from .report import (
 )
 from .review import Review, ReviewDecision, StandingDecision
 from .schema_field import SchemaField
-from .verdict import Decision, Finding, Reason, ReviewTrail, ScorerTrail, Verdict
+from .verdict import Conflict, Decision, Finding, Reason, ReviewTrail, ScorerTrail, Verdict
 
 __all__ = [
     "CLAIM_TYPE",
@@ -51,6 +51,7 @@ __all__ = [
     "BadLine",
     "ChatCompletion",
     "Claim",
+    "Conflict",
     "Contract",
     "Coordinates",
     "DeadLetter",

@@ -11,7 +11,7 @@ from .document import DocumentRef
 from .extraction import Extraction
 from .hypothesis import render_value
 from .ids import canonical_json, stable_id
-from .verdict import Decision, Finding, Reason, ScorerTrail, Verdict
+from .verdict import Conflict, Decision, Finding, Reason, ScorerTrail, Verdict
 
 
 class Assessment(Contract):
@@ -47,7 +47,7 @@ def judge(
     values for a field that has room for one, and which of them is wrong is for a person.
     """
     decision, reasons, findings = _alone(aligned, assessment)
-    conflicts: tuple[str, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
     if decision == "accepted":
         decision, reasons, findings, conflicts = _among(rivals)
     return _verdict(
@@ -85,13 +85,14 @@ def _alone(aligned: AlignedExtraction, assessment: Assessment) -> _Judged:
 
 def _among(
     rivals: Sequence[tuple[AlignedExtraction, Assessment]],
-) -> tuple[Decision, tuple[Reason, ...], tuple[Finding, ...], tuple[str, ...]]:
+) -> tuple[Decision, tuple[Reason, ...], tuple[Finding, ...], tuple[Conflict, ...]]:
     """What the rivals make of an extraction that would be accepted."""
     judged = [(rival.extraction, *_alone(rival, said)[:2]) for rival, said in rivals]
     accepted = [rival for rival, decision, _ in judged if decision == "accepted"]
     if accepted:
         findings = tuple([_finding("conflicts_with", rival) for rival in accepted])
-        return "quarantined", ("conflicting",), findings, tuple(r.id for r in accepted)
+        conflicts = [Conflict(extraction_id=rival.id, value=rival.value) for rival in accepted]
+        return "quarantined", ("conflicting",), findings, tuple(conflicts)
     # Fail closed: a rival that could not be judged may be the right one.
     unknown = [(rival, why) for rival, decision, why in judged if decision == "undetermined"]
     if unknown:
@@ -156,7 +157,7 @@ def _verdict(
     alignment: Alignment | None = None,
     assessment: Assessment | None = None,
     findings: tuple[Finding, ...] = (),
-    conflicts: tuple[str, ...] = (),
+    conflicts: tuple[Conflict, ...] = (),
 ) -> Verdict:
     revision = assessment.revision if assessment else None
     return Verdict(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
+from .base import Json
 from .ids import canonical_json, stable_id
 from .review import Review
 from .verdict import Verdict
@@ -21,12 +22,18 @@ JUDGED = frozenset(("supports", "insufficient", "corrected"))
 def case_id(verdict: Verdict) -> str:
     """One extraction with one value in one version of a document's text is one case, whoever
     scored it: what was decided on a case holds until its text or its value changes."""
-    digest = verdict.document.digest if verdict.document else ""
     corrected = verdict.review.corrects if verdict.review else None
-    extracted = verdict.value if corrected is None else corrected
-    return stable_id(
-        "case", verdict.doc_id, digest, verdict.extraction_id, canonical_json(extracted)
-    )
+    return _case(verdict, verdict.extraction_id, verdict.value if corrected is None else corrected)
+
+
+def rival_cases(verdict: Verdict) -> tuple[str, ...]:
+    """The cases that ``verdict`` is in conflict with."""
+    return tuple([_case(verdict, c.extraction_id, c.value) for c in verdict.conflicts])
+
+
+def _case(verdict: Verdict, extraction_id: str, value: Json) -> str:
+    digest = verdict.document.digest if verdict.document else ""
+    return stable_id("case", verdict.doc_id, digest, extraction_id, canonical_json(value))
 
 
 def moment(when: datetime) -> datetime:

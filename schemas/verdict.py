@@ -81,6 +81,13 @@ class ReviewTrail(Contract):
     the only verdict of its judgement."""
 
 
+class Conflict(Contract):
+    """An extraction of the same document that contradicts the verdict's."""
+
+    extraction_id: EventId
+    value: Json
+
+
 class Verdict(Event):
     """Topics ``accepted`` and ``quarantine``, and a line of ``safepassage check --out``.
 
@@ -111,8 +118,8 @@ class Verdict(Event):
     extractor: ExtractorTrail | None = None
     review: ReviewTrail | None = None
     field: SchemaField | None = Field(default=None, exclude_if=is_none)
-    conflicts: tuple[EventId, ...] = Field(default=(), exclude_if=is_empty)
-    """The ids of the extractions that contradict this one and would be accepted as well."""
+    conflicts: tuple[Conflict, ...] = Field(default=(), exclude_if=is_empty)
+    """The extractions that contradict this one and would be accepted as well."""
 
     @model_validator(mode="after")
     def _rests_on_evidence(self) -> Self:

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -21,6 +22,7 @@ from schemas import Review, ReviewDecision, StandingDecision, Verdict, stable_id
 from schemas.base import Json
 from schemas.reviews_that_count import case_id as case_of
 from schemas.reviews_that_count import opinions
+from schemas.rivals import reads_alike
 from streams.kafka.publisher import Publisher, PublishFailed
 from streams.kafka.records import Outgoing
 from streams.runtime import metrics
@@ -36,6 +38,7 @@ log = structlog.get_logger(__name__)
 
 SAVE_PATIENCE_SECONDS = 10.0
 MAX_SECONDS_OPEN = 86_400.0
+ACCEPTING: frozenset[ReviewDecision] = frozenset(("supports", "corrected"))
 
 
 class DeskError(Exception):
@@ -117,6 +120,9 @@ class ReviewDesk:
     async def decide(self, session: Session, answer: Answer) -> Review:
         """Save a decision; it is on the topic when this returns.
 
+        Of values that contradict each other accepting one refuses the others, in the same
+        publication and before it: what a crash cuts off is never a second accepted value.
+
         Raises:
             DeskError: nothing was saved; see the module's text.
         """
@@ -124,24 +130,18 @@ class ReviewDesk:
         if case is None:
             raise CaseGone("There is no such case, or its topic no longer holds it.")
         self._refuse_conflict(session, case, answer)
+        rivals = self._rivals_to_refuse(session, case, answer)
         now = datetime.now(UTC)
-        review = Review(
-            id=stable_id("review", case.id, session.reviewer, now.isoformat()),
-            verdict=case.verdict,
-            decision=answer.decision,
-            value=answer.value,
-            reviewer=session.reviewer,
-            decided_at=now,
-            seconds=min(max(0.0, now.timestamp() - answer.opened), MAX_SECONDS_OPEN),
-            sampled=case.sampled,
-            supersedes=self._own_opinion(session, case),
-        )
-        await self._save(case.id, review)
+        review = self._review(session, case, answer, now)
+        refusal = Answer("", "insufficient", None, "", now.timestamp())
+        refused = [self._review(session, rival, refusal, now) for rival in rivals]
+        await self._save([*refused, review])
         self.leases.release(session.id)
         return review
 
     async def undo(self, session: Session, review_id: str) -> Review:
-        """Take back a decision of one's own; returns the review that does it.
+        """Take back a decision of one's own, and the refusals that were saved with it; returns
+        the review that does it.
 
         Raises:
             DeskError: nothing was saved; see the module's text.
@@ -153,16 +153,10 @@ class ReviewDesk:
         in_force = opinions(self.store.reviews_of(case_id)).get(session.reviewer)
         if in_force is None or in_force.id != review_id:
             raise CaseChanged("This decision is no longer your latest on its case.")
-        review = Review(
-            id=stable_id("review-undone", review_id),
-            verdict=taken_back.verdict,
-            decision="undone",
-            reviewer=session.reviewer,
-            decided_at=datetime.now(UTC),
-            sampled=taken_back.sampled,
-            supersedes=review_id,
-        )
-        await self._save(case_id, review)
+        now = datetime.now(UTC)
+        with_it = [_undoing(refusal, now) for refusal in self._refused_with(taken_back)]
+        review = _undoing(taken_back, now)
+        await self._save([review, *with_it])
         return review
 
     async def publish_due(self) -> None:
@@ -202,15 +196,64 @@ class ReviewDesk:
                 "Your decision was not saved."
             )
 
+    def _rivals_to_refuse(self, session: Session, case: Case, answer: Answer) -> list[Case]:
+        """The open cases that accepting this one decides as well."""
+        if answer.decision not in ACCEPTING:
+            return []
+        value = answer.value if answer.decision == "corrected" else case.verdict.value
+        rivals = self.store.rivals(case.verdict)
+        rivals = [rival for rival in rivals if not reads_alike(value, rival.verdict.value)]
+        for rival in rivals:
+            stands = rival.standing
+            if stands and stands.decision in ACCEPTING:
+                raise CaseChanged(
+                    f"{stands.reviewer} accepted another value of this field. "
+                    "That has to be taken back first; your decision was not saved."
+                )
+            lease = self.leases.on(rival.id)
+            if rival.id in self._saving or (lease and lease.holder != session.id):
+                name = lease.reviewer if lease else "Somebody"
+                raise CaseTaken(f"{name} has a value open that contradicts this one. Not saved.")
+        return [rival for rival in rivals if rival.standing is None]
+
+    def _refused_with(self, accepting: Review) -> list[Review]:
+        """The refusals in force that were saved together with ``accepting``."""
+        found = (
+            opinions(rival.reviews).get(accepting.reviewer)
+            for rival in self.store.rivals(accepting.verdict)
+        )
+        return [
+            review
+            for review in found
+            if review
+            and review.decision == "insufficient"
+            and review.decided_at == accepting.decided_at
+        ]
+
+    def _review(self, session: Session, case: Case, answer: Answer, now: datetime) -> Review:
+        return Review(
+            id=stable_id("review", case.id, session.reviewer, now.isoformat()),
+            verdict=case.verdict,
+            decision=answer.decision,
+            value=answer.value,
+            reviewer=session.reviewer,
+            decided_at=now,
+            seconds=min(max(0.0, now.timestamp() - answer.opened), MAX_SECONDS_OPEN),
+            sampled=case.sampled,
+            supersedes=self._own_opinion(session, case),
+        )
+
     @staticmethod
     def _own_opinion(session: Session, case: Case) -> str | None:
         own = opinions(case.reviews).get(session.reviewer)
         return own.id if own else None
 
-    async def _save(self, case_id: str, review: Review) -> None:
-        self._saving.add(case_id)
+    async def _save(self, reviews: Sequence[Review]) -> None:
+        """Publish ``reviews``, which are of one document, in order and in one go."""
+        cases = {case_of(review.verdict) for review in reviews}
+        self._saving |= cases
         sending = asyncio.ensure_future(
-            self._publisher.publish([Outgoing(REVIEWS, review.verdict.doc_id, review)])
+            self._publisher.publish([Outgoing(REVIEWS, r.verdict.doc_id, r) for r in reviews])
         )
         try:
             refused = await asyncio.wait_for(asyncio.shield(sending), SAVE_PATIENCE_SECONDS)
@@ -220,12 +263,26 @@ class ReviewDesk:
         except PublishFailed:
             raise NotSaved("Kafka does not take it. Please decide again in a while.") from None
         finally:
-            self._saving.discard(case_id)
+            self._saving -= cases
+        for at, review in enumerate(reviews):
+            if at not in refused:
+                self.note_review(review)
+                metrics.REVIEWS.labels(review.decision).inc()
+                log.info("reviewed", review_id=review.id, verdict_id=review.verdict.id)
         if refused:
-            raise NotSaved(f"Kafka refuses the record: {refused[0]}.")
-        self.note_review(review)
-        metrics.REVIEWS.labels(review.decision).inc()
-        log.info("reviewed", review_id=review.id, verdict_id=review.verdict.id)
+            raise NotSaved(f"Kafka refuses the record: {next(iter(refused.values()))}.")
+
+
+def _undoing(taken_back: Review, now: datetime) -> Review:
+    return Review(
+        id=stable_id("review-undone", taken_back.id),
+        verdict=taken_back.verdict,
+        decision="undone",
+        reviewer=taken_back.reviewer,
+        decided_at=now,
+        sampled=taken_back.sampled,
+        supersedes=taken_back.id,
+    )
 
 
 def _seen(sending: asyncio.Future[dict[int, str]]) -> None:

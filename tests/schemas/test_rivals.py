@@ -12,6 +12,7 @@ from schemas import (
     AlignedRival,
     Alignment,
     Assessment,
+    Conflict,
     Document,
     Extraction,
     Rival,
@@ -111,7 +112,7 @@ class TestDecision:
     def test_two_that_would_be_accepted_are_conflicting_and_name_each_other(self):
         verdict = self.judged(said(), said())
         assert (verdict.decision, verdict.reasons) == ("quarantined", ("conflicting",))
-        assert verdict.conflicts == ("b",)
+        assert verdict.conflicts == (Conflict(extraction_id="b", value="Bob"),)
         assert [(f.code, f.detail) for f in verdict.findings] == [("conflicts_with", "b: Bob")]
         assert verdict.score == 0.9
 

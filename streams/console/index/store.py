@@ -15,7 +15,7 @@ from typing import Any
 import zstandard
 
 from schemas import Review, StandingDecision, Verdict
-from schemas.reviews_that_count import JUDGED, case_id, moment, opinions, standing
+from schemas.reviews_that_count import JUDGED, case_id, moment, opinions, rival_cases, standing
 
 from .queue import CaseFilter, lot, margin
 from .selection import ANY_SKIP, order, select
@@ -131,6 +131,10 @@ class CaseStore:
             return None
         verdict = Verdict.model_validate_json(_unpacked(body[0]))
         return Case(case, verdict, row[0], row[1], bool(row[2]), tuple(self.reviews_of(case)))
+
+    def rivals(self, verdict: Verdict) -> list[Case]:
+        """The cases that ``verdict`` is in conflict with, as far as they are known."""
+        return [case for name in rival_cases(verdict) if (case := self.case(name))]
 
     def next_case(self, wanted: CaseFilter, reviewer: str, taken: Collection[str]) -> str | None:
         """The first case of the filter that is not ``taken`` by another reviewer."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -74,13 +74,31 @@ class CasePage:
     form: ValueForm
     trail: tuple[tuple[str, str], ...]
     opinions: tuple[Review, ...]
+    rivals: tuple[RivalCase, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RivalCase:
+    """A value of the same document that contradicts the one to judge."""
+
+    case_id: str
+    value: str
+    context: str
+    decision: str
 
 
 def case_page(
-    case: Case, document: DocumentText, around: int, typed: Mapping[str, str] | None, blind: bool
+    case: Case,
+    document: DocumentText,
+    around: int,
+    typed: Mapping[str, str] | None,
+    *,
+    blind: bool,
+    rivals: Sequence[Case] = (),
 ) -> CasePage:
     """The page of a case. ``typed`` is a correction to show again; ``blind`` hides what other
-    reviewers said, so that a second opinion is one."""
+    reviewers said, so that a second opinion is one. ``rivals`` are the cases that this one is
+    in conflict with."""
     verdict = case.verdict
     passage = verdict.alignment.passage if verdict.alignment else ""
     around = min(max(around, AROUND_CHARACTERS), MAX_AROUND_CHARACTERS)
@@ -100,7 +118,14 @@ def case_page(
         form=_filled(form_for(verdict.value), typed),
         trail=_trail(verdict),
         opinions=() if blind else tuple(opinions(case.reviews).values()),
+        rivals=tuple(_rival(rival, blind) for rival in rivals),
     )
+
+
+def _rival(case: Case, blind: bool) -> RivalCase:
+    verdict, stands = case.verdict, None if blind else case.standing
+    value = cut(render_value(verdict.value), 200) or "(empty)"
+    return RivalCase(case.id, value, cut(verdict.context, 300), stands.decision if stands else "")
 
 
 def claim(verdict: Verdict) -> str:

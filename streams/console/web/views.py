@@ -98,6 +98,7 @@ class Views:
             int(around) if around.isdecimal() and len(around) < 9 else 0,
             typed,
             blind=wanted.pool == "second",
+            rivals=self._desk.store.rivals(case.verdict),
         )
         lease = self._desk.leases.on(case.id)
         stands = case.standing

@@ -9,6 +9,7 @@ from schemas import (
     AlignedExtraction,
     Alignment,
     Assessment,
+    Conflict,
     Coordinates,
     Document,
     Extraction,
@@ -65,6 +66,28 @@ def verdict(number: int, *, score: float | None = 0.4, **changes: Any) -> Verdic
     )
     aligned = AlignedExtraction(extraction=extraction, document=ref, alignment=alignment)
     return judge(aligned, _assessment(score, changes.get("revision", "scorer-1")))
+
+
+def conflicting(*values: str) -> list[Verdict]:
+    """Verdicts on one document for a field with room for one value, each in conflict with all
+    the others."""
+    alone = [
+        verdict(n, score=0.9, value=value, doc_id="doc", extraction_id=f"rival-{n}", text="a text")
+        for n, value in enumerate(values)
+    ]
+    named = [Conflict(extraction_id=v.extraction_id, value=v.value) for v in alone]
+    return [
+        v.model_copy(
+            update={
+                "id": stable_id("conflicting", str(n)),
+                "decision": "quarantined",
+                "reasons": ("conflicting",),
+                "conflicts": tuple(c for c in named if c.extraction_id != v.extraction_id),
+                "document": alone[0].document,
+            }
+        )
+        for n, v in enumerate(alone)
+    ]
 
 
 def review(

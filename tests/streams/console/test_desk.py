@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from schemas import Review, StandingDecision, Verdict
+from schemas.reviews_that_count import case_id
 from streams.console import desk as desk_module
 from streams.console.desk import (
     Answer,
@@ -27,7 +28,7 @@ from streams.settings import Settings
 from streams.topics import ACCEPTED, DECISIONS, QUARANTINE, REVIEWS
 from tests.streams.doubles import FakePublisher
 
-from .cases import review, verdict
+from .cases import conflicting, review, verdict
 
 ANA = Session("session-a", "Ana", 0)
 BEN = Session("session-b", "Ben", 0)
@@ -394,3 +395,63 @@ async def test_a_case_comes_back_where_its_value_changed() -> None:
     back = desk.next_case(BEN, STOPPED)
     assert back is not None
     assert back.verdict.value == "Ann Lea"
+
+
+async def test_accepting_one_of_two_contradicting_values_refuses_the_other_before_it() -> None:
+    publisher = FakePublisher()
+    one, other = conflicting("Ann", "Bob")
+    desk = new_desk(publisher, one, other)
+    saved = await desk.decide(ANA, answer(case_id(one)))
+    assert [(r.verdict.value, r.decision) for r in publisher.to(REVIEWS)] == [
+        ("Bob", "insufficient"),
+        ("Ann", "supports"),
+    ]
+    await desk.publish_due()
+    assert [v.value for v in publisher.to(ACCEPTED)] == ["Ann"]
+    later = restarted(publisher, one, other)
+    assert [later.store.case(case_id(v)).standing.decision for v in (one, other)] == [
+        "supports",
+        "insufficient",
+    ]
+    await desk.undo(ANA, saved.id)
+    assert [r.decision for r in publisher.to(REVIEWS)[2:]] == ["undone", "undone"]
+    assert desk.store.case(case_id(other)).standing is None
+
+
+async def test_a_broker_that_takes_only_some_never_leaves_a_second_accepted_value() -> None:
+    publisher = FakePublisher(
+        refuse=lambda out: "TooLarge" if out.event.decision == "supports" else None
+    )
+    one, other = conflicting("Ann", "Bob")
+    desk = new_desk(publisher, one, other)
+    with pytest.raises(NotSaved):
+        await desk.decide(ANA, answer(case_id(one)))
+    assert [r.decision for r in publisher.to(REVIEWS)] == ["insufficient"]
+    assert desk.store.case(case_id(one)).standing is None
+
+
+async def test_two_contradicting_values_are_never_both_accepted() -> None:
+    one, other, third = conflicting("Ann", "Bob", "Eve")
+    desk = new_desk(FakePublisher(), one, other, third)
+    desk.note_review(review(other, by="Ben"))
+    with pytest.raises(CaseChanged, match="Ben accepted another value"):
+        await desk.decide(ANA, answer(case_id(one)))
+    refused = await desk.decide(ANA, answer(case_id(third), "insufficient"))
+    assert refused.decision == "insufficient"
+    assert desk.store.case(case_id(one)).standing is None
+
+
+async def test_a_value_that_another_has_open_is_not_refused_under_his_hands() -> None:
+    one, other = conflicting("Ann", "Bob")
+    desk = new_desk(FakePublisher(), one, other)
+    desk.open_case(BEN, case_id(other))
+    with pytest.raises(CaseTaken):
+        await desk.decide(ANA, answer(case_id(one)))
+
+
+async def test_a_correction_to_the_other_value_refuses_nothing() -> None:
+    publisher = FakePublisher()
+    one, other = conflicting("Ann", "Bob")
+    desk = new_desk(publisher, one, other)
+    await desk.decide(ANA, answer(case_id(one), "corrected", "Bob"))
+    assert [r.decision for r in publisher.to(REVIEWS)] == ["corrected"]

@@ -112,6 +112,6 @@ def test_two_values_for_a_field_with_room_for_one_are_conflicting(tmp_path):
         ("e4", "accepted", ()),
         ("e5", "quarantined", ("not_found",)),
     ]
-    assert [v.conflicts for v in found[:2]] == [("e2",), ("e1",)]
+    assert [[c.extraction_id for c in v.conflicts] for v in found[:2]] == [["e2"], ["e1"]]
     again = checked(given_files(tmp_path, *conflicting_rows()), AgreeingScorer())
     assert [v.to_json() for v in again] == [v.to_json() for v in found]

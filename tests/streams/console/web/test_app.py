@@ -26,7 +26,7 @@ from streams.console.web.wording import REASONS
 from streams.runtime.progress import Progress
 from streams.settings import Settings
 from streams.topics import REVIEWS
-from tests.streams.console.cases import HOSTILE, review, verdict
+from tests.streams.console.cases import HOSTILE, conflicting, review, verdict
 from tests.streams.doubles import FakePublisher
 
 TOKEN = "the token of the tests"
@@ -418,3 +418,15 @@ def test_an_error_of_ours_says_nothing_of_what_was_in_hand(
     answer = console.browser.get("/review")
     assert answer.status_code == 500
     assert "secret" not in answer.text + "".join(capsys.readouterr())
+
+
+def test_values_that_contradict_each_other_are_shown_together(console: Console) -> None:
+    """Each links to the other; what a document says is only text."""
+    one, other = conflicting("Ann", "<b>Bob</b>")
+    shown, hidden = console.add(one), console.add(other)
+    console.login()
+    page = console.browser.get(f"/cases/{shown}").text
+    assert "accepting one value refuses the others" in page
+    assert f"/cases/{hidden}" in page
+    assert "&lt;b&gt;Bob&lt;/b&gt;" in page
+    assert "<b>Bob</b>" not in page
