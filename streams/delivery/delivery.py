@@ -121,7 +121,8 @@ class Delivery:
         stepped = iter(await self._run_step(readable) if readable else ())
         outcomes = [next(stepped) if isinstance(d, Received) else d for d in decoded]
         for outcome in outcomes:
-            self._breaker.record(_is_fault(outcome))
+            if (fault := _fault(outcome)) is not None:
+                self._breaker.record(fault)
         await self._publish(
             [_Ended(*ended) for ended in zip(records, decoded, outcomes, strict=True)]
         )
@@ -210,11 +211,17 @@ class _Ended:
     outcome: Outcome
 
 
-def _is_fault(outcome: Outcome) -> bool:
+def _fault(outcome: Outcome) -> bool | None:
+    """Whether the deployment failed at a record. None where the record says nothing of it: its
+    sender spoiled it, and whoever can write to a topic could otherwise hide that all the others
+    fail."""
     if isinstance(outcome, Failed):
-        return outcome.fault
-    verdicts = (out.event for out in outcome if isinstance(out.event, Verdict))
-    return any(not FAULT_REASONS.isdisjoint(verdict.reasons) for verdict in verdicts)
+        return True if outcome.fault else None
+    verdicts = [out.event for out in outcome if isinstance(out.event, Verdict)]
+    if any(not FAULT_REASONS.isdisjoint(verdict.reasons) for verdict in verdicts):
+        return True
+    spoiled = bool(verdicts) and all(v.decision == "undetermined" for v in verdicts)
+    return None if spoiled else False
 
 
 def _subject(decoded: Received[Event] | Failed) -> Subject:

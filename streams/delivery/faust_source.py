@@ -22,6 +22,7 @@ from typing import Any
 
 import faust
 import structlog
+from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread
 from faust.transport.drivers.aiokafka import Consumer as FaustConsumer
 from faust.types import TP, Message
 
@@ -40,6 +41,15 @@ log = structlog.get_logger(__name__)
 LAG_SECONDS = 1.0
 
 
+class CommittedConsumerThread(AIOKafkaConsumerThread):
+    """Faust reads what transactions took back, unless it runs them itself; we never do."""
+
+    def _create_worker_consumer(self, transport: Any) -> Any:
+        consumer = super()._create_worker_consumer(transport)
+        consumer._isolation_level = "read_committed"  # read when it starts
+        return consumer
+
+
 class SafeConsumer(FaustConsumer):
     """Faust's consumer with its offset arithmetic replaced by an `OffsetLedger`.
 
@@ -47,6 +57,9 @@ class SafeConsumer(FaustConsumer):
     """
 
     source: FaustSource
+
+    def _new_consumer_thread(self) -> AIOKafkaConsumerThread:
+        return CommittedConsumerThread(self, loop=self.loop, beacon=self.beacon)
 
     async def _wait_next_records(self, timeout: float) -> Any:  # noqa: ASYNC109 - Faust's own name
         """Faust's fetch loop came round: the consumer is alive, with or without records."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import IllegalStateError
 
+from streams.kafka.reading import readable_end
 from streams.runtime import metrics
 
 
@@ -31,7 +32,7 @@ class LagMeter:
         """Show how far ``consumer`` is behind the ends that its last fetches saw."""
         behind = []
         for tp in consumer.assignment():
-            high = consumer.highwater(tp)
+            high = readable_end(consumer, tp)
             if high is not None:
                 behind.append((tp.topic, tp.partition, high - await _position(consumer, tp, high)))
         self.show(behind)

@@ -96,6 +96,8 @@ def new_admin(settings: Settings) -> AIOKafkaAdminClient:
 
 def _fetching(settings: Settings) -> dict[str, Any]:
     return {
+        # What a transaction took back was never said.
+        "isolation_level": "read_committed",
         "fetch_max_wait_ms": int(settings.kafka_fetch_wait_seconds * 1000),
         "max_partition_fetch_bytes": settings.max_record_bytes,
     }

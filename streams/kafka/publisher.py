@@ -76,7 +76,11 @@ class KafkaPublisher:
         self._settings = settings
 
     async def start(self) -> None:
-        await self._producer.start()
+        try:
+            await self._producer.start()
+        except BaseException:
+            await self._producer.stop()  # aiokafka leaves its connections open otherwise
+            raise
 
     async def stop(self) -> None:
         await self._producer.stop()

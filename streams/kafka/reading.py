@@ -133,6 +133,15 @@ async def extent(settings: Settings, topic: Topic) -> tuple[int, int]:
         return first, (await high_watermarks(consumer, [tp]))[tp]
 
 
+def readable_end(consumer: AIOKafkaConsumer, tp: TopicPartition) -> int | None:
+    """One past the last offset that a reader of committed records comes to, as the last fetch saw
+    it: what an open transaction wrote is not there yet. None before the first fetch."""
+    high: int | None = consumer.highwater(tp)
+    stable: int | None = consumer.last_stable_offset(tp)
+    # The embedded broker knows no transactions, and some brokers say -1 where there are none.
+    return high if high is None or stable is None or stable < 0 else min(high, stable)
+
+
 async def high_watermarks(
     consumer: AIOKafkaConsumer, assigned: Sequence[TopicPartition]
 ) -> dict[TopicPartition, int]:
@@ -141,8 +150,8 @@ async def high_watermarks(
     while len(known) < len(assigned):
         await consumer.getmany(timeout_ms=POLL_MILLISECONDS, max_records=1)
         for tp in assigned:
-            if tp not in known and (high := consumer.highwater(tp)) is not None:
-                known[tp] = high
+            if tp not in known and (end := readable_end(consumer, tp)) is not None:
+                known[tp] = end
                 consumer.pause(tp)
     return known
 
@@ -257,8 +266,8 @@ async def _until_end(
     while remaining:
         fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS)
         for tp in remaining - ends.keys():
-            if (high := consumer.highwater(tp)) is not None:
-                ends[tp] = high
+            if (end := readable_end(consumer, tp)) is not None:
+                ends[tp] = end
         for messages in fetched.values():
             for message in messages:
                 yield to_record(message)

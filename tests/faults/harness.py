@@ -180,6 +180,8 @@ async def _own_servers(
     redis_url = resources.enter_context(embedded_redis())
     changes = {
         "kafka_bootstrap_servers": advertised,
+        # This broker is the embedded one, whatever the others of the run are.
+        "kafka_idempotence": False,
         "redis_url": type(settings.redis_url)(redis_url),
     }
     return settings.model_copy(update=changes), link, broker

@@ -45,6 +45,7 @@ class History:
     def write(self, path: Path) -> None:
         run = {name: value for name, value in asdict(self).items() if name != "entries"}
         lines = [json.dumps(run), *(json.dumps(asdict(entry)) for entry in self.entries)]
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\n".join(lines) + "\n", "utf-8")
 
     @classmethod

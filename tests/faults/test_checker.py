@@ -254,3 +254,9 @@ def test_a_written_history_reads_the_same(tmp_path: Path):
 def test_a_load_is_made_by_its_seed(make: Callable[[], Any]):
     assert make() == make()
     assert len({document.text for document in make().documents}) == 30
+
+
+def test_histories_are_written_to_a_folder_that_is_not_there_yet(tmp_path):
+    path = tmp_path / "new" / "kill-0.jsonl"
+    History([], []).write(path)
+    assert History.read(path) == History([], [])

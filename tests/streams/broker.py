@@ -40,8 +40,8 @@ async def send(
 ) -> None:
     """Put raw keys and values onto ``topic``."""
     producer = new_producer(settings)
-    await producer.start()
     try:
+        await producer.start()
         sent = [await producer.send(settings.topic(topic.name), v, k) for k, v in values]
         await asyncio.gather(*sent)
     finally:

@@ -53,7 +53,9 @@ async def diagnosed(settings: Settings) -> Diagnosis:
 
 
 def reaching(kafka: Settings, address: str, **changes: object) -> Settings:
-    return kafka.model_copy(update={"kafka_bootstrap_servers": address, **changes})
+    """The embedded broker of a test's own, whatever the session's is."""
+    changes |= {"kafka_bootstrap_servers": address, "kafka_idempotence": False}
+    return kafka.model_copy(update=changes)
 
 
 async def delivered(settings: Settings, new_source) -> set[bytes | None]:

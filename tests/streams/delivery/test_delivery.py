@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from aiokafka.errors import KafkaConnectionError
@@ -166,6 +167,32 @@ async def test_unreadable_records_never_open_the_breaker():
     )
     await delivery.handle([POISON] * 20)
     assert len(publisher.to(DEAD_LETTERS)) == 20
+
+
+@pytest.mark.parametrize("spoiled", ["unreadable", "refused", "undetermined"])
+async def test_spoiled_records_do_not_hide_that_all_the_others_fail(spoiled: str):
+    """Two of three records are their sender's defect; every one of the rest fails."""
+
+    async def step(batch):
+        return [outcome(received) for received in batch]
+
+    def outcome(received):
+        if int(received.event.id) % 3 == 0:
+            return Failed("Down")
+        if spoiled == "refused":
+            return Failed("EmptyDocument", fault=False)
+        doc_id = received.event.id
+        claimed = Extraction(id="e", doc_id=doc_id, entity_type="Name", value="A", context="A")
+        verdict = undetermined(claimed, "context_too_long", received.event.ref())
+        return [Outgoing(QUARANTINE, doc_id, verdict)]
+
+    breaker = CircuitBreaker(consecutive=4, ratio=0.9, window=4)
+    delivery = delivery_of(document_role(step), FakePublisher(), breaker=breaker)
+    records = [document_record(str(number), number) for number in range(12)]
+    if spoiled == "unreadable":
+        records = [r if i % 3 == 0 else replace(r, value=b"?") for i, r in enumerate(records)]
+    with pytest.raises(CircuitOpen):
+        await delivery.handle(records)
 
 
 async def test_verdicts_that_could_not_be_measured_open_the_breaker():
