@@ -18,11 +18,14 @@ from .reading import dates_in, day_first_of
 from .spelled import spells
 from .times import same_time, times_in
 from .tokens import tokens, word_set
-from .words import OTHER_CALENDAR, is_known, lexicon
+from .words import is_known, lexicon
 
 _READ_WHOLE = word_set("en de fr es pt it nl sv da no")
 """Here a part of a date that is not seen is not there: months do not change their form and
 numbers in words are read. Elsewhere the part may stand in a form that CLDR does not list."""
+_HOLDING = ("stated", "weak", "part", "unread")
+"""A date that may hold the value. A part of June is in June; a day that could not be read does not
+matter to a value that states none."""
 _BESIDE_THE_POINT = ("weak", "embedded")
 """Digits that may be no date: they count where they are the value and never against it."""
 _BUDDHIST_ERA = 543
@@ -31,7 +34,7 @@ _ISLAMIC = word_set("ar fa ur ps ckb ku ug")
 _WHY_OPEN: dict[str, Callable[[PartialDate, Relation], bool]] = {
     "date_other_calendar": lambda date, how: date.certainty == "other_calendar",
     "date_ambiguous": lambda date, how: how == "perhaps" and date.certainty in ("stated", "weak"),
-    "date_vague": lambda date, how: date.certainty == "vague" and how != "differs",
+    "date_vague": lambda date, how: date.certainty in ("vague", "part") and how != "differs",
     "date_unread": lambda date, how: date.certainty == "unread" and how != "differs",
     "date_in_identifier": lambda date, how: date.certainty == "embedded" and how == "same",
 }
@@ -45,13 +48,14 @@ def compare_date(date: PartialDate, passage: Passage) -> Comparison:
     quoted. Its year alone may stand there ("2012" in the heading, "17 January" in the row): then
     the judge has to read.
     """
-    order = passage.day_first
     around = "\n".join(filter(None, (passage.heading, passage.before, passage.after)))
-    if order is None:
-        order = day_first_of(f"{passage.quote}\n{around}")
+    order = passage.day_first
     if date.parts == (None, None, None) and date.quarter is None:
         return _compare_time(date, passage.quote)
     stated = dates_in(passage.quote, passage.language, order)
+    if order is None and any(len(each.readings) > 1 and each.digits for each in stated):
+        order = day_first_of(f"{passage.quote}\n{around}")
+        stated = dates_in(passage.quote, passage.language, order)
     seen = [_seen_as(date, each, passage.language) for each in stated]
     return _decide(date, passage, seen, around, order)
 
@@ -78,7 +82,7 @@ _Seen = Sequence[tuple[PartialDate, Relation]]
 def _decide(
     value: PartialDate, passage: Passage, seen: _Seen, around: str, order: bool | None
 ) -> Comparison:
-    same = [each for each, how in seen if how == "same" and each.certainty in ("stated", "weak")]
+    same = [each for each, how in seen if how == "same" and each.certainty in _HOLDING]
     rivals = _places(each for each, how in seen if each.certainty == "stated" and each not in same)
     if same:
         return _with_time(value, passage.quote, _places(same), rivals)
@@ -100,19 +104,7 @@ def _why_open(value: PartialDate, passage: Passage, seen: _Seen, around: str) ->
         matched = [date for date, how in seen if why(date, how)]
         if matched:
             return Finding(code=code, detail=_said(matched, value))
-    if _dates_by_another_calendar(passage.quote, [date for date, _ in seen]):
-        return Finding(code="date_other_calendar", detail="the passage dates by another calendar")
     return _why_incomplete(value, passage, seen, around)
-
-
-def _dates_by_another_calendar(quote: str, read: Sequence[PartialDate]) -> bool:
-    """Nisan is a month of the Turks, too: what was read as a date is one of ours."""
-    return any(
-        not any(
-            date.month and date.start < match.end() and match.start() < date.end for date in read
-        )
-        for match in OTHER_CALENDAR.finditer(quote)
-    )
 
 
 def _why_incomplete(

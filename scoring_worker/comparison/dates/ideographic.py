@@ -36,7 +36,7 @@ def ideographic_dates(text: str) -> Iterator[PartialDate]:
             if month is None or len(match["y"]) != 2:
                 continue
         elif match["vague"]:
-            certainty = "vague"
+            certainty = "part"
         parts = Parts(year, month, day)
         if exists(parts) and (certainty == "other_calendar" or parts != (None, None, None)):
             yield PartialDate(*parts, match.start(), match.end(), certainty=certainty)

@@ -51,6 +51,8 @@ class Run:
         )
 
 
+_FIRST_OF_COMPOUND = re.compile(r"-[^\W\d_]{2}")
+"""Behind the year of "2019-based": a word, where an identifier has a letter or digits."""
 _INVISIBLE = frozenset("\u200b\u200e\u200f\u061c\u2060\ufeff") | {
     chr(c) for c in (*range(0x2066, 0x206A), *range(0x202A, 0x202F))
 }
@@ -119,7 +121,8 @@ def _read(
         if date is None:
             continue
         if certainty == "embedded" or " " in run.separators:
-            weak: Certainty = "embedded" if certainty == "embedded" else "weak"
+            joined = last - first == 1 and _FIRST_OF_COMPOUND.match(text, run.end)
+            weak: Certainty = "embedded" if certainty == "embedded" and not joined else "weak"
             yield doubted(date, weak)
         elif last - first == 1:
             yield from _alone(text, run, first, date)
@@ -221,7 +224,7 @@ def _single(number: int, width: int, start: int, end: int) -> PartialDate | None
 def _alone(text: str, run: Run, first: int, date: PartialDate) -> Iterator[PartialDate]:
     """A lone number: no year where it is an amount, a share or part of a decimal."""
     before, after = text[max(0, run.start - 2) : run.start], text[run.end : run.end + 2]
-    decimal = re.match(r"[.,]\d", after) or re.search(r"\d[.,: ]$", before)
+    decimal = re.match(r"[.,]\d", after) or re.search(r"\d[.,:]$", before)
     if not decimal and not after.lstrip().startswith(("%", "€", "$", "£")):
         yield date
 

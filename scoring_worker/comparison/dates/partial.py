@@ -10,7 +10,8 @@ Certainty = Literal[
     "stated",
     "weak",  # digits that may be no date at all: counts where it is the value, never against it
     "embedded",  # digits of a date inside an identifier, a version or an address
-    "vague",  # "end of June", "circa 1990", "summer 2020"
+    "part",  # "end of June", "summer 2020": no more than the month or the year is stated
+    "vague",  # "circa 1990"
     "unread",  # a part could not be read: noise of a scanner, an unknown month
     "other_calendar",
 ]
@@ -109,8 +110,10 @@ def exists(parts: Parts) -> bool:
 
 def relation(value: PartialDate, stated: PartialDate) -> Relation:
     """What ``stated``, a date of the passage, is to ``value``."""
+    if len(value.readings) > 1 and value.readings == stated.readings:
+        return "same"  # ambiguous in the same way
     if len(value.readings) > 1 and value.digits and value.digits == stated.digits:
-        return "same"  # the same ambiguous digits
+        return "same"  # the same digits, of which the passage's context decides one reading
     seen = {
         _relate(mine, value.quarter, theirs, stated.quarter)
         for mine in value.readings

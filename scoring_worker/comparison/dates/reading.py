@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from .calendars import other_calendar_dates
 from .ideographic import ideographic_dates
 from .numeric import numeric_dates, roman_dates
 from .partial import PartialDate, doubted
@@ -54,6 +55,7 @@ def _dates_in(text: str, language: str | None, day_first: bool | None) -> tuple[
         numeric.sort(key=lambda date: date.certainty != "stated")
         noisy = [_noise(match) for match in _NOISY.finditer(text)]
         taken = _without_overlaps([*taken, *quarters(found, words, language), *numeric, *noisy])
+    taken = _without_overlaps([*taken, *other_calendar_dates(text, found)])
     taken.sort(key=lambda date: date.start)
     starts = [token.start for token in found]
     doubted_dates = (_doubt(text, found, starts, date, words) for date in taken)
@@ -88,12 +90,12 @@ def _doubt(
     while before and first - before < 3 and found[before - 1].text in _CONNECTING:
         before -= 1
     for at in {first, before}:
-        if words.ends_with(found, at, "about") or (
-            partial and (words.ends_with(found, at, "part") or words.ends_with(found, at, "season"))
-        ):
+        if words.ends_with(found, at, "about"):
             return doubted(date, "vague")
+        if partial and (words.ends_with(found, at, "part") or words.ends_with(found, at, "season")):
+            return doubted(date, "part")
     if partial and words.begins_at(found, behind, "after"):
-        return doubted(date, "vague")
+        return doubted(date, "part")
     if date.parts[1:] == (None, None) and date.quarter is None:
         window = text[max(0, date.start - 48) : date.start]
         if _UNREAD_MONTH.search(window):

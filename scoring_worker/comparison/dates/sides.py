@@ -50,11 +50,24 @@ def _more_days_left(date: Around, near: Neighbours) -> None:
         if at < near.done or not listed or found[at].kind != "number" or found[at].width > 2:
             return
         number = found[at].number or 0
+        if _is_in_digits(found, at):
+            return
         only_dot = date.first - at == 2 and found[at + 1].text == "."
         if not 1 <= number <= 31 or only_dot or is_decimal(found, at) or is_glued(found, at):
             return
         date.days.insert(0, (number, at))
         date.first = at
+
+
+def _is_in_digits(found: Sequence[Token], at: int) -> bool:
+    """Whether the number is the end of a date in digits: 2009-03-26 to 17 August 2023."""
+    return (
+        at > 1
+        and found[at - 1].text in "-/."
+        and found[at - 2].kind == "number"
+        and found[at - 2].end == found[at - 1].start
+        and found[at - 1].end == found[at].start
+    )
 
 
 def look_right(date: Around, near: Neighbours) -> None:
@@ -107,7 +120,8 @@ def _days_right(date: Around, near: Neighbours, at: int) -> None:
             take_year(date, near, year)
         elif token.width == 2 and found[year - 1].text in ("'", "’", "-", "/"):
             _short_year(date, near, year)
-    date.maybe_year = date.year is None and len(date.days) == 1 and found[at].width == 2
+    hyphened = at > 0 and found[at - 1].text in "-/" and found[at].width == 2
+    date.maybe_year = date.year is None and len(date.days) == 1 and hyphened
 
 
 def _more_days_right(date: Around, near: Neighbours) -> None:

@@ -26,6 +26,13 @@ def _engines() -> frozenset[str]:
     return frozenset(RbnfEngine.get_supported_languages())
 
 
+@cache
+def first_words(language: str | None) -> frozenset[str]:
+    """The words that a number in words begins with."""
+    code = base(language) or "en"
+    return frozenset(words[0] for table in (_days(code), _years(code)) for words in table)
+
+
 def spells(language: str | None) -> bool:
     """Whether numbers in words are read in this language."""
     code = base(language)

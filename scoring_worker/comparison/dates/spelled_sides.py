@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .around import MOST_SKIPPED, Around, Neighbours
+from .months import base
 from .sides import take_year
-from .spelled import LONGEST, spelled_days, spelled_years, without_fillers
+from .spelled import LONGEST, first_words, spelled_days, spelled_years, without_fillers
 from .tokens import Token
 
 
@@ -14,20 +15,12 @@ def spelled_left(date: Around, near: Neighbours) -> None:
     """ "the fifteenth day of April"."""
     table = spelled_days(near.language)
     end = date.first
-    connected = False
     while end > near.done and date.first - end < MOST_SKIPPED and near.passes(near.found[end - 1]):
-        connected = connected or near.found[end - 1].kind == "word"
         end -= 1
     for start in range(max(near.done, end - 4), end):
         words = _words(near.found, start, end)
         if words in table and near.found[start].kind == "word":
-            if (
-                connected
-                or date.year is not None
-                or table[words] > 3
-                or date.last < len(near.found)
-            ):
-                date.days, date.first = [(table[words], start)], start
+            date.days, date.first = [(table[words], start)], start
             return
 
 
@@ -48,10 +41,13 @@ def _spelled(
     found, start = near.found, date.last
     while start < len(found) and start - date.last < MOST_SKIPPED and near.passes(found[start]):
         start += 1
+    firsts = first_words(base(near.language))
     for begin in dict.fromkeys((date.last, start)):
+        if begin >= len(found) or found[begin].text not in firsts:
+            continue
         for end in range(min(len(found), begin + most + 4), begin, -1):
             words = _words(found, begin, end)
-            if words in table and found[end - 1].kind == "word" and found[begin].kind == "word":
+            if words in table and found[end - 1].kind == "word":
                 if is_day:
                     date.days = [(table[words], begin)]
                 else:

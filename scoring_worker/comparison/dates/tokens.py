@@ -20,7 +20,6 @@ _SIGNS = (
     r"\u3000-\u3004\u3008-\u3020\u3030\u30fb\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
 )
 _TOKEN = re.compile(rf"(\d+)|((?:[^\s\d{_SIGNS}]|\u00ad)+)|([^\s{UNSEEN}])")
-_KINDS: tuple[Literal["number", "word", "sign"], ...] = ("number", "word", "sign")
 _LONGEST_NUMBER = 8  # digits; a date's compact form
 _DROPPED = frozenset("\u00ad\u200c\u200d")
 
@@ -42,18 +41,17 @@ class Token(NamedTuple):
 
 def tokens(text: str) -> list[Token]:
     """Every token of ``text``, in order."""
-    found = []
-    for match in _TOKEN.finditer(text):
-        kind = _KINDS[(match.lastindex or 3) - 1]
-        written = match[0]
-        start, end = match.span()
-        if kind == "word":
-            found.append(Token(kind, start, end, fold(written)))
-        elif kind == "number" and end - start <= _LONGEST_NUMBER:
-            found.append(Token(kind, start, end, written, int(written)))
-        else:
-            found.append(Token(kind, start, end, written))
-    return found
+    return [_token(match) for match in _TOKEN.finditer(text)]
+
+
+def _token(match: re.Match[str]) -> Token:
+    start, end = match.span()
+    if match.lastindex == 2:
+        return Token("word", start, end, fold(match[0]))
+    if match.lastindex == 3:
+        return Token("sign", start, end, match[0])
+    number = int(match[0]) if end - start <= _LONGEST_NUMBER else None
+    return Token("number", start, end, match[0], number)
 
 
 def fold(word: str) -> str:

@@ -21,8 +21,13 @@ def worded_dates(found: Sequence[Token], language: str | None) -> Iterator[Parti
     """Every date with a month in words, the days of lists and ranges each where it stands."""
     near = Neighbours(found, names(language), language)
     index = 0
+    by_word, stems = near.read.by_word, near.read.stems
     while index < len(found):
-        at = month_at(found, index, near.read) if found[index].kind != "sign" else None
+        token = found[index]
+        may_be = token.text in by_word or (
+            token.kind == "word" and (stems or not token.text.isascii())
+        )
+        at = month_at(found, index, near.read) if may_be else None
         if at is None:
             index += 1
             continue

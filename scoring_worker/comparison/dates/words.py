@@ -1,8 +1,7 @@
-"""Words that make a date vague, relative or one of another calendar. The data are `words.txt`."""
+"""Words that make a date vague or relative. The data are `words.txt`."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import resources
@@ -13,27 +12,6 @@ from .tokens import Token, tokens
 
 Phrase = tuple[str, ...]
 Role = Literal["part", "after", "about", "relative", "season", "quarter"]
-
-_MONTHS_ELSEWHERE = (
-    r"muharram|safar|rabi(?:['ʿ]|\s?al|\sI+)?[\w\s'-]{0,12}|jumada[\w\s'-]{0,12}|rajab|sha['ʿ]?ban"
-    r"|ramad[ah]+n|shawwal|dhu[\w\s'-]{1,12}|zulhijj?ah?|zulka?i?dah?|farvardin|ordibehesht|khordad"
-    r"|tir|mordad|shahrivar|mehr|aban|azar|dey|bahman|esfand|tishre?i|(?:c|mar)?heshvan|kislev|tevet"
-    r"|shevat|adar(?:\sI+)?|nissan|nisan|iyy?ar|sivan|tammuz|elul|chaitra|vaisakha|bhadra|kartik|poush"
-    r"|baishakh|meskerem|tikimt|vend[ée]miaire|brumaire|frimaire|niv[ôo]se|pluvi[ôo]se|vent[ôo]se"
-    r"|germinal|flor[ée]al|prairial|messidor|thermidor|fructidor"
-)
-OTHER_CALENDAR = re.compile(
-    rf"\b\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?(?:{_MONTHS_ELSEWHERE}),?\s\d{{3,4}}\b"
-    rf"|\b(?:{_MONTHS_ELSEWHERE})\s\d{{1,2}},?\s\d{{4}}\b"
-    r"|\b(?:heisei|reiwa|showa|taisho|meiji|vikram|saka)\s\d{1,4}\b"
-    r"|(?<=\d)\s?(?-i:A\.?H\.?|A\.?P\.?|B\.?E\.?)(?!\w)|\b(?-i:A\.?H\.?|B\.?E\.?)\s?\d{3,4}\b"
-    r"|هجري|هـ|محرم|صفر|ربيع|جمادى|رجب|شعبان|رمضان|شوال|ذو\s|ذي\s"
-    r"|فروردین|اردیبهشت|خرداد|مرداد|شهریور|آبان|بهمن|اسفند|شمسی|قمری"
-    r"|תשרי|חשוון|כסלו|טבת|ניסן|סיוון|אלול|תש[\"״'׳][א-ת]|תש[א-ת][\"״'׳]"
-    r"|พ\.?\s?ศ\.?|พุทธศักราช|令和|平成|昭和|大正|明治|民國|民国|農曆|农历|旧暦|陰曆|음력|단기",
-    re.IGNORECASE,
-)
-"""Dates of other calendars: their months beside a day and a year, their eras beside a number."""
 
 
 class Lexicon:
