@@ -21,6 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import comparison_dates
 from babel import Locale
 from babel.numbers import format_currency, format_decimal, format_percent, format_scientific
 from babel.units import format_unit
@@ -147,6 +148,16 @@ def quantities(each: int, rng: random.Random) -> Iterator[Row]:
         yield row
 
 
+def dates(each: int, rng: random.Random) -> Iterator[Row]:
+    """Dates from short to full; English digits that only a territory tells apart are *open*."""
+    yield from (Row(*row) for row in comparison_dates.answers(each, rng, told_language=True))
+
+
+def dates_without_language(each: int, rng: random.Random) -> Iterator[Row]:
+    """The same where nobody says what language it is."""
+    yield from (Row(*row) for row in comparison_dates.answers(each, rng, told_language=False))
+
+
 def _number(rng: random.Random) -> Decimal:
     digits = rng.randint(1, 9)
     decimals = rng.choice((0, 0, 1, 2, 2, 3))
@@ -170,6 +181,8 @@ KINDS: dict[str, Callable[[int, random.Random], Iterator[Row]]] = {
     "money": money,
     "money_in_names": money_in_names,
     "quantities": quantities,
+    "dates": dates,
+    "dates_without_language": dates_without_language,
 }
 
 

@@ -87,7 +87,7 @@ def names(language: str | None) -> Names:
     return _names(base(language))
 
 
-@cache
+@lru_cache(maxsize=64)
 def _names(own: str | None) -> Names:
     read = WIDELY_READ | ({own} if own else set())
     merged: dict[tuple[str, ...], set[int]] = defaultdict(set)

@@ -157,7 +157,8 @@ def _of(
     sign = run.separators[first : first + 1]
     widths = [len(each) for each in texts]
     if len(numbers) == 3 and _is_triple(widths):
-        readings = _triple(numbers, widths, sign, order, day_first)
+        spaced = sign == "." and end - start > sum(widths) + 2
+        readings = _triple(numbers, widths, ". " if spaced else sign, order, day_first)
         return of_readings(readings, start, end, tuple(numbers)) if readings else None
     if len(numbers) == 2:
         return _pair(numbers, widths, sign, start, end)
@@ -175,10 +176,12 @@ def _triple(
         readings = [ymd] if exists(ymd) else [Parts(a, c, b)]
     elif widths[2] == 1:
         readings = [ymd] if order == "ymd" else []
-    elif sign == ".":
+    elif sign in (".", ". "):
         # No locale writes month.day.year; Koreans write the year of two digits first.
         readings = [ymd, dmy] if widths[2] == 2 and order == "ymd" else [dmy, mdy]
         readings = [next((each for each in readings if exists(each)), readings[0])]
+        if sign == ". " and widths[2] == 2 and order is None and exists(ymd):
+            readings.append(ymd)  # "12. 1. 17." of a language that nobody has named
     elif widths[2] == 4 or order != "ymd":
         readings = _either(dmy, mdy, order, day_first)
     else:
