@@ -32,14 +32,14 @@ class Parts(NamedTuple):
 class Time(NamedTuple):
     """A time of day; ``offset`` in minutes east of UTC, None where no zone is written.
 
-    ``half`` is None where the twelve-hour clock may be meant and nothing says which half.
+    ``twelve``: the clock of twelve hours may be meant, and nothing says which half of the day.
     """
 
     hour: int
     minute: int | None = None
     second: int | None = None
     offset: int | None = None
-    twelve: bool = False  # 2:30 without a.m. or p.m.
+    twelve: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class PartialDate:
 
     ``start`` and ``end`` are code points of the original text. ``others`` are the further
     readings that the notation allows. ``digits`` are the three numbers as written where the date
-    is numeric. ``language_read`` says that the month stood in words.
+    is numeric.
     """
 
     year: int | None = None

@@ -26,7 +26,7 @@ def times_in(text: str) -> list[Time]:
 
 
 def _time(match: re.Match[str]) -> Time | None:
-    half = (match["half"] or "").casefold().replace(".", "").replace(" ", "")
+    half = "".join(char for char in (match["half"] or "").casefold() if char.isalpha())
     before = (match["before"] or "").strip()
     separator = (match["sep"] or "").strip()
     if not (separator in (":", "h", "H", *"時时시點点") and separator) and not half and not before:
@@ -56,7 +56,7 @@ def _offset(zone: str | None) -> int | None:
 
 
 def same_time(value: Time, stated: Iterator[Time] | list[Time]) -> bool | None:
-    """Whether one of ``stated`` is the value's; None where the zones or the halves of the day
+    """Whether one of ``stated`` is the value's time; None where the zones or the halves of the day
     leave it open."""
     open_ = False
     for time in stated:
@@ -66,7 +66,9 @@ def same_time(value: Time, stated: Iterator[Time] | list[Time]) -> bool | None:
         minutes = _minutes(value, time.offset) - _minutes(time, value.offset)
         if minutes % 1440 == 0 and seconds[0] == seconds[1]:
             return True
-        halves = (value.twelve or time.twelve) and minutes % 720 == 0
+        if value.twelve and not time.twelve and minutes % 720 == 0:
+            return True  # the value says less: 1:45 of "1:45 PM"
+        halves = time.twelve and minutes % 720 == 0
         zones = (value.offset is None) != (time.offset is None)
         open_ = open_ or halves or zones
     return None if open_ else False

@@ -98,6 +98,13 @@ SAME = [
     ("2012-01-17T14:30:00Z", "2012-01-17T16:30:00+02:00", "en"),
     ("2012-01-17T00:00:00Z", "17 January 2012", "en"),
     ("14:30", "at 2.30 pm", "en"),
+    ("2:30 pm", "at 2:30\u00a0pm", "en"),
+    ("1:45", "at 1:45 PM", "en"),
+    # parts of a month or a year, and years that words are written onto
+    ("1954", "in early 1954", "en"),
+    ("2007", "in 2007-he said", "en"),
+    ("2009-03-26", "moved from 2009-03-26 to 17 August 2023", "en"),
+    ("March 16", "on March 16, the White House", "en"),
 ]  # fmt: skip
 
 DIFFERENT = [

@@ -93,11 +93,9 @@ JSON = st.recursive(
     ),
     max_leaves=5,
 )
-PIECES = st.sampled_from(
-    """January Juli 17 1 2012 12 ٣ 年 月 日 1월 Q - / . , ' of the and T : pm l O مايو circa XII ² 一 十
-    平成 twenty first two thousand""".split()  # noqa: SIM905
-    + [" ", "\n", "\u200f", "\u00ad", "\x00", "end of"]
-)
+WRITTEN = """January Juli 17 1 2012 12 ٣ 年 月 日 1월 Q - / . , ' of the and T : pm l O مايو circa
+XII ² 一 十 平成 twenty first two thousand"""
+PIECES = st.sampled_from([*WRITTEN.split(), " ", "\n", "\u200f", "\u00ad", "\x00", "end of"])
 TEXTS = st.text(max_size=60) | st.lists(PIECES, max_size=25).map("".join)
 LANGUAGES = st.sampled_from([None, "en", "fi", "he", "zh", "th", "xx", "", "en-GB", "\x00"])
 
