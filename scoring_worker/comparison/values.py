@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 from .contract import Comparison, Question
 from .dates import compare_date, date_of_value
+from .dates.values import month_named
 from .figure_comparison import compare_figure
 from .identifiers import asks_for_identifier, compare_identifiers, identifier_of
 from .name_types import name_kind
@@ -35,9 +37,9 @@ def compare_value(question: Question) -> Comparison:
     written = value if isinstance(value, str) else str(value)
     if len(written) > MAX_VALUE:
         return Comparison("not_comparable", "words")
-    identifier = _identifier(written, entity_type)
     counted = _counts(written, passage.language)
-    if identifier != "asked" and (counted or len(written) <= _LONGEST_MONTH):
+    identifier = _identifier(written, entity_type)
+    if identifier != "asked" and (counted or _names_a_month(written, passage.language)):
         date = date_of_value(value, passage.language, entity_type)
         if date is not None:
             return compare_date(date, passage)
@@ -63,6 +65,10 @@ def _counts(written: str, language: str | None) -> bool:
     )
 
 
+def _names_a_month(written: str, language: str | None) -> bool:
+    return len(written) <= _LONGEST_MONTH and month_named(written, language)
+
+
 def _is_code(written: str, kind: str) -> bool:
     """Whether a figure that an identifier is asked of may be one: it has no unit, no currency,
     no brackets and no decimals ("VAT Amount: 88.755,19 EUR")."""
@@ -72,10 +78,13 @@ def _is_code(written: str, kind: str) -> bool:
 def _identifier(written: str, entity_type: str) -> Literal["asked", "certain", "shaped"] | None:
     """How surely a value is an identifier: its type asks for one, its form is that of a standard
     or begins with 0, or it merely looks like one, as "5mg" does."""
+    # No digit, and no sign of an address: no identifier.
+    if not any(sign in "@./:" or sign.isdigit() for sign in written):
+        return None
     known = identifier_of(written, entity_type)
     if known is None:
         return "certain" if _has_leading_zero(written) else None
-    if asks_for_identifier(entity_type):
+    if _asks(entity_type)[0]:
         return "asked"
     return "shaped" if known.form == "code" else "certain"
 
@@ -93,12 +102,18 @@ def _has_leading_zero(text: str) -> bool:
     return len(bare) >= _MIN_DIGITS and bare.isdigit() and bare[0] == "0" and bare.strip("0") != ""
 
 
+@lru_cache(maxsize=4096)
+def _asks(entity_type: str) -> tuple[bool, bool]:
+    """Whether a type asks for an identifier, and for a name: a schema has few types."""
+    return asks_for_identifier(entity_type), name_kind(entity_type) is not None
+
+
 def is_name(value: str, entity_type: str) -> bool:
     """Whether the type asks for a name, or the value is written as one: words in capitals."""
     words = value.split()
     if not words or len(words) > _LONGEST_NAME:
         return False
-    if name_kind(entity_type) is not None:
+    if _asks(entity_type)[1]:
         return True
     capitals = [word for word in words if word[0].isupper()]
     return len(capitals) > 1 and len(capitals) == len(words)

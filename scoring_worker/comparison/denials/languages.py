@@ -35,6 +35,7 @@ CUES = (
     "if", "if after", "someone", "close", "and",
 )  # fmt: skip
 """Sections that are looked for in running text, as one set of phrases."""
+_TURNING = tuple(section for section in CUES if section not in {"pseudo", "close", "and"})
 _CONCORD = "concord"
 
 
@@ -99,6 +100,21 @@ def voters() -> Mapping[str, tuple[str, ...]]:
         for word in sorted(small | {phrase for phrase in denials if " " not in phrase}):
             votes.setdefault(word, []).append(code)
     return {word: tuple(codes) for word, codes in votes.items()}
+
+
+@cache
+def telling_words() -> frozenset[str]:
+    """One word of every cue that turns a value, the first that is no small word: a passage with
+    none of them denies and supposes nothing, whatever language it is in."""
+    telling = set()
+    for language in languages().values():
+        small = language.sections["words"] | language.sections["verbs"]
+        for section in _TURNING:
+            for phrase in language.sections[section]:
+                words = [word for word in phrase.split() if word[0].isalpha() or "*" in word]
+                rare = [word for word in words if word not in small]
+                telling.update((rare or words)[:1])
+    return frozenset(telling)
 
 
 @cache
