@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from pydantic import JsonValue
+
 from schemas import CLAIM_TYPE, AlignedExtraction, Document, Response, Verdict
 from schemas.hypothesis import parse_hypothesis
 from scoring_worker.scorer import Pair
@@ -119,9 +121,22 @@ def _pair_cases(reading: Reading) -> Iterator[LabelledCase]:
             group=row.doc_id or row.premise,
             supported=bool(row.supported),
             entity_type=entity_type,
-            parts=(Pair(row.premise, row.hypothesis, entity_type, value),),
+            parts=(_pair(row, entity_type, value),),
             kind=row.kind,
         )
+
+
+def _pair(row: PairRow, entity_type: str, value: JsonValue) -> Pair:
+    return Pair(
+        row.premise,
+        row.hypothesis,
+        entity_type,
+        value,
+        before=row.before or "",
+        after=row.after or "",
+        heading=row.heading or "",
+        field=row.schema_field,
+    )
 
 
 def _response_cases(reading: Reading) -> Iterator[LabelledCase]:

@@ -13,9 +13,10 @@ from pydantic import (
     ConfigDict,
     Field,
     JsonValue,
+    ValidationError,
 )
 
-from schemas import Document, Extraction, Response
+from schemas import Document, Extraction, Response, SchemaField
 from schemas.base import EntityType, EventId, Json, Text
 from schemas.extraction import Value
 
@@ -56,6 +57,35 @@ class Row(BaseModel):
     )
 
 
+def _said(value: object) -> object:
+    """What a schema says of a field; files have columns of that name that say something else."""
+    try:
+        return SchemaField.model_validate(value) if isinstance(value, dict) else None
+    except ValidationError:
+        return None
+
+
+def _words(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+_OptionalWords = Annotated[str | None, BeforeValidator(_words)]
+
+
+class DescribedRow(Row):
+    """A row that may tell what the schema says: ``field``, or only its ``description``."""
+
+    field: Annotated[SchemaField | None, BeforeValidator(_said)] = None
+    description: _OptionalWords = None
+
+    @property
+    def schema_field(self) -> SchemaField | None:
+        """What the schema says, if the row tells it."""
+        if self.field is None and self.description:
+            return SchemaField(description=self.description)
+        return self.field
+
+
 class DocumentRow(Row):
     """{"id", "text"}."""
 
@@ -73,7 +103,7 @@ def _model_name(extractor: object) -> str | None:
     return found if isinstance(found, str) else None
 
 
-class ExtractionRow(Row):
+class ExtractionRow(DescribedRow):
     """{"id", "doc_id", "entity_type", "value", "context", "label"}; the extractor's model too."""
 
     id: EventId
@@ -96,11 +126,13 @@ class ExtractionRow(Row):
             entity_type=self.entity_type,
             value=self.value,
             context=self.context,
+            field=self.schema_field,
         )
 
 
-class PairRow(Row):
-    """{"premise", "hypothesis", "label"}, or {"s1", "s2", "label"}; perhaps typed.
+class PairRow(DescribedRow):
+    """{"premise", "hypothesis", "label"}, or {"s1", "s2", "label"}; perhaps typed, and with what
+    stands around the premise in its document.
 
     ``source`` is the collection that a row comes from.
     """
@@ -113,6 +145,9 @@ class PairRow(Row):
     entity_type: EntityType | None = None
     value: Json = None
     kind: str | None = Field(default=None, validation_alias=AliasChoices("kind", "source"))
+    before: _OptionalWords = None
+    after: _OptionalWords = None
+    heading: _OptionalWords = None
 
 
 class ResponseRow(Row):

@@ -77,7 +77,14 @@ class Label:
         return self.verdict.alignment.passage if self.verdict.alignment else ""
 
     def pair(self) -> dict[str, object]:
-        """The label as a row of a pair file."""
+        """The label as a row of a pair file, with all that the scorer was asked."""
+        verdict, alignment = self.verdict, self.verdict.alignment
+        around = {
+            "before": alignment.before if alignment else "",
+            "after": alignment.after if alignment else "",
+            "heading": alignment.heading if alignment else "",
+            "field": verdict.field.model_dump(mode="json") if verdict.field else None,
+        }
         return {
             "premise": self.passage,
             "hypothesis": hypothesis(self.verdict.entity_type, self.value),
@@ -85,6 +92,7 @@ class Label:
             "entity_type": self.verdict.entity_type,
             "value": self.value,
             "doc_id": self.verdict.doc_id,
+            **{name: known for name, known in around.items() if known},
         }
 
     def extraction(self, doc_id: str) -> LabelledExtraction:

@@ -13,6 +13,7 @@ from schemas import (
     Assessment,
     Document,
     Extraction,
+    SchemaField,
     ScorerTrail,
     Span,
     Usage,
@@ -28,6 +29,7 @@ from scoring_worker.evaluation import (
     result_of,
 )
 from scoring_worker.evaluation.report_folder import write_report
+from scoring_worker.evaluation.rows import ExtractionRow, PairRow
 
 TEXT = "The hearing was held on May 4, 2015 in Ottawa before Ann Lee."
 
@@ -419,3 +421,18 @@ def test_a_report_of_one_class_without_scores_has_no_plots(tmp_path):
     page = write_report(tmp_path / "out", [evaluation], report)
     assert "finding the 1 unsupported of 1" in page.read_text()
     assert not list(page.parent.glob("*.png"))
+
+
+@pytest.mark.parametrize("field", ["a column", 7, {"colour": "red"}, None])
+def test_a_column_that_is_no_schema_field_says_nothing(field):
+    """Files come from many places."""
+    row = {"premise": "a", "hypothesis": "b", "label": 1, "field": field, "before": 3}
+    read = PairRow.model_validate(row)
+    assert (read.schema_field, read.before) == (None, None)
+
+
+def test_a_row_may_say_what_the_schema_says():
+    row = {"id": "e", "doc_id": "d", "entity_type": "T", "value": "v", "context": "c"}
+    described = ExtractionRow.model_validate(row | {"description": "the daily dose"})
+    assert described.extraction.field == SchemaField(description="the daily dose")
+    assert ExtractionRow.model_validate(row).extraction.field is None

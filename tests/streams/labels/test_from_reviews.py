@@ -13,7 +13,19 @@ from pathlib import Path
 
 import pytest
 
-from schemas import Alignment, Document, Extraction, LabelledExtraction, Review, read_jsonl, reject
+from schemas import (
+    Alignment,
+    Document,
+    Extraction,
+    LabelledExtraction,
+    Review,
+    SchemaField,
+    Span,
+    Surroundings,
+    read_jsonl,
+    reject,
+)
+from scoring_worker.evaluation.rows import PairRow
 from streams.labels.from_reviews import (
     Label,
     document_names,
@@ -195,3 +207,23 @@ async def test_a_document_that_is_gone_is_told_and_fails_the_command(
     assert done.returncode == 1
     assert len(lines(out)) == 1
     assert "no text for doc-5: DocumentMissing" in done.stderr
+
+
+def test_a_pair_keeps_what_stood_around_the_passage_and_what_the_schema_said() -> None:
+    """The scorer that learns from it meets the question that the reviewers judged."""
+    before = Span(start=0, end=4, text="not ")
+    alignment = STOPPED.alignment.model_copy(
+        update={"surroundings": (Surroundings(before=before),)}
+    )
+    field = SchemaField(description="where she sat", single=True)
+    judged = STOPPED.model_copy(update={"alignment": alignment, "field": field})
+    (found,) = labels_of(review(judged))
+    row = json.loads(next(pair_rows([found])))
+    assert (row["before"], row["field"]) == (
+        "not ",
+        {"description": "where she sat", "single": True},
+    )
+    assert "after" not in row
+    read = PairRow.model_validate(row)
+    assert (read.before, read.schema_field) == ("not ", field)
+    assert found.extraction("d").field == field
