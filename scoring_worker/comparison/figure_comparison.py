@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from pydantic import JsonValue
 
@@ -13,7 +12,7 @@ from schemas import Finding
 from .contract import Comparison, Passage, Place
 from .figure_agreement import Agreement, End, agreement
 from .figure_bounds import CLAIMED
-from .figure_lexicon import Sense, lexicon_of
+from .figure_context import WORD, asked_end, names_unit, unit_named
 from .figure_text import fold
 from .figures import Figure, Reading
 from .number_words import has_number_words, number_words
@@ -23,11 +22,6 @@ _REACH = 48
 """Code points before and after the quote that can still belong to a figure in it."""
 _SHOWN = 60
 _MAX_PLACES = 32
-_MAX_TYPE = 200
-_LOW = ("min", "lowest", "lower", "least", "from", "mindest", "untergrenz", "start", "mínim")
-_HIGH = ("max", "highest", "upper", "most", "höchst", "obergrenz", "until", "máxim")
-_WORD = re.compile(r"[^\W\d_]+")
-_IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,30})[)\]]\s*$|\bin ([^\s()]{1,20})\s*$")
 _EAST_ASIAN_NUMERALS = re.compile(r"[〇零一二三四五六七八九十两兩壹贰貳叁參肆伍陆陸柒捌玖拾]")
 
 
@@ -71,7 +65,7 @@ def compare_figure(figure: Figure, passage: Passage, entity_type: str = "") -> C
     piece of a date or a number cut by the quote, and where number words are in a language that is
     not read. Takes time linear in the passage and raises nothing.
     """
-    asked = _asked_end(entity_type)
+    asked = asked_end(entity_type)
     seen = [
         _Seen(other, place, _found(figure, other, passage, entity_type, asked, whole=whole))
         for other, place, whole in _in_quote(passage)
@@ -110,14 +104,14 @@ def _found(
 ) -> Agreement:
     found = agreement(figure, other, asked)
     if found.level == 2 and figure.kind == "number" and other.kind != "number":
-        named = _unit_named(entity_type, passage.language)
+        named = unit_named(entity_type, passage.language)
         if named is not None:
             unit, currencies = named.unit, named.currencies
             readings = tuple(
                 replace(one, unit=unit, currencies=currencies) for one in figure.readings
             )
             found = agreement(replace(figure, readings=readings), other, asked)
-    if found.code in ("unit_missing", "currency_missing") and _names(passage, figure):
+    if found.code in ("unit_missing", "currency_missing") and names_unit(passage, figure):
         found = Agreement(2)
     if not whole:
         return Agreement(1, "number_cut")
@@ -185,51 +179,14 @@ def _is_read(figure: Figure, passage: Passage, *, any_figures: bool) -> bool:
     """Whether a number that is not found is not there, as far as number words go."""
     if _EAST_ASIAN_NUMERALS.search(passage.quote):
         return False
-    if not _WORD.search(passage.quote) or (passage.language and has_number_words(passage.language)):
+    if not WORD.search(passage.quote) or (passage.language and has_number_words(passage.language)):
         return True
     amounts = {reading.amount for reading in figure.readings}
     lowered = fold(passage.quote).lowered
-    for language in sorted(CLAIMED) if passage.language is None else ():
+    for language in sorted(CLAIMED - {"en"}) if passage.language is None else ():
         if any(words.value in amounts for words in number_words(lowered, language)):
             return False
     return any_figures
-
-
-@lru_cache(maxsize=1024)
-def _asked_end(entity_type: str) -> End | None:
-    """Which end of a range the entity type asks for: "Minimum Salary" the lower one."""
-    words = [word.lower() for word in _WORD.findall(entity_type[:_MAX_TYPE])]
-    low = any(word.startswith(_LOW) for word in words)
-    high = any(word.startswith(_HIGH) for word in words)
-    return None if low == high else ("low" if low else "high")
-
-
-@lru_cache(maxsize=1024)
-def _unit_named(entity_type: str, language: str | None) -> Sense | None:
-    """The unit or currency that an entity type ends with: "Weight (kg)", "Price in EUR"."""
-    match = _IN_BRACKETS.search(entity_type[:_MAX_TYPE])
-    if match is None:
-        return None
-    folded = fold((match[1] or match[2]).strip())
-    hit = lexicon_of(language).after(folded, 0)
-    if hit is None or hit[0] != len(folded.text):
-        return None
-    return next((sense for sense in hit[1] if sense.kind in {"unit", "currency"}), None)
-
-
-def _names(passage: Passage, figure: Figure) -> bool:
-    """Whether the label or column's head names the unit or currency that a cell leaves out."""
-    folded = fold(passage.heading[:_MAX_TYPE])
-    lexicon = lexicon_of(passage.language)
-    for match in re.finditer(r"[^\s()\[\]:,;]+", folded.text):
-        hit = lexicon.after(folded, match.start())
-        for sense in hit[1] if hit else ():
-            for reading in figure.readings:
-                if sense.unit and sense.unit == reading.unit:
-                    return True
-                if sense.currencies & reading.currencies:
-                    return True
-    return False
 
 
 def _whole_figures(value: JsonValue, language: str | None) -> list[Figure]:

@@ -9,7 +9,8 @@ from fractions import Fraction
 
 from babel import Locale, UnknownLocaleError
 
-from .figure_reading import EXPONENT, Core
+from .figure_core import Core
+from .figure_suffix import EXPONENT
 from .figure_text import NO_BREAK, Folded
 from .number_words import Words
 from .numerals import DIGITS, MAX_DIGITS, Amount, Style, amounts

@@ -11,9 +11,10 @@ from pydantic import JsonValue
 
 from .contract import Place
 from .figure_bounds import bound_after, bound_before
+from .figure_core import Core
 from .figure_lexicon import Lexicon, lexicon_of
 from .figure_ranges import linked
-from .figure_reading import Core, Read, piece, read
+from .figure_reading import Read, piece, read
 from .figure_text import Folded, fold
 from .figure_tokens import Piece, cores, fractions, in_words, tokens
 from .figures import Figure, Reading
