@@ -27,6 +27,7 @@ _UNIT = Agreement(0, "unit_differs")
 _CURRENCY = Agreement(0, "currency_differs")
 _SAME = Agreement(2)
 _DIRECTION = {"more_than": "up", "at_least": "up", "less_than": "down", "at_most": "down"}
+_PERIODS = frozenset({"day", "week", "month", "quarter", "year"})
 _NEARNESS = ("comparator_differs", "unit_differs", "currency_differs")
 
 
@@ -103,8 +104,14 @@ def _units(mine: Reading, theirs: Reading) -> Agreement:
     if found:
         return _SAME
     if mine.amount == theirs.amount and mine.high == theirs.high:
-        return _UNIT
+        return Agreement(1, "unit_differs") if _is_rate(unit, other) else _UNIT
     return _NUMBER
+
+
+def _is_rate(unit: str, other: str) -> bool:
+    """Whether one unit is the other "per day" or the like, as "5 mg" is said of "5 mg daily"."""
+    short, long = sorted((unit, other), key=len)
+    return long.startswith(f"{short}-per-") and long.rpartition("-per-")[2] in _PERIODS
 
 
 def _bounds(value: Figure, other: Figure, end: End | None) -> Agreement:

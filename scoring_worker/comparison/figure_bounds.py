@@ -21,7 +21,7 @@ _WORDS_BEFORE: dict[Bound, str] = {
     "|a maximum of|max.|maximum|höchstens|bis zu|maximal|nicht mehr als|au plus|jusqu'à|maximum de"
     "|au maximum|pas plus de|como máximo|hasta|no más de|máximo|máximo de|al massimo|fino a"
     "|non più di|massimo|no máximo|até|não mais de|hoogstens|maximaal|ten hoogste|tot",
-    "about": "about|around|approximately|approx.|approx|roughly|nearly|almost|circa|ca.|ca|c.|some"
+    "about": "about|around|approximately|approx.|approx|roughly|nearly|almost|circa|ca.|ca|c."
     "|an estimated|estimated|close to|ungefähr|etwa|rund|zirka|fast|knapp|gut|environ|près de"
     "|presque|à peu près|aproximadamente|alrededor de|unos|unas|casi|cerca de|quasi|all'incirca"
     "|cerca di|quase|ongeveer|bijna|rond",
@@ -85,7 +85,7 @@ def bound_before(lowered: str, at: int) -> tuple[Bound, int]:
     *_, last = " ", *lowered[start:end].rsplit(maxsplit=1)
     if last.lstrip("()[]:;,") not in _LAST:
         return "none", at
-    words = [(start + match.start(), match[0]) for match in _TAIL.finditer(lowered, start, end)]
+    words = [(match.start(), match[0]) for match in _TAIL.finditer(lowered, start, end)]
     if not words or words[-1][1] not in _LAST:
         return "none", at
     spelt = ""

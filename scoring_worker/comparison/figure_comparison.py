@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from pydantic import JsonValue
 
@@ -12,7 +13,7 @@ from schemas import Finding
 from .contract import Comparison, Passage, Place
 from .figure_agreement import Agreement, End, agreement
 from .figure_bounds import CLAIMED
-from .figure_context import WORD, asked_end, names_unit, unit_named
+from .figure_context import WORD, asked_end, names_unit, scale_named, unit_named
 from .figure_text import fold
 from .figures import Figure, Reading
 from .number_words import has_number_words, number_words
@@ -111,11 +112,37 @@ def _found(
                 replace(one, unit=unit, currencies=currencies) for one in figure.readings
             )
             found = agreement(replace(figure, readings=readings), other, asked)
+    if found.level == 0 and found.code == "number_differs" and not _is_scaled(figure):
+        scale = scale_named(entity_type, passage.language)
+        scale = scale or scale_named(passage.heading, passage.language)
+        if scale is not None:
+            found = max(found, agreement(_scaled(figure, scale), other, asked), key=_level)
     if found.code in ("unit_missing", "currency_missing") and names_unit(passage, figure):
         found = Agreement(2)
     if not whole:
         return Agreement(1, "number_cut")
     return found
+
+
+def _level(found: Agreement) -> int:
+    return found.level
+
+
+def _is_scaled(figure: Figure) -> bool:
+    return any(reading.step > 1 for reading in figure.readings)
+
+
+def _scaled(figure: Figure, scale: Fraction) -> Figure:
+    readings = tuple(
+        replace(
+            one,
+            amount=one.amount * scale,
+            step=one.step * scale,
+            high=None if one.high is None else one.high * scale,
+        )
+        for one in figure.readings
+    )
+    return replace(figure, readings=readings)
 
 
 def _in_quote(passage: Passage) -> list[tuple[Figure, Place, bool]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from functools import lru_cache
 
 from .contract import Passage
@@ -38,6 +39,18 @@ def unit_named(entity_type: str, language: str | None) -> Sense | None:
     if hit is None or hit[0] != len(folded.text):
         return None
     return next((sense for sense in hit[1] if sense.kind in {"unit", "currency"}), None)
+
+
+@lru_cache(maxsize=1024)
+def scale_named(label: str, language: str | None) -> Fraction | None:
+    """The scale that a label or type gives for its numbers: "Revenue (in millions)"."""
+    folded = fold(label[:_MAX_LABEL])
+    for match in WORD.finditer(folded.text):
+        hit = lexicon_of(language).after(folded, match.start()) if len(match[0]) > 2 else None
+        for sense in hit[1] if hit else ():
+            if sense.kind == "scale" and hit and hit[0] >= match.end():
+                return sense.factor
+    return None
 
 
 def names_unit(passage: Passage, figure: Figure) -> bool:

@@ -17,4 +17,5 @@ class Core:
     amounts: tuple[Amount, ...]
     in_words: bool = False
     ordinal: bool = False
+    almost: bool = False  # a word that may say a number
     second: Fraction | None = None  # of a pair such as 120/80

@@ -11,12 +11,10 @@ from typing import Literal
 
 from babel import Locale, UnknownLocaleError
 
-from .figure_text import NO_BREAK, Folded, fold
+from .figure_text import NO_BREAK, Folded, fold, is_unspaced
 from .money import MINOR, currency_forms, currency_symbols
 from .quantities import unit_forms, unit_symbols
 
-_FIRST_UNSPACED = "\u0e00"
-"""Thai, Lao, Khmer, Chinese, Japanese, Korean: what follows a unit may be written against it."""
 _SCALES = {
     "k": 3, "K": 3, "m": 6, "M": 6, "mn": 6, "mln": 6, "mil": 6, "mill.": 6, "MM": 6, "mm": 6,
     "bn": 9, "bln": 9, "B": 9, "b": 9, "tn": 12, "trn": 12, "Mio": 6, "Mio.": 6, "Mrd": 9,
@@ -83,6 +81,8 @@ class Lexicon:
             end = at + length
             senses = self._senses(folded, at, end) if end <= len(folded.text) else ()
             if senses and _ends_here(folded.text, end):
+                if folded.text[end - 1] == ".":  # "mm." at the end of a sentence
+                    senses += self._senses(folded, at, end - 1)
                 return end, senses
         return None
 
@@ -185,13 +185,13 @@ def _may_precede(sense: Sense) -> bool:
 def _ends_here(text: str, end: int) -> bool:
     """Whether a form may end at ``end``: no letter or digit goes on where words have blanks."""
     last = text[end - 1]
-    if end == len(text) or not last.isalnum() or last >= _FIRST_UNSPACED:
+    if end == len(text) or not last.isalnum() or is_unspaced(last):
         return True
-    return not text[end].isalnum() or text[end] >= _FIRST_UNSPACED
+    return not text[end].isalnum() or is_unspaced(text[end])
 
 
 def _starts_here(text: str, start: int) -> bool:
     first = text[start]
-    if start == 0 or not first.isalpha() or first >= _FIRST_UNSPACED:
+    if start == 0 or not first.isalpha() or is_unspaced(first):
         return True
-    return not text[start - 1].isalnum() or text[start - 1] >= _FIRST_UNSPACED
+    return not text[start - 1].isalnum() or is_unspaced(text[start - 1])

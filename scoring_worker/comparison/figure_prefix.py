@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from .figure_core import Core
 from .figure_lexicon import ONE, Lexicon, Sense
-from .figure_suffix import BLANK
+from .figure_suffix import BLANK, is_letter
 from .figure_text import Folded
 
 _MINUS = Fraction(-1)
@@ -74,7 +74,7 @@ def is_glued(text: str, core: Core) -> bool:
     before = text[core.start - 1] if core.start else " "
     if core.in_words:
         return False
-    if before in "-–/" and core.start > 1:
+    if before in "-–" and core.start > 1:
         before = text[core.start - 2]
-        return before.isalpha() and before < "\u0e00"
-    return before == "_" or (before.isalpha() and before < "\u0e00")
+        return is_letter(before)
+    return before == "_" or is_letter(before)

@@ -53,6 +53,8 @@ def _after_between(folded: Folded, one: Read) -> bool:
 
 
 def _range(folded: Folded, one: Read, other: Read) -> tuple[Figure, ...] | None:
+    if other.start < other.core.start and one.start == one.core.start and not one.has_suffix:
+        return None  # "December 31, 2019 to $207 million": only the second has a sign before it
     lows = _completed(one, other)
     highs = _shared(other.figure.readings, lows)
     readings = tuple(

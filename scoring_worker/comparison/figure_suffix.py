@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from .figure_core import Core
 from .figure_lexicon import ALSO_WORDS, ONE, Lexicon, Sense
-from .figure_text import NO_BREAK, Folded
+from .figure_text import NO_BREAK, Folded, is_unspaced
 
 BLANK = f" {NO_BREAK}\t\r\n"
 EXPONENT = re.compile(
@@ -68,6 +68,8 @@ def read_suffix(
         if hit is None or _clash(before, hit[0]):
             break
         found, after = hit
+        if core.almost and any(sense.currencies for sense in found):
+            break  # "a $5 ticket"
         kinds = {sense.kind for sense in found}
         if kinds == {"ordinal"}:
             return Suffix(after, factor, (PLAIN,), ordinal=True)
@@ -82,7 +84,7 @@ def read_suffix(
             senses, end = _per(folded, end, senses, lexicon)
             break
         factor, end = times(scales[0].factor, factor), after
-    glued = end == core.end and not core.in_words and _letter(text, end)
+    glued = end == core.end and not core.in_words and is_letter(text[end : end + 1])
     return None if glued else Suffix(end, factor, senses)
 
 
@@ -97,7 +99,7 @@ def _hit(folded: Folded, at: int, lexicon: Lexicon) -> tuple[tuple[Sense, ...], 
     start = at
     while start < len(text) and start - at < 2 and text[start] in BLANK:
         start += 1
-    if start == at and text[at : at + 1] == "-" and _letter(text, at + 1):
+    if start == at and text[at : at + 1] == "-" and is_letter(text[at + 1 : at + 2]):
         start += 1
     if of := _OF.match(folded.lowered, at):  # "million d'euros", "40 de kilograme"
         hit = lexicon.after(folded, of.end())
@@ -110,7 +112,11 @@ def _hit(folded: Folded, at: int, lexicon: Lexicon) -> tuple[tuple[Sense, ...], 
     end, senses = hit
     if start > at:
         senses = tuple(sense for sense in senses if sense.kind != "ordinal")
-        if folded.lowered[start:end] in ALSO_WORDS and _letter(text, end + 1):
+        if (
+            folded.lowered[start:end] in ALSO_WORDS
+            and text[end : end + 1] == " "
+            and is_letter(text[end + 1 : end + 2])
+        ):
             return None
     elif text[start:end] in {"-", "–"}:
         return None
@@ -134,5 +140,6 @@ def _per(
     return (quotients, hit[0]) if quotients else (senses, end)
 
 
-def _letter(text: str, at: int) -> bool:
-    return at < len(text) and text[at].isalpha() and text[at] < "\u0e00"
+def is_letter(char: str) -> bool:
+    """Whether ``char`` is a letter that others of the same word stand against."""
+    return char.isalpha() and not is_unspaced(char)

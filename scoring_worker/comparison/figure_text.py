@@ -65,6 +65,12 @@ def fold(text: str) -> Folded:
     return Folded(folded, _lower(folded), kept)
 
 
+def is_unspaced(char: str) -> bool:
+    """Whether ``char`` is of a script that leaves no blank between words (Thai, Lao, Burmese,
+    Khmer, Chinese, Japanese) or puts its particles against them (Korean)."""
+    return "\u0e00" <= char <= "\u109f" or "\u1780" <= char <= "\u17ff" or char >= "\u2e80"
+
+
 def _lower(text: str) -> str:
     lowered = text.translate(_ANY_BLANK).lower()
     if len(lowered) == len(text):

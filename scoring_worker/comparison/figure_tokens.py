@@ -81,7 +81,14 @@ def in_words(words: Words) -> Core:
     """A number in words."""
     value = Fraction(words.value, words.denominator)
     amount = Amount(value, Fraction(1), sure=not words.almost)
-    return Core(words.start, words.end, (amount,), in_words=True, ordinal=words.ordinal)
+    return Core(
+        words.start,
+        words.end,
+        (amount,),
+        in_words=True,
+        ordinal=words.ordinal,
+        almost=words.almost,
+    )
 
 
 def fractions(folded: Folded) -> Iterator[Core]:

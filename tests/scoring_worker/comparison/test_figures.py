@@ -203,3 +203,31 @@ def test_every_figure_of_a_value_with_words_must_be_there():
     assert answer("5 mg daily, 10 days", quote, "en") == "same"
     assert answer("5 mg daily, 14 days", quote, "en") == "different"
     assert answer("daily", quote, "en") == "not_comparable"
+
+
+LONG = "In the course of the year that came to its end in March, the company had paid "
+
+
+@pytest.mark.parametrize(
+    ("value", "quote", "language", "expected"),
+    [
+        ("over $70", f"{LONG}over $70 a day", "en", "same"),
+        ("5", f"{LONG}not more than 5", "en", "not_comparable"),
+        ("at most 5", f"{LONG}not more than 5", "en", "same"),
+        ("$54", f"{LONG}a $54 fee", "en", "same"),
+        ("$7", "from December 31, 2019 to $7", "en", "same"),
+        ("3 ft 6 in", "Gauge: 3 ft 6 in\nWorks", "en", "same"),
+        ("8,646 sq mi", "8,646 sq mi per year", "en", "not_comparable"),
+        ("1435 mm", "de 1435 mm.", "es", "same"),
+        ("233", "tặng 233 bức tranh", "vi", "same"),
+        ("100 W", "100 W/42 kHz", "en", "same"),
+        ("42 kHz", "100 W/42 kHz", "en", "same"),
+    ],
+)
+def test_figures_in_running_text(value, quote, language, expected):
+    assert answer(value, quote, language) == expected
+
+
+def test_a_scale_that_the_type_names_is_left_out_of_the_value():
+    assert answer(180.6, "was $180.6 million", "en", "Revenue (in millions)") == "same"
+    assert answer(180.6, "was $180.6 million", "en", "Revenue") == "different"
