@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from schemas import Finding
 
 from ..contract import Comparison, Passage, Place
-from .months import base
+from .cldr import base
 from .partial import PartialDate, Relation, doubted, relation
 from .reading import dates_in, day_first_of
 from .spelled import spells

@@ -10,111 +10,34 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .months import Order, order_of
+from .cldr import Order, order_of
 from .partial import Certainty, PartialDate, Parts, doubted, exists, of_readings
-from .tokens import UNSEEN
+from .runs import Run, free_after, free_before, is_triple, runs_in
 
-_SEPARATORS = r"-/.\u2010\u2011\u2044\u2215\uff0e\uff0f\uff0d"
-_RUN = re.compile(rf"\d+(?:[{UNSEEN}]*[{_SEPARATORS}][{UNSEEN}]*\d+)*")
-_NUMBER = re.compile(r"\d+")
-_GAP = re.compile(rf"[{UNSEEN}]*(?:\.\s?|\s?[-/]\s?|\s)[{UNSEEN}]*")
-"""Between the numbers of "17. 1. 2012", "17 / 01 / 2012" and "17 01 2012"."""
 _RANGE = re.compile(r"(?<![\w.,/:-])(?P<d>\d{1,2})(?:\.(?:(?P<m>\d{1,2})\.?)?)?\s?[-–—]\s?$")
 _NUMERALS = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 _ROMAN = re.compile(
     r"(?<![\w.,/-])(?P<d>\d{1,2})(?P<sign>[./-]|\.?\s)(?P<m>I{1,3}|I?[VX]|VI{1,3}|XI{1,2})(?P=sign)"
     r"(?P<y>\d{4})(?![\w-])"
 )
-_SAME = str.maketrans("\u2010\u2011\uff0d\u2044\u2215\uff0f", "---///")
-_GLUED_BEFORE = frozenset("-/\\_#$€£¥@+=&~^.,:'’\u2010\u2011")
 _BARE = range(1000, 3000)
 _LIKELY = range(1500, 2200)
 """Bare numbers outside are seldom years, and count only where they are the value's."""
-_LONGEST = 64  # code points of a run; nothing longer is a date
-
-
-class Run:
-    """Digits with separators between them, not a blank inside."""
-
-    __slots__ = ("end", "numbers", "places", "separators", "start", "texts")
-
-    def __init__(self, text: str, start: int, end: int) -> None:
-        self.start, self.end = start, end
-        found = list(_NUMBER.finditer(text, start, end))
-        self.texts = [match[0] for match in found]
-        self.places = [match.span() for match in found]
-        self.numbers = [int(text) if len(text) <= 8 else -1 for text in self.texts]
-        between = zip(self.places, self.places[1:], strict=False)
-        self.separators = "".join(
-            next(c for c in text[one[1] : other[0]] if c not in _INVISIBLE).translate(_SAME)
-            for one, other in between
-        )
-
-
 _FIRST_OF_COMPOUND = re.compile(r"-[^\W\d_]{2}")
 """Behind the year of "2019-based": a word, where an identifier has a letter or digits."""
-_INVISIBLE = frozenset("\u200b\u200e\u200f\u061c\u2060\ufeff") | {
-    chr(c) for c in (*range(0x2066, 0x206A), *range(0x202A, 0x202F))
-}
 
 
 def numeric_dates(text: str, language: str | None, day_first: bool | None) -> Iterator[PartialDate]:
     """Every date in digits. A lone number may be a year."""
     order = order_of(language)
-    runs = [
-        Run(text, *match.span())
-        for match in _RUN.finditer(text)
-        if match.end() - match.start() <= _LONGEST
-    ]
-    index = 0
-    while index < len(runs):
-        run, taken = _joined(text, runs, index)
+    for run in runs_in(text):
         yield from _read(text, run, order, day_first)
-        index += taken
-
-
-def _joined(text: str, runs: list[Run], index: int) -> tuple[Run, int]:
-    """The run at ``index``, with those behind it that complete three numbers of a date."""
-    run = runs[index]
-    count, taken = len(run.numbers), 1
-    gap = ""
-    while count < 3 and index + taken < len(runs):
-        before, following = runs[index + taken - 1], runs[index + taken]
-        between = text[before.end : following.start]
-        if (
-            len(between) > 6
-            or not _GAP.fullmatch(between)
-            or (gap and between.strip() != gap.strip())
-        ):
-            break
-        gap, count, taken = between, count + len(following.numbers), taken + 1
-    last = runs[index + taken - 1]
-    if taken == 1 or count != 3:
-        return run, 1
-    joined = Run.__new__(Run)
-    several = runs[index : index + taken]
-    joined.start, joined.end = run.start, last.end
-    joined.texts = [each for one in several for each in one.texts]
-    joined.places = [each for one in several for each in one.places]
-    joined.numbers = [each for one in several for each in one.numbers]
-    sign = gap.strip().strip("".join(_INVISIBLE)).translate(_SAME) or " "
-    own = "".join(one.separators for one in several)
-    joined.separators = own[0] * 2 if own and own[0] == sign else sign * 2 if not own else ""
-    widths = [len(each) for each in joined.texts]
-    if not joined.separators or not _is_triple(widths) or (sign == " " and widths != [2, 2, 4]):
-        return run, 1
-    return joined, taken
-
-
-def _is_triple(widths: list[int]) -> bool:
-    a, b, c = widths
-    return b <= 2 and ((a == 4 and c <= 2) or (a <= 2 and c in (2, 4)) or (a == 2 and c == 1))
 
 
 def _read(
     text: str, run: Run, order: Order | None, day_first: bool | None
 ) -> Iterator[PartialDate]:
-    free = _free_before(text, run.start) and _free_after(text, run.end)
+    free = free_before(text, run.start) and free_after(text, run.end)
     certainty: Certainty = "stated" if free else "embedded"
     for first, last in _dates_of(run):
         date = _of(run, first, last, order, day_first)
@@ -156,7 +79,7 @@ def _of(
     start, end = run.places[first][0], run.places[last - 1][1]
     sign = run.separators[first : first + 1]
     widths = [len(each) for each in texts]
-    if len(numbers) == 3 and _is_triple(widths):
+    if len(numbers) == 3 and is_triple(widths):
         spaced = sign == "." and end - start > sum(widths) + 2
         readings = _triple(numbers, widths, ". " if spaced else sign, order, day_first)
         return of_readings(readings, start, end, tuple(numbers)) if readings else None
@@ -259,27 +182,3 @@ def _second_year(run: Run) -> Iterator[PartialDate]:
         yield PartialDate(b, None, None, start, end)
     elif widths == [4, 2] and a in _BARE and b == (a + 1) % 100 and run.separators in ("-", "/"):
         yield PartialDate(a + 1, None, None, start, end, certainty="weak")
-
-
-def _free_before(text: str, start: int) -> bool:
-    """Whether nothing is written onto the run from the left."""
-    if start == 0:
-        return True
-    before = text[start - 1]
-    if before == "_" or (before.isascii() and before.isalnum()):
-        return False
-    if before not in _GLUED_BEFORE:
-        return True
-    beyond = text[start - 2 : start - 1]
-    if before in ":.,":  # "am:2012", but 12:2012 and 3,2012 are something else
-        return not beyond.isdigit() and before != "."
-    return before in "-'’" and (not beyond or beyond in " \n\t.([")
-
-
-def _free_after(text: str, end: int) -> bool:
-    after, beyond = text[end : end + 1], text[end + 1 : end + 2]
-    if after == "_" or (after.isascii() and after.isalpha()):
-        return (after in "Tt" and beyond.isdigit()) or (after in "r" and not beyond.isalnum())
-    if after in ("-", "/", "\\", "@", "+", "\u2010", "\u2011"):
-        return not (beyond.isalnum() or beyond == "_")
-    return not (after in ",." and beyond.isdigit() and after != "") if after else True

@@ -11,7 +11,7 @@ from functools import cache
 
 from unicode_rbnf import FormatPurpose, RbnfEngine
 
-from .months import base
+from .cldr import base
 from .tokens import tokens
 
 Words = tuple[str, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .around import MOST_SKIPPED, Around, Neighbours
-from .months import base
+from .cldr import base
 from .sides import take_year
 from .spelled import LONGEST, first_words, spelled_days, spelled_years, without_fillers
 from .tokens import Token

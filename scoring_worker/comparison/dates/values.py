@@ -10,6 +10,8 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from schemas.hypothesis import entity_type_name
+
 from .months import month_at, names
 from .partial import PartialDate, Parts, Time, exists
 from .reading import dates_in
@@ -30,10 +32,20 @@ _ISO = re.compile(
 )
 _LONGEST = 120  # code points of a value that is nothing but a date
 _DATED = re.compile(
-    r"year|date|month|day|birth|since|founded|period|deadline|jahr|datum|monat|tag|ann[eé]e|mois|jour|"
-    r"a[nñ]o|fecha|mes|d[ií]a|anno|data|mese|giorno|ano|jaar|maand|rok|год|дата|місяць|рік|年|月|日",
+    r"\b(?:date[sd]?|years?|dob|founded|established|since|vintage|started|ended|born|(?:\w*(?:jahr|datum))"
+    r"|gegründet|ann[ée]e|fond[ée]e?|fecha|a[ñn]o|anno|fundad[oa]|data\sd\w+|ano|\w*jaar|opgericht"
+    r"|\w*dato|årstal|\w*år|rok|год|года|дата|рік|έτος|ημερομηνία|yılı?|tarihi?|vuosi|év|năm|ngày"
+    r"|tahun|تاريخ|سنة|שנה|תאריך|वर्ष|तिथि)\b|[年月日년월일]",
     re.IGNORECASE,
 )
+"""A type that asks for a date: only there is a bare number (2012) one. Elsewhere it is an amount,
+and "1500" against "1,500" is the business of numbers. English "data" is not Italian "data"."""
+_MONTHLY = re.compile(
+    r"\b(?:months?|days?|period|deadline|\w*monat|\w*tag|frist|mois|jour|mes|d[ií]a|mese|giorno|maand"
+    r"|dag|miesiąc|месяц|місяць)\b",
+    re.IGNORECASE,
+)
+"""Here the name of a month alone is one, and no first name ("May")."""
 _BESIDE = word_set(
     """
     the on at of in le la el am den dem der il lo em op de du del dia day date um o clock uhr h
@@ -49,9 +61,9 @@ def date_of_value(
     """The date that ``value`` is: text that says nothing else, an ISO date or datetime, or an
     object of its parts. None where it is none, several (a range), vague, or cannot exist.
 
-    A number (2012) and a month's name alone ("May") are dates only for an ``entity_type`` that
-    speaks of dates. A time of day alone ("14:30") is a date without year, month and day. Never
-    raises.
+    A bare number (2012, 20120117) and a month's name alone ("May") are dates only for an
+    ``entity_type`` that speaks of dates. A time of day alone ("14:30") is a date without year,
+    month and day. Never raises.
     """
     if isinstance(value, Mapping):
         return _structured(value, language)
@@ -59,8 +71,13 @@ def date_of_value(
         return None
     if isinstance(value, int | float):
         whole = math.isfinite(value) and value == int(value) and 1000 <= value < 3000
-        return PartialDate(int(value)) if whole and _DATED.search(entity_type) else None
+        return PartialDate(int(value)) if whole and asks_for_date(entity_type) else None
     return _of_text(value, language, entity_type) if len(value) <= _LONGEST else None
+
+
+def asks_for_date(entity_type: str) -> bool:
+    """Whether the type's name says that its values are dates or years."""
+    return bool(entity_type) and _DATED.search(entity_type_name(entity_type[:200])) is not None
 
 
 def _of_text(text: str, language: str | None, entity_type: str) -> PartialDate | None:
@@ -68,22 +85,25 @@ def _of_text(text: str, language: str | None, entity_type: str) -> PartialDate |
     if iso is not None:
         return _of_iso(iso)
     found = dates_in(text, language)
-    compact = re.fullmatch(r"\s*\d{8}\s*", text)
     if len(found) != 1:
         return _time_alone(text, language) if not found else None
     date = found[0]
-    spoken = date.certainty == "stated" or (
-        date.certainty == "weak" and date.is_full and _DATED.search(entity_type)
-    )
-    if not spoken or (compact and not _DATED.search(entity_type)):
-        return None
-    if not _says_only(text, date, language):
-        return None
-    month_alone = date.year is None and date.day is None and date.quarter is None
-    if month_alone and not _DATED.search(entity_type):
+    if not _is_meant(text, date, entity_type) or not _says_only(text, date, language):
         return None
     times = times_in(text[: date.start] + " " + text[date.end :])
     return replace(date, start=0, end=0, time=times[0] if len(times) == 1 else None)
+
+
+def _is_meant(text: str, date: PartialDate, entity_type: str) -> bool:
+    """Whether the one date of ``text`` is sure to be one: digits alone may be an amount, and a
+    month alone a first name."""
+    dated = asks_for_date(entity_type)
+    if date.certainty != "stated":
+        return date.certainty == "weak" and date.is_full and dated
+    month_alone = date.year is None and date.day is None and date.quarter is None
+    if month_alone:
+        return dated or _MONTHLY.search(entity_type_name(entity_type[:200])) is not None
+    return dated or not text.strip().isdecimal()
 
 
 def _says_only(text: str, date: PartialDate, language: str | None) -> bool:

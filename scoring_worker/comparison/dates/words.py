@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 from typing import Literal
 
-from .months import base
+from .cldr import base
 from .tokens import Token, tokens
 
 Phrase = tuple[str, ...]

@@ -244,7 +244,11 @@ def test_what_is_no_date_is_none(value: object) -> None:
 
 def test_a_number_or_the_name_of_a_month_is_a_date_only_where_one_is_asked_for() -> None:
     assert date_of_value("May", "en", "First Name") is None
-    assert date_of_value(2012, "en", "Units") is None
+    for other in ("Units", "Monthly Rent", "Percentage", "Names", "Piano", "Data Points", "Days"):
+        assert date_of_value(2012, "en", other) is None
+        assert date_of_value("2012", "en", other) is None
+    for asked in ("GraduationYear", "founded", "Baujahr", "Año de fundación", "Data di nascita"):
+        assert date_of_value(2012, None, asked) == date_of_value("2012", None, asked) is not None
     assert date_of_value("May", "en", "Start Month") is not None
 
 
