@@ -137,7 +137,8 @@ class Alignment(Contract):
         was retrieved. Parts of other sentences far away, joined, say what nobody wrote."""
         if self.route == "retrieved":
             return None
-        if not self.in_order:
+        # Inexact parts of neighbours may share a character, so `in_order` is too strict here.
+        if any(after.start < before.start for before, after in pairwise(self.spans)):
             return "parts_out_of_order"
         gaps = (after.start - before.end for before, after in pairwise(self.spans))
         return "parts_far_apart" if max(gaps, default=0) > MAX_ELIDED else None

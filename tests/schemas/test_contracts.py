@@ -620,3 +620,23 @@ def test_a_language_that_the_scorer_does_not_read_is_undetermined():
     failed = Assessment(scorer="s", revision="r", failure="language_not_covered")
     verdict = judge(ALIGNED, failed)
     assert (verdict.decision, verdict.reasons) == ("undetermined", ("language_not_covered",))
+
+
+@pytest.mark.parametrize(
+    ("places", "scatter"),
+    [
+        (((0, 5), (6, 9)), None),
+        (((0, 5), (4, 9)), None),  # inexact neighbours that share a character
+        (((5, 9), (0, 4)), "parts_out_of_order"),
+        (((0, 5), (2_006, 2_009)), "parts_far_apart"),
+    ],
+)
+def test_parts_are_one_passage_where_they_follow_each_other(places, scatter):
+    spans = tuple(Span(start=a, end=b, text="x" * (b - a)) for a, b in places)
+    in_order = places[0][1] <= places[1][0]
+    quoted = ALIGNMENT.model_copy(update={"spans": spans, "in_order": in_order})
+    assert quoted.scatter == scatter
+    assert quoted.model_copy(update={"route": "retrieved"}).scatter is None
+    assert judge(ALIGNED.model_copy(update={"alignment": quoted}), PASS).decision == (
+        "quarantined" if scatter else "accepted"
+    )
