@@ -8,19 +8,35 @@ import logging
 from collections.abc import Sequence
 
 import structlog
+from aiokafka.errors import (
+    GroupAuthorizationFailedError,
+    KafkaError,
+    TopicAuthorizationFailedError,
+)
 
 from . import wiring
+from .delivery.breaker import CircuitOpen
 from .delivery.source import Source
 from .kafka.admin import create_topics, topic_problems
 from .kafka.clients import new_producer
-from .kafka.publisher import KafkaPublisher
+from .kafka.publisher import KafkaPublisher, PublishFailed
+from .kafka.reading import UnknownTopic
 from .runtime.errors import OperatorError
 from .runtime.health import health_server
 from .runtime.signals import stop_event
+from .runtime.tracebacks import frames
 from .settings import Settings
 from .topics import topics_of
 
 log = structlog.get_logger(__name__)
+
+# Errors whose messages we write, or that name hosts, topics and groups.
+EXPECTED = (OperatorError, KafkaError, PublishFailed, CircuitOpen, UnknownTopic)
+# Beyond the time for what is being handled, for clients that wait for a broker that is gone.
+LEAVE_SECONDS = 5.0
+
+RIGHTS_ERRORS = (GroupAuthorizationFailedError, TopicAuthorizationFailedError)
+RIGHTS = "; this user may not Read it: `safepassage doctor --acls` prints the rights of the role"
 
 
 class RoleStopped(OperatorError):
@@ -37,7 +53,7 @@ def run_worker(roles: Sequence[str], settings: Settings) -> None:
 
 
 async def _run(roles: Sequence[str], settings: Settings) -> None:
-    stop = stop_event()
+    stop = stop_event(settings.drain_seconds + LEAVE_SECONDS)
     await prepare_topics(settings, roles)
     publisher = KafkaPublisher(new_producer(settings), settings)
     await publisher.start()
@@ -89,5 +105,11 @@ async def _serve(sources: Sequence[Source], settings: Settings, stop: asyncio.Ev
 def _raise_first_failure(tasks: dict[asyncio.Task[None], str]) -> None:
     for task, role in tasks.items():
         if not task.cancelled() and (error := task.exception()):
-            log.error("role_stopped", role=role, error=type(error).__name__, detail=str(error))
-            raise RoleStopped(f"{role}: {type(error).__name__}: {error}") from error
+            name = type(error).__name__
+            if isinstance(error, EXPECTED):
+                log.error("role_stopped", role=role, error=name, detail=str(error))
+                hint = RIGHTS if isinstance(error, RIGHTS_ERRORS) else ""
+                raise RoleStopped(f"{role}: {name}: {error}{hint}") from error
+            # A defect of ours: what it says may quote a document, where it came from does not.
+            log.error("role_stopped", role=role, error=name, frames=frames(error))
+            raise RoleStopped(f"{role}: {name}, unexpected: see the frames in the log") from None

@@ -79,6 +79,8 @@ def _for_operator(error: Exception) -> str | None:
         return f"a setting is wrong: {_variable(error)}{validation_summary(error)}"
     if isinstance(error, KafkaError):
         return f"Kafka: {error}; is KAFKA_BOOTSTRAP_SERVERS right? (`safepassage doctor` says more)"
+    if isinstance(error, KeyError | IndexError):
+        return None  # a slip of ours: the errors that mean "there is none" are of other types
     if isinstance(error, OperatorError | OSError | ValueError | LookupError):
         return " ".join(str(error).split()) or type(error).__name__
     return None

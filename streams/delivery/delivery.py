@@ -40,6 +40,7 @@ from streams.kafka.records import (
     decode,
 )
 from streams.runtime import metrics
+from streams.runtime.tracebacks import frames
 from streams.topics import DEAD_LETTERS, Topic
 
 from .breaker import CircuitBreaker
@@ -147,7 +148,8 @@ class Delivery:
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not lose the batch
             if len(events) > 1:
                 return [outcome for e in events for outcome in await self._run_step([e])]
-            log.warning("step_failed", role=self._role.name, error=type(error).__name__)
+            name = type(error).__name__
+            log.warning("step_failed", role=self._role.name, error=name, frames=frames(error))
             return [Failed(type(error).__name__, "unexpected error in the step", attempts=2)]
         if len(outcomes) != len(events):
             return [Failed("WrongOutcomeCount", f"{len(outcomes)} for {len(events)}")] * len(events)

@@ -22,12 +22,14 @@ from typing import Any
 
 import faust
 import structlog
+from aiokafka.errors import GroupAuthorizationFailedError, TopicAuthorizationFailedError
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread
 from faust.transport.drivers.aiokafka import Consumer as FaustConsumer
 from faust.types import TP, Message
 
 from streams.kafka.clients import ssl_context
 from streams.kafka.records import Record
+from streams.runtime.errors import OperatorError
 from streams.runtime.progress import Progress
 from streams.settings import Settings
 
@@ -39,6 +41,17 @@ from .ledger import OffsetLedger
 log = structlog.get_logger(__name__)
 
 LAG_SECONDS = 1.0
+ABANDON_SECONDS = 5.0
+
+
+class JoinRefused(OperatorError):
+    """The role gets no partitions; the message says why and what to grant."""
+
+    def __init__(self, group: str, why: str) -> None:
+        super().__init__(
+            f"group {group} cannot be joined: {why}; `safepassage doctor --acls` prints the rights "
+            "that the role needs"
+        )
 
 
 class CommittedConsumerThread(AIOKafkaConsumerThread):
@@ -168,7 +181,9 @@ class FaustSource:
             Exception: what stopped the role (see `Delivery.handle`), or Faust's own crash.
         """
         self._lanes.start()
-        await self._app.start()
+        if not await self._started(stop):
+            await self._abandon()
+            return
         crashed = asyncio.ensure_future(self._app.wait_until_stopped())
         stopping = asyncio.ensure_future(stop.wait())
         staying = asyncio.create_task(self._stay_a_member())
@@ -183,6 +198,57 @@ class FaustSource:
                 task.cancel()
             self._lag.clear()
             await self._shut_down()
+
+    async def _started(self, stop: asyncio.Event) -> bool:
+        """Start Faust; False where ``stop`` was set meanwhile.
+
+        It waits for its partitions without an end and without a word, also where the broker will
+        never give it any: starting races a stop, a limit, and what aiokafka knows of the refusal.
+
+        Raises:
+            JoinRefused: the user lacks a right, or no partitions came in time.
+        """
+        group = self._settings.group(self.role.name)
+        limit = 2 * self._settings.kafka_rebalance_timeout_seconds
+        starting = asyncio.ensure_future(self._app.start())
+        stopping = asyncio.ensure_future(stop.wait())
+        try:
+            async with asyncio.timeout(limit):
+                while not starting.done() and not stop.is_set():
+                    await asyncio.wait(
+                        (starting, stopping), timeout=1, return_when=asyncio.FIRST_COMPLETED
+                    )
+                    self._raise_refusal(group)
+        except (TimeoutError, JoinRefused) as error:
+            starting.cancel()
+            await self._abandon()
+            if isinstance(error, JoinRefused):
+                raise
+            raise JoinRefused(group, f"no partitions within {limit:.0f} s") from error
+        finally:
+            stopping.cancel()
+        if starting.done():
+            starting.result()
+            return not stop.is_set() or self._assigned
+        starting.cancel()
+        return False
+
+    def _raise_refusal(self, group: str) -> None:
+        thread = getattr(self._app.consumer, "_thread", None)
+        consumer = getattr(thread, "_consumer", None)
+        coordinator = getattr(consumer, "_coordinator", None)
+        failed = getattr(coordinator, "_pending_exception", None)
+        if isinstance(failed, GroupAuthorizationFailedError):
+            raise JoinRefused(group, "this user may not Read it")
+        if isinstance(failed, TopicAuthorizationFailedError):
+            raise JoinRefused(group, f"this user may not Read a topic of it: {failed}")
+
+    async def _abandon(self) -> None:
+        """End what never began to deliver. Faust may be waiting for the broker: bounded."""
+        await self._lanes.stop()
+        with contextlib.suppress(Exception):
+            await asyncio.wait_for(self._app.stop(), ABANDON_SECONDS)
+        self._directory.cleanup()
 
     async def _measure_lag(self) -> None:
         while True:

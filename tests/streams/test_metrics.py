@@ -70,7 +70,7 @@ async def test_every_role_measures_a_document_on_its_way(kafka: Settings, monkey
         )
         await create_topics(settings)
         stop = asyncio.Event()
-        monkeypatch.setattr(worker, "stop_event", lambda: stop)
+        monkeypatch.setattr(worker, "stop_event", lambda *_: stop)
         task = asyncio.create_task(worker._run([*READ_BY], settings))
         await send(settings, DOCUMENTS, [(b"lease", document.to_json())])
         try:

@@ -28,7 +28,7 @@ QUIET_SECONDS = 3.0
 async def working(roles: list[str], settings: Settings, monkeypatch):
     """A worker in this process; yields its task."""
     stop = asyncio.Event()
-    monkeypatch.setattr(worker, "stop_event", lambda: stop)
+    monkeypatch.setattr(worker, "stop_event", lambda *_: stop)
     monkeypatch.setattr("scoring_worker.load_scorer", lambda *_, **__: FakeScorer())
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     task = asyncio.create_task(worker._run(roles, settings))
@@ -78,6 +78,37 @@ async def test_topics_of_other_roles_are_created_where_that_is_allowed(kafka: Se
     created = await create_topics(kafka, needed=[ACCEPTED])
     assert set(created) == {kafka.topic(topic.name) for topic in ALL_TOPICS}
     assert await create_topics(kafka, needed=[ACCEPTED]) == []
+
+
+WITHOUT_A_GROUP = """
+import sys, types
+from streams import worker
+from streams.settings import Settings
+from tests.streams.rights import rights_of
+role, settings = sys.argv[1], Settings()
+rights_of(role, settings).without_groups().install(types.SimpleNamespace(setattr=setattr))
+worker.run_worker([role], settings)
+"""
+
+
+@pytest.mark.parametrize("role", ["align", "report"])
+async def test_role_without_its_group_ends_and_names_the_right(role: str, kafka: Settings):
+    """In a process of its own, which has to end too, whatever threads wait in it."""
+    await create_topics(kafka)
+    ended = await asyncio.to_thread(
+        subprocess.run,
+        [sys.executable, "-c", WITHOUT_A_GROUP, role],
+        env=environment(kafka),
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=90,
+    )
+    assert ended.returncode == 1
+    (told,) = [line for line in ended.stderr.splitlines() if "RoleStopped" in line]
+    assert kafka.group("") in told
+    assert "may not Read it" in told
+    assert "doctor --acls" in told
 
 
 def test_topology_reads_what_the_roles_may_read():

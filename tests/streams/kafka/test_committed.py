@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from aiokafka import TopicPartition
 
+from streams.kafka import clients
 from streams.kafka.admin import create_topics
-from streams.kafka.clients import new_group_consumer, new_reader
 from streams.kafka.reading import readable_end
 from streams.settings import Settings
 from tests.streams.broker import faust_source, running, until
@@ -15,12 +15,12 @@ from tests.streams.doubles import document_role
 PLACE = TopicPartition("documents", 0)
 
 
-async def test_every_consumer_of_ours_reads_committed_records(kafka: Settings):
-    for consumer in (new_reader(kafka), new_group_consumer(kafka, "score")):
-        level = consumer._isolation_level
-        await consumer.start()
-        await consumer.stop()
-        assert level == "read_committed"
+def test_every_consumer_of_ours_reads_committed_records(kafka: Settings, monkeypatch):
+    made: list[dict[str, object]] = []
+    monkeypatch.setattr(clients, "AIOKafkaConsumer", lambda **options: made.append(options))
+    clients.new_reader(kafka)
+    clients.new_group_consumer(kafka, "score")
+    assert [options["isolation_level"] for options in made] == ["read_committed"] * 2
 
 
 async def test_faust_reads_committed_records(kafka: Settings):
