@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import shlex
 import shutil
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -56,16 +57,21 @@ def run_up() -> None:
     environment = {"SAFEPASSAGE_CONSOLE_PORT": str(port), "SAFEPASSAGE_CONSOLE_TOKEN": token}
     with sigterm_unwinds(), running_stack((*DEMO_ROLES, "review"), environment) as stack:
         asyncio.run(_flow(stack, console))
-        settings = stack.settings
         console.print(f"review console: http://{LOOPBACK}:{port}/   token: {token}")
-        console.print(
-            f"Kafka            KAFKA_BOOTSTRAP_SERVERS={settings.kafka_bootstrap_servers}"
-        )
-        console.print(f"Redis            REDIS_URL={settings.redis_url.get_secret_value()}")
-        console.print("                 SAFEPASSAGE_KAFKA_IDEMPOTENCE=false")
+        console.print("\nfor other commands, such as `safepassage doctor`, in your shell:")
+        for line in exports(stack.environment):
+            console.print(line, soft_wrap=True)
         console.print(f"logs             {stack.logs}")
         console.print("Ctrl-C stops everything")
         _wait_for_the_end(stack)
+
+
+def exports(environment: Mapping[str, str]) -> Iterator[str]:
+    """What a shell has to be told to reach the stack; the console's own settings are not for
+    it."""
+    for name, value in sorted(environment.items()):
+        if not name.startswith("SAFEPASSAGE_CONSOLE_"):
+            yield f"export {name}={shlex.quote(value)}"
 
 
 async def _flow(stack: RunningStack, console: Console) -> list[Verdict]:

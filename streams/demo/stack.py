@@ -65,10 +65,13 @@ def sigterm_unwinds() -> Iterator[None]:
         sys.exit(128 + signal.SIGTERM)
 
     before = signal.signal(signal.SIGTERM, leave)
+    # A shell without job control starts what runs in the background with SIGINT ignored.
+    interrupt = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGINT, interrupt)
 
 
 def _llm_environment() -> dict[str, str]:

@@ -105,7 +105,9 @@ async def test_role_without_its_group_ends_and_names_the_right(role: str, kafka:
         timeout=90,
     )
     assert ended.returncode == 1
-    (told,) = [line for line in ended.stderr.splitlines() if "RoleStopped" in line]
+    (told,) = [
+        line for line in ended.stderr.splitlines() if line.startswith("streams.worker.RoleStopped")
+    ]
     assert kafka.group("") in told
     assert "may not Read it" in told
     assert "doctor --acls" in told

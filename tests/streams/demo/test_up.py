@@ -1,0 +1,47 @@
+"""What `up` tells a shell is all that another command needs, and Ctrl-C reaches it everywhere."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from streams.demo.embedded import EmbeddedStack
+from streams.demo.run import exports
+from streams.doctor import examination as doctor
+from streams.kafka.admin import create_topics
+from streams.settings import Settings
+
+INTERRUPTED = """
+import signal, sys, time
+from streams.demo.stack import sigterm_unwinds
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell without job control leaves it
+with sigterm_unwinds():
+    print("ready", flush=True)
+    try:
+        time.sleep(60)
+    except KeyboardInterrupt:
+        sys.exit(7)
+"""
+
+
+def test_exports_are_all_that_another_shell_needs():
+    environment = EmbeddedStack("127.0.0.1:1", "redis://127.0.0.1:2/0").environment()
+    told = dict(line.removeprefix("export ").split("=", 1) for line in exports(environment))
+    assert told == environment
+    assert "SAFEPASSAGE_PARTITIONS" in told
+    assert list(exports({"SAFEPASSAGE_CONSOLE_TOKEN": "t", "A": "b c"})) == ["export A='b c'"]
+
+
+async def test_doctor_is_content_with_the_topics_under_these_exports(kafka: Settings, monkeypatch):
+    stack = EmbeddedStack(kafka.kafka_bootstrap_servers, kafka.redis_url.get_secret_value())
+    for line in exports(stack.environment() | {"SAFEPASSAGE_TOPIC_PREFIX": kafka.topic_prefix}):
+        monkeypatch.setenv(*line.removeprefix("export ").split("=", 1))
+    await create_topics(kafka)
+    assert [found.state for found in await doctor.check_topics(Settings())] == ["ok"]
+
+
+def test_ctrl_c_reaches_a_stack_in_the_background():
+    with subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(2)
+        assert process.wait(30) == 7
