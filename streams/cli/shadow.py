@@ -27,12 +27,15 @@ def shadow(
     by: By = None,
     reason: Reason = "",
 ) -> None:
-    """Let a candidate judge live traffic beside the live scorer, without deciding."""
+    """Let a candidate judge live traffic beside the live scorer, without deciding.
+
+    The report is on the candidate that is named with it, or else on the one that shadows now.
+    """
+    if report is not None and not off:
+        asyncio.run(_report_on_shadow(report, scorer))
+        return
     if sum((scorer is not None, off, report is not None)) != 1:
         raise typer.BadParameter("give one of: a scorer, --off, --report")
-    if report is not None:
-        _report_on_shadow(report)
-        return
     from scoring_worker import load_scorer
     from streams.release.promotion import absolute
     from streams.release.promotion import shadow as release_shadow
@@ -43,10 +46,19 @@ def shadow(
     print_line(f"shadow: {named(release)}")
 
 
-def _report_on_shadow(folder: Path) -> None:
+async def _report_on_shadow(folder: Path, scorer: str | None) -> None:
     from streams.cli.replay import show_report
+    from streams.release.shadow import shadowing_revision
     from streams.replay.comparison import compare
     from streams.topics import SHADOW
 
-    subject = "Shadow: the candidate against the live verdicts"
-    show_report(asyncio.run(compare(settings(), SHADOW, subject=subject)), folder)
+    if scorer is None:
+        revision = await shadowing_revision(settings())
+    else:
+        from scoring_worker import load_scorer
+
+        candidate = load_scorer(scorer)
+        revision = candidate.revision
+        candidate.close()
+    subject = f"Shadow: revision {revision} against the live verdicts"
+    show_report(await compare(settings(), SHADOW, subject=subject, revision=revision), folder)

@@ -17,11 +17,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 
-from schemas import AlignedExtraction
+from schemas import AlignedExtraction, Verdict
 from streams.kafka.publisher import Publisher
-from streams.kafka.records import Outgoing
+from streams.kafka.reading import read_topics, tails
+from streams.kafka.records import Outgoing, UnreadableRecord, decode
 from streams.runtime import metrics
+from streams.settings import Settings
 from streams.topics import SHADOW
+
+from .releases import ReleaseRefused, releases_in_force
 
 if TYPE_CHECKING:
     from scoring_worker import Scorer
@@ -117,6 +121,25 @@ class ShadowScoring:
         metrics.SHADOW.labels("judged").inc(len(aligned))
         await asyncio.sleep((time.perf_counter() - started) * (1 / self._duty - 1))
         return True
+
+
+async def shadowing_revision(settings: Settings) -> str:
+    """The revision that shadows now, or that did last.
+
+    Raises:
+        ReleaseRefused: nothing ever shadowed.
+    """
+    release = (await releases_in_force(settings)).releases.get("shadow")
+    if release and release.revision:
+        return release.revision
+    last: tuple[int, str] | None = None
+    async for record in read_topics(settings, [SHADOW], start=await tails(settings, [SHADOW], 1)):
+        with contextlib.suppress(UnreadableRecord):
+            if revision := decode(record, Verdict).event.scorer_revision:
+                last = max(last or (0, ""), (record.timestamp, revision))
+    if last is None:
+        raise ReleaseRefused("no candidate ever shadowed: run `safepassage shadow SCORER` first")
+    return last[1]
 
 
 async def in_daemon_thread(call: Callable[[], T], seconds: float) -> T:

@@ -74,15 +74,17 @@ async def compare(
     before: Sequence[Topic] = VERDICT_TOPICS,
     subject: str,
     run: Measured | None = None,
+    revision: str | None = None,
 ) -> ReplayReport:
-    """The report on the verdicts of topic ``after`` against the live ones.
+    """The report on the verdicts of topic ``after`` against the live ones, or on those of one
+    scorer's ``revision``: a topic may hold the verdicts of several candidates.
 
     What a person decided is no side of the comparison but its measure.
 
     Raises:
         UnknownTopic: a topic is missing.
     """
-    candidates = await _outcomes(settings, [after])
+    candidates = await _outcomes(settings, [after], revision=revision)
     incumbents = await _outcomes(settings, before, only=candidates.keys())
     reviews, _ = await read_reviews(settings)
     gold = {
@@ -92,18 +94,24 @@ async def compare(
         if label.kind != "correction"
     }
     chosen = _choose_examples(incumbents, candidates)
-    examples = await _examples(settings, after, chosen, incumbents, gold)
+    examples = await _examples(settings, after, chosen, incumbents, gold, revision=revision)
     return _report(subject, incumbents, candidates, gold, examples=examples, run=run)
 
 
 async def _outcomes(
-    settings: Settings, topics: Sequence[Topic], only: Collection[str] | None = None
+    settings: Settings,
+    topics: Sequence[Topic],
+    only: Collection[str] | None = None,
+    *,
+    revision: str | None = None,
 ) -> dict[str, Opinion]:
-    """The last verdict of a scorer on each extraction."""
+    """The last verdict of a scorer, or of that ``revision``, on each extraction."""
     latest = LatestPerExtraction()
     outcomes: dict[str, Opinion] = {}
     async for result in read_verdicts(settings, topics):
         if not isinstance(result, Received) or result.event.review:
+            continue
+        if revision is not None and result.event.scorer_revision != revision:
             continue
         if only is None or result.event.extraction_id in only:
             latest.note(result)
@@ -136,11 +144,15 @@ async def _examples(
     chosen: Collection[str],
     before: OneSide,
     gold: Mapping[str, int],
+    *,
+    revision: str | None,
 ) -> tuple[Example, ...]:
     found: dict[str, Example] = {}
     if chosen:
         async for result in read_verdicts(settings, [topic]):
             if isinstance(result, Received) and result.event.extraction_id in chosen:
+                if revision is not None and result.event.scorer_revision != revision:
+                    continue
                 identity = result.event.extraction_id
                 found[identity] = _example(result.event, before[identity], gold.get(identity))
     return tuple(found[identity] for identity in chosen if identity in found)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import structlog
+from aiokafka.errors import KafkaError
 
 from schemas import Event, Verdict
 from scoring_worker import Scorer
@@ -96,10 +97,10 @@ async def _begin(request: ReplayRequest, scorer: Scorer, settings: Settings) -> 
     known = await last_state(settings, request.id)
     if known is None:
         ranges = await resolve_ranges(settings, request.origin, request.offsets)
-        plan = _plan(request, scorer, ranges)
+        plan = _plan(request, scorer, ranges, settings)
         return ReplayState(plan=plan, positions=ranges)
-    wanted = _plan(request, scorer, known.plan.ranges)
-    for name in ("origin", "since", "until", "scorer", "revision", "alignment_threshold"):
+    wanted = _plan(request, scorer, known.plan.ranges, settings)
+    for name in _FIXED:
         before, now = getattr(known.plan, name), getattr(wanted, name)
         if before != now:
             raise OperatorError(
@@ -109,16 +110,25 @@ async def _begin(request: ReplayRequest, scorer: Scorer, settings: Settings) -> 
     return known
 
 
-def _plan(request: ReplayRequest, scorer: Scorer, ranges: tuple[SourceRange, ...]) -> ReplayPlan:
+_FIXED = ("origin", "since", "until", "offsets", "scorer", "revision", "alignment_threshold")
+
+
+def _plan(
+    request: ReplayRequest, scorer: Scorer, ranges: tuple[SourceRange, ...], settings: Settings
+) -> ReplayPlan:
+    tau = request.alignment_threshold
+    if request.origin == "extractions" and tau is None:
+        tau = settings.alignment_threshold  # fixed now: the setting may be another when it goes on
     return ReplayPlan(
         id=request.id,
         origin=request.origin,
         ranges=ranges,
         since=request.since,
         until=request.until,
+        offsets=request.offsets,
         scorer=scorer.name,
         revision=scorer.revision,
-        alignment_threshold=request.alignment_threshold,
+        alignment_threshold=tau,
     )
 
 
@@ -129,9 +139,7 @@ async def _steps(
     score = score_role(assess_off_the_loop(scorer), batch=BATCH_RECORDS).step
     if plan.origin == "alignments":
         return [score]
-    threshold = plan.alignment_threshold
-    tau = settings.alignment_threshold if threshold is None else threshold
-    aligning = settings.model_copy(update={"alignment_threshold": tau})
+    aligning = settings.model_copy(update={"alignment_threshold": plan.alignment_threshold})
     aligner = new_aligner(aligning)
     resources.callback(aligner.close)
     return [align_role(aligner, await document_store(aligning, resources)).step, score]
@@ -175,10 +183,12 @@ class _Replay:
 
     async def _replay(self, batch: Sequence[Record]) -> None:
         events = self._decode([r for r in batch if self.state.plan.covers(r.timestamp)])
-        verdicts = await _through(self._steps, events)
+        verdicts = await _isolated(self._steps, events)
         outgoing = [Outgoing(self._out, verdict.doc_id, verdict) for verdict in verdicts]
-        if refused := await self._publisher.publish(outgoing):
-            raise PublishFailed(f"the broker refuses a verdict: {next(iter(refused.values()))}")
+        refused = await self._publisher.publish(outgoing)
+        for position, error in refused.items():
+            log.warning("not_replayed", problem=error, verdict_id=verdicts[position].id)
+        verdicts = [one for position, one in enumerate(verdicts) if position not in refused]
         self.state = self.state.model_copy(
             update={
                 "verdicts": self.state.verdicts + len(verdicts),
@@ -220,6 +230,34 @@ class _Replay:
         if await self._publisher.publish([Outgoing(topic, state.plan.id, state)]):
             raise PublishFailed("the broker refuses the replay's progress")
         self.state = state
+
+
+async def _isolated(steps: Sequence[Step], events: list[Received[Event]]) -> list[Verdict]:
+    """The verdicts on ``events``, without those on which the steps break: live, each of these
+    became a dead letter by itself.
+
+    Raises:
+        OperatorError: they break on everything; nothing is noted, and it can be mended.
+        KafkaError: the broker did not answer.
+    """
+    try:
+        return await _through(steps, events)
+    except (KafkaError, OperatorError):
+        raise
+    except Exception as error:  # noqa: BLE001 - pinned on its record below
+        log.warning("batch_not_replayed", problem=type(error).__name__, records=len(events))
+    verdicts: list[Verdict] = []
+    for event in events:
+        try:
+            verdicts += await _through(steps, [event])
+        except (KafkaError, OperatorError):
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not end the replay
+            where = event.record.coordinates.model_dump()
+            log.warning("not_replayed", problem=type(error).__name__, **where)
+    if not verdicts and len(events) > 1:
+        raise OperatorError("the scorer or aligner is broken: it fails on every record of a batch")
+    return verdicts
 
 
 async def _through(steps: Sequence[Step], events: list[Received[Event]]) -> list[Verdict]:

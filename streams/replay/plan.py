@@ -38,7 +38,8 @@ class SourceRange(Contract):
 class ReplayPlan(Contract):
     """What is replayed, and by what. ``since`` and ``until`` bound the records' times.
 
-    ``alignment_threshold`` is None where alignments are taken as they are.
+    ``alignment_threshold`` is None where alignments are taken as they are. ``offsets`` is what the
+    operator chose of them, None where all of it.
     """
 
     id: str = Field(pattern=REPLAY_ID.pattern)
@@ -46,6 +47,7 @@ class ReplayPlan(Contract):
     ranges: tuple[SourceRange, ...]
     since: datetime | None = None
     until: datetime | None = None
+    offsets: str | None = None
     scorer: str
     revision: str
     alignment_threshold: Probability | None = None

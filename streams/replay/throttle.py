@@ -9,15 +9,21 @@ limit and slower when it is not (additive increase, multiplicative decrease).
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
+
+import structlog
+from aiokafka.errors import KafkaError
 
 from schemas import AlignedExtraction, Verdict
 from streams.kafka.reading import ends, follow_topics
 from streams.kafka.records import Record, UnreadableRecord, decode
 from streams.settings import Settings
 from streams.topics import ACCEPTED, ALIGNMENTS, QUARANTINE
+
+log = structlog.get_logger(__name__)
 
 # The rate swings about what it is steered to, so that is below the 1.2 that is promised.
 P99_AIM = 1.1
@@ -53,6 +59,10 @@ class Throttle:
         else:
             rate = rate * 1.1
         self.rate = min(rate, self._ceiling) if self._ceiling else rate
+
+    def crawl(self) -> None:
+        """Nobody sees what live traffic feels: go no faster than the slowest rate."""
+        self.rate = min(self.SLOWEST_RATE, self._ceiling or self.SLOWEST_RATE)
 
     def rest(self, records: int, seconds: float) -> float:
         """Seconds to rest after ``records`` took ``seconds``."""
@@ -117,6 +127,10 @@ class LiveGuard:
 
     async def rest(self, records: int, seconds: float) -> None:
         """Rest after a batch of ``records`` that took ``seconds``."""
+        if not await self._watched():
+            self._throttle.crawl()
+            await asyncio.sleep(self._throttle.rest(records, seconds))
+            return
         live = self._window.p99()
         if live is not None and time.monotonic() - self._baseline_at > BASELINE_SECONDS:
             await asyncio.sleep(STANDSTILL_SECONDS)
@@ -124,6 +138,18 @@ class LiveGuard:
                 self._baseline, self._baseline_at = undisturbed, time.monotonic()
         self._throttle.adapt(live, self._baseline)
         await asyncio.sleep(self._throttle.rest(records, seconds))
+
+    async def _watched(self) -> bool:
+        """Whether the live topics are being watched. A watch that ended is begun anew; until it
+        sees something again, silence must not pass for a stream without traffic."""
+        if self._watching and not self._watching.done():
+            return True
+        error = self._watching.exception() if self._watching else None
+        log.warning("replay_unwatched", error=type(error).__name__)
+        self._baseline, self._baseline_at = None, float("-inf")
+        with contextlib.suppress(KafkaError, LookupError, OSError):
+            await self.start()
+        return False
 
     def _note(self, record: Record) -> None:
         try:

@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from schemas import Review, ReviewTrail, ScorerTrail, Usage, Verdict
+from streams.release.shadow import shadowing_revision
 from streams.replay.comparison import compare
 from streams.replay.engine import ReplayRequest, run_replay
 from streams.replay.page import render, write_report
@@ -18,7 +19,7 @@ from streams.replay.plan import verdicts_topic
 from streams.replay.report_schema import ReplayReport, measured
 from streams.replay.terminal import print_report
 from streams.settings import Settings
-from streams.topics import ACCEPTED, ALIGNMENTS, QUARANTINE, REVIEWS
+from streams.topics import ACCEPTED, ALIGNMENTS, QUARANTINE, REVIEWS, SHADOW
 from streams.topology import route
 from streams.verdicts.each_once import VERDICT_TOPICS
 from tests.streams.judged import FakeScorer, aligned, publish, verdict
@@ -144,3 +145,17 @@ async def test_cost_is_summed_where_it_is_known(kafka: Settings):
     assert report.before.cost.usd is None
     assert report.after.cost.usd == pytest.approx(1.0)
     assert report.after.cost.mean_milliseconds == pytest.approx(40)
+
+
+async def test_a_report_on_one_candidate_leaves_the_others_out(kafka: Settings):
+    former = FakeScorer("former", "former-1", stop=frozenset({f"May {n}" for n in NUMBERS}))
+    candidate = FakeScorer("candidate", "candidate-1")
+    await publish(kafka, ACCEPTED, [verdict(n) for n in NUMBERS])
+    await publish(kafka, SHADOW, [verdict(n, former) for n in NUMBERS])
+    await publish(kafka, SHADOW, [verdict(NUMBERS[0], candidate)])
+    assert await shadowing_revision(kafka) == "candidate-1"
+    report = await compare(
+        kafka, SHADOW, subject="s", before=[ACCEPTED], revision=await shadowing_revision(kafka)
+    )
+    assert (report.compared, report.flipped) == (1, 0)
+    assert report.after.revisions == {"candidate-1": 1}

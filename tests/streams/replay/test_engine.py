@@ -244,3 +244,46 @@ async def judged_from_documents(settings: Settings) -> Settings:
         await publisher.stop()
     await judge_live(settings, SCORER)
     return settings
+
+
+class BreaksOn(FakeScorer):
+    """A scorer that raises on some values instead of answering."""
+
+    def assess(self, pairs):
+        if any(pair.value in ("May 11", "May 12") for pair in pairs):
+            raise ZeroDivisionError
+        return super().assess(pairs)
+
+
+async def test_a_record_on_which_the_scorer_breaks_is_left_out_and_ends_nothing(live: Settings):
+    state = await run_replay(ReplayRequest("poison"), BreaksOn(), live, NoRest())
+    assert state.done
+    assert (state.verdicts, state.skipped) == (len(EVENTS) - 2, 2)
+
+
+async def test_a_scorer_that_breaks_on_everything_stops_the_replay(live: Settings):
+    class Broken(FakeScorer):
+        def assess(self, pairs):
+            raise ZeroDivisionError
+
+    with pytest.raises(OperatorError, match="every record of a batch"):
+        await run_replay(ReplayRequest("broken"), Broken(), live, NoRest())
+
+
+async def test_a_resumed_replay_refuses_another_range(live: Settings):
+    chosen = ReplayRequest("range", offsets="0:0-20,1:0-20,2:0-20,3:0-20")
+    with pytest.raises(ConnectionAbortedError):
+        await run_replay(chosen, SCORER, live, StopAfter(1))
+    with pytest.raises(OperatorError, match="begun with offsets"):
+        await run_replay(ReplayRequest("range"), SCORER, live, NoRest())
+    assert (await run_replay(chosen, SCORER, live, NoRest())).done
+
+
+async def test_a_resumed_replay_refuses_another_configured_threshold(kafka: Settings):
+    settings = await judged_from_documents(kafka)
+    request = ReplayRequest("tau", origin="extractions")
+    with pytest.raises(ConnectionAbortedError):
+        await run_replay(request, SCORER, settings, StopAfter(1))
+    other = settings.model_copy(update={"alignment_threshold": 0.9})
+    with pytest.raises(OperatorError, match=r"alignment_threshold 0\.5, not 0\.9"):
+        await run_replay(request, SCORER, other, NoRest())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 
+from aiokafka.errors import KafkaError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -82,3 +83,27 @@ async def live_traffic(settings: Settings, ended: asyncio.Event) -> None:
     for first in itertools.takewhile(lambda _: not ended.is_set(), itertools.count(step=5)):
         await publish(settings, ALIGNMENTS, [aligned(n) for n in range(first, first + 5)])
         await publish(settings, ACCEPTED, [verdict(n) for n in range(first, first + 5)])
+
+
+async def test_a_watch_that_ended_is_begun_anew_and_the_replay_crawls_meanwhile(kafka: Settings):
+    await create_topics(kafka)
+    guard = LiveGuard(kafka, ceiling=None)
+
+    async def broken() -> None:
+        raise KafkaError("gone")
+
+    guard._watching = asyncio.create_task(broken())
+    await asyncio.sleep(0)
+    try:
+        await guard.rest(0, 0)
+        assert guard._throttle.rate == Throttle.SLOWEST_RATE
+        assert guard._watching is not None
+        assert not guard._watching.done()
+    finally:
+        await guard.stop()
+
+
+def test_crawling_keeps_below_a_lower_ceiling():
+    throttled = Throttle(ceiling=2.0)
+    throttled.crawl()
+    assert throttled.rate == 2.0
