@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -19,6 +19,7 @@ from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
 from schemas import AuditBlock, Verdict
 from streams.delivery.batch_source import POLL_MILLISECONDS, commit
 from streams.delivery.lag import LagMeter
+from streams.delivery.taking_up import Fetched, polling_meanwhile
 from streams.kafka.clients import new_group_consumer
 from streams.kafka.publisher import Publisher, PublishFailed
 from streams.kafka.reading import ends, read_topics, tails, to_record
@@ -81,6 +82,7 @@ class AuditSource:
         self._chains: dict[TopicPartition, _Tail] = {}
         self._assigned: set[TopicPartition] | None = None
         self._between_batches = asyncio.Lock()
+        self._generation = 0
         self._seen = Deduplicator(REMEMBERED_VERDICTS)
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -96,10 +98,9 @@ class AuditSource:
         await consumer.start()
         try:
             while not stop.is_set():
-                async with self._between_batches:
-                    if self._assigned is not None:
-                        await self._take_up(consumer)
-                    few = await self._record_batch(consumer) < BLOCK_ENTRIES
+                if self._assigned is not None:
+                    await self._take_up(consumer)
+                few = await self._record_batch(consumer) < BLOCK_ENTRIES
                 await self._lag.measure(consumer)
                 if few:
                     with contextlib.suppress(TimeoutError):
@@ -113,7 +114,8 @@ class AuditSource:
         self._assigned = set(partitions)
 
     async def settled(self) -> None:
-        """Wait, for a bounded time, until no batch is under way."""
+        """Wait, for a bounded time, until no batch is under way; what was fetched is not begun."""
+        self._generation += 1
         patience = self._settings.kafka_rebalance_timeout_seconds / 2
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._between_batches.acquire(), patience)
@@ -122,8 +124,12 @@ class AuditSource:
     async def _take_up(self, consumer: AIOKafkaConsumer) -> None:
         """Go on behind the last block of every assigned chain."""
         assigned, self._assigned = self._assigned or set(), None
-        self._chains = await last_blocks(self._settings, assigned)
-        reach = await ends(self._settings, AUDITED) if assigned else {}
+        found, _ = await polling_meanwhile(
+            consumer, self.progress, self._tails(assigned), lambda: self._assigned is not None
+        )
+        if found is None or self._assigned is not None:
+            return  # assigned anew meanwhile; what was fetched is read again from the right place
+        self._chains, reach = found
         for tp, tail in self._chains.items():
             if tail.next_offset > reach.get(tp, 0):
                 raise OperatorError(
@@ -135,18 +141,35 @@ class AuditSource:
         if fresh := assigned - self._chains.keys():
             await consumer.seek_to_beginning(*fresh)
 
+    async def _tails(
+        self, assigned: Collection[TopicPartition]
+    ) -> tuple[dict[TopicPartition, _Tail], dict[TopicPartition, int]]:
+        """Where the chains go on, and how far their partitions reach."""
+        if not assigned:
+            return {}, {}
+        return await last_blocks(self._settings, assigned), await ends(self._settings, AUDITED)
+
     async def _record_batch(self, consumer: AIOKafkaConsumer) -> int:
+        # Outside of the lock: a fetch may wait for the end of a rebalance, which waits for that.
+        generation = self._generation
         fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS, max_records=BATCH_RECORDS)
         self.progress.polled()
-        if self._assigned is not None or not fetched:
-            return 0  # a rebalance came in between: these are read again from the right place
+        async with self._between_batches:
+            if self._assigned is not None or generation != self._generation or not fetched:
+                return 0  # a rebalance came in between: these are read again from the right place
+            return await self._record_all(consumer, fetched)
+
+    async def _record_all(self, consumer: AIOKafkaConsumer, fetched: Fetched) -> int:
+        generation = self._generation
         count = sum(map(len, fetched.values()))
         self.progress.delivered(count)
         with metrics.timed_batch(ROLE):
             for tp, messages in fetched.items():
                 await self._record(tp, [to_record(message) for message in messages])
         metrics.RECORDS.labels(ROLE, "published").inc(count)
-        await commit(consumer, {tp: messages[-1].offset + 1 for tp, messages in fetched.items()})
+        if generation == self._generation:
+            reached = {tp: messages[-1].offset + 1 for tp, messages in fetched.items()}
+            await commit(consumer, reached)
         self.progress.finished(count)
         return count
 

@@ -167,6 +167,8 @@ class FaustSource:
         self.assignments = 0
         self._lag = LagMeter(role.name)
         self._assigned = False
+        # What is under way of the present assignment, by place: no more than the lanes hold.
+        self._delivered: dict[tuple[str, int, int], Record] = {}
         self._settings = settings
         self._directory = tempfile.TemporaryDirectory(prefix="safepassage-")
         self._lanes = Lanes(role.lanes, role.batch, delivery.handle, self._finished)
@@ -277,6 +279,7 @@ class FaustSource:
         self._assigned = False
         self.assignments += 1
         self.ledger.forget(self.ledger.partitions())
+        self._delivered.clear()
         self.progress.dropped(self.progress.outstanding)
 
     def take_up(self) -> None:
@@ -350,19 +353,23 @@ class FaustSource:
         # Faust inlines `Consumer.track_message`; this is the first place that sees each message.
         self.ledger.delivered(TP(message.topic, message.partition), message.offset)
         self.progress.delivered()
-        await self._lanes.put(
-            Record(
-                topic=message.topic,
-                partition=message.partition,
-                offset=message.offset,
-                key=message.key,
-                value=message.value,
-                timestamp=int(message.timestamp * 1000),
-                headers=_headers(message.headers),
-            )
+        record = Record(
+            topic=message.topic,
+            partition=message.partition,
+            offset=message.offset,
+            key=message.key,
+            value=message.value,
+            timestamp=int(message.timestamp * 1000),
+            headers=_headers(message.headers),
         )
+        self._delivered[record.topic, record.partition, record.offset] = record
+        await self._lanes.put(record)
 
     def _finished(self, record: Record) -> None:
+        place = record.topic, record.partition, record.offset
+        if self._delivered.get(place) is not record:
+            return  # it outlived a rebalance; what was delivered since is not finished by it
+        del self._delivered[place]
         self.ledger.finished(TP(record.topic, record.partition), record.offset)
         self.progress.finished()
 

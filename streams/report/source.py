@@ -21,7 +21,7 @@ from streams.delivery.ledger import OffsetLedger
 from streams.delivery.taking_up import Fetched, polling_meanwhile
 from streams.kafka.clients import new_group_consumer
 from streams.kafka.publisher import Publisher, PublishFailed
-from streams.kafka.reading import read_topics, tails, to_record
+from streams.kafka.reading import read_topics, readable_end, tails, to_record
 from streams.kafka.records import Outgoing, Record, UnreadableRecord, decode
 from streams.runtime import metrics
 from streams.runtime.progress import Progress
@@ -54,6 +54,8 @@ class ReportSource:
         )
         self._models = {settings.topic(topic.name): topic.model for topic in READ_BY[ROLE]}
         self._assigned: set[TopicPartition] | None = None
+        self._partitions: set[TopicPartition] = set()
+        self._holding = False  # no more manifests are read for now
 
     async def run(self, stop: asyncio.Event) -> None:
         """Report until ``stop`` is set.
@@ -83,6 +85,7 @@ class ReportSource:
             assigned, self._assigned = self._assigned, None
             self._ledger.forget(self._ledger.partitions())
             self._tally.clear()
+            self._partitions, self._holding = assigned, False
             reported, newer = await polling_meanwhile(
                 consumer,
                 self.progress,
@@ -131,15 +134,16 @@ class ReportSource:
 
     def _hold_manifests(self, consumer: AIOKafkaConsumer) -> None:
         name = self._settings.topic(MANIFESTS.name)
-        manifests = [tp for tp in consumer.assignment() if tp.topic == name]
-        (consumer.pause if self._tally.full else consumer.resume)(*manifests)
+        manifests = [tp for tp in self._partitions if tp.topic == name]
+        if self._assigned is None and manifests and self._tally.full != self._holding:
+            self._holding = self._tally.full
+            (consumer.pause if self._holding else consumer.resume)(*manifests)
 
-    @staticmethod
-    async def _at_ends(consumer: AIOKafkaConsumer) -> list[tuple[str, int]]:
+    async def _at_ends(self, consumer: AIOKafkaConsumer) -> list[tuple[str, int]]:
         """The partitions of which nothing more is there to read."""
         ended = []
-        for tp in consumer.assignment():
-            high = consumer.highwater(tp)
+        for tp in self._partitions:
+            high = readable_end(consumer, tp)
             with contextlib.suppress(IllegalStateError):  # taken away meanwhile
                 if high is not None and await consumer.position(tp) >= high:
                     ended.append((tp.topic, tp.partition))

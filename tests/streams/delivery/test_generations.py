@@ -18,7 +18,7 @@ from faust.types import TP, Message
 from schemas import Coordinates, Document, ExtractionManifest
 from streams.delivery.delivery import Outcome
 from streams.delivery.faust_source import FaustSource, SafeConsumer
-from streams.kafka.records import Outgoing, Received
+from streams.kafka.records import Outgoing, Received, Record
 from streams.report.source import ReportSource, _OnAssignment
 from streams.settings import Settings
 from streams.topics import DOCUMENTS, MANIFESTS
@@ -167,3 +167,27 @@ async def test_a_report_written_during_a_rebalance_is_not_committed(rebalanced: 
     consumer = FakeConsumer(Settings().topic(MANIFESTS.name), manifest.to_json())
     await source._read_batch(consumer)
     assert consumer.commits == ([] if rebalanced else [{consumer.place: 8}])
+
+
+async def test_work_that_outlives_a_rebalance_leaves_the_new_generation_alone(kafka: Settings):
+    source = faust_source(document_role(), FakePublisher(), kafka)
+    message = SimpleNamespace(
+        topic="documents", partition=0, offset=7, key=b"k", value=b"v", timestamp=0.0, headers=None
+    )
+    queued: list[Record] = []
+
+    async def put(record: Record) -> None:
+        queued.append(record)
+
+    source._lanes.put = put
+    source.take_up()
+    await source._deliver(message)
+    source.release()
+    source.take_up()
+    await source._deliver(message)
+    source._finished(queued[0])
+    place = TP("documents", 0)
+    assert (source.progress.outstanding, source.ledger.outstanding([place])) == (1, 1)
+    source._finished(queued[1])
+    assert (source.progress.outstanding, source.ledger.outstanding([place])) == (0, 0)
+    source._directory.cleanup()

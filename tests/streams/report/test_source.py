@@ -79,10 +79,10 @@ async def until(condition: Callable[[], Any]) -> None:
 
 async def test_one_incomplete_document_does_not_pin_the_offsets(kafka: Settings) -> None:
     await create_topics(kafka)
-    await put(kafka, (MANIFESTS, manifest(document(0), "lost")))
+    await put(kafka, (MANIFESTS, manifest(document(0), "lost")), *ended(1))
     async with reporting(kafka):
-        await until(lambda: committed(kafka, "report", MANIFESTS))
-        for number in range(1, 3 * DISTANCE):
+        await until(lambda: reports(kafka))  # so the first manifest was read, before the others
+        for number in range(2, 3 * DISTANCE):
             await put(kafka, *ended(number))
 
         async def given_up() -> bool:
