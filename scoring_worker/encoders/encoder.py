@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -10,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import structlog
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -18,7 +16,8 @@ from torch import Tensor
 from scoring_worker.manifest import ModelError, ScorerManifest
 
 from .batching import PairFailure, PairTokenizer, Piece, tiles
-from .devices import Placement, one_thread_each
+from .devices import Placement, demanded_precision, one_thread_each
+from .lanes import Lanes
 from .packed import PackedBert
 from .padded import PaddedForward
 from .quantised import TYPICAL_PAIRS
@@ -27,12 +26,6 @@ TOKENISED_AHEAD = 1_024
 """Pairs that are tokenised, and then sorted by length, at a time."""
 DECIMALS = 6
 """Scores are rounded: digits below the noise of float32 would only differ between machines."""
-
-Scored = tuple[Piece, float | PairFailure]
-
-NOT_FINITE = PairFailure("score_not_finite", "the model's output is not finite")
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +84,11 @@ class Encoder:
         if placement.precision == "int8":
             self._quantise(forward)
         self._forward = forward or PaddedForward(model, tokenizer.pad_token_id or 0)
-        self._lanes = torch.get_num_threads() if self._packed else 1
-        self._turns = threading.BoundedSemaphore(self._lanes)
+        self._lanes = Lanes(self._compute, placement, packed=self._packed)
 
     def revision_of(self, manifest: ScorerManifest) -> str:
-        """The manifest's revision, marked with a precision that somebody demanded in place of
-        the manifest's.
-
-        What a machine does best is no part of it: a release that was made on x86 (int8) names
-        the same scorer to a worker with a GPU (bf16) or an ARM CPU (fp32), where a score may
-        differ in its third decimal.
-        """
-        precision = self.placement.precision
-        marked = self.placement.demanded and precision != manifest.precision
-        return f"{manifest.revision}-{precision}" if marked else manifest.revision
+        """The manifest's revision, marked with a precision that somebody demanded."""
+        return manifest.revision + demanded_precision(self.placement, manifest.precision)
 
     def probabilities(
         self, premises: Sequence[str], hypotheses: Sequence[str]
@@ -180,65 +164,25 @@ class Encoder:
     ) -> None:
         rows = PackedBert.tile_rows if self._packed else None
         budget = PackedBert.tile_tokens if self._packed else self.placement.tile_tokens
-        for outcomes in self._computed(tiles(pieces, budget, rows=rows, packed=self._packed)):
-            for piece, outcome in outcomes:
-                if isinstance(outcome, PairFailure):
-                    failures[piece.pair] = outcome
-                else:  # any window of the premise suffices
-                    probabilities[piece.pair] = np.fmax(probabilities[piece.pair], outcome)
+        made = tiles(pieces, budget, rows=rows, packed=self._packed)
+        for piece, outcome in self._lanes.outcomes(made):
+            if isinstance(outcome, PairFailure):
+                failures[piece.pair] = outcome
+            else:  # any window of the premise suffices
+                probabilities[piece.pair] = np.fmax(probabilities[piece.pair], outcome)
 
-    def _computed(self, made: list[list[Piece]]) -> Iterator[list[Scored]]:
-        """The outcomes of every tile, several tiles at once where there are lanes."""
-        if min(self._lanes, len(made)) < 2:
-            yield from map(self._outcomes, made)
-            return
-        with ThreadPoolExecutor(self._lanes, thread_name_prefix="score") as pool:
-            yield from pool.map(self._outcomes, made)
-
-    def _outcomes(self, tile: list[Piece]) -> list[Scored]:
-        """Scores a tile; halves what fails until the guilty pieces stand alone."""
-        try:
-            computed = self._compute(tile)
-        except (RuntimeError, MemoryError, IndexError) as error:  # CUDA's are RuntimeErrors
-            failure = _failure(error)
-            log.warning("forward_failed", pieces=len(tile), error=type(error).__name__)
-            if self.placement.device.type == "cuda":
-                torch.cuda.empty_cache()
-            return self._halved(tile, failure, alone=len(tile) == 1)
-        outcomes: list[Scored] = []
-        lost = [piece for piece, score in zip(tile, computed, strict=True) if np.isnan(score)]
-        for piece, score in zip(tile, computed, strict=True):
-            if not np.isnan(score):
-                outcomes.append((piece, float(score)))
-        return outcomes + self._halved(lost, NOT_FINITE, alone=len(tile) == 1)
-
-    def _halved(self, tile: list[Piece], failure: PairFailure, *, alone: bool) -> list[Scored]:
-        """Each half scored again, or the failure where the piece already ``alone`` failed."""
-        if alone:
-            return [(piece, failure) for piece in tile]
-        middle = (len(tile) + 1) // 2
-        halves = (half for half in (tile[:middle], tile[middle:]) if half)
-        return [outcome for half in halves for outcome in self._outcomes(half)]
-
-    def _compute(self, tile: list[Piece]) -> NDArray[np.float64]:
-        """p(entailment) [pieces] of a tile.
+    def _compute(self, tile: Sequence[Piece]) -> list[float | None]:
+        """p(entailment) of each piece of a tile, None where it is not finite.
 
         Raises:
             RuntimeError: the forward pass failed, or gave another number of rows than pieces.
         """
-        with self._turns, torch.inference_mode():
-            logits = self._forward.logits(tile).float()
-            if logits.dim() != 2 or logits.shape[0] != len(tile):
-                raise RuntimeError(f"{len(tile)} pieces, but logits of shape {list(logits.shape)}")
-            single = logits.shape[1] == 1
-            scores = torch.sigmoid(logits) if single else torch.softmax(logits, dim=-1)
-            # The sigmoid of infinity is 1.0: an overflow must not look like certainty.
-            known = torch.where(logits.isfinite().all(dim=-1), scores[:, self._entailment], np.nan)
-            column: NDArray[np.float64] = known.double().cpu().numpy()
-        return column
-
-
-def _failure(error: RuntimeError | MemoryError | IndexError) -> PairFailure:
-    out_of_memory = isinstance(error, MemoryError | torch.OutOfMemoryError)
-    detail = "out of memory" if out_of_memory else f"the forward pass failed: {str(error)[:200]}"
-    return PairFailure("scorer_failed", detail)
+        logits = self._forward.logits(tile).float()
+        if logits.dim() != 2 or logits.shape[0] != len(tile):
+            raise RuntimeError(f"{len(tile)} pieces, but logits of shape {list(logits.shape)}")
+        single = logits.shape[1] == 1
+        scores = torch.sigmoid(logits) if single else torch.softmax(logits, dim=-1)
+        # The sigmoid of infinity is 1.0: an overflow must not look like certainty.
+        finite = logits.isfinite().all(dim=-1).tolist()
+        column = scores[:, self._entailment].double().tolist()
+        return [score if known else None for score, known in zip(column, finite, strict=True)]

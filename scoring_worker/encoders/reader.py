@@ -1,0 +1,166 @@
+"""The reader at work: what of a passage answers a question, whatever batch it arrives in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from scoring_worker.manifest import ModelError
+
+from .batching import PairFailure, Piece, tiles
+from .devices import Placement, one_thread_each
+from .lanes import Lanes
+from .packed import PackedTrunk
+from .padded import laid_out
+from .quantised import TYPICAL_PAIRS
+from .reader_model import HEADS, ReaderModel
+from .reading_windows import Task, Window, WindowMaker
+
+AHEAD = 1_024
+"""Tasks that are tokenised, and then sorted by length, at a time."""
+DECIMALS = 4
+"""Logits are rounded: digits below the noise of float32 would only differ between machines."""
+TOKENS, CLAIM, FOUNDED = range(len(HEADS))
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader made of a task. Logits are above 0 where it rather says yes.
+
+    ``starts``, ``ends``, ``answers`` [tokens of the passage]: code points and the logit that the
+    token is part of an answer. ``claim``: the logit that the passage entails what was asked.
+    ``asked_starts``, ``asked_ends``, ``founded`` [tokens of what was asked]: the logit that the
+    passage bears the token out. Of several windows the best counts: any of them suffices.
+    """
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    answers: Floats
+    claim: float
+    asked_starts: NDArray[np.int64]
+    asked_ends: NDArray[np.int64]
+    founded: Floats
+
+    def inside(self, start: int, end: int) -> NDArray[np.bool_]:
+        """Which tokens of the passage share a code point with ``start`` to ``end``."""
+        return (self.starts < end) & (self.ends > start)
+
+
+class Reader:
+    """Reads tasks with a `ReaderModel`. Safe to call from several threads.
+
+    On a CPU a BERT is packed (see `packed`), with a task's logits the same to the last bit in
+    every batch; elsewhere batches are padded.
+    """
+
+    def __init__(
+        self, model: ReaderModel, tokenizer: Tokenizer, *, max_length: int, placement: Placement
+    ) -> None:
+        self.placement = placement
+        config = model.encoder.config
+        self._windows = WindowMaker(
+            tokenizer, max_length, types=getattr(config, "type_vocab_size", 1)
+        )
+        self._model = model
+        self._pad = config.pad_token_id or 0
+        packs = placement.device.type == "cpu" and PackedTrunk.fits(model.encoder)
+        self._trunk = PackedTrunk(model.encoder) if packs else None
+        if placement.precision == "int8":
+            self._quantise()
+        self._lanes = Lanes(self._compute, placement, packed=packs)
+
+    def read(self, tasks: Sequence[Task]) -> list[Reading | PairFailure]:
+        """A reading of every task, in order, or why it has none. Equal tasks are read once."""
+        distinct = list(dict.fromkeys(tasks))
+        found: dict[Task, Reading | PairFailure] = {}
+        with one_thread_each() if self._trunk is not None else nullcontext():
+            for start in range(0, len(distinct), AHEAD):
+                chunk = distinct[start : start + AHEAD]
+                found |= zip(chunk, self._read_chunk(chunk), strict=True)
+        return [found[task] for task in tasks]
+
+    def _quantise(self) -> None:
+        if self._trunk is None:
+            raise ModelError("int8 is for BERT models on a CPU; use fp32 or bf16 for this one")
+        typical = [Task(asked.partition(":")[0], passage) for passage, asked in TYPICAL_PAIRS]
+        windows, _ = self._windows.windows(typical)
+        with one_thread_each():
+            self._trunk.quantise(self._tiles(windows))
+
+    def _tiles(self, windows: Sequence[Window]) -> list[list[Piece]]:
+        pieces = (window.piece(number) for number, window in enumerate(windows))
+        if self._trunk is None:
+            return tiles(pieces, self.placement.tile_tokens)
+        return tiles(pieces, PackedTrunk.tile_tokens, packed=True)
+
+    def _read_chunk(self, tasks: list[Task]) -> list[Reading | PairFailure]:
+        windows, failures = self._windows.windows(tasks)
+        logits: dict[int, list[tuple[Window, Floats]]] = {}
+        for piece, outcome in self._lanes.outcomes(self._tiles(windows)):
+            window = windows[piece.pair]
+            if isinstance(outcome, PairFailure):
+                failures[window.task] = outcome
+            else:
+                logits.setdefault(window.task, []).append((window, outcome))
+        return [
+            failures[at] if at in failures else _reading(tasks[at], logits[at])
+            for at in range(len(tasks))
+        ]
+
+    def _compute(self, tile: Sequence[Piece]) -> list[Floats | None]:
+        """Logits [tokens, 3] of every piece, None where one is not finite.
+
+        Raises:
+            RuntimeError: the forward pass failed.
+        """
+        rows = self._packed(tile) if self._trunk is not None else self._padded(tile)
+        return [
+            logits if np.isfinite(logits).all() else None
+            for logits in (np.round(row.double().cpu().numpy(), DECIMALS) for row in rows)
+        ]
+
+    def _packed(self, tile: Sequence[Piece]) -> Iterator[Tensor]:
+        assert self._trunk is not None  # noqa: S101 (for the type checker; `_compute` knows)
+        logits = self._model.heads(self._trunk.hidden(tile))
+        sizes = [len(piece) for piece in tile]
+        yield from logits[: sum(sizes)].split(sizes)
+
+    def _padded(self, tile: Sequence[Piece]) -> Iterator[Tensor]:
+        inputs = laid_out(tile, self._pad, types=bool(any(tile[0].type_ids)))
+        device = self.placement.device
+        logits = self._model(**{name: rows.to(device) for name, rows in inputs.items()})
+        for row, piece in zip(logits, tile, strict=True):
+            yield row[: len(piece)]
+
+
+def _reading(task: Task, parts: list[tuple[Window, Floats]]) -> Reading:
+    """One reading of all windows: tokens by where they stand, the best logit of each."""
+    answers: dict[tuple[int, int], float] = {}
+    founded: dict[tuple[int, int], float] = {}
+    for window, logits in parts:
+        for side, offset, row in zip(window.sides, window.offsets, logits, strict=True):
+            if side is None or offset[0] == offset[1]:
+                continue
+            best, column = (answers, TOKENS) if side else (founded, FOUNDED)
+            best[offset] = max(best.get(offset, -np.inf), float(row[column]))
+    claim = max(float(logits[0, CLAIM]) for _, logits in parts)
+    return Reading(*_columns(answers), claim, *_columns(founded))
+
+
+def _columns(by_place: dict[tuple[int, int], float]) -> tuple[Any, Any, Any]:
+    ordered = sorted(by_place)
+    return (
+        np.array([start for start, _ in ordered], dtype=np.int64),
+        np.array([end for _, end in ordered], dtype=np.int64),
+        np.array([by_place[place] for place in ordered], dtype=np.float64),
+    )

@@ -1,0 +1,1 @@
+"""How the default scorer reaches its opinion: what is asked, what was read, how it is weighed."""

@@ -1,0 +1,129 @@
+"""From a pair to the questions that comparator and reader are asked.
+
+A value with parts (a list, an object) is as good as its worst part, so every part is a question
+of its own. The names of an object's fields are roles: they belong to what is asked, and never to
+the words that the passage has to contain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from schemas import CLAIM_TYPE, hypothesis
+from schemas.hypothesis import entity_type_name
+from scoring_worker.comparison import Comparison, Passage, Question
+from scoring_worker.comparison.compare import compare
+from scoring_worker.comparison.dates import date_of_value
+from scoring_worker.encoders.reading_windows import Task
+from scoring_worker.packs.contract import Pack
+from scoring_worker.packs.registry import with_packs
+from scoring_worker.scorer import Pair
+
+MAX_PARTS = 24
+MAX_DEPTH = 4
+MAX_DESCRIPTION = 300
+"""Characters of a field's description that the reader is asked; more is for people."""
+_JOINT = "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One value to be borne out, what the comparators say of it, and what the reader is asked.
+
+    ``shift`` is where the quote begins in the text of the tasks. ``question`` asks which words
+    answer the type; it is None for a claim. ``claim`` asks whether the text entails it.
+    """
+
+    comparison: Comparison
+    asked: Question
+    shift: int
+    question: Task | None
+    claim: Task
+    known: Mapping[str, float] = field(default_factory=dict)
+    """Features of the packs."""
+
+
+def parts_of(pair: Pair, packs: Sequence[Pack] = ()) -> list[Part]:
+    """The parts of ``pair``'s value; at least one, at most `MAX_PARTS`. ``packs`` may find more
+    that differs, and bring features."""
+    text, shift = text_of(pair)
+    passage = Passage(
+        quote=pair.premise,
+        before=pair.before,
+        after=pair.after,
+        heading=pair.heading,
+        language=pair.language,
+        day_first=pair.day_first,
+    )
+    if pair.entity_type == CLAIM_TYPE:
+        asked = [Question(CLAIM_TYPE, pair.value, passage)]
+    else:
+        leaves = _leaves(pair.entity_type, pair.value)
+        asked = [Question(name, value, passage) for name, value in leaves]
+    return [_part(pair, question, text, shift, packs) for question in asked]
+
+
+def _part(pair: Pair, asked: Question, text: str, shift: int, packs: Sequence[Pack]) -> Part:
+    compared = compare(asked, allowed=_allowed(pair))
+    comparison, known = with_packs(packs, asked, compared)
+    stated = Task(hypothesis(asked.entity_type, asked.value), text)
+    is_claim = asked.entity_type == CLAIM_TYPE
+    question = None if is_claim else Task(described(pair, asked.entity_type), text)
+    return Part(comparison, asked, shift, question, stated, known)
+
+
+def text_of(pair: Pair) -> tuple[str, int]:
+    """What the reader reads, the quote with its surroundings, and where the quote begins."""
+    head = f"{pair.heading}{_JOINT}" if pair.heading else ""
+    return f"{head}{pair.before}{pair.premise}{pair.after}", len(head) + len(pair.before)
+
+
+def described(pair: Pair, entity_type: str) -> str:
+    """The question to the reader: the type, with what the schema says of the field."""
+    schema = pair.field
+    if schema is None:
+        return entity_type
+    said = [schema.description[:MAX_DESCRIPTION]] if schema.description else []
+    if schema.unit:
+        said.append(f"({schema.unit})")
+    return f"{entity_type}: {' '.join(said)}" if said else entity_type
+
+
+def _allowed(pair: Pair) -> tuple[str, ...]:
+    return tuple(map(str, pair.field.allowed or ())) if pair.field is not None else ()
+
+
+def _leaves(name: str, value: JsonValue, depth: int = 0) -> list[tuple[str, JsonValue]]:
+    """(type, value) of every part that is compared and read by itself.
+
+    Beyond `MAX_DEPTH` and `MAX_PARTS` a value stays whole: comparators say that it has too many.
+    """
+    found = list(_parts(name, value, depth))
+    return found if 0 < len(found) <= MAX_PARTS else [(name, value)]
+
+
+def _parts(name: str, value: JsonValue, depth: int) -> Iterator[tuple[str, JsonValue]]:
+    if depth < MAX_DEPTH and isinstance(value, list) and value:
+        for element in value[: MAX_PARTS + 1]:
+            yield from _parts(name, element, depth + 1)
+    elif depth < MAX_DEPTH and isinstance(value, dict) and _is_record(name, value):
+        for key, inner in list(value.items())[: MAX_PARTS + 1]:
+            if inner not in (None, "", [], {}):
+                yield from _parts(f"{name} {entity_type_name(key)}", inner, depth + 1)
+    else:
+        yield name, value
+
+
+_ONE_VALUE = frozenset({"first", "middle", "last", "given", "family", "amount", "currency", "unit"})
+"""Fields that make up one value: a person's name, an amount with its currency."""
+
+
+def _is_record(name: str, value: dict[str, JsonValue]) -> bool:
+    """Whether the fields are facts of their own, not the parts of one date, name or amount."""
+    keys = {word for key in value for word in entity_type_name(key).lower().split()}
+    if not value or date_of_value(value, entity_type=name) is not None:
+        return False
+    return not keys & _ONE_VALUE

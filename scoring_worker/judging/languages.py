@@ -1,0 +1,32 @@
+"""Which languages the judge reads. What it does not read is undetermined, never guessed at."""
+
+from __future__ import annotations
+
+from scoring_worker.comparison.language import language_of, script_of
+from scoring_worker.encoders.batching import PairFailure
+from scoring_worker.scorer import Pair
+
+READ_SCRIPTS = frozenset({"Latn", "Cyrl", "Grek", "Zyyy"})
+"""Scripts of the languages that the reader was trained and measured in. The base knows more; what
+was not measured is not claimed."""
+READ_LANGUAGES = frozenset(
+    {"en", "de", "es", "pt", "fr", "it", "nl", "ro", "ru", "el", "tr", "vi", "ca", "gl"}
+)
+SURE = 0.98
+"""How sure the identification has to be before a language of a read script counts as unread."""
+LONG_ENOUGH = 60
+"""Characters below which no language is identified: names and figures belong to none."""
+
+
+def unread_language(pair: Pair) -> PairFailure | None:
+    """Why ``pair`` cannot be read, if so: its passage or its type is in a script or a language
+    that nobody measured the judge in."""
+    for what, text in (("passage", pair.premise), ("type", pair.entity_type)):
+        script = script_of(text)
+        if script not in READ_SCRIPTS:
+            return PairFailure("language_not_covered", f"the {what} is written in {script}")
+    if len(pair.premise) >= LONG_ENOUGH:
+        language, sure = language_of(pair.premise)
+        if language is not None and language not in READ_LANGUAGES and sure >= SURE:
+            return PairFailure("language_not_covered", f"the passage is in {language!r}")
+    return None

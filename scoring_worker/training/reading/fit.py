@@ -1,0 +1,160 @@
+"""The training loop: resumable at any step, with its progress in the log.
+
+Full fine-tuning with AdamW; the rate rises, stays, and falls. What a step reads depends on the
+seed and its number alone, so a run that was stopped goes on as if it had not been.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import structlog
+import torch
+from safetensors.torch import load_file, save_file
+
+from scoring_worker.encoders.reader_model import ReaderModel
+
+from .examples import Example, batches, collate
+from .loss import reading_loss
+
+log = structlog.get_logger(__name__)
+
+CHECKPOINT = "checkpoint.pt"
+_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+WEIGHTS = "reader.safetensors"
+
+
+@dataclass(frozen=True, slots=True)
+class FitSettings:
+    """How to train. ``steady`` is the share of the steps after which the rate falls, to
+    ``final`` of its height. ``checkpoint_seconds`` is how much work a kill may cost."""
+
+    learning_rate: float = 2e-4
+    batch_size: int = 32
+    warmup_steps: int = 60
+    steady: float = 0.6
+    final: float = 0.05
+    weight_decay: float = 0.01
+    seed: int = 0
+    checkpoint_seconds: float = 120.0
+    log_every: int = 50
+
+
+def fit(
+    model: ReaderModel,
+    examples: Sequence[Example],
+    folder: Path,
+    settings: FitSettings,
+    *,
+    pad: int,
+    device: str = "cpu",
+    stop: Callable[[], bool] = lambda: False,
+) -> bool:
+    """Train ``model`` on ``examples`` once through; resumes from ``folder`` where it can.
+
+    Returns:
+        Whether the run reached its end; False where ``stop`` ended it after a checkpoint.
+
+    Raises:
+        ValueError: there is nothing to train on, or ``folder`` holds another run's checkpoint.
+    """
+    if not examples:
+        raise ValueError("there are no examples to train on")
+    folder.mkdir(parents=True, exist_ok=True)
+    model.to(device).train()
+    order = batches(examples, settings.batch_size, settings.seed)
+    trained = [p for p in model.parameters() if p.requires_grad]
+    optimizer = torch.optim.AdamW(
+        trained, lr=settings.learning_rate, weight_decay=settings.weight_decay
+    )
+    run = {"settings": asdict(settings), "examples": len(examples)}
+    step = _resume(folder, model, optimizer, run)
+    began, last, losses = time.monotonic(), time.monotonic(), []
+    for number in range(step, len(order)):
+        rate = settings.learning_rate * _share(number, len(order), settings)
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        batch = collate([examples[at] for at in order[number]], pad)
+        batch = {name: tensor.to(device) for name, tensor in batch.items()}
+        with torch.autocast(device, dtype=torch.bfloat16):
+            read = {name: batch.pop(name) for name in _INPUTS if name in batch}
+            loss = reading_loss(model(**read), batch)
+        if not torch.isfinite(loss):
+            raise ValueError(f"the loss is not finite at step {number}: lower the learning rate")
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(trained, 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        losses.append(loss.item())
+        if (number + 1) % settings.log_every == 0:
+            done = number + 1 - step
+            left = (time.monotonic() - began) / done * (len(order) - number - 1)
+            log.info(
+                "step",
+                step=number + 1,
+                of=len(order),
+                loss=round(sum(losses) / len(losses), 4),
+                minutes_left=round(left / 60, 1),
+            )
+            losses = []
+        if time.monotonic() - last > settings.checkpoint_seconds or stop():
+            _checkpoint(folder, model, optimizer, run, number + 1)
+            last = time.monotonic()
+            if stop():
+                return False
+    model.eval()
+    save_weights(model, folder / WEIGHTS)
+    (folder / CHECKPOINT).unlink(missing_ok=True)
+    return True
+
+
+def save_weights(model: ReaderModel, path: Path) -> None:
+    """All weights as safetensors."""
+    tensors = {name: t.detach().cpu().contiguous() for name, t in model.state_dict().items()}
+    save_file(tensors, path)
+
+
+def load_weights(model: ReaderModel, path: Path) -> None:
+    """Take all weights from ``path``.
+
+    Raises:
+        RuntimeError: names or shapes are not the model's.
+    """
+    model.load_state_dict(load_file(path))
+
+
+def _share(step: int, steps: int, settings: FitSettings) -> float:
+    """The share of the learning rate at ``step``: up, steady, then down in a straight line."""
+    if step < settings.warmup_steps:
+        return (step + 1) / settings.warmup_steps
+    falls = settings.steady * steps
+    if step < falls:
+        return 1.0
+    return 1.0 - (1.0 - settings.final) * (step - falls) / max(1.0, steps - falls)
+
+
+def _checkpoint(
+    folder: Path, model: ReaderModel, optimizer: Any, run: dict[str, Any], step: int
+) -> None:
+    state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "run": run}
+    partial = folder / f"{CHECKPOINT}.partial"
+    torch.save({**state, "step": step}, partial)
+    os.replace(partial, folder / CHECKPOINT)
+
+
+def _resume(folder: Path, model: ReaderModel, optimizer: Any, run: dict[str, Any]) -> int:
+    path = folder / CHECKPOINT
+    if not path.exists():
+        return 0
+    state = torch.load(path, weights_only=True)
+    if state["run"] != run:
+        raise ValueError(f"{folder} holds the checkpoint of another run; choose another folder")
+    model.load_state_dict(state["model"])
+    optimizer.load_state_dict(state["optimizer"])
+    log.info("resumed", step=state["step"])
+    return int(state["step"])
