@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
@@ -34,7 +33,6 @@ def _contracts() -> Pack:
 
 _PACKS: dict[str, Callable[[], Pack]] = {"contracts": _contracts, "legal": _legal}
 NAMES = tuple(_PACKS)
-ENVIRONMENT = "SAFEPASSAGE_PACKS"
 
 
 class PackSettings(BaseSettings):
@@ -66,11 +64,6 @@ def packs_named(names: Iterable[str]) -> tuple[Pack, ...]:
         known = ", ".join(NAMES)
         raise UnknownPack(f"no pack {', '.join(map(repr, unknown))}; there are: {known}")
     return tuple(_loaded(name) for name in wanted)
-
-
-def packs_of_environment() -> tuple[str, ...]:
-    """The names in SAFEPASSAGE_PACKS; none where it is not set."""
-    return tuple(name for name in os.environ.get(ENVIRONMENT, "").split(",") if name.strip())
 
 
 @cache
