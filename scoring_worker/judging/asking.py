@@ -44,6 +44,8 @@ class Part:
     claim: Task
     known: Mapping[str, float] = field(default_factory=dict)
     """Features of the packs."""
+    siblings: bool = False
+    """Whether the field may have several values, which then are no rivals of each other."""
 
 
 def parts_of(pair: Pair, packs: Sequence[Pack] = ()) -> list[Part]:
@@ -72,7 +74,10 @@ def _part(pair: Pair, asked: Question, text: str, shift: int, packs: Sequence[Pa
     stated = Task(hypothesis(asked.entity_type, asked.value), text)
     is_claim = asked.entity_type == CLAIM_TYPE
     question = None if is_claim else Task(described(pair, asked.entity_type), text)
-    return Part(comparison, asked, shift, question, stated, known)
+    several = isinstance(pair.value, list) or (
+        pair.field is not None and pair.field.single is False
+    )
+    return Part(comparison, asked, shift, question, stated, known, several)
 
 
 def text_of(pair: Pair) -> tuple[str, int]:

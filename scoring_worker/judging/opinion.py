@@ -84,6 +84,8 @@ def _located(part: Part, read: Reading) -> tuple[dict[str, float], list[Finding]
     if best is None:
         return {}, []
     elsewhere = np.where(everywhere, -np.inf, read.answers)
+    if part.siblings:  # other values of the field are no rivals of this one
+        elsewhere = np.full(len(read.answers), -np.inf)
     rival = float(elsewhere.max()) if len(elsewhere) else -LARGEST
     mean, least = best
     features = {

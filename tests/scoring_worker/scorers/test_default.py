@@ -1,146 +1,132 @@
-"""The stacked scorer: what it weighs, what it says, and how it fails."""
+"""The default scorer: comparators stop, the reader decides, the stack weighs."""
 
-from __future__ import annotations
-
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from scoring_worker.checks import SHAPES, examine
-from scoring_worker.encoders.batching import PairFailure
-from scoring_worker.encoders.encoder import EncoderScores
-from scoring_worker.manifest import ModelError, ScorerManifest, Thresholds
-from scoring_worker.scorer import Pair, Scorer
-from scoring_worker.scorers.default import ENCODER, NEGLIGIBLE, Stack, StackedScorer, stack_features
+from schemas import CLAIM_TYPE, hypothesis
+from scoring_worker import Pair
+from scoring_worker.judging.opinion import SHAPES
+from scoring_worker.manifest import ModelError, PlattCalibration, ScorerManifest, Thresholds
+from scoring_worker.scorers.default import REFUSED, DefaultScorer
+from tests.scoring_worker.judging.reading import ToldReader
 
-WEIGHTS = {"bias": 0.0, "weights": {ENCODER: 2.0, "date_differs": -8.0, "date_shown": 3.0}}
-GOOD = Pair("signed May 4, 2015", "Date: May 4, 2015", "Date", "2015-05-04")
-WRONG = Pair("signed May 4, 2015", "Date: May 4, 2016", "Date", "2016-05-04")
+DOSES = "metformin 850 mg twice daily, ramipril 5 mg once daily"
+WEIGHTS = {"value_mean": 4.0, "rival": -4.0, "entailed": 4.0, "founded_least": 2.0}
+STACK = {"shapes": {shape: {"bias": 0.0, "weights": WEIGHTS} for shape in SHAPES}}
 
 
-class FakeEncoder:
-    """Gives each premise a probability by rule, and fails where told."""
-
-    def __init__(self, probability: float = 0.5, failing: str = "no text has this") -> None:
-        self._probability = probability
-        self._failing = failing
-        self.asked: list[str] = []
-
-    def revision_of(self, manifest: ScorerManifest) -> str:
-        return manifest.revision
-
-    def unreadable(self, premises: list[str], hypotheses: list[str]) -> dict[int, PairFailure]:
-        return {
-            at: PairFailure("scorer_failed", "it cannot be read")
-            for at, text in enumerate(hypotheses)
-            if "unreadable" in text
-        }
-
-    def score(self, premises: list[str], hypotheses: list[str]) -> EncoderScores:
-        self.asked += hypotheses
-        failed = [at for at, text in enumerate(hypotheses) if self._failing in text]
-        scores = np.full(len(premises), self._probability)
-        scores[failed] = np.nan
-        return EncoderScores(
-            scores, {at: PairFailure("scorer_failed", "no memory") for at in failed}
-        )
+def scorer(reader: ToldReader | None = None, **changes: object) -> DefaultScorer:
+    manifest = ScorerManifest(name="s", kind="reader", labels=0, max_length=64, stack=STACK)
+    return DefaultScorer(manifest.model_copy(update=changes), reader or ToldReader())  # type: ignore[arg-type]
 
 
-def scorer(encoder: FakeEncoder | None = None, **changes: object) -> StackedScorer:
-    stack = {"shapes": dict.fromkeys(SHAPES, WEIGHTS)}
-    manifest = ScorerManifest(name="s", kind="stacked", labels=0, max_length=64, stack=stack)
-    return StackedScorer(manifest.model_copy(update=changes), encoder or FakeEncoder())
+def pair(premise: str, kind: str, value: object, **more: object) -> Pair:
+    return Pair(premise, hypothesis(kind, value), kind, value, **more)  # type: ignore[arg-type]
 
 
-def test_it_is_a_scorer():
-    assert isinstance(scorer(), Scorer)
-
-
-def test_checks_and_encoder_are_weighed_together():
-    good, wrong = scorer().assess([GOOD, WRONG])
-    assert good.score == pytest.approx(1 / (1 + np.exp(-3)), abs=1e-6)
-    assert wrong.score == pytest.approx(1 / (1 + np.exp(8)), abs=1e-6)
-    sure = scorer(FakeEncoder(0.999)).assess([GOOD])[0]
-    assert sure.score > good.score
-
-
-def test_the_verdict_can_name_what_was_found():
-    assert [f.code for f in scorer().assess([WRONG])[0].findings] == ["date_differs"]
-
-
-def test_thresholds_are_per_entity_type():
-    thresholds = Thresholds.model_validate(
-        {"default": 0.4, "by_type": {"date": {"value": 0.9, "n": 50}}}
+def test_the_value_that_the_reader_gives_is_supported_and_its_rival_is_not() -> None:
+    reading = ToldReader({"Ramipril Dose": "5 mg"})
+    right, wrong = scorer(reading).assess(
+        [pair(DOSES, "Ramipril Dose", "5 mg"), pair(DOSES, "Ramipril Dose", "850 mg")]
     )
-    (assessment,) = scorer(thresholds=thresholds).assess([GOOD])
-    assert assessment.threshold == 0.9
-
-
-def test_a_failed_pair_has_no_score_and_takes_no_other_with_it():
-    good, wrong = scorer(FakeEncoder(failing="2015")).assess([GOOD, WRONG])
-    assert (good.score, good.failure) == (None, "scorer_failed")
+    assert right.score is not None
     assert wrong.score is not None
+    assert right.score > 0.5 > wrong.score
 
 
-def test_what_the_encoder_cannot_read_fails_even_where_it_is_not_asked():
-    unreadable = Pair(WRONG.premise, "Date: unreadable", "Date", WRONG.value)
-    good, wrong = scorer().assess([GOOD, unreadable])
+def test_the_finding_names_the_rival_that_the_reader_prefers() -> None:
+    reading = ToldReader({"Tenant": "Maria Lopez"})
+    text = "Landlord: Peter Hahn. Tenant: Maria Lopez."
+    (wrong,) = scorer(reading).assess([pair(text, "Tenant", "Peter Hahn")])
+    details = [found.detail for found in wrong.findings if found.code == "rival_preferred"]
+    assert details == ["the passage gives 'Maria Lopez.' as Tenant"]
+
+
+def test_what_differs_is_refused_whatever_the_reader_would_say_and_costs_no_reading() -> None:
+    reading = ToldReader({"Total": "1,234.56"}, entailed=["Total: 9,999.99"])
+    (refused,) = scorer(reading).assess([pair("Total: 1,234.56", "Total", "9,999.99")])
+    assert refused.score is not None
+    assert refused.score <= REFUSED
+    assert refused.findings
+    assert not reading.asked
+
+
+def test_a_refusal_stays_below_any_threshold() -> None:
+    strict = Thresholds(default=0.004)
+    (refused,) = scorer(thresholds=strict).assess([pair("Total: 1,234.56", "Total", "9,999.99")])
+    assert refused.score is not None
+    assert refused.score < 0.004
+
+
+def test_a_list_is_worth_what_its_worst_element_is_worth() -> None:
+    text = "Required: Rust and Go. A plus: Haskell."
+    reading = ToldReader({"Required Skill": "Rust and Go"})
+    good, mixed = scorer(reading).assess(
+        [
+            pair(text, "Required Skill", ["Rust", "Go"]),
+            pair(text, "Required Skill", ["Rust", "Haskell"]),
+        ]
+    )
     assert good.score is not None
-    assert (wrong.score, wrong.failure) == (None, "scorer_failed")
+    assert mixed.score is not None
+    assert good.score > 0.5 > mixed.score
 
 
-def test_the_encoder_is_asked_only_where_its_opinion_matters():
-    """Eight against its two: whatever it says of the wrong date changes nothing."""
-    encoder = FakeEncoder()
-    scorer(encoder).assess([WRONG, GOOD])
-    assert encoder.asked == [GOOD.hypothesis]
+def test_a_value_that_does_not_stand_there_in_words_is_judged_as_a_statement() -> None:
+    reading = ToldReader(entailed=["Interpreter Present: yes"])
+    (seen,) = scorer(reading).assess(
+        [pair("The witness spoke through a translator.", "Interpreter Present", True)]
+    )
+    assert seen.score is not None
+    assert seen.score > 0.5
 
 
-def test_the_encoder_is_asked_wherever_it_could_decide():
-    """A threshold within its reach, however small that is, makes its opinion matter."""
-    encoder = FakeEncoder()
-    scorer(encoder, thresholds=Thresholds(default=0.001)).assess([WRONG])
-    assert encoder.asked == [WRONG.hypothesis]
+def test_words_of_a_claim_that_are_not_borne_out_are_named() -> None:
+    claim = "The rent is due on Friday"
+    (stopped,) = scorer().assess([pair("The rent is due on Monday", CLAIM_TYPE, claim)])
+    assert [found.code for found in stopped.findings if found.code == "words_unfounded"]
 
 
-@given(
-    probability=st.floats(0, 1),
-    bias=st.floats(-9, 9),
-    weight=st.floats(-3, 3),
-    threshold=st.floats(0.01, 0.99),
-)
-def test_not_asking_changes_no_verdict_and_hardly_a_score(probability, bias, weight, threshold):
-    """Against a scorer that always asks, for any stack and any opinion."""
-    shapes = {shape: {"bias": bias, "weights": {ENCODER: weight}} for shape in SHAPES}
-    thresholds = Thresholds(default=threshold)
-    made = scorer(FakeEncoder(probability), stack={"shapes": shapes}, thresholds=thresholds)
-    (given_,) = made.assess([GOOD])
-    always = made._score(examine(GOOD), probability)
-    assert (given_.score >= threshold) == (always >= threshold)
-    assert abs(given_.score - always) <= NEGLIGIBLE
+def test_a_failed_reading_is_a_failure_and_touches_no_neighbour() -> None:
+    reading = ToldReader({"City": "Lyon"}, failing="Oslo")
+    good, failed = scorer(reading).assess(
+        [pair("City: Lyon", "City", "Lyon"), pair("City: Oslo", "City", "Oslo")]
+    )
+    assert good.score is not None
+    assert (failed.score, failed.failure) == (None, "scorer_failed")
 
 
-def test_an_encoder_that_gives_no_number_is_a_failure_not_a_pass():
-    (assessment,) = scorer(FakeEncoder(float("nan"))).assess([GOOD])
-    assert (assessment.score, assessment.failure) == (None, "score_not_finite")
+def test_a_language_that_was_not_measured_is_undetermined() -> None:
+    (unread,) = scorer().assess([pair("氏名：山田太郎", "氏名", "山田太郎")])
+    assert (unread.score, unread.failure) == (None, "language_not_covered")
 
 
-def test_certain_encoders_stay_finite():
-    for probability in (0.0, 1.0):
-        assert stack_features(examine(GOOD), probability)[ENCODER] in {-1.0, 1.0}
+def test_order_and_number_of_answers_are_those_of_the_pairs() -> None:
+    reading = ToldReader({"City": "Lyon"})
+    pairs = [pair("City: Lyon", "City", value) for value in ("Lyon", "Lima", "Lyon", ["Lyon"])]
+    assert [a.score is not None and a.score > 0.5 for a in scorer(reading).assess(pairs)] == [
+        True, False, True, True,
+    ]  # fmt: skip
 
 
-def test_the_revision_changes_with_the_stack():
-    other = {"shapes": {shape: {"bias": 0.1, "weights": {}} for shape in SHAPES}}
-    assert scorer().revision != scorer(stack=other).revision
+def test_calibration_and_thresholds_by_type_are_the_manifests() -> None:
+    reading = ToldReader({"City": "Lyon"})
+    plain = scorer(reading).assess([pair("City: Lyon", "City", "Lyon")])[0].score
+    thresholds = Thresholds.model_validate(
+        {"default": 0.3, "by_type": {"City": {"value": 0.7, "n": 50}}}
+    )
+    changed = scorer(reading, calibration=PlattCalibration(a=0.5, b=0.0), thresholds=thresholds)
+    (seen,) = changed.assess([pair("City: Lyon", "City", "Lyon")])
+    assert seen.threshold == 0.7
+    assert plain is not None
+    assert seen.score is not None
+    assert 0.5 < seen.score < plain
 
 
-@pytest.mark.parametrize(
-    "stack",
-    [None, {}, {"shapes": {"date": WEIGHTS}}, {"shapes": {"date": {"bias": float("nan")}}}, "x"],
-)
-def test_a_stack_that_does_not_cover_every_shape_is_refused(stack):
-    manifest = ScorerManifest(name="s", kind="stacked", labels=0, max_length=64)
-    with pytest.raises(ModelError, match="s: no"):
-        Stack.of(manifest.model_copy(update={"stack": stack}))
+@pytest.mark.parametrize("stack", [None, {"shapes": {}}, {"shapes": {"claim": {}}}])
+def test_a_manifest_without_usable_coefficients_is_refused(stack: object) -> None:
+    with pytest.raises(ModelError):
+        scorer(stack=stack)
+
+
+def test_the_revision_covers_comparators_and_manifest() -> None:
+    assert scorer().revision != scorer(thresholds=Thresholds(default=0.4)).revision
