@@ -22,11 +22,11 @@ from scoring_worker.encoders.batching import PairFailure
 from scoring_worker.encoders.devices import demanded_precision
 from scoring_worker.encoders.reader import Reader, Reading
 from scoring_worker.encoders.reading_windows import Task
-from scoring_worker.judging.asking import Part, parts_of
-from scoring_worker.judging.languages import unread_language
-from scoring_worker.judging.opinion import Opinion, opinion_of
-from scoring_worker.judging.stack import Stack
 from scoring_worker.manifest import ScorerManifest
+from scoring_worker.opinions.asking import Part, parts_of
+from scoring_worker.opinions.languages import unread_language
+from scoring_worker.opinions.opinion import Opinion, opinion_of
+from scoring_worker.opinions.stack import Stack
 from scoring_worker.packs.contract import Pack
 from scoring_worker.scorer import Pair
 

@@ -4,10 +4,10 @@ import pytest
 
 from schemas import CLAIM_TYPE, hypothesis
 from scoring_worker import Pair
-from scoring_worker.judging.opinion import SHAPES
 from scoring_worker.manifest import ModelError, PlattCalibration, ScorerManifest, Thresholds
+from scoring_worker.opinions.opinion import SHAPES
 from scoring_worker.scorers.default import REFUSED, DefaultScorer
-from tests.scoring_worker.judging.reading import ToldReader
+from tests.scoring_worker.opinions.reading import ToldReader
 
 DOSES = "metformin 850 mg twice daily, ramipril 5 mg once daily"
 WEIGHTS = {"value_mean": 4.0, "rival": -4.0, "entailed": 4.0, "founded_least": 2.0}

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from schemas import CLAIM_TYPE, SchemaField, hypothesis
 from scoring_worker import Pair
-from scoring_worker.judging.asking import MAX_PARTS, parts_of, text_of
+from scoring_worker.opinions.asking import MAX_PARTS, parts_of, text_of
 
 
 def pair(premise: str, kind: str, value: object, **more: object) -> Pair:
