@@ -74,7 +74,7 @@ def _part(pair: Pair, asked: Question, text: str, shift: int, packs: Sequence[Pa
     stated = Task(hypothesis(asked.entity_type, asked.value), text)
     is_claim = asked.entity_type == CLAIM_TYPE
     question = None if is_claim else Task(described(pair, asked.entity_type), text)
-    several = isinstance(pair.value, list) or (
+    several = isinstance(pair.value, list | dict) or (
         pair.field is not None and pair.field.single is False
     )
     return Part(comparison, asked, shift, question, stated, known, several)

@@ -38,6 +38,8 @@ ADVERSE = frozenset(
 )  # fmt: skip
 """Features that may only lower it: a doubt must not read as praise because it happened to go with
 supported values in what the stack was fitted on. Other features do not count."""
+OF_PACKS = ("legal_", "contracts_")
+"""How the names of the packs' features begin; their weights may have either sign."""
 MIN_PARTS = 40
 """A shape with fewer parts, or of one label only, keeps its coefficients, or those of all."""
 
@@ -93,7 +95,8 @@ def fit_stack(
 def _fitted(
     labelled: Sequence[LabelledOpinion], settings: StackSettings, start: ShapeWeights | None
 ) -> ShapeWeights:
-    names = sorted(SUPPORTIVE | ADVERSE)
+    seen = {name for one in labelled for name in one.opinion.features}
+    names = sorted(SUPPORTIVE | ADVERSE | {n for n in seen if n.startswith(OF_PACKS)})
     features = np.array([[one.opinion.features.get(n, 0.0) for n in names] for one in labelled])
     signs = np.array([2.0 * one.label - 1.0 for one in labelled])
     weights = _balanced(labelled)
@@ -110,10 +113,16 @@ def _fitted(
         slope = np.append(features.T @ pull, pull.sum()) + 2 * ridge * apart
         return value, slope
 
-    bounds = [(0.0, None) if name in SUPPORTIVE else (None, 0.0) for name in names]
+    bounds = [_bounds(name) for name in names]
     found = minimize(loss, origin, jac=True, method="L-BFGS-B", bounds=[*bounds, (None, None)])
     kept = {n: round(float(w), 4) for n, w in zip(names, found.x, strict=False) if abs(w) > 5e-4}
     return ShapeWeights(bias=round(float(found.x[-1]), 4), weights=kept)
+
+
+def _bounds(name: str) -> tuple[float | None, float | None]:
+    if name in SUPPORTIVE:
+        return 0.0, None
+    return (None, 0.0) if name in ADVERSE else (None, None)
 
 
 def _balanced(labelled: Sequence[LabelledOpinion]) -> NDArray[np.float64]:
