@@ -9,12 +9,22 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from transformers import (
     BertConfig,
     BertForSequenceClassification,
+    BertModel,
     DebertaV2Config,
     DebertaV2ForSequenceClassification,
     PreTrainedTokenizerFast,
 )
 
 from scoring_worker import Pair
+from scoring_worker.encoders.reader_model import (
+    ReaderModel,
+    reader_base_digest,
+    save_base,
+    save_reader,
+)
+from scoring_worker.judging.opinion import SHAPES
+from scoring_worker.judging.stack import ShapeWeights, Stack
+from scoring_worker.manifest import ScorerManifest
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789.,:;-/'\"()[]"
 NLI_LABELS = {0: "contradiction", 1: "entailment", 2: "neutral"}
@@ -82,6 +92,51 @@ def deberta(folder: Path) -> Path:
         label2id={name: at for at, name in NLI_LABELS.items()},
     )
     return _saved(DebertaV2ForSequenceClassification(config), folder, typed=False)
+
+
+READER_LENGTH = 256
+STACK = Stack(
+    shapes={
+        shape: ShapeWeights(
+            bias=0.0, weights={"answer_same": 1.0, "value_mean": 1.0, "rival": -0.5, "entailed": 1.0}
+        )
+        for shape in SHAPES
+    }
+)
+
+
+def reader(*, seed: int = 0) -> ReaderModel:
+    """A reader over a BERT of 2 layers; its words are what they are after a trip through a file."""
+    torch.manual_seed(seed)
+    config = BertConfig(
+        vocab_size=2 * len(ALPHABET) + 5,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=READER_LENGTH,
+        initializer_range=0.4,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    return ReaderModel(BertModel(config, add_pooling_layer=False)).eval()
+
+
+def reader_scorer(folder: Path, *, seed: int = 0, name: str = "tiny") -> Path:
+    """A scorer of kind "reader" that stands on itself, with a stack of few coefficients."""
+    model = reader(seed=seed)
+    save_base(model, tokenizer(READER_LENGTH).backend_tokenizer, folder)
+    save_reader(model, folder)
+    ScorerManifest(
+        name=name,
+        kind="reader",
+        base_digest=reader_base_digest(folder),
+        labels=0,
+        max_length=READER_LENGTH,
+        stack=STACK.model_dump(mode="json"),
+        trained_on=("nothing",),
+    ).save(folder)
+    return folder
 
 
 def pair(premise: str = "decision: may 4, 2015", value: str = "2015", kind: str = "Date") -> Pair:
