@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pydantic import JsonValue
@@ -85,7 +85,8 @@ class KnownDocument:
 class LabelledPair:
     """A passage, a claim about it and whether it holds (label 1). ``group`` is the document.
 
-    ``kind`` names how the pair came about. It is for counting: no scorer sees it.
+    ``kind`` names how the pair came about. It is for counting: no scorer sees it. ``around`` is
+    the pair as the pipeline shows it, with what stands around the passage, where that is known.
     """
 
     premise: str
@@ -94,11 +95,14 @@ class LabelledPair:
     label: Literal[0, 1]
     kind: str
     group: str = field(default="")
+    around: Pair | None = field(default=None, repr=False)
 
     @property
     def pair(self) -> Pair:
         """What a scorer is asked."""
-        return Pair(
+        asked = self.around or Pair("", "", "", None)
+        return replace(
+            asked,
             premise=self.premise,
             hypothesis=hypothesis(self.entity_type, self.value),
             entity_type=self.entity_type,

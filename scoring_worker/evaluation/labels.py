@@ -31,4 +31,5 @@ def labelled_pair(pair: Pair, supported: bool, *, kind: str, group: str) -> Labe
         label=1 if supported else 0,
         kind=kind,
         group=group,
+        around=pair,
     )

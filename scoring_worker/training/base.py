@@ -1,60 +1,110 @@
-"""Where training starts: a bare encoder, or a scorer that is to learn more."""
+"""Where training starts: a scorer that is to learn more."""
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
-from scoring_worker.encoders.weights import base_folder
-from scoring_worker.manifest import MANIFEST_NAME, PACKAGED_BASE, ScorerManifest
-from scoring_worker.scorers.default import Stack
+from tokenizers import Tokenizer
+from transformers import PreTrainedTokenizerFast
 
-DEFAULT_SCORER = Path(__file__).parent.parent / "models" / "default"
+from scoring_worker import loading
+from scoring_worker.encoders.reader_model import (
+    BASE_FILES,
+    READER_FILE,
+    ReaderModel,
+    load_reader,
+    reader_base_digest,
+    trainable,
+)
+from scoring_worker.judging.stack import Stack
+from scoring_worker.manifest import PACKAGED_BASE, ModelError, ScorerManifest
 
 
 @dataclass(frozen=True, slots=True)
 class StartingPoint:
-    """``base`` as scorer.json will name it, ``weights`` where it lies on this machine.
+    """A scorer's ``folder`` and ``manifest``; ``words`` is the folder with its words, vocabulary
+    and shape, which training leaves alone."""
 
-    ``adapter``, ``stack`` and ``trained_on`` are those of the scorer that is continued.
-    ``precision`` is what a CPU will use, and what the head and thresholds are fitted on.
-    """
+    folder: Path
+    manifest: ScorerManifest
+    words: Path
 
-    base: str
-    weights: Path
-    adapter: Path | None = None
-    stack: Stack | None = None
-    trained_on: tuple[str, ...] = ()
-    max_length: int | None = None
-    precision: Literal["fp32", "int8"] = "fp32"
+    @property
+    def is_packaged(self) -> bool:
+        """Whether the words are those of the scorer that ships, which no copy needs to bring."""
+        try:
+            shipped = reader_base_digest(loading.DEFAULT_MODEL)
+        except ModelError:
+            return False
+        return shipped == reader_base_digest(self.words)
+
+    @property
+    def stack(self) -> Stack:
+        """Its coefficients, those fitted with packs among them.
+
+        Raises:
+            ModelError: they are absent or malformed.
+        """
+        Stack.of(self.manifest)
+        return Stack.model_validate(self.manifest.stack)
+
+    def model(self) -> ReaderModel:
+        """Its reader, ready to be trained."""
+        return trainable(load_reader(self.folder, self.words))
+
+    def manifest_of(self, folder: Path, name: str, sources: tuple[str, ...]) -> ScorerManifest:
+        """What a scorer in ``folder`` that was trained from this one says of itself, before stack
+        and thresholds are fitted; brings the words where the package does not have them.
+
+        A calibration is not kept: it is of other scores.
+        """
+        if not self.is_packaged:
+            for file in BASE_FILES:
+                shutil.copyfile(self.words / file, folder / file)
+        return ScorerManifest(
+            name=name,
+            kind="reader",
+            base=PACKAGED_BASE if self.is_packaged else None,
+            base_digest=reader_base_digest(self.words),
+            labels=0,
+            max_length=self.manifest.max_length,
+            precision=self.manifest.precision,
+            stack=self.manifest.stack,
+            thresholds=self.manifest.thresholds,
+            trained_on=tuple(dict.fromkeys((*self.manifest.trained_on, *sources))),
+        )
+
+    def copy_reader(self, folder: Path) -> None:
+        """Its reader as it is; a link would be overwritten with whatever overwrites the copy."""
+        shutil.copyfile(self.folder / READER_FILE, folder / READER_FILE)
 
 
 def starting_point(base: str | Path) -> StartingPoint:
-    """Resolve "default", a scorer's folder, a folder of weights, or a hub id.
+    """Resolve "default", a scorer's folder, or a hub id.
 
     Raises:
-        ModelError: there is no such model, or it was altered.
+        ModelError: there is no such scorer, it was altered, or it has no reader to train.
     """
-    folder = DEFAULT_SCORER if str(base) == "default" else Path(base)
-    if (folder / MANIFEST_NAME).is_file():
-        return _continued(folder)
-    if folder.is_dir():
-        return StartingPoint(str(folder.resolve()), folder)
-    precision: Literal["fp32", "int8"] = "int8" if str(base) == PACKAGED_BASE else "fp32"
-    return StartingPoint(str(base), base_folder(str(base), None), precision=precision)
+    folder, manifest = loading.open_manifest(base)
+    if manifest.kind != "reader":
+        raise ModelError(
+            f"{base} is a cross-encoder: only scorers with a reader are trained; start from "
+            f"{PACKAGED_BASE!r} or from a scorer trained from it"
+        )
+    words = loading.DEFAULT_MODEL if manifest.base == PACKAGED_BASE else folder
+    return StartingPoint(folder, manifest, words)
 
 
-def _continued(folder: Path) -> StartingPoint:
-    manifest = ScorerManifest.load(folder)
-    weights = folder if manifest.base is None else base_folder(manifest.base, folder)
-    portable = manifest.base == PACKAGED_BASE or (manifest.base or "").count("/") == 1
-    return StartingPoint(
-        base=manifest.base if manifest.base and portable else str(weights.resolve()),
-        weights=weights,
-        adapter=folder / manifest.adapter if manifest.adapter else None,
-        stack=Stack.of(manifest) if manifest.kind == "stacked" else None,
-        trained_on=manifest.trained_on,
-        max_length=manifest.max_length,
-        precision=manifest.precision,
-    )
+def training_tokenizer(words: Path) -> PreTrainedTokenizerFast:
+    """The vocabulary in ``words`` as training uses it.
+
+    Raises:
+        ModelError: there is none.
+    """
+    try:
+        made = Tokenizer.from_file(str(words / "tokenizer.json"))
+    except Exception as error:  # the library raises Exception itself
+        raise ModelError(f"{words}: cannot read its tokenizer.json") from error
+    return PreTrainedTokenizerFast(tokenizer_object=made)

@@ -36,13 +36,13 @@ def write_card(
 
 
 def _model(manifest: ScorerManifest) -> str:
-    adapter = f"with the LoRA adapter in `{manifest.adapter}/`" if manifest.adapter else ""
-    base = manifest.base or "full weights in this folder"
-    head = "stacked with deterministic checks" if manifest.kind == "stacked" else "alone"
+    words = f"of the scorer {manifest.base!r}" if manifest.base else "in this folder"
     return (
-        "Judges whether a passage supports an extracted value: p(passage entails "
-        '"{Entity Type}: {Value}").\n\n'
-        f"Encoder: {base} {adapter}, {head}. Inputs of up to {manifest.max_length} tokens."
+        "Judges whether a passage supports an extracted value as an answer to its entity type: "
+        "comparators look for the value, a reader (`reader.safetensors`) reads whether it stands "
+        "there as this, and a stack weighs both.\n\n"
+        f"Words and vocabulary are those {words}. Inputs of up to {manifest.max_length} tokens, "
+        "longer passages in windows."
     )
 
 

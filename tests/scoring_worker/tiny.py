@@ -98,7 +98,8 @@ READER_LENGTH = 256
 STACK = Stack(
     shapes={
         shape: ShapeWeights(
-            bias=0.0, weights={"answer_same": 1.0, "value_mean": 1.0, "rival": -0.5, "entailed": 1.0}
+            bias=0.0,
+            weights={"answer_same": 1.0, "value_mean": 1.0, "rival": -0.5, "entailed": 1.0},
         )
         for shape in SHAPES
     }

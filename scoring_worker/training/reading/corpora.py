@@ -89,7 +89,7 @@ def training_corpus(
         of_file = slot_file(data, name)
         rng.shuffle(of_file)
         own = of_file[: int(PERMISSIVE[name] * share)]
-        questions += _with_generated(own, seed)
+        questions += with_generated(own, seed)
     documents = _document_questions(data, int(DOCUMENT_QUESTIONS * share), rng)
     nli = list(nli_claims(read_rows(data / "nli/train.jsonl.gz"), PERMISSIVE_NLI))
     questions += documents + rng.sample(nli, min(len(nli), int(NLI_CLAIMS * share)))
@@ -108,7 +108,8 @@ def slot_file(data: Path, name: str) -> list[ReadingQuestion]:
     return [question for question in slot_questions(rows) if question.answers or question.wrong]
 
 
-def _with_generated(own: Sequence[ReadingQuestion], seed: int) -> list[ReadingQuestion]:
+def with_generated(own: Sequence[ReadingQuestion], seed: int) -> list[ReadingQuestion]:
+    """``own`` with what the generators make of them, and claims of their values."""
     pool = SlotPool.of(own)
     return [
         *own,

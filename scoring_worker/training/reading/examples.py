@@ -69,7 +69,8 @@ def _example(question: ReadingQuestion, read: Any, at: int) -> Example:
     spans: list[tuple[int, int, float]] = []
     is_claim = question.supported is not None
     if not is_claim:
-        _label(labels, weights, sides, 1)
+        if question.exhaustive:
+            _label(labels, weights, sides, 1)
         for place, label in _values(question):
             first, last = _tokens(offsets, sides, place)
             if first < last:

@@ -16,6 +16,7 @@ from typing import Any
 import structlog
 import torch
 from safetensors.torch import load_file, save_file
+from torch import Tensor
 
 from scoring_worker.encoders.reader_model import ReaderModel
 
@@ -114,18 +115,39 @@ def fit(
 
 
 def save_weights(model: ReaderModel, path: Path) -> None:
-    """All weights as safetensors."""
-    tensors = {name: t.detach().cpu().contiguous() for name, t in model.state_dict().items()}
-    save_file(tensors, path)
+    """All weights that training changes, as safetensors; the file is whole or not there."""
+    tensors = {name: t.detach().cpu().contiguous() for name, t in _state(model).items()}
+    partial = path.with_name(f"{path.name}.partial")
+    save_file(tensors, partial)
+    os.replace(partial, path)
 
 
 def load_weights(model: ReaderModel, path: Path) -> None:
-    """Take all weights from ``path``.
+    """Take the weights that training changed from ``path``.
 
     Raises:
         RuntimeError: names or shapes are not the model's.
     """
-    model.load_state_dict(load_file(path))
+    _take(model, load_file(path))
+
+
+def is_fitted(folder: Path) -> bool:
+    """Whether a run in ``folder`` has reached its end: `WEIGHTS` are its."""
+    return (folder / WEIGHTS).exists() and not (folder / CHECKPOINT).exists()
+
+
+def _state(model: ReaderModel) -> dict[str, Tensor]:
+    """The weights that are trained: the frozen words, nine tenths of all, do not change."""
+    return {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
+
+
+def _take(model: ReaderModel, state: dict[str, Tensor]) -> None:
+    found = model.load_state_dict(state, strict=False)
+    lacking = _state(model).keys() & set(found.missing_keys)
+    if lacking or found.unexpected_keys:
+        raise RuntimeError(
+            f"these are another model's weights: {sorted(lacking | set(found.unexpected_keys))[:3]}"
+        )
 
 
 def _share(step: int, steps: int, settings: FitSettings) -> float:
@@ -141,7 +163,7 @@ def _share(step: int, steps: int, settings: FitSettings) -> float:
 def _checkpoint(
     folder: Path, model: ReaderModel, optimizer: Any, run: dict[str, Any], step: int
 ) -> None:
-    state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "run": run}
+    state = {"model": _state(model), "optimizer": optimizer.state_dict(), "run": run}
     partial = folder / f"{CHECKPOINT}.partial"
     torch.save({**state, "step": step}, partial)
     os.replace(partial, folder / CHECKPOINT)
@@ -154,7 +176,7 @@ def _resume(folder: Path, model: ReaderModel, optimizer: Any, run: dict[str, Any
     state = torch.load(path, weights_only=True)
     if state["run"] != run:
         raise ValueError(f"{folder} holds the checkpoint of another run; choose another folder")
-    model.load_state_dict(state["model"])
+    _take(model, state["model"])
     optimizer.load_state_dict(state["optimizer"])
     log.info("resumed", step=state["step"])
     return int(state["step"])

@@ -23,7 +23,8 @@ class ReadingQuestion:
     ``answers`` and ``wrong`` are places in ``passage``. ``supported`` is for a claim (and then
     ``asked`` is the claim): 1 where the passage entails it, 0 where not; None for a question.
     ``unfounded`` are the places in the claim of words that the passage does not bear out; None
-    where nobody marked them.
+    where nobody marked them. ``exhaustive``: every answer is known, so that other words are
+    none; otherwise only the words of the values given teach.
     """
 
     passage: str
@@ -35,6 +36,7 @@ class ReadingQuestion:
     source: str = ""
     group: str = ""
     language: str = "en"
+    exhaustive: bool = True
 
 
 def slot_questions(rows: Iterable[Mapping[str, Any]]) -> Iterator[ReadingQuestion]:
