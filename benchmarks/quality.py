@@ -33,8 +33,7 @@ from scoring_worker import load_scorer
 from scoring_worker.corruption import LabelledPair
 from scoring_worker.evaluation.metrics import recall_by_kind
 from scoring_worker.scorer import Scorer
-from scoring_worker.training.corpora import nli_pairs, read_rows
-from scoring_worker.training.default_scorer import corpus_pairs
+from scoring_worker.training.corpora import held_documents, nli_pairs, read_rows
 from streams.settings import settings
 
 RESAMPLES = 1_000
@@ -50,7 +49,7 @@ NOT_FOUND = -1.0
 LABELS = {
     "tribunal": "written and checked by LLM annotators, not by lawyers",
     "cuad": "clauses marked by law students and lawyers; unsupported pairs made from them",
-    "inlegal": "entities marked by law students; unsupported pairs made from them",
+    "inlegal_ner": "entities marked by law students; unsupported pairs made from them",
     "nli": "crowd workers and authors of 20 NLI sets",
 }
 
@@ -103,9 +102,9 @@ def judge_all(data: Path, scorer: Scorer, limit: int) -> Iterator[tuple[str, Jud
     yield "tribunal, all 40 decisions", tribunal
     yield "tribunal, read half", tribunal.only(read)
     yield "tribunal, unread half", tribunal.only(unread)
-    held = corpus_pairs(data, held=True)
+    held = held_documents(data)
     held["nli"] = list(nli_pairs(read_rows(data / "nli/dev.jsonl.gz")))
-    for name in ("cuad", "inlegal", "nli"):
+    for name in ("cuad", "inlegal_ner", "nli"):
         pairs = random.Random(SAMPLE_SEED).sample(held[name], min(limit, len(held[name])))
         yield f"{name}, held-out documents" if name != "nli" else "nli, dev", judge(pairs, scorer)
 

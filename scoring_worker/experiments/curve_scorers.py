@@ -7,31 +7,39 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
 from scoring_worker.corruption import LabelledPair
+from scoring_worker.encoders.devices import place
+from scoring_worker.encoders.reader import Reader
+from scoring_worker.encoders.reader_model import ReaderModel
 from scoring_worker.evaluation.splits import split_by_group
-from scoring_worker.loading import load_encoder, load_folder, open_manifest
-from scoring_worker.manifest import ModelError, ScorerManifest, Thresholds
+from scoring_worker.judging.opinion import READ_FEATURES
+from scoring_worker.judging.stack import Stack
+from scoring_worker.loading import open_reader
+from scoring_worker.manifest import MANIFEST_NAME, ModelError, ScorerManifest, Thresholds
 from scoring_worker.scorer import Scorer
-from scoring_worker.scorers.default import ENCODER, ENCODER_ALONE, UNDECIDED, Stack, StackedScorer
-from scoring_worker.training.base import StartingPoint, starting_point
-from scoring_worker.training.encoder import EncoderSettings, TrainedEncoder, train_encoder
-from scoring_worker.training.stack import StackSettings, fit_stack
+from scoring_worker.scorers.default import DefaultScorer
+from scoring_worker.training.base import starting_point, training_tokenizer
+from scoring_worker.training.recipe import MIN_APART
+from scoring_worker.training.stacking import LabelledOpinion, fit_stack
+from scoring_worker.training.tuning import TuningSettings, tune
+from scoring_worker.training.weighing import Judged, refitted
 
 SIZES = (0, 100, 200, 300, 400, 500)
+NO_BASE = "no start without silver: name the folder of a base that nothing was taught"
 
 
 @dataclass(frozen=True, slots=True)
 class CurveSettings:
-    """How the curve is made. ``silver`` is a scorer trained on silver labels, ``base`` what it
-    was trained from; None takes the weights under ``silver``'s adapter.
+    """How the curve is made. ``silver`` is a scorer trained on silver labels; ``base`` is the
+    folder of what its reader was trained from (``training.reading.base`` writes it), or a scorer
+    to start from without silver. With None there are no points without silver.
 
-    ``head_only`` refits the head of ``silver`` and leaves its encoder alone, in seconds. Otherwise
-    encoders are fine-tuned: every training runs all its epochs and keeps the best, since from a
-    fresh head F1 stands still for the first of them, and stopping early would measure the patience
-    and not the labels.
+    ``head_only`` refits the head of ``silver`` and leaves its reader alone, in seconds. Otherwise
+    readers are fine-tuned: ``alone`` from the base, without rehearsal, since what is asked again is
+    silver too, and ``after`` from the silver scorer. ``stack_share`` of the labels fits the stack
+    and not the reader, where there are enough.
     """
 
     silver: str = "default"
@@ -39,12 +47,13 @@ class CurveSettings:
     head_only: bool = False
     sizes: tuple[int, ...] = SIZES
     folds: int = 5
-    validation_share: float = 0.2
-    training: EncoderSettings = field(
-        default_factory=lambda: EncoderSettings(
-            epochs=6, learning_rate=3e-4, batch_size=16, evaluations=1, patience=100
+    stack_share: float = 0.25
+    alone: TuningSettings = field(
+        default_factory=lambda: TuningSettings(
+            epochs=6, learning_rate=2e-4, rehearsal=0, rehearsal_least=0
         )
     )
+    after: TuningSettings = field(default_factory=lambda: TuningSettings(epochs=6))
     seed: int = 0
 
 
@@ -68,7 +77,7 @@ class MakeScorer(Protocol):
 
 
 class FineTuned:
-    """A cross-encoder alone, fine-tuned as in the paper.
+    """The whole scorer, its reader fine-tuned, with the stack that the same labels give.
 
     Raises:
         ModelError: a start cannot be loaded.
@@ -76,112 +85,138 @@ class FineTuned:
 
     def __init__(self, settings: CurveSettings) -> None:
         self._settings = settings
-        self._starts = {False: _base(settings), True: starting_point(settings.silver)}
-        self.base = settings.base or self._starts[True].base
+        self._silver = starting_point(settings.silver)
+        self._words = _words(settings)
+        self.base = settings.base or "none"
 
     def __call__(self, silver: bool, labels: Sequence[LabelledPair], folder: Path) -> Scorer:
-        """The encoder as it starts, or fine-tuned on ``labels``."""
-        start, settings = self._starts[silver], self._settings
+        """The silver scorer as it is, or a start fine-tuned on ``labels``."""
+        if not silver and self._words is None:
+            raise NothingLearned(NO_BASE)
         if not labels:
-            return _untrained(settings.silver if silver else str(start.weights))
-        train, validation = split_by_group(labels, settings.validation_share, settings.seed)
-        trained = train_encoder(
-            start.weights, train, validation, folder, settings.training, adapter=start.adapter
-        )
-        return load_folder(folder, _manifest(start, trained))
+            return self._untrained(silver)
+        read, weighed = self._apart(labels)
+        start = self._silver if silver else None
+        words = self._silver.words if silver else self._words
+        assert words is not None  # noqa: S101 (for the type checker; refused above)
+        model = start.model() if start else _bare(words)
+        settings = self._settings.after if silver else self._settings.alone
+        seeded = replace(settings, seed=self._settings.seed)
+        tune(model, training_tokenizer(words), read, folder, seeded)
+        scorer = _scorer(_plain(self._silver.manifest), model, words)
+        opinions = list(Judged.by(scorer, weighed).labelled("gold"))
+        stack = refitted(start.stack, opinions) if start else _fitted(opinions)
+        return _weighed(scorer, stack)
+
+    def _untrained(self, silver: bool) -> Scorer:
+        if not silver:
+            raise NothingLearned("its base was never taught to read")
+        manifest = _plain(self._silver.manifest)
+        return DefaultScorer(manifest, open_reader(manifest, self._silver.folder))
+
+    def _apart(
+        self, labels: Sequence[LabelledPair]
+    ) -> tuple[Sequence[LabelledPair], Sequence[LabelledPair]]:
+        """What the reader learns from, and what the stack does."""
+        if len(labels) < MIN_APART:
+            return labels, labels
+        return split_by_group(labels, self._settings.stack_share, self._settings.seed + 1)
 
 
 class RefitHead:
-    """The whole scorer with its checks, of which labels refit the head: `train --head-only`.
+    """The whole scorer, of which labels refit the head: `train --head-only`.
 
     With silver the head starts from the one fitted on silver labels. Without, it is fitted on the
-    gold labels alone, to the checks alone: an encoder that nothing trained has no opinion.
+    gold labels alone, to the comparators alone: a reader that nothing taught has no opinion.
 
     Raises:
         ModelError: the silver scorer cannot be loaded, or has no head.
     """
 
-    base = "the checks without an encoder"
+    base = "the comparators without a reader"
 
     def __init__(self, settings: CurveSettings, pairs: Sequence[LabelledPair]) -> None:
-        folder, manifest = open_manifest(settings.silver)
-        if manifest.kind != "stacked":
-            raise ModelError(f"{settings.silver} is an encoder without a head to refit")
-        update = {"calibration": None, "thresholds": Thresholds()}
-        self._manifest = manifest.model_copy(update=update)
-        self._start = Stack.of(manifest)
-        self._encoder = load_encoder(manifest, folder)
-        self._opinions = dict(zip(map(id, pairs), self._asked(pairs), strict=True))
+        start = starting_point(settings.silver)
+        self._manifest = _plain(start.manifest)
+        self._start = start.stack
+        self._reader = open_reader(self._manifest, start.folder)
+        judged = Judged.by(DefaultScorer(self._manifest, self._reader), pairs)
+        self._opinions = {
+            id(pair): list(Judged([pair], [opinions]).labelled("gold"))
+            for pair, opinions in zip(judged.pairs, judged.opinions, strict=True)
+        }
         self._pairs = pairs  # keeps the ids theirs
 
     def __call__(self, silver: bool, labels: Sequence[LabelledPair], folder: Path) -> Scorer:
         """The head as it starts, or refitted on ``labels``; nothing is written."""
+        opinions = [one for pair in labels for one in self._opinions.get(id(pair), [])]
         if labels:
-            stack = self._fitted(labels) if silver else _checks_alone(labels)
+            stack = refitted(self._start, opinions) if silver else _fitted(_unread(opinions))
         elif silver:
             stack = self._start
         else:
-            raise NothingLearned("nothing says how much each check counts")
+            raise NothingLearned("nothing says how much each comparison counts")
         update = {"stack": stack.model_dump(mode="json")}
-        return StackedScorer(self._manifest.model_copy(update=update), self._encoder)
-
-    def _fitted(self, labels: Sequence[LabelledPair]) -> Stack:
-        opinions = [self._opinions[id(pair)] for pair in labels]
-        return fit_stack(labels, opinions, start=self._start)
-
-    def _asked(self, pairs: Sequence[LabelledPair]) -> NDArray[np.float64]:
-        return self._encoder.probabilities(
-            [pair.premise for pair in pairs], [pair.pair.hypothesis for pair in pairs]
-        )
+        return DefaultScorer(self._manifest.model_copy(update=update), self._reader)
 
 
-def _checks_alone(labels: Sequence[LabelledPair]) -> Stack:
-    fitted = fit_stack(labels, [UNDECIDED] * len(labels), StackSettings(humility=0))
-    shapes = {
-        shape: one.model_copy(
-            update={
-                "weights": {
-                    name: weight
-                    for name, weight in one.weights.items()
-                    if name not in (ENCODER, ENCODER_ALONE)
-                }
-            }
-        )
-        for shape, one in fitted.shapes.items()
-    }
-    return Stack(shapes=shapes)
-
-
-def _base(settings: CurveSettings) -> StartingPoint:
-    """The start without silver: the weights under the silver scorer's adapter, or another."""
-    if settings.base is not None:
-        return starting_point(settings.base)
-    silver = starting_point(settings.silver)
-    if silver.adapter is None:
-        raise ModelError(f"{settings.silver} has no adapter: name what it was trained from as base")
-    return replace(silver, adapter=None, stack=None)
-
-
-def _untrained(name: str) -> Scorer:
+def _fitted(opinions: Sequence[LabelledOpinion]) -> Stack:
     try:
-        folder, manifest = open_manifest(name)
-    except ModelError as error:
-        raise NothingLearned("its base was never trained to tell entailment") from error
-    return load_folder(folder, _plain(manifest))
+        return fit_stack(opinions)
+    except ValueError as error:
+        raise NothingLearned(str(error)) from error
+
+
+def _unread(opinions: Sequence[LabelledOpinion]) -> list[LabelledOpinion]:
+    """``opinions`` without what the reader says in them."""
+    return [
+        replace(
+            one,
+            opinion=replace(
+                one.opinion,
+                features={
+                    name: value
+                    for name, value in one.opinion.features.items()
+                    if name not in READ_FEATURES
+                },
+            ),
+        )
+        for one in opinions
+    ]
+
+
+def _words(settings: CurveSettings) -> Path | None:
+    """The folder of the start without silver, if there is one."""
+    if settings.base is None:
+        return None
+    folder = Path(settings.base)
+    if (folder / MANIFEST_NAME).exists():
+        return folder
+    if not (folder / "config.json").exists():
+        raise ModelError(f"{folder} is no folder of a base or of a scorer")
+    return folder
+
+
+def _bare(words: Path) -> ReaderModel:
+    """The reader without silver: that of a scorer, or a base whose heads know nothing yet."""
+    if (words / MANIFEST_NAME).exists():
+        return starting_point(words).model()
+    return ReaderModel.of(words)
+
+
+def _scorer(manifest: ScorerManifest, model: ReaderModel, words: Path) -> DefaultScorer:
+    placement = place("auto", "auto", on_cpu=manifest.precision)
+    tokenizer = Tokenizer.from_file(str(words / "tokenizer.json"))
+    placed = model.to(placement.device).to(placement.dtype).eval()
+    reader = Reader(placed, tokenizer, max_length=manifest.max_length, placement=placement)
+    return DefaultScorer(manifest, reader)
+
+
+def _weighed(scorer: DefaultScorer, stack: Stack) -> DefaultScorer:
+    update = {"stack": stack.model_dump(mode="json")}
+    return DefaultScorer(scorer.manifest.model_copy(update=update), scorer.reader)
 
 
 def _plain(manifest: ScorerManifest) -> ScorerManifest:
-    """The encoder alone, at .5: without checks, calibration and fitted thresholds."""
-    update = {"kind": "encoder", "stack": None, "calibration": None, "thresholds": Thresholds()}
-    return manifest.model_copy(update=update)
-
-
-def _manifest(start: StartingPoint, trained: TrainedEncoder) -> ScorerManifest:
-    return ScorerManifest(
-        name="curve",
-        kind="encoder",
-        base=start.base if trained.adapter else None,
-        adapter=trained.adapter,
-        labels=trained.entailment,
-        max_length=trained.max_length,
-    )
+    """At .5: without calibration and fitted thresholds."""
+    return manifest.model_copy(update={"calibration": None, "thresholds": Thresholds()})

@@ -1,7 +1,7 @@
 """Figure 4: F1 by the number of gold labels, with and without silver ones.
 
-A cross-encoder alone is fine-tuned, as in the paper: without silver it starts from its base,
-with silver from a scorer that was trained on silver labels. Or only the head of a whole scorer is
+The reader is fine-tuned, as the paper does its encoder: without silver it starts from its base,
+with silver from a scorer that was trained on silver labels. Or only the head of the scorer is
 refitted (see `curve_scorers`). Folds are disjoint by document:
 each document is judged by models that saw none of its labels, and the decisions of all folds
 are pooled. The threshold is .5 throughout, since at no labels nothing else is known.
@@ -50,7 +50,7 @@ class LabelCurve(Contract):
     experiment: Literal["figure4"] = "figure4"
     dataset: str
     labels: str
-    trained: Literal["encoder", "head"]
+    trained: Literal["reader", "head"]
     silver: str
     base: str
     folds: int
@@ -85,7 +85,7 @@ def label_curve(
     return LabelCurve(
         dataset=dataset.name,
         labels=dataset.labels,
-        trained="head" if settings.head_only else "encoder",
+        trained="head" if settings.head_only else "reader",
         silver=settings.silver,
         base=make.base,
         folds=settings.folds,

@@ -13,7 +13,7 @@ from .label_curve import LabelCurve
 from .published import CAUTION, PublishedResult
 
 _TRAINED = {
-    "encoder": "Encoder alone, fine-tuned",
+    "reader": "Whole scorer, its reader fine-tuned",
     "head": "Whole scorer, of which the labels refit the head",
 }
 

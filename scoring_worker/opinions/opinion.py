@@ -21,6 +21,10 @@ CLEARLY = 2.0
 _LONGEST_RIVAL = 80
 
 SHAPES = ("claim", "located", "unlocated")
+READ_FEATURES = frozenset(
+    {"value_mean", "value_least", "rival", "lead", "entailed", "founded_least"}
+)
+"""What the reader says; the other features are of the comparators and of packs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from typing import Any
 
 from schemas import CLAIM_TYPE, entity_type_name
 from schemas.jsonl import BadLine, read_objects
-from scoring_worker.corruption import KnownDocument, KnownField, LabelledPair
+from scoring_worker.corruption import KnownDocument, KnownField, LabelledPair, labelled_pairs
 from scoring_worker.corruption.known import Kind
+from scoring_worker.evaluation.splits import held_out
 
 Row = Mapping[str, Any]
 
@@ -111,6 +112,26 @@ def redocred_documents(rows: Iterable[Row]) -> Iterator[KnownDocument]:
                 )
             )
         yield KnownDocument(id=row["id"], text=text, fields=tuple(fields))
+
+
+HELD_OUT = 0.25
+"""Share of the documents of each corpus that nothing is trained on, so that it can measure."""
+
+
+def held_documents(data: Path, seed: int = 0) -> dict[str, list[LabelledPair]]:
+    """Pairs of the documents of CUAD and InLegalNER that nothing is trained on.
+
+    Raises:
+        CorpusError: a file is missing or unreadable.
+    """
+    documents = {
+        "cuad": known_documents(read_rows(data / "legal/cuad.jsonl.gz")),
+        "inlegal_ner": known_documents(read_rows(data / "legal/inlegal_ner.jsonl.gz")),
+    }
+    return {
+        name: list(labelled_pairs((d for d in own if held_out(d.id, HELD_OUT)), seed))
+        for name, own in documents.items()
+    }
 
 
 def nli_pairs(rows: Iterable[Row], sources: frozenset[str] | None = None) -> Iterator[LabelledPair]:

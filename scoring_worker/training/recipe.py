@@ -1,6 +1,6 @@
 """The paper's recipe: a base, then silver labels, then gold ones (section 4.2.2).
 
-The reader of a scorer is fine-tuned on both in turn, with replay of what it knew; then the stack
+The reader of a scorer is fine-tuned on both in turn, rehearsing what it knew; then the stack
 is refitted from where it stood, and thresholds are fitted on labels that neither has seen. A run
 writes a model directory that `load_scorer` takes, with a card that says what it rests on. An
 interrupted run goes on where it stopped; with ``head_only`` the reader stays as it is, which
@@ -123,9 +123,7 @@ def _make_room(folder: Path, resume: bool) -> None:
     folder.mkdir(parents=True, exist_ok=True)
 
 
-def _same_run(
-    stages: Path, start: StartingPoint, labels: TrainingLabels, recipe: Recipe
-) -> None:
+def _same_run(stages: Path, start: StartingPoint, labels: TrainingLabels, recipe: Recipe) -> None:
     """Make sure that what ``stages`` may already hold came from the same labels and recipe."""
     pairs = [repr(pair) for pair in (*labels.silver, *labels.gold)]
     said = "\n".join([start.manifest.revision, repr(recipe), *pairs])
@@ -155,7 +153,9 @@ class SplitLabels:
     @classmethod
     def of(cls, labels: TrainingLabels, recipe: Recipe) -> SplitLabels:
         """The split; the same each time."""
-        silver, silver_held = split_by_group(labels.silver, recipe.validation_share / 2, recipe.seed)
+        silver, silver_held = split_by_group(
+            labels.silver, recipe.validation_share / 2, recipe.seed
+        )
         gold, gold_held = split_by_group(labels.gold, recipe.validation_share, recipe.seed)
         weighed = gold
         if len(gold) >= MIN_APART and not recipe.head_only:

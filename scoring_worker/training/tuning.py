@@ -19,7 +19,7 @@ from .reading.examples import Example, tokenised
 from .reading.fit import WEIGHTS, FitSettings, fit, is_fitted, load_weights
 from .reading.labelled import questions_of
 from .reading.questions import ReadingQuestion
-from .reading.replayed import replayed
+from .reading.rehearsal import rehearsed
 
 log = structlog.get_logger(__name__)
 
@@ -28,16 +28,16 @@ log = structlog.get_logger(__name__)
 class TuningSettings:
     """How a stage trains. ``epochs`` is how often every label is seen.
 
-    ``replay`` is how many questions of invented documents are mixed in for each question of the
-    labels, and ``replay_least`` how many at the least; 0 and 0 for none. Questions longer than
+    ``rehearsal`` is how many questions of invented documents are mixed in for each question of the
+    labels, and ``rehearsal_least`` how many at the least; 0 and 0 for none. Questions longer than
     ``max_length`` tokens are left out.
     """
 
     epochs: float = 2.0
     learning_rate: float = 5e-5
     batch_size: int = 16
-    replay: float = 1.0
-    replay_least: int = 400
+    rehearsal: float = 1.0
+    rehearsal_least: int = 400
     max_length: int = 256
     seed: int = 0
 
@@ -82,28 +82,38 @@ def tune(
 def examples_of(
     pairs: Sequence[LabelledPair], tokenizer: PreTrainedTokenizerFast, settings: TuningSettings
 ) -> list[Example]:
-    """What a stage reads: all ``epochs`` of the labels, and the replay beside them.
+    """What a stage reads: all ``epochs`` of the labels, and the rehearsal beside them.
 
     Raises:
         ValueError: no pair teaches anything.
     """
     taught = questions_of(pairs)
     repeated = _epochs(taught, settings)
-    again = replayed(_replayed(len(repeated), settings), settings.seed)
+    again = rehearsed(_rehearsed(len(repeated), settings), settings.seed)
     examples = tokenised([*repeated, *again], tokenizer, settings.max_length, settings.seed)
     log.info(
-        "labels", pairs=len(pairs), questions=len(taught), replay=len(again), examples=len(examples)
+        "labels",
+        pairs=len(pairs),
+        questions=len(taught),
+        rehearsal=len(again),
+        examples=len(examples),
     )
     if not repeated:
         raise ValueError("no label teaches the reader anything: give more of them")
     return examples
 
 
-def _epochs(questions: Sequence[ReadingQuestion], settings: TuningSettings) -> list[ReadingQuestion]:
+def _epochs(
+    questions: Sequence[ReadingQuestion], settings: TuningSettings
+) -> list[ReadingQuestion]:
     whole, part = divmod(settings.epochs, 1.0)
     some = random.Random(settings.seed).sample(questions, round(part * len(questions)))
     return [*(question for _ in range(int(whole)) for question in questions), *some]
 
 
-def _replayed(asked: int, settings: TuningSettings) -> int:
-    return max(settings.replay_least, round(asked * settings.replay)) if settings.replay else 0
+def _rehearsed(asked: int, settings: TuningSettings) -> int:
+    return (
+        max(settings.rehearsal_least, round(asked * settings.rehearsal))
+        if settings.rehearsal
+        else 0
+    )

@@ -82,7 +82,7 @@ def evaluate(
     base: Annotated[
         str | None,
         typer.Option(
-            help="The start without silver; else the weights under --silver's adapter.",
+            help="The start without silver: the folder of a base that nothing was taught.",
             rich_help_panel=CURVE_PANEL,
         ),
     ] = None,
@@ -90,7 +90,7 @@ def evaluate(
         bool,
         typer.Option(
             "--head-only",
-            help="Refit the head of the whole scorer, in seconds, and fine-tune no encoder.",
+            help="Refit the head of the scorer, in seconds, and fine-tune no reader.",
             rich_help_panel=CURVE_PANEL,
         ),
     ] = False,

@@ -150,7 +150,8 @@ def curve_settings(
     made = CurveSettings(
         silver=silver, base=base, head_only=head_only, sizes=numbers, folds=folds, seed=seed
     )
-    return replace(made, training=replace(made.training, epochs=epochs, seed=seed))
+    alone, after = replace(made.alone, epochs=epochs), replace(made.after, epochs=epochs)
+    return replace(made, alone=alone, after=after)
 
 
 def figure4(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,47 +49,50 @@ def train(
     ] = [],  # noqa: B006 - typer copies it
     documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],  # noqa: B006 - typer copies it
     base: Annotated[
-        str, typer.Option(help="Where to start: a scorer, a folder of weights, or a hub id.")
+        str, typer.Option(help="Where to start: a scorer's name, folder or hub id.")
     ] = "default",
     name: Annotated[str, typer.Option(help="Of the new scorer.")] = "trained",
     source: Annotated[
         list[str], typer.Option(help="A set of labels and its licence, for the model card.")
     ] = [],  # noqa: B006 - typer copies it
     target: Annotated[str, typer.Option(help=TARGET_HELP)] = "f1",
-    epochs: Annotated[float, typer.Option(help="Of the silver stage.", min=0.01)] = 2.0,
-    gold_epochs: Annotated[float, typer.Option(help="Of the gold stage.", min=0.01)] = 4.0,
-    learning_rate: Annotated[float, typer.Option(help="Of the silver stage.")] = 5e-4,
-    gold_learning_rate: Annotated[float, typer.Option(help="Of the gold stage.")] = 2e-4,
-    batch_size: Annotated[int, typer.Option(help="Pairs of a step.", min=1)] = 32,
-    rank: Annotated[int, typer.Option(help="Of the LoRA adapter; 0 trains all weights.")] = 32,
+    epochs: Annotated[float, typer.Option(help="Of the silver stage.", min=0.01)] = 1.0,
+    gold_epochs: Annotated[float, typer.Option(help="Of the gold stage.", min=0.01)] = 3.0,
+    learning_rate: Annotated[float, typer.Option(help="Of the silver stage.")] = 1e-4,
+    gold_learning_rate: Annotated[float, typer.Option(help="Of the gold stage.")] = 5e-5,
+    batch_size: Annotated[int, typer.Option(help="Questions of a step.", min=1)] = 16,
+    rehearsal: Annotated[
+        float,
+        typer.Option(
+            help="Questions of invented documents for each question of the labels, so that "
+            "nothing is unlearnt; 0 for none.",
+            min=0,
+        ),
+    ] = 1.0,
     head_only: Annotated[
         bool,
-        typer.Option("--head-only", help="Keep the encoder; refit checks and thresholds: seconds."),
+        typer.Option("--head-only", help="Keep the reader; refit stack and thresholds: seconds."),
     ] = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with an interrupted run in FOLDER.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Of splits, corruptions and training.")] = 0,
 ) -> None:
-    """Train a scorer: silver labels first, gold ones after, early stopping on validation F1.
+    """Train a scorer: its reader on silver labels first and gold ones after, then its stack.
 
     FOLDER then holds weights, thresholds and a model card, and is a name for --scorer.
     """
-    from scoring_worker.training import EncoderSettings, Recipe
+    from scoring_worker.training import Recipe, TuningSettings
     from scoring_worker.training import train as run_training
 
     configure_logging(settings(), run="train")
+    silver_stage = TuningSettings(
+        epochs=epochs, learning_rate=learning_rate, batch_size=batch_size, rehearsal=rehearsal
+    )
     recipe = Recipe(
         name=name,
-        silver=EncoderSettings(
-            epochs=epochs,
-            batch_size=batch_size,
-            learning_rate=learning_rate,
-            rank=rank,
-            seed=seed,
-        ),
-        gold_learning_rate=gold_learning_rate,
-        gold_epochs=gold_epochs,
+        silver=silver_stage,
+        gold=replace(silver_stage, epochs=gold_epochs, learning_rate=gold_learning_rate),
         target=read_target(target),
         head_only=head_only,
         seed=seed,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from scoring_worker.corruption import KnownDocument, synthetic_documents
 from scoring_worker.evaluation.splits import held_out
-from scoring_worker.training.corpora import PERMISSIVE_NLI, known_documents, read_rows
+from scoring_worker.training.corpora import HELD_OUT, PERMISSIVE_NLI, known_documents, read_rows
 
 from .claims import altered_sentences, nli_claims, value_claims
 from .generators import SlotPool, generated
@@ -58,8 +58,6 @@ GENERATED = {"rewritten": 0.12, "sentence": 0.14, "conditional": 0.1, "form": 0.
 VALUE_CLAIMS, ALTERED = 0.12, 0.1
 NLI_CLAIMS = 24_000
 DOCUMENT_QUESTIONS = 5_000
-HELD_OUT_DOCUMENTS = 0.25
-"""Share of the documents of each document corpus that nothing is trained on."""
 _AROUND = 120
 
 
@@ -129,7 +127,7 @@ def _document_questions(data: Path, most: int, rng: random.Random) -> list[Readi
     }
     chosen: list[ReadingQuestion] = []
     for name, documents in sources.items():
-        trained = (d for d in documents if not held_out(d.id, HELD_OUT_DOCUMENTS))
+        trained = (d for d in documents if not held_out(d.id, HELD_OUT))
         of_source = [q for d in trained for q in document_questions(d, name)]
         chosen += rng.sample(of_source, min(len(of_source), most // len(sources)))
     return chosen

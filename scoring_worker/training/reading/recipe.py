@@ -18,7 +18,7 @@ from scoring_worker.encoders.reader_model import ReaderModel
 
 from .corpora import FAMILIES, training_corpus
 from .examples import tokenised
-from .fit import FitSettings, fit
+from .fit import WEIGHTS, FitSettings, fit, is_fitted, load_weights
 
 log = structlog.get_logger(__name__)
 
@@ -44,6 +44,11 @@ def train_reader(
     """
     settings = settings or FitSettings()
     torch.manual_seed(settings.seed)
+    if is_fitted(folder):
+        model = ReaderModel.of(base)
+        model.freeze_words()
+        load_weights(model, folder / WEIGHTS)
+        return model.eval()
     corpus = training_corpus(data, without=without, share=share, seed=settings.seed)
     tokenizer = AutoTokenizer.from_pretrained(base)
     examples = tokenised(corpus.questions, tokenizer, MAX_LENGTH, settings.seed)

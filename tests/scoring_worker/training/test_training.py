@@ -8,52 +8,51 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 
+from scoring_worker import Pair, loading
 from scoring_worker.corruption import LabelledPair
-from scoring_worker.evaluation.metrics import at_threshold, recall_by_kind
 from scoring_worker.evaluation.splits import split_by_group
+from scoring_worker.judging.opinion import Opinion
+from scoring_worker.judging.stack import Stack
 from scoring_worker.loading import load_scorer
 from scoring_worker.manifest import ModelError, ScorerManifest
-from scoring_worker.scorers.default import Stack
 from scoring_worker.thresholds import Target
 from scoring_worker.training import (
-    EncoderSettings,
     Recipe,
+    StackSettings,
     TrainingLabels,
+    TuningSettings,
     corpora,
+    recipe,
     train,
-    train_encoder,
 )
-from scoring_worker.training.encoder import best_f1, entailment_log_odds
-from scoring_worker.training.stack import (
+from scoring_worker.training.stacking import (
     ADVERSE,
     SUPPORTIVE,
-    StackSettings,
+    LabelledOpinion,
     fit_stack,
     stack_scores,
 )
+from scoring_worker.training.weighing import refitted
 from tests.scoring_worker import tiny
 
-SETTINGS = EncoderSettings(
-    epochs=1, batch_size=8, rank=4, max_length=48, evaluations=2, learning_rate=1e-3
-)
-RECIPE = Recipe(name="learnt", silver=SETTINGS, gold_epochs=1.0, max_length=48)
+STAGE = TuningSettings(epochs=1, batch_size=8, learning_rate=1e-3, rehearsal=0.1, rehearsal_least=4)
+RECIPE = Recipe(name="learnt", silver=STAGE, gold=STAGE)
+READER = "reader.safetensors"
 
 
 def pairs(count: int, seed: int = 0, kind: str = "gold") -> list[LabelledPair]:
-    """Dates, half of them altered; ten documents."""
+    """Two years in a passage, of which one answers; ten documents."""
     rng = random.Random(seed)
     made = []
     for at in range(count):
-        year = rng.randint(1990, 2020)
+        signed, ended = rng.sample(range(1990, 2020), 2)
         label = 1 if rng.random() < 0.5 else 0
-        value = year if label else year + 1
-        made.append(
-            LabelledPair(f"signed in {year}", "Date", {"yyyy": value}, label, kind, f"d{at % 10}")
-        )
+        value = str(signed if label else ended)
+        passage = f"signed {signed}, ended {ended}"
+        made.append(LabelledPair(passage, "Signed", value, label, kind, f"d{at % 10}"))
     return made
 
 
@@ -68,7 +67,7 @@ def _one_thread():
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory) -> Path:
-    return tiny.bert(tmp_path_factory.mktemp("base") / "bert")
+    return tiny.reader_scorer(tmp_path_factory.mktemp("base") / "tiny")
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +81,8 @@ def trained(base, tmp_path_factory) -> Path:
 
 def test_a_trained_folder_loads_and_scores(trained):
     scorer = load_scorer(trained, device="cpu")
-    shown = LabelledPair("signed in 1999", "Date", {"yyyy": 1999}, 1, "gold")
-    good, bad = scorer.assess([shown.pair, replace(shown, value={"yyyy": 1901}).pair])
+    shown = LabelledPair("signed 1999", "Signed", "1999", 1, "gold")
+    good, bad = scorer.assess([shown.pair, replace(shown, value="1901").pair])
     assert good.score > bad.score
     assert [finding.code for finding in bad.findings] == ["date_differs"]
 
@@ -91,83 +90,91 @@ def test_a_trained_folder_loads_and_scores(trained):
 def test_the_manifest_and_card_say_what_it_rests_on(trained):
     manifest = ScorerManifest.load(trained)
     card = (trained / "MODEL_CARD.md").read_text("utf-8")
-    assert manifest.trained_on == ("ours (MIT)",)
+    assert manifest.trained_on == ("nothing", "ours (MIT)")
     assert manifest.metrics["validation"]["n"] > 0
     for said in ("# learnt", "ours (MIT)", "## Thresholds", "f1", "| gold | 60 |"):
         assert said in card
 
 
-def test_only_the_adapter_is_kept_and_no_path_inside_it(trained, base):
-    names = {path.name for path in trained.rglob("*") if path.is_file()}
-    assert names == {
-        "scorer.json",
-        "MODEL_CARD.md",
-        "adapter_config.json",
-        "adapter_model.safetensors",
-    }
+def test_training_changes_the_reader_and_leaves_the_words(base, trained):
+    before, after = ScorerManifest.load(base), ScorerManifest.load(trained)
+    assert before.files[READER] != after.files[READER]
+    assert before.files["words.safetensors"] == after.files["words.safetensors"]
+    assert before.base_digest == after.base_digest
+    assert not (trained / "stages").exists()
+
+
+def test_over_the_shipped_words_only_the_reader_is_kept(base, tmp_path, monkeypatch):
+    monkeypatch.setattr(loading, "DEFAULT_MODEL", base)
+    manifest = train("default", TrainingLabels(gold=pairs(30)), tmp_path / "s", RECIPE)
+    assert manifest.base == "default"
+    names = {path.name for path in (tmp_path / "s").iterdir()}
+    assert names == {"scorer.json", "MODEL_CARD.md", READER}
+    further = train(tmp_path / "s", TrainingLabels(gold=pairs(30, 2)), tmp_path / "t", RECIPE)
+    assert further.base == "default"
+    (assessment,) = load_scorer(tmp_path / "t", device="cpu").assess([pairs(1)[0].pair])
+    assert assessment.score is not None
 
 
 def test_a_scorer_goes_on_learning_and_the_head_alone_can_be_refitted(trained, tmp_path):
-    labels = TrainingLabels(gold=pairs(40, 5), sources=("reviews",))
+    labels = TrainingLabels(gold=pairs(120, 5), sources=("reviews",))
     manifest = train(trained, labels, tmp_path / "head", replace(RECIPE, head_only=True))
-    assert manifest.trained_on == ("ours (MIT)", "reviews")
+    assert manifest.trained_on == ("nothing", "ours (MIT)", "reviews")
     before, after = ScorerManifest.load(trained), ScorerManifest.load(tmp_path / "head")
-    weights = "adapter/adapter_model.safetensors"
-    assert before.files[weights] == after.files[weights]
+    assert before.files[READER] == after.files[READER]
+    assert before.stack != after.stack
     further = train(trained, labels, tmp_path / "further", RECIPE)
-    assert further.files[weights] != before.files[weights]
+    assert further.files[READER] != before.files[READER]
 
 
-def test_an_interrupted_run_is_resumed(base, tmp_path, monkeypatch):
-    from transformers import Trainer
+def test_twenty_labels_are_enough_to_train_on(base, tmp_path):
+    manifest = train(base, TrainingLabels(gold=pairs(20)), tmp_path / "few", RECIPE)
+    assert Stack.of(manifest) == tiny.STACK, "twenty labels move no coefficient"
+    assert manifest.metrics["thresholds"]["all"]["n"] == 20
+    assert "too few" in manifest.metrics["thresholds_fitted_on"]
 
-    steps = []
-    step = Trainer.training_step
 
-    def failing(self, *args, **kwargs):
-        steps.append(self.state.global_step)
-        if len(steps) == 7:
+def test_labels_of_one_kind_leave_the_stack_as_it_is(base, tmp_path):
+    supported = [pair for pair in pairs(60) if pair.label]
+    manifest = train(base, TrainingLabels(gold=supported), tmp_path / "one", RECIPE)
+    assert Stack.of(manifest) == tiny.STACK
+
+
+def test_an_interrupted_run_goes_on_after_the_stages_that_are_done(base, tmp_path, monkeypatch):
+    begun = []
+    tune = recipe.tune
+
+    def failing(model, tokenizer, labelled, folder, settings):
+        begun.append(folder.name)
+        if begun == ["silver", "gold"]:
             raise KeyboardInterrupt
-        return step(self, *args, **kwargs)
+        return tune(model, tokenizer, labelled, folder, settings)
 
-    monkeypatch.setattr(Trainer, "training_step", failing)
-    labels = TrainingLabels(gold=pairs(80))
+    monkeypatch.setattr(recipe, "tune", failing)
+    labels = TrainingLabels(gold=pairs(40), silver=pairs(40, 1))
     with pytest.raises(KeyboardInterrupt):
         train(base, labels, tmp_path / "s", RECIPE)
+    done = (tmp_path / "s" / "stages" / "silver" / READER).stat().st_mtime_ns
     with pytest.raises(ModelError, match="resume"):
         train(base, labels, tmp_path / "s", RECIPE)
-    train(base, labels, tmp_path / "s", RECIPE, resume=True)
-    assert steps[7] > 0
+    with pytest.raises(ModelError, match="other labels"):
+        train(base, TrainingLabels(gold=pairs(39)), tmp_path / "s", RECIPE, resume=True)
+    assert (tmp_path / "s" / "stages" / "silver" / READER).stat().st_mtime_ns == done
+    resumed = train(base, labels, tmp_path / "s", RECIPE, resume=True)
+    monkeypatch.setattr(recipe, "tune", tune)
+    at_once = train(base, labels, tmp_path / "t", RECIPE)
+    assert resumed.files[READER] == at_once.files[READER]
     with pytest.raises(ModelError, match="already holds"):
         train(base, labels, tmp_path / "s", RECIPE, resume=True)
 
 
-def test_all_weights_can_be_trained_from_a_base_without_a_head(tmp_path):
-    base = tiny.bert(tmp_path / "bert", labels={0: "LABEL_0"})
-    settings = replace(SETTINGS, rank=0)
-    found = train_encoder(base, pairs(32), pairs(8, 2), tmp_path / "out", settings)
-    assert found.adapter is None
-    assert (tmp_path / "out" / "model.safetensors").exists()
-    assert 0 <= found.validation_f1 <= 1
-
-
-def test_training_without_labels_is_refused(base, tmp_path):
+def test_what_cannot_be_trained_is_refused(base, tmp_path):
     with pytest.raises(ValueError, match="no labels"):
         train(base, TrainingLabels(), tmp_path / "none", RECIPE)
-    with pytest.raises(ValueError, match="pairs to train on"):
-        train_encoder(base, [], pairs(4), tmp_path / "empty", SETTINGS)
-
-
-def test_log_odds_of_a_three_way_head_are_those_of_its_softmax():
-    logits = torch.tensor([[0.3, 1.2, -0.4], [2.0, -1.0, 0.0]])
-    p = torch.softmax(logits, dim=1)[:, 1]
-    assert torch.allclose(entailment_log_odds(logits, 1), torch.log(p / (1 - p)), atol=1e-5)
-
-
-def test_best_f1_is_of_the_unsupported():
-    unsupported = np.array([True, True, False, False])
-    assert best_f1(unsupported, np.array([0.1, 0.2, 0.8, 0.9])) == pytest.approx(1.0)
-    assert best_f1(unsupported, np.array([0.9, 0.8, 0.2, 0.1])) == pytest.approx(2 / 3)
+    with pytest.raises(ModelError, match="cross-encoder"):
+        labels = TrainingLabels(gold=pairs(20))
+        train(tiny.bert(tmp_path / "bert"), labels, tmp_path / "out", RECIPE)
+    assert not (tmp_path / "out").exists()
 
 
 def test_documents_never_stand_on_both_sides_of_a_split():
@@ -180,41 +187,68 @@ def test_documents_never_stand_on_both_sides_of_a_split():
     assert all(split_by_group(one_document, 0.2))
 
 
-def test_the_stack_learns_which_finding_counts_and_keeps_what_it_knew():
-    made = pairs(120)
-    stack = fit_stack(made, np.full(120, 0.5))
-    scores = stack_scores(stack, made, np.full(120, 0.5))
-    assert at_threshold(scores, made, 0.5)["f1"] == 1.0
-    assert recall_by_kind(scores, made, 0.5) == {"gold": 1.0}
-    contrary = [replace(pair, label=1 - pair.label) for pair in pairs(24, 3)]
-    refitted = fit_stack(
-        contrary, np.full(24, 0.5), StackSettings(refit_strength=1e-6), start=stack
-    )
-    assert refitted.shapes["name"] == stack.shapes["name"]
-    supported = [pair for pair in made if pair.label]
-    with pytest.raises(ValueError, match="supported and unsupported"):
-        fit_stack(supported, np.full(len(supported), 0.5))
+def test_every_document_has_one_use_where_there_are_enough():
+    split = recipe.SplitLabels.of(TrainingLabels(gold=pairs(200)), RECIPE)
+    uses = [split.gold, split.weighed, split.gold_held]
+    groups = [{pair.group for pair in own} for own in uses]
+    assert sum(map(len, uses)) == 200
+    assert len(set.union(*groups)) == sum(map(len, groups))
 
 
-def test_no_finding_ever_raises_a_score_whatever_the_labels_say():
-    """Pairs in which a finding goes with support must not teach that it is praise."""
-    contrary = [replace(pair, label=1 - pair.label) for pair in pairs(120)]
-    stack = fit_stack(contrary, np.full(120, 0.5))
+def opinions(count: int, *, contrary: bool = False, shape: str = "located"):
+    """Opinions whose lead is right."""
+    rng = random.Random(0)
+    for at in range(count):
+        label = at % 2
+        lead = rng.uniform(0.1, 1) * (1 if (label == 1) != contrary else -1)
+        features = {"lead": lead, "finding_denial_near": float(lead < 0)}
+        yield LabelledOpinion(Opinion(shape, features), label, "ours")
+
+
+def test_the_stack_learns_what_counts_and_keeps_what_it_knew():
+    learnt = fit_stack(list(opinions(120)))
+    scores = stack_scores(learnt, [(one.opinion,) for one in opinions(120)])
+    assert [score > 0.5 for score in scores] == [one.label == 1 for one in opinions(120)]
+    few = list(opinions(60, contrary=True))
+    moved = refitted(learnt, few, StackSettings(refit_ridge=1e-6))
+    assert moved.shapes["claim"] == learnt.shapes["claim"]
+    assert moved.shapes["located"] != learnt.shapes["located"]
+    firm = refitted(learnt, few, StackSettings(refit_ridge=1e3))
+    for name, weight in learnt.shapes["located"].weights.items():
+        assert firm.shapes["located"].weights[name] == pytest.approx(weight, abs=0.01)
+
+
+def test_what_was_fitted_with_packs_outlives_a_refit():
+    learnt = fit_stack(list(opinions(120)))
+    with_packs = learnt.model_copy(update={"with_packs": {"legal": learnt.shapes}})
+    assert refitted(with_packs, list(opinions(60))).with_packs == {"legal": learnt.shapes}
+
+
+def test_no_doubt_ever_raises_a_score_whatever_the_labels_say():
+    stack = fit_stack(list(opinions(120, contrary=True)))
     for weights in stack.shapes.values():
         assert all(weights.weights.get(name, 0.0) <= 0.0 for name in ADVERSE)
         assert all(weights.weights.get(name, 0.0) >= 0.0 for name in SUPPORTIVE)
 
 
-def test_a_finding_that_training_never_saw_still_counts():
-    stack = fit_stack(pairs(120), np.full(120, 0.5))
-    assert stack.shapes["name"].weights["denied"] < -1.0
+def test_a_stack_needs_labels_of_both_kinds():
+    with pytest.raises(ValueError, match="supported and unsupported"):
+        fit_stack([one for one in opinions(50) if one.label])
 
 
 def test_thresholds_reach_a_stated_target(base, tmp_path):
-    recipe = replace(RECIPE, target=Target(measure="recall", value=0.9))
-    manifest = train(base, TrainingLabels(gold=pairs(60)), tmp_path / "s", recipe)
+    aimed = replace(RECIPE, head_only=True, target=Target(measure="recall", value=0.9))
+    manifest = train(base, TrainingLabels(gold=pairs(150)), tmp_path / "s", aimed)
     assert manifest.metrics["thresholds"]["all"]["recall"] >= 0.9
-    assert isinstance(Stack.of(manifest), Stack)
+    assert manifest.metrics["thresholds_fitted_on"] == "validation"
+
+
+def test_what_stands_around_a_passage_reaches_the_scorer():
+    around = Pair("in 1999", "Signed: 1999", "Signed", "1999", heading="Signed")
+    pair = LabelledPair("in 1999", "Signed", "1999", 1, "gold", around=around)
+    assert pair.pair == around
+    other = replace(pair, value="2001").pair
+    assert (other.heading, other.hypothesis) == ("Signed", "Signed: 2001")
 
 
 def test_corpora_are_read_gzipped_and_bad_lines_are_named(tmp_path):

@@ -1,4 +1,4 @@
-"""Replay: what a reader already knows, asked again while it learns from a few labels.
+"""Rehearsal: what a reader already knows, asked again while it learns from a few labels.
 
 Documents that this project invents, with denials, suppositions, forms and claims made of them;
 no corpus is needed. Without it a hundred labels of one kind of document would undo what the
@@ -18,7 +18,7 @@ _PER_DOCUMENT = 4
 """Fewer questions than any invented document gives, so that one draw is enough."""
 
 
-def replayed(count: int, seed: int) -> list[ReadingQuestion]:
+def rehearsed(count: int, seed: int) -> list[ReadingQuestion]:
     """``count`` questions of invented documents, the same for the same seed."""
     if count <= 0:
         return []
