@@ -21,7 +21,6 @@ from .encoders.weights import (
     ENTAILMENT_LABELS,
     base_digest,
     base_folder,
-    load_adapted,
     load_config,
     load_full,
     load_tokenizer,
@@ -173,7 +172,7 @@ def load_encoder(
     """The cross-encoder of a verified model directory.
 
     Raises:
-        ModelError: the base or the adapter is missing, altered or does not fit the other.
+        ModelError: the base is missing, altered, or no sequence classifier.
     """
     placement = place(device, precision, on_cpu=manifest.precision)
     base = folder if manifest.base is None else base_folder(manifest.base, folder)
@@ -182,10 +181,7 @@ def load_encoder(
             f"{manifest.name}: the weights of its base {manifest.base!r} are not those it was "
             "trained on; install the pinned version"
         )
-    if manifest.adapter is None:
-        model = load_full(base, placement.dtype)
-    else:
-        model = load_adapted(base, folder, manifest.adapter, placement.dtype)
+    model = load_full(base, placement.dtype)
     if manifest.labels >= model.config.num_labels:
         raise ModelError(f"{manifest.name}: no logit {manifest.labels} in its model")
     tokenizer = load_tokenizer(folder if (folder / "tokenizer.json").exists() else base)

@@ -1,7 +1,7 @@
 """`scorer.json`: what a folder has to say about itself before its scores are believed.
 
-A model directory holds ``scorer.json`` and the files it names: an adapter or full weights, the
-tokenizer, a model card. Every other file's SHA-256 is in the manifest and is verified at load,
+A model directory holds ``scorer.json`` and the files it names: weights, the tokenizer, a model
+card. Every other file's SHA-256 is in the manifest and is verified at load,
 so that a half-copied or altered model cannot score (fail closed).
 """
 
@@ -79,11 +79,10 @@ class Thresholds(Contract):
 class ScorerManifest(Contract):
     """The content of ``scorer.json``.
 
-    ``base`` is "default", a hub id, or a path relative to the folder; ``adapter`` a
-    relative folder with a peft adapter that includes the classifier head, or None where the
-    folder itself holds full weights. ``labels`` is the index of the entailment logit; for a
-    model with a single logit it is 0 and the score is its sigmoid. ``base_digest`` pins the
-    base weights, so that ``revision`` covers them too. ``precision`` is what calibration and
+    ``base`` is where the rest of the weights lies: "default", a hub id, or a path relative to the
+    folder; None where the folder itself holds all of them. ``labels`` is the index of the
+    entailment logit; for a model with a single logit it is 0 and the score is its sigmoid.
+    ``base_digest`` pins the base weights, so that ``revision`` covers them too. ``precision`` is what calibration and
     thresholds were fitted on, and what a CPU uses unless told otherwise. ``stack`` belongs to
     `scoring_worker.scorers.default`.
     """
@@ -93,7 +92,6 @@ class ScorerManifest(Contract):
     kind: Literal["encoder", "reader"]
     base: str | None = None
     base_digest: str | None = None
-    adapter: str | None = None
     labels: int = Field(ge=0)
     max_length: int = Field(gt=8, le=8192)
     precision: Literal["fp32", "int8"] = "fp32"

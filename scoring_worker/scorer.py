@@ -63,7 +63,7 @@ class Scorer(Protocol):
     """Judges batches of pairs.
 
     ``name`` is what `load_scorer` was asked for; ``revision`` changes with anything that can
-    change a score or a threshold (weights, adapter, thresholds, rules, prompt).
+    change a score or a threshold (weights, thresholds, rules, prompt).
 
     `assess` returns one `Assessment` per pair, in order. A pair that cannot be scored gets an
     assessment with a ``failure``; the others are not affected. It blocks: callers run it off

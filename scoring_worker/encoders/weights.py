@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 import transformers
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
 from scoring_worker.manifest import ModelError, file_digest
@@ -58,33 +58,6 @@ def load_full(folder: Path, dtype: torch.dtype) -> Any:
     return model
 
 
-def load_adapted(base: Path, folder: Path, adapter: str, dtype: torch.dtype) -> Any:
-    """The sequence classifier of ``base`` with the peft adapter ``folder / adapter`` merged in.
-
-    Raises:
-        ModelError: the adapter is missing, lies outside the folder, or leaves weights unset.
-    """
-    from peft import PeftModel  # noqa: PLC0415 (slow to import, and full weights do not need it)
-
-    path = (folder / adapter).resolve()
-    if not path.is_relative_to(folder.resolve()):
-        raise ModelError(f"{folder}: its adapter lies outside of it")
-    weights = path / "adapter_model.safetensors"
-    if not weights.is_file():
-        raise ModelError(f"{weights} is missing; adapters are read from safetensors only")
-    names, labels = _adapter_head(weights)
-    model, missing = _load(base, torch.float32, **({"num_labels": labels} if labels else {}))
-    unset = [name for name in missing if not any(key.endswith(name) for key in names)]
-    if unset:
-        raise ModelError(f"{weights} does not hold {', '.join(sorted(unset)[:3])}")
-    try:
-        with _quiet():
-            merged = PeftModel.from_pretrained(model, str(path)).merge_and_unload()
-    except (ValueError, RuntimeError, KeyError, TypeError) as error:
-        raise ModelError(f"{path} does not fit its base model: {_line(error)}") from error
-    return merged.to(dtype).eval()
-
-
 def load_config(folder: Path) -> Any:
     """The transformers config of ``folder``.
 
@@ -129,7 +102,7 @@ def longest_input(config: Any, tokenizer: Any) -> int:
     return int(min(limits, default=512))
 
 
-def _load(folder: Path, dtype: torch.dtype, **overrides: Any) -> tuple[Any, set[str]]:
+def _load(folder: Path, dtype: torch.dtype) -> tuple[Any, set[str]]:
     """The model and the names of the weights that ``folder`` does not hold."""
     if not any(folder.glob("*.safetensors")):
         raise ModelError(
@@ -145,25 +118,12 @@ def _load(folder: Path, dtype: torch.dtype, **overrides: Any) -> tuple[Any, set[
                 trust_remote_code=False,
                 local_files_only=True,
                 output_loading_info=True,
-                **overrides,
             )
     except (OSError, ValueError, KeyError, RuntimeError, TypeError, SafetensorError) as error:
         raise ModelError(f"{folder}: cannot load its model: {_line(error)}") from error
     if report.get("mismatched_keys"):
         raise ModelError(f"{folder}: weights and config disagree on shapes")
     return model.eval(), set(report["missing_keys"])
-
-
-def _adapter_head(weights: Path) -> tuple[list[str], int | None]:
-    """The names in an adapter, and the number of labels of the classifier it brings."""
-    try:
-        with safe_open(weights, framework="pt") as stored:
-            names = list(stored.keys())
-            heads = [name for name in names if name.endswith(("classifier.weight", "score.weight"))]
-            labels = stored.get_slice(heads[0]).get_shape()[0] if heads else None
-    except SafetensorError as error:
-        raise ModelError(f"{weights} is not a safetensors file") from error
-    return names, labels
 
 
 def _from_hub(base: str) -> Path:

@@ -9,11 +9,10 @@ import shutil
 import numpy as np
 import pytest
 import torch
-from peft import LoraConfig, TaskType, get_peft_model
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from scoring_worker import ModelError, Scorer, load_scorer
+from scoring_worker import ModelError, Scorer, load_scorer, loading
 from scoring_worker.encoders.devices import place, usable_cores
 from scoring_worker.encoders.weights import base_digest
 from scoring_worker.manifest import (
@@ -38,32 +37,22 @@ def folder(original, tmp_path):
 
 
 @pytest.fixture
-def adapted(folder, tmp_path):
-    """A model directory: a LoRA adapter with its classifier, over the base beside it."""
-    base = AutoModelForSequenceClassification.from_pretrained(folder)
-    torch.manual_seed(1)
-    model = get_peft_model(
-        base,
-        LoraConfig(task_type=TaskType.SEQ_CLS, target_modules=["query", "value"], r=4),
-    )
-    for name, weight in model.named_parameters():
-        if "lora_B" in name or "classifier" in name:
-            torch.nn.init.normal_(weight, std=0.5)
+def based(folder, tmp_path):
+    """A model directory that calibrates the weights of the base beside it."""
     out = tmp_path / "scorer"
-    model.save_pretrained(out / "adapter")
-    (out / "adapter" / "README.md").unlink(missing_ok=True)
+    out.mkdir()
+    (out / "MODEL_CARD.md").write_text("# based\n")
     ScorerManifest(
-        name="adapted",
+        name="based",
         kind="encoder",
         base="../tiny-nli",
         base_digest=base_digest(folder),
-        adapter="adapter",
         labels=1,
         max_length=64,
         calibration=PlattCalibration(a=1.0, b=0.5),
         thresholds=Thresholds(default=0.3, by_type={"Date": TypeThreshold(value=0.9, n=50)}),
     ).save(out)
-    return out, model.eval()
+    return out
 
 
 def encode(folder, pair):
@@ -112,28 +101,28 @@ def test_a_single_logit_is_a_sigmoid(tmp_path):
     assert assessment.score == pytest.approx(expected, abs=1e-5)
 
 
-def test_an_adapter_is_merged_into_its_base(adapted):
-    """The scores are those of peft, then calibrated; thresholds are per type."""
-    out, model = adapted
-    scorer = load_scorer(out)
-    assert (scorer.name, type(scorer)) == ("adapted", EncoderScorer)
+def test_a_manifest_calibrates_the_weights_of_its_base(based):
+    """Probabilities are those of transformers, then calibrated; thresholds are per type."""
+    scorer = load_scorer(based)
+    assert (scorer.name, type(scorer)) == ("based", EncoderScorer)
     pairs = [tiny.pair(), tiny.pair("ottawa, may", "ottawa", "Place")]
     assessments = scorer.assess(pairs)
     assert [assessment.threshold for assessment in assessments] == [0.9, 0.3]
+    base = based.parent / "tiny-nli"
+    model = AutoModelForSequenceClassification.from_pretrained(base).eval()
     for pair, assessment in zip(pairs, assessments, strict=True):
-        encoded = encode(out.parent / "tiny-nli", pair)
         with torch.inference_mode():
-            raw = model(**encoded).logits.softmax(-1)[0, 1].item()
+            raw = model(**encode(base, pair)).logits.softmax(-1)[0, 1].item()
         odds = np.log(raw / (1 - raw)) + 0.5
         assert assessment.score == pytest.approx(1 / (1 + np.exp(-odds)), abs=1e-4)
 
 
 def damage_missing(out):
-    (out / "adapter" / "adapter_model.safetensors").unlink()
+    (out / "MODEL_CARD.md").unlink()
 
 
 def damage_altered(out):
-    path = out / "adapter" / "adapter_config.json"
+    path = out / "MODEL_CARD.md"
     path.write_text(path.read_text() + " ")
 
 
@@ -159,40 +148,11 @@ def damage_base(out):
         (damage_base, "not those it was trained on"),
     ],
 )
-def test_a_model_that_is_not_what_it_says_does_not_load(adapted, damage, message):
+def test_a_model_that_is_not_what_it_says_does_not_load(based, damage, message):
     """Every file is verified, the base too: fail closed."""
-    out, _ = adapted
-    damage(out)
+    damage(based)
     with pytest.raises(ModelError, match=message):
-        load_scorer(out)
-
-
-def test_an_adapter_must_bring_the_head_its_base_lacks(adapted):
-    """A classifier at random would score at random, and nobody would see it."""
-    out, _ = adapted
-    base = out.parent / "tiny-nli" / "model.safetensors"
-    weights = {name: w for name, w in load_file(base).items() if "classifier" not in name}
-    save_file(weights, base, metadata={"format": "pt"})
-    manifest = ScorerManifest.load(out)
-    digest = base_digest(out.parent / "tiny-nli")
-    manifest.model_copy(update={"base_digest": digest}).save(out)
-    assert load_scorer(out).assess([tiny.pair()])[0].score is not None
-    path = out / "adapter" / "adapter_model.safetensors"
-    kept = {name: w for name, w in load_file(path).items() if "classifier" not in name}
-    save_file(kept, path, metadata={"format": "pt"})
-    manifest.model_copy(update={"base_digest": digest}).save(out)
-    with pytest.raises(ModelError, match="does not hold classifier"):
-        load_scorer(out)
-
-
-def test_an_adapter_outside_its_folder_is_refused(adapted):
-    """A manifest cannot point anywhere on the machine."""
-    out, _ = adapted
-    manifest = ScorerManifest.load(out)
-    shutil.copytree(out / "adapter", out.parent / "elsewhere")
-    manifest.model_copy(update={"adapter": "../elsewhere"}).save(out)
-    with pytest.raises(ModelError, match="outside"):
-        load_scorer(out)
+        load_scorer(based)
 
 
 class Explosive:
@@ -263,19 +223,34 @@ def test_without_the_hub_a_hub_id_says_what_to_do(monkeypatch):
         load_scorer("nobody/has-this-model")
 
 
-def test_the_revision_changes_with_weights_and_thresholds(adapted):
+def test_the_revision_changes_with_weights_and_thresholds(tmp_path):
     """The same folder has the same revision; another threshold or weight has another."""
-    out, _ = adapted
-    first = load_scorer(out).revision
-    assert load_scorer(out).revision == first
-    manifest = ScorerManifest.load(out)
-    manifest.model_copy(update={"thresholds": Thresholds(default=0.31)}).save(out)
-    second = load_scorer(out).revision
-    path = out / "adapter" / "adapter_model.safetensors"
-    weights = {name: weight + 0.001 for name, weight in load_file(path).items()}
+    folder = tiny.reader_scorer(tmp_path)
+    first = load_scorer(folder).revision
+    assert load_scorer(folder).revision == first
+    manifest = ScorerManifest.load(folder)
+    manifest.model_copy(update={"thresholds": Thresholds(default=0.31)}).save(folder)
+    second = load_scorer(folder).revision
+    path = folder / "reader.safetensors"
+    weights = {name: weight + 0.01 for name, weight in load_file(path).items()}
     save_file(weights, path, metadata={"format": "pt"})
-    manifest.save(out)
-    assert len({first, second, load_scorer(out).revision}) == 3
+    manifest.save(folder)
+    assert len({first, second, load_scorer(folder).revision}) == 3
+
+
+def test_a_reader_over_the_shipped_words_needs_these_very_words(tmp_path, monkeypatch):
+    """Trained from the default, it brings its own layers and nothing else."""
+    default, other = tiny.reader_scorer(tmp_path / "default"), tmp_path / "other"
+    monkeypatch.setattr(loading, "DEFAULT_MODEL", default)
+    other.mkdir()
+    shutil.copy(default / "reader.safetensors", other)
+    manifest = ScorerManifest.load(default)
+    manifest.model_copy(update={"name": "other", "base": "default"}).save(other)
+    scores = [load_scorer(name).assess([tiny.pair()])[0].score for name in (default, other)]
+    assert scores[0] == scores[1]
+    edit(default / "config.json", hidden_dropout_prob=0.2)
+    with pytest.raises(ModelError, match="not those it was trained on"):
+        load_scorer(other)
 
 
 def test_a_bad_pair_is_a_failure_on_its_assessment(folder):

@@ -171,9 +171,9 @@ def test_an_interrupted_run_goes_on_after_the_stages_that_are_done(base, tmp_pat
 def test_what_cannot_be_trained_is_refused(base, tmp_path):
     with pytest.raises(ValueError, match="no labels"):
         train(base, TrainingLabels(), tmp_path / "none", RECIPE)
+    encoder, labels = tiny.bert(tmp_path / "bert"), TrainingLabels(gold=pairs(20))
     with pytest.raises(ModelError, match="cross-encoder"):
-        labels = TrainingLabels(gold=pairs(20))
-        train(tiny.bert(tmp_path / "bert"), labels, tmp_path / "out", RECIPE)
+        train(encoder, labels, tmp_path / "out", RECIPE)
     assert not (tmp_path / "out").exists()
 
 

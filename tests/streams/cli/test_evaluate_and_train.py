@@ -29,6 +29,12 @@ def model(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def reader(tmp_path_factory):
+    """A scorer with a reader: what is trained."""
+    return str(tiny.reader_scorer(tmp_path_factory.mktemp("reader")))
+
+
+@pytest.fixture(scope="module")
 def gold(tmp_path_factory):
     """(labelled extractions, their documents): 12 documents of two extractors' work."""
     folder = tmp_path_factory.mktemp("gold")
@@ -206,8 +212,8 @@ def test_figure5_needs_models_to_compare(model, pairs):
         invoke("evaluate", pairs, "--experiment", "figure5", "-s", model)
 
 
-def test_figure4_judges_each_document_once_at_every_size(model, gold, tmp_path):
-    """From both starts; the untrained scorer needs no labels."""
+def test_figure4_judges_each_document_once_at_every_size(reader, gold, tmp_path):
+    """From both starts; the silver scorer needs no labels, the other one does."""
     out = tmp_path / "out.json"
     result = invoke(
         "evaluate",
@@ -217,11 +223,11 @@ def test_figure4_judges_each_document_once_at_every_size(model, gold, tmp_path):
         "--experiment",
         "figure4",
         "--silver",
-        model,
+        reader,
         "--base",
-        model,
+        reader,
         "--sizes",
-        "0,12",
+        "0,16",
         "--folds",
         2,
         "--epochs",
@@ -234,31 +240,42 @@ def test_figure4_judges_each_document_once_at_every_size(model, gold, tmp_path):
     assert result.exit_code == 0
     written = json.loads(out.read_text())
     points = {(point["silver"], point["gold"]): point for point in written["results"]}
-    assert points.keys() == {(silver, size) for silver in (False, True) for size in (0, 12)}
+    assert points.keys() == {(True, 0), (True, 16), (False, 16)}
+    assert (written["trained"], written["base"]) == ("reader", reader)
+    assert written["absent"] == ["without silver, 0 labels: its base was never taught to read"]
     assert all(point["n"] == 48 for point in points.values())
-    assert points[True, 12]["trained_on"] == 12
-    assert points[True, 0]["f1"] == points[False, 0]["f1"]
+    assert points[True, 16]["trained_on"] == 16
     assert (tmp_path / "report" / "gold-figure4.png").exists()
 
 
-def test_figure4_refits_the_head_alone_where_asked(gold, tmp_path):
-    """The shipped scorer's head: with silver it can judge at once, without it needs labels."""
+def test_figure4_without_a_base_has_the_curve_with_silver(reader, gold, tmp_path):
+    """And says what is missing."""
     out = tmp_path / "out.json"
-    head = ("--head-only", "--sizes", "0,24", "--folds", 2, "--json", out)
+    figure = ("--experiment", "figure4", "--silver", reader, "--sizes", "0", "--folds", 2)
+    invoke("evaluate", gold[0], "-d", gold[1], *figure, "--json", out)
+    written = json.loads(out.read_text())
+    assert [(point["silver"], point["gold"]) for point in written["results"]] == [(True, 0)]
+    assert "name the folder of a base" in written["absent"][0]
+
+
+def test_figure4_refits_the_head_alone_where_asked(reader, gold, tmp_path):
+    """With silver it can judge at once, without it needs labels."""
+    out = tmp_path / "out.json"
+    head = ("--silver", reader, "--head-only", "--sizes", "0,24", "--folds", 2, "--json", out)
     result = invoke("evaluate", gold[0], "-d", gold[1], "--experiment", "figure4", *head)
     assert result.exit_code == 0
     written = json.loads(out.read_text())
     points = {(point["silver"], point["gold"]): point for point in written["results"]}
     assert points.keys() == {(True, 0), (True, 24), (False, 24)}
-    assert (written["trained"], written["base"]) == ("head", "the checks without an encoder")
+    assert (written["trained"], written["base"]) == ("head", "the comparators without a reader")
     assert written["absent"] == [
-        "without silver, 0 labels: nothing says how much each check counts"
+        "without silver, 0 labels: nothing says how much each comparison counts"
     ]
 
 
 def test_figure4_refits_no_head_that_is_not_there(model, pairs):
     """An encoder alone has none."""
-    with pytest.raises(ValueError, match="without a head"):
+    with pytest.raises(ValueError, match="cross-encoder"):
         invoke("evaluate", pairs, "--experiment", "figure4", "--silver", model, "--head-only")
 
 
@@ -270,7 +287,7 @@ def test_figure4_refits_no_head_that_is_not_there(model, pairs):
         (["--folds", "40"], "30 documents for 40 folds"),
     ],
 )
-def test_figure4_refuses_what_it_cannot_split(model, pairs, arguments, message):
+def test_figure4_refuses_what_it_cannot_split(reader, pairs, arguments, message):
     """In one line."""
     with pytest.raises((ValueError, OperatorError), match=message):
         invoke(
@@ -279,9 +296,7 @@ def test_figure4_refuses_what_it_cannot_split(model, pairs, arguments, message):
             "--experiment",
             "figure4",
             "--silver",
-            model,
-            "--base",
-            model,
+            reader,
             *arguments,
         )
 
@@ -337,7 +352,7 @@ def test_calibrate_refuses_to_overwrite_and_to_guess(model, pairs, tmp_path):
         invoke("calibrate", pairs, "-s", model, "-o", tmp_path / "out", "--target", "recall")
 
 
-def test_train_writes_a_scorer_that_loads(model, gold, pairs, tmp_path):
+def test_train_writes_a_scorer_that_loads(reader, gold, pairs, tmp_path):
     """Silver pairs, then gold extractions: weights, thresholds and a model card."""
     folder = tmp_path / "trained"
     result = invoke(
@@ -350,13 +365,13 @@ def test_train_writes_a_scorer_that_loads(model, gold, pairs, tmp_path):
         "--silver",
         pairs,
         "--base",
-        model,
+        reader,
         "--epochs",
         0.3,
         "--gold-epochs",
         0.5,
-        "--rank",
-        2,
+        "--rehearsal",
+        0,
         "--name",
         "mine",
         "--source",
