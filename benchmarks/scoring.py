@@ -1,8 +1,8 @@
-"""Pairs per second: ours, `CrossEncoder.predict`, one by one, padded to 512; bare and streamed.
+"""Pairs per second of a scorer: in batches, one by one, and streamed.
 
     python benchmarks/scoring.py --extractions ../shared/data/tribunal/extractions.jsonl.gz
 
-All ways score the same pairs with the same weights, in turns, and the best of the rounds counts,
+All ways score the same pairs, in turns, and the best of the rounds counts,
 by the wall and by the process's CPU clock (what one core does alone), so that what else runs on
 the machine hurts all alike. Without ``--extractions`` the pairs are made up. On a machine with a
 GPU the same is measured there, and for a randomly initialised model of DeBERTa-v3-base's size;
@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,25 +28,15 @@ import numpy as np
 import torch
 from rich.console import Console
 from rich.table import Table
-from scoring_cases import (
-    as_aligned,
-    labelled_pairs,
-    made_up_pairs,
-    save_merged,
-    save_random_deberta,
-)
-from sentence_transformers import CrossEncoder
+from scoring_cases import as_aligned, labelled_pairs, made_up_pairs, save_random_deberta
 from sklearn.metrics import roc_auc_score
 from stream import fresh_topics, score, stack_settings
 
 from scoring_worker import Pair, load_scorer
 from scoring_worker.encoders.devices import use_threads
-from scoring_worker.encoders.quantised import has_int8
 from streams.demo.embedded import embedded_stack
 
-CPU_BATCH, GPU_BATCH = 32, 512  # CrossEncoder's own default, and what keeps a GPU busy
 ONE_BY_ONE = 50
-PADDED_TO_512 = {"cpu": 8, "cuda": 512}
 STREAMED = 2_000
 
 Scores = np.ndarray[Any, np.dtype[np.float64]]
@@ -111,10 +102,8 @@ def _all_rates(
 ) -> Any:
     """Every machine part's name with its rates, one after the other."""
     for device in ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",):
-        with tempfile.TemporaryDirectory() as folder:
-            merged = save_merged(arguments.scorer, Path(folder) / "merged")
-            ways = _ways(arguments.scorer, merged, pairs, device)
-            yield device, _measured(ways, supported, arguments.rounds) | _size(merged, pairs)
+        ways = _ways(arguments.scorer, pairs, device)
+        yield device, _measured(ways, supported, arguments.rounds)
     if not (torch.cuda.is_available() or arguments.try_gpu_part):
         return
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -126,75 +115,32 @@ def _all_rates(
     with tempfile.TemporaryDirectory() as folder:
         model = save_random_deberta(Path(folder), tiny=arguments.try_gpu_part)
         size = "tiny DeBERTa" if arguments.try_gpu_part else "DeBERTa-v3-base size"
-        rates = _measured(_ways(None, model, many, device), None, arguments.rounds)
-        yield f"{device}, {size}", rates | _size(model, many)
-
-
-def _size(model: Path, pairs: Sequence[Pair]) -> dict[str, float]:
-    """Tokens of a pair on average, special ones included."""
-    peer = CrossEncoder(str(model), device="cpu").tokenizer
-    encoded = peer([p.premise for p in pairs], [p.hypothesis for p in pairs])["input_ids"]
-    return {"tokens_per_pair": round(statistics.mean(map(len, encoded)), 1)}
-
-
-def _ways(scorer: str | None, model: Path, pairs: list[Pair], device: Any) -> dict[str, Way]:
-    """The whole ``scorer`` with its checks, its encoder ``model`` alone, and the others on it."""
-    texts = [(pair.premise, pair.hypothesis) for pair in pairs]
-    peer = CrossEncoder(str(model), device=device, max_length=512)
-    batch = CPU_BATCH if device == "cpu" else GPU_BATCH
-    few, single = pairs[: PADDED_TO_512[device]], texts[:ONE_BY_ONE]
-    made: dict[str, Way] = {}
-    if scorer is not None:
-        whole: Any = load_scorer(scorer, device=device)
-        made["ours, as it ships"] = Way(
-            len(pairs),
-            lambda: whole.assess(pairs),
-            lambda: np.array([one.score for one in whole.assess(pairs)]),
+        yield (
+            f"{device}, {size}",
+            _measured(_ways(str(model), many, device), None, arguments.rounds),
         )
-    for precision in _precisions(scorer, device):
-        bare: Any = load_scorer(model, device=device, precision=precision)
-        made[f"our encoder, {bare.encoder.placement.precision}"] = _bare(bare.encoder, texts)
-    entailment = bare.manifest.labels
-    return made | {
-        "CrossEncoder.predict": Way(
-            len(pairs),
-            lambda: peer.predict(texts, batch_size=batch),
-            lambda: _probabilities(peer, texts, entailment),
-        ),
-        "one by one": Way(len(single), lambda: [peer.predict([one]) for one in single]),
-        "padded to 512": Way(len(few), lambda: _padded(peer, few)),
-    }
 
 
-def _precisions(scorer: str | None, device: str) -> tuple[Any, ...]:
-    return ("fp32", "int8") if scorer and device == "cpu" and has_int8() else ("auto",)
+def _ways(scorer: str, pairs: list[Pair], device: Any) -> dict[str, Way]:
+    """The ``scorer`` in batches, in every precision that it has there, and one pair at a time."""
+    made: dict[str, Way] = {}
+    for precision in _precisions(device):
+        whole: Any = load_scorer(scorer, device=device, precision=precision)
+        name = "as it ships" if precision == "auto" else precision
+        made[name] = Way(len(pairs), partial(whole.assess, pairs), partial(_scores, whole, pairs))
+    alone: Any = load_scorer(scorer, device=device)
+    few = pairs[:ONE_BY_ONE]
+    made["one by one"] = Way(len(few), lambda: [alone.assess([pair]) for pair in few])
+    return made
 
 
-def _bare(encoder: Any, texts: Sequence[tuple[str, str]]) -> Way:
-    def scores() -> Scores:
-        return encoder.probabilities(*zip(*texts, strict=True))  # type: ignore[no-any-return]
-
-    return Way(len(texts), scores, scores)
+def _precisions(device: str) -> tuple[Any, ...]:
+    return ("auto", "fp32") if device == "cpu" else ("auto",)
 
 
-def _probabilities(peer: Any, texts: Sequence[tuple[str, str]], entailment: int) -> Scores:
-    raw = peer.predict(texts, activation_fn=torch.nn.Identity(), convert_to_tensor=True).double()
-    found = torch.sigmoid(raw) if raw.dim() == 1 else raw.softmax(-1)[:, entailment]
-    return found.cpu().numpy()  # type: ignore[no-any-return]
-
-
-def _padded(peer: Any, pairs: Sequence[Pair]) -> None:
-    """Every pair padded to the model's maximum, as some published code does."""
-    encoded = peer.tokenizer(
-        [pair.premise for pair in pairs],
-        [pair.hypothesis for pair in pairs],
-        padding="max_length",
-        max_length=512,
-        truncation=True,
-        return_tensors="pt",
-    ).to(peer.model.device)
-    with torch.inference_mode():
-        peer.model(**encoded).logits.cpu()
+def _scores(scorer: Any, pairs: Sequence[Pair]) -> Scores:
+    """Of every pair; 0 of one that could not be judged, as nothing accepts it."""
+    return np.array([one.score or 0.0 for one in scorer.assess(pairs)])
 
 
 def _measured(ways: dict[str, Way], supported: list[int] | None, rounds: int) -> dict[str, Any]:
@@ -207,22 +153,15 @@ def _measured(ways: dict[str, Way], supported: list[int] | None, rounds: int) ->
             way.run()
             wall[name] = max(wall[name], way.pairs / (time.perf_counter() - started))
             cpu[name] = max(cpu[name], way.pairs / (time.process_time() - spent))
-    theirs = scores["CrossEncoder.predict"]
     auroc = {}
     if supported and len(set(supported)) == 2:
         auroc = {name: float(roc_auc_score(supported, one)) for name, one in scores.items()}
-    ours = next(iter(ways))
+    shipped = next(iter(scores.values()))
     return {
         "pairs_per_second": {name: round(rate, 1) for name, rate in wall.items()},
         "pairs_per_cpu_second": {name: round(rate, 1) for name, rate in cpu.items()},
         "auroc": {name: round(share, 4) for name, share in auroc.items()},
-        "largest_difference": {
-            name: float(np.abs(one - theirs).max())
-            for name, one in scores.items()
-            if name.startswith("our encoder")
-        },
-        "times_cross_encoder": round(wall[ours] / wall["CrossEncoder.predict"], 2),
-        "times_cross_encoder_by_cpu": round(cpu[ours] / cpu["CrossEncoder.predict"], 2),
+        "largest_difference": max(float(np.abs(one - shipped).max()) for one in scores.values()),
     }
 
 

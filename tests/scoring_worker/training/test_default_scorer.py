@@ -1,0 +1,123 @@
+"""The command that builds the scorer that ships, on corpora of a few lines and a tiny base."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from itertools import islice
+
+import pytest
+
+from scoring_worker.corruption import synthetic_documents
+from scoring_worker.loading import load_scorer
+from scoring_worker.manifest import ScorerManifest
+from scoring_worker.training import default_scorer
+from scoring_worker.training.default_scorer import Steps, build, slot_pairs
+from scoring_worker.training.reading import corpora
+from tests.scoring_worker import tiny
+
+FAMILIES = {"one": ("alpha",), "two": ("beta",)}
+
+
+def write(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
+
+
+def slots(name, count):
+    """A right and a wrong year of every passage."""
+    rng = random.Random(name)
+    for at in range(count):
+        signed, ended = rng.sample(range(1990, 2020), 2)
+        common = {
+            "premise": f"{name} no. {at}: signed {signed}, ended {ended}",
+            "type": "Signed",
+            "source": name,
+            "group": f"{name}-{at}",
+            "lang": "en",
+            "slot": "signed",
+        }
+        yield {**common, "value": str(signed), "label": 1, "kind": "pos"}
+        yield {**common, "value": str(ended), "label": 0, "kind": "other"}
+
+
+@pytest.fixture
+def steps(tmp_path, monkeypatch):
+    """A folder with a base, data, and the recipe's numbers made small."""
+    data, folder = tmp_path / "data", tmp_path / "folder"
+    for (name,) in FAMILIES.values():
+        write(data / "general/slots" / f"{name}.jsonl.gz", slots(name, 60))
+    text = "Present: Justice Ann Lee\nThe appeal is dismissed."
+    entity = {"type": "JUDGE", "start": 17, "end": 24}
+    for name in ("cuad", "inlegal_ner"):
+        rows = [{"id": f"{name}{at}", "text": text, "entities": [entity]} for at in range(9)]
+        write(data / "legal" / f"{name}.jsonl.gz", rows)
+    claims = [
+        {"premise": f"{at} dogs run", "hypothesis": said, "label": label, "source": "SNLI"}
+        for at in range(30)
+        for said, label in (("dogs run", "entailment"), ("a cat sleeps", "neutral"))
+    ]
+    for part in ("train", "dev"):
+        write(data / "nli" / f"{part}.jsonl.gz", claims)
+    model = tiny.reader().encoder
+    model.save_pretrained(folder / "base")
+    tiny.tokenizer(tiny.READER_LENGTH).save_pretrained(folder / "base")
+    few = {name: 40 for names in FAMILIES.values() for name in names}
+    for module in (default_scorer, corpora):
+        monkeypatch.setattr(module, "FAMILIES", FAMILIES)
+        monkeypatch.setattr(module, "PERMISSIVE", few)
+        monkeypatch.setattr(
+            module, "synthetic_documents", lambda _, seed: islice(synthetic_documents(6, seed), 6)
+        )
+    monkeypatch.setattr(corpora, "NLI_CLAIMS", 40)
+    monkeypatch.setattr(corpora, "DOCUMENT_QUESTIONS", 60)
+    monkeypatch.setattr(default_scorer, "DOCUMENT_PAIRS", 40)
+    return Steps(data, folder)
+
+
+def test_one_command_builds_the_scorer_that_ships(steps, monkeypatch):
+    trained, opinions = [], []
+    train_reader, family_opinions = default_scorer.train_reader, default_scorer._family_opinions
+
+    def counted(*arguments, **options):
+        trained.append((arguments[2].name, options["without"], options["share"]))
+        return train_reader(*arguments, **options)
+
+    def stopping(of, reader, family, names):
+        opinions.append(family)
+        if opinions == ["one", "two"]:
+            raise KeyboardInterrupt
+        return family_opinions(of, reader, family, names)
+
+    monkeypatch.setattr(default_scorer, "train_reader", counted)
+    monkeypatch.setattr(default_scorer, "_family_opinions", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        build(steps)
+    manifest = build(steps)
+    assert trained == [
+        ("reader", (), 0.8),
+        ("fold-one", ("alpha",), 0.14),
+        ("fold-two", ("beta",), 0.14),
+    ], "what was done is not done again"
+    out = steps.folder / "default"
+    assert manifest == ScorerManifest.load(out)
+    assert (manifest.name, manifest.base, manifest.precision) == ("default", None, "int8")
+    assert manifest.metrics["sources left out"]["n"] > 200
+    card = (out / "MODEL_CARD.md").read_text("utf-8")
+    assert "multilingual-e5-small" in card
+    assert "| alpha | 120 |" in card
+    (assessment,) = load_scorer(out, device="cpu").assess([tiny.pair()])
+    assert assessment.failure is None
+
+
+def test_rows_of_a_passage_stay_together(steps):
+    pairs = slot_pairs(steps.data, "alpha", 21)
+    assert len(pairs) == 22
+    assert [pair.label for pair in pairs] == [1, 0] * 11
+    assert pairs == slot_pairs(steps.data, "alpha", 21)
+
+
+def test_without_a_base_it_says_what_to_give(tmp_path):
+    with pytest.raises(ValueError, match="--base-file"):
+        build(Steps(tmp_path, tmp_path / "folder"))
