@@ -14,10 +14,10 @@ from scoring_worker.encoders.devices import place
 from scoring_worker.encoders.reader import Reader
 from scoring_worker.encoders.reader_model import ReaderModel
 from scoring_worker.evaluation.splits import split_by_group
-from scoring_worker.judging.opinion import READ_FEATURES
-from scoring_worker.judging.stack import Stack
 from scoring_worker.loading import open_reader
 from scoring_worker.manifest import MANIFEST_NAME, ModelError, ScorerManifest, Thresholds
+from scoring_worker.opinions.opinion import READ_FEATURES
+from scoring_worker.opinions.stack import Stack
 from scoring_worker.scorer import Scorer
 from scoring_worker.scorers.default import DefaultScorer
 from scoring_worker.training.base import starting_point, training_tokenizer

@@ -18,8 +18,8 @@ from scoring_worker.encoders.reader_model import (
     reader_base_digest,
     trainable,
 )
-from scoring_worker.judging.stack import Stack
 from scoring_worker.manifest import PACKAGED_BASE, ModelError, ScorerManifest
+from scoring_worker.opinions.stack import Stack
 
 
 @dataclass(frozen=True, slots=True)

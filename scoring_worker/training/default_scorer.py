@@ -32,9 +32,9 @@ from scoring_worker.encoders.reader_model import (
     save_reader,
 )
 from scoring_worker.evaluation.metrics import at_threshold
-from scoring_worker.judging.opinion import SHAPES, Opinion
-from scoring_worker.judging.stack import ShapeWeights, Stack
 from scoring_worker.manifest import MANIFEST_NAME, ScorerManifest, Thresholds
+from scoring_worker.opinions.opinion import SHAPES, Opinion
+from scoring_worker.opinions.stack import ShapeWeights, Stack
 from scoring_worker.scorers.default import DefaultScorer
 from scoring_worker.thresholds import Target, fit_threshold
 

@@ -22,9 +22,9 @@ from scoring_worker.corruption import LabelledPair
 from scoring_worker.encoders.reader_model import save_reader
 from scoring_worker.evaluation.metrics import at_threshold
 from scoring_worker.evaluation.splits import split_by_group
-from scoring_worker.judging.stack import Stack
 from scoring_worker.loading import open_reader
 from scoring_worker.manifest import MANIFEST_NAME, ModelError, ScorerManifest, Thresholds
+from scoring_worker.opinions.stack import Stack
 from scoring_worker.scorers.default import DefaultScorer
 from scoring_worker.thresholds import MIN_PER_CLASS, Target, fit_thresholds
 

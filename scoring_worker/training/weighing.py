@@ -10,8 +10,8 @@ import structlog
 from numpy.typing import NDArray
 
 from scoring_worker.corruption import LabelledPair
-from scoring_worker.judging.opinion import Opinion
-from scoring_worker.judging.stack import Stack
+from scoring_worker.opinions.opinion import Opinion
+from scoring_worker.opinions.stack import Stack
 from scoring_worker.scorers.default import DefaultScorer
 
 from .stacking import LabelledOpinion, StackSettings, fit_stack, stack_scores

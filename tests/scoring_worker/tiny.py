@@ -22,9 +22,9 @@ from scoring_worker.encoders.reader_model import (
     save_base,
     save_reader,
 )
-from scoring_worker.judging.opinion import SHAPES
-from scoring_worker.judging.stack import ShapeWeights, Stack
 from scoring_worker.manifest import ScorerManifest
+from scoring_worker.opinions.opinion import SHAPES
+from scoring_worker.opinions.stack import ShapeWeights, Stack
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789.,:;-/'\"()[]"
 NLI_LABELS = {0: "contradiction", 1: "entailment", 2: "neutral"}

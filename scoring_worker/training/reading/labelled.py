@@ -1,6 +1,6 @@
 """Labelled pairs as questions: what reviewers and graders decided, as the reader is taught.
 
-A pair is asked what the scorer asks of it (`scoring_worker.judging.asking`): which words answer
+A pair is asked what the scorer asks of it (`scoring_worker.opinions.asking`): which words answer
 its type, where the comparators find the value in the passage, and whether "Type: Value" follows.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from schemas import CLAIM_TYPE
 from schemas.hypothesis import render_value
 from scoring_worker.corruption import LabelledPair
-from scoring_worker.judging.asking import Part, parts_of
+from scoring_worker.opinions.asking import Part, parts_of
 
 from .questions import Place, ReadingQuestion, places_of
 

@@ -14,10 +14,10 @@ import torch
 from scoring_worker import Pair, loading
 from scoring_worker.corruption import LabelledPair
 from scoring_worker.evaluation.splits import split_by_group
-from scoring_worker.judging.opinion import Opinion
-from scoring_worker.judging.stack import Stack
 from scoring_worker.loading import load_scorer
 from scoring_worker.manifest import ModelError, ScorerManifest
+from scoring_worker.opinions.opinion import Opinion
+from scoring_worker.opinions.stack import Stack
 from scoring_worker.thresholds import Target
 from scoring_worker.training import (
     Recipe,
