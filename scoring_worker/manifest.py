@@ -82,9 +82,9 @@ class ScorerManifest(Contract):
     ``base`` is where the rest of the weights lies: "default", a hub id, or a path relative to the
     folder; None where the folder itself holds all of them. ``labels`` is the index of the
     entailment logit; for a model with a single logit it is 0 and the score is its sigmoid.
-    ``base_digest`` pins the base weights, so that ``revision`` covers them too. ``precision`` is what calibration and
-    thresholds were fitted on, and what a CPU uses unless told otherwise. ``stack`` belongs to
-    `scoring_worker.scorers.default`.
+    ``base_digest`` pins the base weights, so that ``revision`` covers them too. ``precision`` is
+    what calibration and thresholds were fitted on, and what a CPU uses unless told otherwise.
+    ``stack`` belongs to `scoring_worker.scorers.default`.
     """
 
     version: Literal[1] = 1
