@@ -95,7 +95,7 @@ class PackedTrunk:
         Raises:
             ModelError: this CPU has no int8 kernels.
         """
-        self._layers = [layer.mapped(Recorder) for layer in self._layers]
+        self._layers = [layer.mapped(_recorded) for layer in self._layers]
         for tile in typical:
             self.hidden(tile)
         self._layers = [layer.mapped(_quantised) for layer in self._layers]
@@ -213,6 +213,11 @@ def _joined(*linears: torch.nn.Linear) -> torch.nn.Linear:
     joined.weight.data = torch.cat([one.weight.detach() for one in linears])
     joined.bias.data = torch.cat([one.bias.detach() for one in linears])
     return joined
+
+
+def _recorded(affine: Affine) -> Affine:
+    """The layer with a memory of its inputs, in which activations and norms have no part."""
+    return Recorder(affine) if isinstance(affine, torch.nn.Linear) else affine
 
 
 def _quantised(affine: Affine) -> Affine:

@@ -131,8 +131,10 @@ class Reader:
     def _packed(self, tile: Sequence[Piece]) -> Iterator[Tensor]:
         assert self._trunk is not None  # noqa: S101 (for the type checker; `_compute` knows)
         logits = self._model.heads(self._trunk.hidden(tile))
-        sizes = [len(piece) for piece in tile]
-        yield from logits[: sum(sizes)].split(sizes)
+        start = 0
+        for piece in tile:
+            yield logits[start : start + len(piece)]
+            start += len(piece)
 
     def _padded(self, tile: Sequence[Piece]) -> Iterator[Tensor]:
         inputs = laid_out(tile, self._pad, types=bool(any(tile[0].type_ids)))

@@ -46,6 +46,10 @@ class BlockWords(nn.Module):
     Only the rows that are asked for become floats.
     """
 
+    nibbles: Tensor
+    scales: Tensor
+    like: Tensor
+
     def __init__(self, nibbles: Tensor, scales: Tensor) -> None:
         super().__init__()
         self.register_buffer("nibbles", nibbles, persistent=False)
@@ -56,12 +60,11 @@ class BlockWords(nn.Module):
     @property
     def weight(self) -> Tensor:
         """Stands for the table where transformers asks for its device and type."""
-        like: Tensor = self.like
-        return like
+        return self.like
 
     def forward(self, ids: Tensor) -> Tensor:
         """Embeddings [..., width] of word ids, in the model's precision."""
-        packed = self.nibbles[ids].unflatten(-1, (-1, _BLOCK // 2))
+        packed = self.nibbles[ids].reshape(*ids.shape, -1, _BLOCK // 2)
         whole = torch.cat([packed & 15, packed >> 4], dim=-1).to(torch.float32) - 8
         scales = self.scales[ids].view(torch.float16).float().unsqueeze(-1)
         return (whole * scales).flatten(-2).to(self.like.dtype)
@@ -77,7 +80,7 @@ def blocks_of(weight: Tensor) -> tuple[Tensor, Tensor]:
     """
     if weight.shape[1] % _BLOCK:
         raise ModelError(f"a width of {weight.shape[1]} is no multiple of {_BLOCK}")
-    blocks = weight.float().unflatten(-1, (-1, _BLOCK))
+    blocks = weight.float().reshape(len(weight), -1, _BLOCK)
     least, most = blocks.amin(-1), blocks.amax(-1)
     scales = (torch.where(most > -least, most, least) / -8).half()
     divisors = scales.float().unsqueeze(-1)
@@ -174,7 +177,8 @@ def _assembled(
     config: Any, state: Mapping[str, Tensor], words: Mapping[str, Tensor]
 ) -> ReaderModel:
     vocabulary, config.vocab_size = config.vocab_size, 2  # the table is put in below
-    encoder = AutoModel.from_config(config, add_pooling_layer=False)
+    make: Any = AutoModel.from_config  # transformers types it by half
+    encoder = make(config, add_pooling_layer=False)
     config.vocab_size = vocabulary
     model = ReaderModel(encoder)
     if len(words["nibbles"]) != vocabulary or len(words["scales"]) != vocabulary:
@@ -189,6 +193,7 @@ def trainable(model: ReaderModel) -> ReaderModel:
     blocks = model.encoder.get_input_embeddings()
     if isinstance(blocks, BlockWords):
         every = torch.arange(len(blocks.scales))
-        table = nn.Embedding.from_pretrained(blocks(every), freeze=True, padding_idx=None)
+        words = blocks(every)
+        table = nn.Embedding(len(words), words.shape[1], _weight=words, _freeze=True)
         model.encoder.set_input_embeddings(table)
     return model

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerFast
@@ -107,4 +108,6 @@ def training_tokenizer(words: Path) -> PreTrainedTokenizerFast:
         made = Tokenizer.from_file(str(words / "tokenizer.json"))
     except Exception as error:  # the library raises Exception itself
         raise ModelError(f"{words}: cannot read its tokenizer.json") from error
-    return PreTrainedTokenizerFast(tokenizer_object=made)
+    wrapped: Any = PreTrainedTokenizerFast  # transformers types it by half
+    tokenizer: PreTrainedTokenizerFast = wrapped(tokenizer_object=made)
+    return tokenizer

@@ -87,7 +87,7 @@ def fit(
             loss = reading_loss(model(**read), batch)
         if not torch.isfinite(loss):
             raise ValueError(f"the loss is not finite at step {number}: lower the learning rate")
-        loss.backward()
+        torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(trained, 1.0)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)

@@ -37,10 +37,6 @@ def claim(value):
     return Pair(f"a passage that says {value}", value, "Claim", value)
 
 
-def date(premise, year):
-    return Pair(premise, f"Hearing Date: May 4, {year}", "Hearing Date", {"yyyy": year, "mm": 5})
-
-
 @pytest.fixture
 def parts():
     encoder = Fixed({"high": 0.95, "low": 0.02, "middle": 0.5, "failed": None}, name="encoder")
@@ -58,7 +54,7 @@ def test_only_uncertain_pairs_reach_the_llm(parts):
     assert answers[3].failure == "scorer_failed"
     assert {answer.scorer for answer in answers} == {"cascade"}
     assert {answer.revision for answer in answers} == {cascade.revision}
-    assert cascade.savings == Savings(pairs=4, by_checks=0, by_encoder=3, by_llm=1)
+    assert cascade.savings == Savings(pairs=4, by_first=3, by_llm=1)
     assert cascade.savings.share == 0.75
 
 
@@ -68,17 +64,6 @@ def test_the_trail_names_every_step(parts):
     assert [step.scorer for step in answer.trail] == ["encoder", "llm"]
     assert answer.trail[1].usage.cost_usd == 0.1
     assert [finding.code for finding in answer.findings] == ["seen_by_encoder", "seen_by_llm"]
-
-
-def test_a_decisive_check_saves_even_the_encoder(parts):
-    """Another date in the passage settles it, and the finding says why."""
-    encoder, llm = parts
-    (answer,) = CascadeScorer(encoder, llm).assess([date("Date of hearing: May 4, 2014", 2013)])
-    assert encoder.asked == llm.asked == []
-    assert answer.score == 0.0
-    assert answer.score < answer.threshold
-    assert [finding.code for finding in answer.findings] == ["date_differs"]
-    assert answer.trail[0].scorer == "checks"
 
 
 def test_what_the_llm_cannot_grade_is_undetermined(parts):
