@@ -18,7 +18,7 @@ from streams.runtime.errors import OperatorError
 from streams.settings import settings
 
 if TYPE_CHECKING:
-    from scoring_worker.evaluation.promotion_test import Bounds, PromotionResult
+    from scoring_worker.evaluation.promotion_bounds import Bounds, PromotionResult
     from streams.release.promotion import Signature
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
@@ -62,7 +62,7 @@ def promote(
     Running workers take it over between two batches. Exits 1, with the reason, if it does not
     pass.
     """
-    from scoring_worker.evaluation.promotion_test import Bounds
+    from scoring_worker.evaluation.promotion_bounds import Bounds
 
     bounds = Bounds(
         max_recall_loss=max_recall_loss,

@@ -14,7 +14,7 @@ from schemas.hypothesis import hypothesis
 from scoring_worker import Pair, Scorer
 from scoring_worker.evaluation import Sources, read_dataset, read_documents
 from scoring_worker.evaluation.cases import LabelledCase, Lost
-from scoring_worker.evaluation.promotion_test import Bounds, PromotionResult, judge_candidate
+from scoring_worker.evaluation.promotion_bounds import Bounds, PromotionResult, judge_candidate
 from streams.configured import new_aligner
 from streams.labels.from_reviews import Label, labels, read_reviews, reviewed_cases
 from streams.offline.aligning import align_with

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from schemas import Document, Review
-from scoring_worker.evaluation.promotion_test import Bounds
+from scoring_worker.evaluation.promotion_bounds import Bounds
 from streams.kafka.admin import create_topics
 from streams.release import promotion
 from streams.release.promotion import Incumbent, Signature
