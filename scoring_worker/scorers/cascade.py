@@ -17,6 +17,7 @@ import structlog
 
 from schemas import Assessment, Finding, ScorerTrail, stable_id
 from scoring_worker.checks import examine, rules_digest
+from scoring_worker.learnt_from import said_by
 from scoring_worker.scorer import Pair, Scorer
 
 from .llm_grades import GraderMisconfigured
@@ -85,6 +86,7 @@ class CascadeScorer:
         self._band = band
         self._savings = Savings()
         self._lock = threading.Lock()
+        self.learnt_from = said_by(encoder)
         parts = (encoder.revision, llm.revision, rules_digest(), repr(band), *sorted(DECISIVE))
         self.revision = stable_id("cascade", *parts)[:16]
 

@@ -39,7 +39,7 @@ def promote(
     ] = True,
     reviews_since: Annotated[
         datetime | None,
-        typer.Option(help="Only reviews made from this time (UTC) on: leave out those it learnt."),
+        typer.Option(help="Only reviews made from this time (UTC) on."),
     ] = None,
     max_recall_loss: Annotated[
         float, typer.Option(help="By how much recall of unsupported may fall.", min=0, max=1)
@@ -59,6 +59,7 @@ def promote(
 ) -> None:
     """Make a scorer live, if it beats the live one on the gold labels within the bounds.
 
+    Labels of documents that it learnt from do not count, and it has to say which those are.
     Running workers take it over between two batches. Exits 1, with the reason, if it does not
     pass.
     """
@@ -110,6 +111,8 @@ async def _promote(
     scorer = promotion.absolute(scorer)
     live, result = await promotion.hold_against(settings(), scorer, cases, bounds, load_scorer)
     Console().print(_table(result))
+    if result.learnt:
+        print_line(f"{result.learnt} labels left out: the candidate learnt from their documents")
     if not result.passed:
         missed = [bound.explanation for bound in result.bounds if not bound.passed]
         print_line(f"refused: {'; '.join(missed)}")
