@@ -26,6 +26,7 @@ from .encoders.weights import (
     load_tokenizer,
     longest_input,
 )
+from .learnt_from import LearntFrom
 from .manifest import MANIFEST_NAME, PACKAGED_BASE, ModelError, ScorerManifest
 from .packs.contract import Pack
 from .packs.registry import packs_named, packs_of_environment
@@ -82,7 +83,7 @@ def load_scorer(
         return load_hhem(place(device, precision), Path(name))
     if name == "nli":
         folder, manifest = open_manifest(NLI_HUB_ID)
-        manifest = manifest.model_copy(update={"name": "nli"})
+        manifest = manifest.model_copy(update={"name": "nli", "learnt_from": LearntFrom()})
     else:
         folder, manifest = open_manifest(name)
     return load_folder(folder, manifest, device=device, precision=precision, packs=active)

@@ -16,6 +16,8 @@ from pydantic import Field, JsonValue, ValidationError, model_validator
 
 from schemas.base import Contract, Probability
 
+from .learnt_from import LearntFrom
+
 MANIFEST_NAME = "scorer.json"
 REVISION_HEX_DIGITS = 16
 PACKAGED_BASE = "default"
@@ -84,7 +86,8 @@ class ScorerManifest(Contract):
     entailment logit; for a model with a single logit it is 0 and the score is its sigmoid.
     ``base_digest`` pins the base weights, so that ``revision`` covers them too. ``precision`` is
     what calibration and thresholds were fitted on, and what a CPU uses unless told otherwise.
-    ``stack`` belongs to `scoring_worker.scorers.default`.
+    ``stack`` belongs to `scoring_worker.scorers.default`. ``learnt_from`` tells the
+    documents that no test of this scorer may use; None where they are not known.
     """
 
     version: Literal[1] = 1
@@ -99,13 +102,17 @@ class ScorerManifest(Contract):
     thresholds: Thresholds = Thresholds()
     stack: JsonValue = None
     trained_on: tuple[str, ...] = ()
+    learnt_from: LearntFrom | None = None
     metrics: dict[str, JsonValue] = Field(default_factory=dict)
     files: dict[str, str] = Field(default_factory=dict)
 
     @property
     def revision(self) -> str:
         """Hex digits that change with every field, and through ``files`` with every file."""
-        canonical = orjson.dumps(self.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)
+        said = self.model_dump(mode="json")
+        if self.learnt_from is None:  # those that never said keep the revision they had
+            del said["learnt_from"]
+        canonical = orjson.dumps(said, option=orjson.OPT_SORT_KEYS)
         return hashlib.sha256(canonical).hexdigest()[:REVISION_HEX_DIGITS]
 
     @classmethod

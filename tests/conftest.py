@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 
 import pytest
+import structlog
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch: several tests run at once
 
@@ -25,3 +27,16 @@ def stack() -> Iterator[Stack]:
 def kafka(stack: Stack) -> Settings:
     """Settings for the shared servers, with topics of this test alone."""
     return stack.settings()
+
+
+@pytest.fixture(autouse=True)
+def logging_as_it_was() -> Iterator[None]:
+    """A command configures logging for its process, which here is that of all tests."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    before = structlog.get_config()
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    structlog.configure(**before)
+    structlog.contextvars.clear_contextvars()

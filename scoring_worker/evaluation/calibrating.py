@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from schemas.base import Contract
 from scoring_worker.calibration import CalibrationKind, apply, fit
 from scoring_worker.evaluation.intervals import Interval, bootstrap
+from scoring_worker.learnt_from import more_learnt
 from scoring_worker.loading import load_folder, open_manifest
 from scoring_worker.manifest import (
     MANIFEST_NAME,
@@ -121,7 +122,9 @@ def calibrate(
     _copy(folder, out)
     _plot(out / PLOT_NAME, manifest.name, labelled, held_out)
     figures = metrics.model_dump(mode="json", include={"n", "precision", "recall", "f1", "auroc"})
+    seen = [(c.group, pair.premise) for data in datasets for c in data.cases for pair in c.pairs]
     update = {
+        "learnt_from": more_learnt(manifest.learnt_from, seen),
         "calibration": calibration,
         "thresholds": thresholds,
         "metrics": {**manifest.metrics, "calibrated": {**figures, "target": str(target)}},

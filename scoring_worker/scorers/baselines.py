@@ -23,6 +23,7 @@ from scoring_worker.encoders.devices import Placement
 from scoring_worker.encoders.encoder import Encoder
 from scoring_worker.encoders.padded import PaddedForward
 from scoring_worker.encoders.weights import base_digest, base_folder, load_config, load_tokenizer
+from scoring_worker.learnt_from import LearntFrom
 from scoring_worker.manifest import ModelError, ScorerManifest
 
 from .encoder import EncoderScorer
@@ -53,6 +54,7 @@ def load_hhem(placement: Placement, folder: Path | None = None) -> EncoderScorer
     Raises:
         ModelError: something is missing or does not fit.
     """
+    as_published = folder is None
     folder = folder or base_folder(HHEM_HUB_ID, None)
     own = _json(folder / "config.json")
     local = folder / "foundation"
@@ -66,6 +68,7 @@ def load_hhem(placement: Placement, folder: Path | None = None) -> EncoderScorer
         base_digest=base_digest(folder),
         labels=_CONSISTENT,
         max_length=HHEM_MAX_TOKENS,
+        learnt_from=LearntFrom() if as_published else None,
     )
     encoder = Encoder(
         model,

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import structlog
 
 from schemas import Assessment, Finding, stable_id
+from scoring_worker.learnt_from import said_by
 from scoring_worker.scorer import Pair, Scorer
 
 from .llm_grades import GraderMisconfigured
@@ -66,6 +67,7 @@ class CascadeScorer:
         self._band = band
         self._savings = Savings()
         self._lock = threading.Lock()
+        self.learnt_from = said_by(first)
         parts = (first.revision, llm.revision, repr(band))
         self.revision = stable_id("cascade", *parts)[:16]
 

@@ -57,6 +57,7 @@ class DefaultScorer:
         self.manifest = manifest
         self.reader = reader
         self.name = manifest.name
+        self.learnt_from = manifest.learnt_from
         self.revision = f"{manifest.revision}{precision}-{comparison_digest(names)}"
         self._packs = tuple(packs)
         self._stack = Stack.of(manifest, names)

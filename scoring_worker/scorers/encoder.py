@@ -21,6 +21,7 @@ class EncoderScorer:
         self.manifest = manifest
         self.encoder = encoder
         self.name = manifest.name
+        self.learnt_from = manifest.learnt_from
         self.revision = encoder.revision_of(manifest)
 
     def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:

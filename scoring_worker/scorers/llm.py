@@ -17,6 +17,7 @@ from llm_calls.client import create_client
 from llm_calls.concurrency import AdaptiveLimit
 from llm_calls.errors import LLMUnavailable
 from schemas import Assessment, ScorerTrail, Usage, stable_id
+from scoring_worker.learnt_from import LearntFrom
 from scoring_worker.scorer import Pair
 
 from .llm_grades import Asking, GradeFailed, GraderMisconfigured
@@ -61,6 +62,7 @@ class LLMGrader:
     """A `Scorer` that asks an OpenAI-compatible endpoint about every pair."""
 
     name = "llm"
+    learnt_from = LearntFrom()  # of what is labelled here: nothing
 
     def __init__(self, settings: GraderSettings) -> None:
         self._settings = settings

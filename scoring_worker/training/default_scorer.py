@@ -32,6 +32,7 @@ from scoring_worker.encoders.reader_model import (
     save_reader,
 )
 from scoring_worker.evaluation.metrics import at_threshold
+from scoring_worker.learnt_from import LearntFrom
 from scoring_worker.manifest import MANIFEST_NAME, ScorerManifest, Thresholds
 from scoring_worker.opinions.opinion import SHAPES, Opinion
 from scoring_worker.opinions.stack import ShapeWeights, Stack
@@ -252,6 +253,7 @@ def _manifest(
         stack=stack.model_dump(mode="json"),
         thresholds=Thresholds(default=fitted.value),
         trained_on=SOURCES,
+        learnt_from=LearntFrom(),
         metrics=metrics,
     )
 

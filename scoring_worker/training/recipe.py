@@ -22,6 +22,7 @@ from scoring_worker.corruption import LabelledPair
 from scoring_worker.encoders.reader_model import save_reader
 from scoring_worker.evaluation.metrics import at_threshold
 from scoring_worker.evaluation.splits import split_by_group
+from scoring_worker.learnt_from import more_learnt
 from scoring_worker.loading import open_reader
 from scoring_worker.manifest import MANIFEST_NAME, ModelError, ScorerManifest, Thresholds
 from scoring_worker.opinions.stack import Stack
@@ -109,6 +110,9 @@ def train(
     else:
         _train_reader(start, split, folder, recipe)
     manifest = start.manifest_of(folder, recipe.name, labels.sources)
+    seen = [(p.group, p.premise) for p in (*labels.gold, *labels.silver, *labels.head)]
+    learnt = more_learnt(start.manifest.learnt_from, seen)
+    manifest = manifest.model_copy(update={"learnt_from": learnt})
     fitted = _fit_head(manifest, folder, start.stack, split, recipe)
     shutil.rmtree(folder / STAGES_FOLDER, ignore_errors=True)
     write_card(fitted, folder, recipe.target, counts=_counts(labels))

@@ -18,7 +18,7 @@ from streams.runtime.errors import OperatorError
 from streams.settings import settings
 
 if TYPE_CHECKING:
-    from scoring_worker.evaluation.promotion_test import Bounds, PromotionResult
+    from scoring_worker.evaluation.promotion_bounds import Bounds, PromotionResult
     from streams.release.promotion import Signature
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
@@ -39,7 +39,7 @@ def promote(
     ] = True,
     reviews_since: Annotated[
         datetime | None,
-        typer.Option(help="Only reviews made from this time (UTC) on: leave out those it learnt."),
+        typer.Option(help="Only reviews made from this time (UTC) on."),
     ] = None,
     max_recall_loss: Annotated[
         float, typer.Option(help="By how much recall of unsupported may fall.", min=0, max=1)
@@ -59,10 +59,11 @@ def promote(
 ) -> None:
     """Make a scorer live, if it beats the live one on the gold labels within the bounds.
 
+    Labels of documents that it learnt from do not count, and it has to say which those are.
     Running workers take it over between two batches. Exits 1, with the reason, if it does not
     pass.
     """
-    from scoring_worker.evaluation.promotion_test import Bounds
+    from scoring_worker.evaluation.promotion_bounds import Bounds
 
     bounds = Bounds(
         max_recall_loss=max_recall_loss,
@@ -110,6 +111,8 @@ async def _promote(
     scorer = promotion.absolute(scorer)
     live, result = await promotion.hold_against(settings(), scorer, cases, bounds, load_scorer)
     Console().print(_table(result))
+    if result.learnt:
+        print_line(f"{result.learnt} labels left out: the candidate learnt from their documents")
     if not result.passed:
         missed = [bound.explanation for bound in result.bounds if not bound.passed]
         print_line(f"refused: {'; '.join(missed)}")

@@ -14,7 +14,13 @@ from schemas.hypothesis import hypothesis
 from scoring_worker import Pair, Scorer
 from scoring_worker.evaluation import Sources, read_dataset, read_documents
 from scoring_worker.evaluation.cases import LabelledCase, Lost
-from scoring_worker.evaluation.promotion_test import Bounds, PromotionResult, judge_candidate
+from scoring_worker.evaluation.promotion_bounds import (
+    Bounds,
+    PromotionResult,
+    judge_candidate,
+    not_learnt,
+)
+from scoring_worker.learnt_from import said_by
 from streams.configured import new_aligner
 from streams.labels.from_reviews import Label, labels, read_reviews, reviewed_cases
 from streams.offline.aligning import align_with
@@ -96,7 +102,8 @@ async def hold_against(
     """Judge the candidate against whoever decides now.
 
     Raises:
-        ReleaseRefused: one of the two cannot be loaded, or they are the same.
+        ReleaseRefused: one of the two cannot be loaded, or they are the same; or the candidate
+            learnt from the documents of every case, or does not say from which it did.
     """
     live = await incumbent(settings)
     old = await asyncio.to_thread(load_released, load, live.name, live.revision)
@@ -219,7 +226,20 @@ def _compare(
 ) -> PromotionResult:
     if old.revision == new.revision:
         raise ReleaseRefused(f"revision {new.revision} is live already")
-    return judge_candidate(cases, old, new, bounds)
+    learnt = said_by(new)
+    if learnt is None:
+        raise ReleaseRefused(
+            f"the candidate {new.name!r} does not say which documents it learnt from, so nothing "
+            "shows that it is not tested on them; train or calibrate it again with this version"
+        )
+    fair = not_learnt(cases, learnt)
+    if not fair:
+        raise ReleaseRefused(
+            f"the candidate learnt from the documents of all {len(cases)} gold labels; a test "
+            "needs labels of other documents"
+        )
+    result = judge_candidate(fair, old, new, bounds)
+    return result.model_copy(update={"learnt": len(cases) - len(fair)})
 
 
 def _case(label: Label) -> LabelledCase:

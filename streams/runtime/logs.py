@@ -28,6 +28,14 @@ _TALKATIVE = {
 }
 
 
+class _Handler(logging.StreamHandler):  # type: ignore[type-arg]
+    """The standard one prints a line that it cannot write with the traceback of whatever error is
+    being handled, which may quote a document."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Lose the line."""
+
+
 def configure_command_logging(settings: Settings) -> None:
     """For commands that answer a person: warnings only, readable, and errors of connections are
     left to the command's own last line."""
@@ -55,7 +63,7 @@ def configure_logging(settings: Settings, **bound: str) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _Handler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,

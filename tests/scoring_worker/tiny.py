@@ -22,6 +22,7 @@ from scoring_worker.encoders.reader_model import (
     save_base,
     save_reader,
 )
+from scoring_worker.learnt_from import LearntFrom
 from scoring_worker.manifest import ScorerManifest
 from scoring_worker.opinions.opinion import SHAPES
 from scoring_worker.opinions.stack import ShapeWeights, Stack
@@ -136,6 +137,7 @@ def reader_scorer(folder: Path, *, seed: int = 0, name: str = "tiny") -> Path:
         max_length=READER_LENGTH,
         stack=STACK.model_dump(mode="json"),
         trained_on=("nothing",),
+        learnt_from=LearntFrom(),
     ).save(folder)
     return folder
 

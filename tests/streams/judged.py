@@ -20,6 +20,7 @@ from schemas import (
     judge,
 )
 from scoring_worker import Pair
+from scoring_worker.learnt_from import LearntFrom
 from streams.kafka.admin import create_topics
 from streams.kafka.clients import new_producer
 from streams.kafka.publisher import KafkaPublisher
@@ -27,6 +28,7 @@ from streams.kafka.records import Outgoing, Received, Record
 from streams.settings import Settings
 from streams.topics import Topic
 
+NOTHING = LearntFrom()
 SENTENCE = "The hearing took place on {value} in the small courtroom."
 
 
@@ -41,6 +43,7 @@ class FakeScorer:
     revision: str = "fake-1"
     stop: frozenset[str] = frozenset()
     fails: bool = False
+    learnt_from: LearntFrom | None = NOTHING
 
     def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:
         return [self._one(pair) for pair in pairs]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,6 +41,7 @@ from tests.scoring_worker import tiny
 
 STAGE = TuningSettings(epochs=1, batch_size=8, learning_rate=1e-3, rehearsal=0.1, rehearsal_least=4)
 RECIPE = Recipe(name="learnt", silver=STAGE, gold=STAGE)
+HEAD_ONLY = replace(RECIPE, head_only=True)
 READER = "reader.safetensors"
 
 
@@ -94,6 +96,27 @@ def test_the_manifest_and_card_say_what_it_rests_on(trained):
     assert manifest.metrics["validation"]["n"] > 0
     for said in ("# learnt", "ours (MIT)", "## Thresholds", "f1", "| gold | 60 |"):
         assert said in card
+
+
+def test_the_manifest_tells_every_document_it_learnt_from_and_those_of_its_base(
+    base, trained, tmp_path
+):
+    learnt = ScorerManifest.load(trained).learnt_from
+    assert all(learnt.knows(pair.group, [pair.premise]) for pair in pairs(60))
+    assert learnt.knows("another id", [pairs(1)[0].premise])
+    assert not learnt.knows("d10", ["another passage"])
+    other = [replace(pair, group="later") for pair in pairs(30, 2)]
+    again = train(trained, TrainingLabels(head=other, gold=other), tmp_path / "s", HEAD_ONLY)
+    assert again.learnt_from.knows("later")
+    assert again.learnt_from.knows("d1")
+
+
+def test_what_a_base_learnt_from_stays_unknown(base, tmp_path):
+    silent = tmp_path / "silent"
+    shutil.copytree(base, silent)
+    ScorerManifest.load(silent).model_copy(update={"learnt_from": None}).save(silent)
+    manifest = train(silent, TrainingLabels(gold=pairs(30)), tmp_path / "s", HEAD_ONLY)
+    assert manifest.learnt_from is None
 
 
 def test_training_changes_the_reader_and_leaves_the_words(base, trained):

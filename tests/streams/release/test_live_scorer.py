@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 
@@ -45,7 +45,7 @@ def shelf(*scorers: Scorer) -> Callable[[str], Scorer]:
     """A loader of these scorers by name."""
     by_name = {scorer.name: scorer for scorer in scorers}
 
-    def load(name: str) -> Scorer:
+    def load(name: str, *, packs: Sequence[str] = ()) -> Scorer:
         if name not in by_name:
             raise ValueError(f"no scorer {name!r}")
         return by_name[name]

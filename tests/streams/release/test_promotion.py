@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from schemas import Document, Review
-from scoring_worker.evaluation.promotion_test import Bounds
+from scoring_worker.evaluation.promotion_bounds import Bounds
+from scoring_worker.learnt_from import LearntFrom, more_learnt
 from streams.kafka.admin import create_topics
 from streams.release import promotion
 from streams.release.promotion import Incumbent, Signature
@@ -100,6 +102,34 @@ async def test_comparison_with_a_former_incumbent_is_void(kafka: Settings):
     await attempt(settings, "new")
     with pytest.raises(ReleaseRefused, match="meanwhile"):
         await promotion.promote(settings, live, result, "new", SIGNED)
+
+
+async def test_candidate_is_not_tested_on_what_it_learnt_from(kafka: Settings):
+    settings = await reviewed(kafka)
+    cases = await promotion.reviewed_gold(settings)
+    learnt = cases[0].group
+    seen = replace(NEW, learnt_from=more_learnt(LearntFrom(), [(learnt, "")]))
+    _, result = await promotion.hold_against(settings, "new", cases, BOUNDS, shelf(OLD, seen))
+    left = [case for case in cases if case.group != learnt]
+    assert result.supported + result.unsupported == len(left) < len(cases)
+    assert result.learnt == len(cases) - len(left)
+
+
+async def test_candidate_that_learnt_from_everything_is_refused(kafka: Settings):
+    settings = await reviewed(kafka)
+    cases = await promotion.reviewed_gold(settings)
+    passages = [("", pair.premise) for case in cases for pair in case.pairs]
+    seen = replace(NEW, learnt_from=more_learnt(LearntFrom(), passages))
+    with pytest.raises(ReleaseRefused, match="all 16 gold labels"):
+        await promotion.hold_against(settings, "new", cases, BOUNDS, shelf(OLD, seen))
+
+
+async def test_candidate_that_does_not_say_what_it_learnt_from_is_refused(kafka: Settings):
+    settings = await reviewed(kafka)
+    cases = await promotion.reviewed_gold(settings)
+    silent = replace(NEW, learnt_from=None)
+    with pytest.raises(ReleaseRefused, match="does not say which documents"):
+        await promotion.hold_against(settings, "new", cases, BOUNDS, shelf(OLD, silent))
 
 
 async def test_live_scorer_is_no_candidate(kafka: Settings):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from schemas import Assessment
 from scoring_worker import Pair
 from scoring_worker.evaluation.cases import LabelledCase, Lost
-from scoring_worker.evaluation.promotion_test import Bounds, PromotionResult, judge_candidate
+from scoring_worker.evaluation.promotion_bounds import Bounds, PromotionResult, judge_candidate
 
 BOUNDS = Bounds(min_labels=5)
 

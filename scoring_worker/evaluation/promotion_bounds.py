@@ -18,6 +18,7 @@ from schemas import Assessment
 from schemas.base import Contract, Probability
 from scoring_worker import Pair, Scorer
 from scoring_worker.evaluation.cases import LabelledCase
+from scoring_worker.learnt_from import LearntFrom
 
 RESAMPLES = 2_000
 SEED = 0
@@ -62,13 +63,15 @@ class Bound(Contract):
 
 
 class PromotionResult(Contract):
-    """The decision, with everything it rests on."""
+    """The decision, with everything it rests on. ``learnt`` cases were left out, since the
+    candidate has learnt from their documents."""
 
     supported: int
     unsupported: int
     incumbent: Quality
     candidate: Quality
     bounds: tuple[Bound, ...]
+    learnt: int = Field(default=0, ge=0)
 
     @property
     def passed(self) -> bool:
@@ -95,6 +98,15 @@ def judge_candidate(
             _gains_f1(truth, before, after, bounds),
         ),
     )
+
+
+def not_learnt(cases: Sequence[LabelledCase], learnt: LearntFrom) -> list[LabelledCase]:
+    """The cases of documents and passages that the candidate has not seen."""
+    return [
+        case
+        for case in cases
+        if not learnt.knows(case.group, (pair.premise for pair in case.pairs))
+    ]
 
 
 class _Judged:
