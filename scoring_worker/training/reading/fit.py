@@ -6,8 +6,10 @@ seed and its number alone, so a run that was stopped goes on as if it had not be
 
 from __future__ import annotations
 
+import json
 import os
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,6 +17,7 @@ from typing import Any
 
 import structlog
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -25,7 +28,7 @@ from .loss import reading_loss
 
 log = structlog.get_logger(__name__)
 
-CHECKPOINT = "checkpoint.pt"
+CHECKPOINT = "checkpoint.safetensors"
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 WEIGHTS = "reader.safetensors"
 
@@ -163,9 +166,15 @@ def _share(step: int, steps: int, settings: FitSettings) -> float:
 def _checkpoint(
     folder: Path, model: ReaderModel, optimizer: Any, run: dict[str, Any], step: int
 ) -> None:
-    state = {"model": _state(model), "optimizer": optimizer.state_dict(), "run": run}
+    """Everything that the next step needs, in safetensors: nothing is ever unpickled."""
+    state = optimizer.state_dict()
+    tensors = {f"model/{name}": tensor for name, tensor in _state(model).items()}
+    for parameter, own in state["state"].items():
+        tensors |= {f"optimizer/{parameter}/{name}": tensor for name, tensor in own.items()}
+    told = {"run": run, "step": step, "groups": state["param_groups"]}
     partial = folder / f"{CHECKPOINT}.partial"
-    torch.save({**state, "step": step}, partial)
+    cpu = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    save_file(cpu, partial, metadata={"told": json.dumps(told)})
     os.replace(partial, folder / CHECKPOINT)
 
 
@@ -173,10 +182,21 @@ def _resume(folder: Path, model: ReaderModel, optimizer: Any, run: dict[str, Any
     path = folder / CHECKPOINT
     if not path.exists():
         return 0
-    state = torch.load(path, weights_only=True)
-    if state["run"] != run:
+    with safe_open(path, framework="pt") as stored:
+        told = json.loads(stored.metadata()["told"])
+        tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118 (no dict)
+    if told["run"] != run:
         raise ValueError(f"{folder} holds the checkpoint of another run; choose another folder")
-    _take(model, state["model"])
-    optimizer.load_state_dict(state["optimizer"])
-    log.info("resumed", step=state["step"])
-    return int(state["step"])
+    weights: dict[str, torch.Tensor] = {}
+    moments: dict[int, dict[str, torch.Tensor]] = defaultdict(dict)
+    for name, tensor in tensors.items():
+        kind, _, rest = name.partition("/")
+        if kind == "model":
+            weights[rest] = tensor
+        else:
+            parameter, _, moment = rest.partition("/")
+            moments[int(parameter)][moment] = tensor
+    _take(model, weights)
+    optimizer.load_state_dict({"state": dict(moments), "param_groups": told["groups"]})
+    log.info("resumed", step=told["step"])
+    return int(told["step"])

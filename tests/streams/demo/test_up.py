@@ -16,8 +16,8 @@ import signal, sys, time
 from streams.demo.stack import sigterm_unwinds
 signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell without job control leaves it
 with sigterm_unwinds():
-    print("ready", flush=True)
     try:
+        print("ready", flush=True)
         time.sleep(60)
     except KeyboardInterrupt:
         sys.exit(7)
