@@ -332,10 +332,23 @@ def test_calibrate_writes_a_scorer_that_reaches_its_target(model, pairs, tmp_pat
     assert "Calibrated to recall>=0.9" in (out / "MODEL_CARD.md").read_text()
 
 
-def test_a_calibrated_default_shares_the_words_of_the_default(reader, pairs, tmp_path, monkeypatch):
+def test_a_calibrated_default_shares_the_words_of_the_default(reader, tmp_path, monkeypatch):
     """A hundred megabytes less in every scorer made from it."""
     monkeypatch.setattr(loading, "DEFAULT_MODEL", Path(reader))
-    invoke("calibrate", pairs, "-s", "default", "-o", tmp_path / "out", "--kind", "platt")
+    years = [
+        {
+            "premise": f"{at}: from {1990 + at} on",
+            "hypothesis": f"Start: {year}",
+            "entity_type": "Start",
+            "value": str(year),
+            "doc_id": f"d{at}",
+            "label": int(year < 2090),
+        }
+        for at in range(20)
+        for year in (1990 + at, 2090 + at)
+    ]
+    labels = write(tmp_path / "years.jsonl", years)
+    invoke("calibrate", labels, "-s", "default", "-o", tmp_path / "out", "--kind", "platt")
     assert ScorerManifest.load(tmp_path / "out").base == "default"
     assert not (tmp_path / "out" / "words.safetensors").exists()
     (assessment,) = load_scorer(tmp_path / "out").assess([tiny.pair()])
