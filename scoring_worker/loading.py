@@ -244,11 +244,11 @@ def _load_cascade(
 ) -> Scorer:
     from .scorers.cascade import CascadeScorer  # noqa: PLC0415 (brings the grader with it)
 
-    judge = load_scorer(
+    encoder = load_scorer(
         "default",
         device=device,
         precision=precision,
         threads=threads,
         packs=[pack.name for pack in packs],
     )
-    return CascadeScorer(judge, _load_grader(grader))
+    return CascadeScorer(encoder, _load_grader(grader))

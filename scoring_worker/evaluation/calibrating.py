@@ -128,6 +128,7 @@ def calibrate(
     figures = metrics.model_dump(mode="json", include={"n", "precision", "recall", "f1", "auroc"})
     seen = [(c.group, pair.premise) for data in datasets for c in data.cases for pair in c.pairs]
     update = {
+        "base": PACKAGED_BASE if shared else manifest.base,
         "learnt_from": more_learnt(manifest.learnt_from, seen),
         "calibration": calibration,
         "thresholds": thresholds,

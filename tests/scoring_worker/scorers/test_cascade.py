@@ -1,14 +1,12 @@
-"""The cascade: cheap decisions first, an LLM only where the judge is uncertain."""
+"""The cascade: cheap decisions first, an LLM only where the encoder is uncertain."""
 
 from __future__ import annotations
 
 import pytest
 
 from schemas import Assessment, Finding, ScorerTrail, Usage
-from scoring_worker.loading import load_scorer
 from scoring_worker.scorer import Pair
 from scoring_worker.scorers.cascade import CascadeScorer, Savings
-from tests.scoring_worker import tiny
 
 
 class Fixed:
@@ -41,15 +39,15 @@ def claim(value):
 
 @pytest.fixture
 def parts():
-    judge = Fixed({"high": 0.95, "low": 0.02, "middle": 0.5, "failed": None}, name="judge")
+    encoder = Fixed({"high": 0.95, "low": 0.02, "middle": 0.5, "failed": None}, name="encoder")
     llm = Fixed({"middle": 1.0}, name="llm", usage=Usage(input_tokens=9, cost_usd=0.1))
-    return judge, llm
+    return encoder, llm
 
 
 def test_only_uncertain_pairs_reach_the_llm(parts):
-    """The judge decides what it is sure of; the savings are counted."""
-    judge, llm = parts
-    cascade = CascadeScorer(judge, llm)
+    """The encoder decides what it is sure of; the savings are counted."""
+    encoder, llm = parts
+    cascade = CascadeScorer(encoder, llm)
     answers = cascade.assess([claim(v) for v in ("high", "middle", "low", "failed")])
     assert llm.asked == ["middle"]
     assert [answer.score for answer in answers] == [0.95, 1.0, 0.02, None]
@@ -63,34 +61,36 @@ def test_only_uncertain_pairs_reach_the_llm(parts):
 def test_the_trail_names_every_step(parts):
     """Both scorers with their scores, the LLM's cost, and the findings of both."""
     (answer,) = CascadeScorer(*parts).assess([claim("middle")])
-    assert [step.scorer for step in answer.trail] == ["judge", "llm"]
+    assert [step.scorer for step in answer.trail] == ["encoder", "llm"]
     assert answer.trail[1].usage.cost_usd == 0.1
-    assert [finding.code for finding in answer.findings] == ["seen_by_judge", "seen_by_llm"]
+    assert [finding.code for finding in answer.findings] == ["seen_by_encoder", "seen_by_llm"]
 
 
 def test_what_the_llm_cannot_grade_is_undetermined(parts):
-    """The judge was uncertain: without the LLM nobody accepts the pair."""
-    judge, _ = parts
-    (answer,) = CascadeScorer(judge, Fixed({"middle": None}, name="llm")).assess([claim("middle")])
+    """The encoder was uncertain: without the LLM nobody accepts the pair."""
+    encoder, _ = parts
+    (answer,) = CascadeScorer(encoder, Fixed({"middle": None}, name="llm")).assess(
+        [claim("middle")]
+    )
     assert (answer.score, answer.failure) == (None, "scorer_failed")
-    assert [step.scorer for step in answer.trail] == ["judge", "llm"]
+    assert [step.scorer for step in answer.trail] == ["encoder", "llm"]
 
 
 def test_a_short_answer_is_an_error(parts):
     """Scores are never shifted onto other pairs."""
-    judge, _ = parts
+    encoder, _ = parts
     with pytest.raises(RuntimeError, match="0 of 1"):
-        CascadeScorer(judge, Fixed({"middle": 1.0}, short=True)).assess([claim("middle")])
+        CascadeScorer(encoder, Fixed({"middle": 1.0}, short=True)).assess([claim("middle")])
 
 
 def test_the_band_is_part_of_the_revision(parts):
     """Another band decides otherwise; one outside [0, 1] is refused."""
-    judge, llm = parts
-    assert CascadeScorer(judge, llm).revision == CascadeScorer(judge, llm).revision
-    wide = CascadeScorer(judge, llm, band=(0.0, 1.0))
-    assert wide.revision != CascadeScorer(judge, llm).revision
+    encoder, llm = parts
+    assert CascadeScorer(encoder, llm).revision == CascadeScorer(encoder, llm).revision
+    wide = CascadeScorer(encoder, llm, band=(0.0, 1.0))
+    assert wide.revision != CascadeScorer(encoder, llm).revision
     with pytest.raises(ValueError, match="band"):
-        CascadeScorer(judge, llm, band=(0.5, 1.5))
+        CascadeScorer(encoder, llm, band=(0.5, 1.5))
 
 
 def test_nothing_to_do_and_closing(parts):
