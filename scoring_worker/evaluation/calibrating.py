@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from schemas.base import Contract
 from scoring_worker import loading
 from scoring_worker.calibration import CalibrationKind, apply, fit
-from scoring_worker.encoders.reader_model import BASE_FILES
+from scoring_worker.encoders.reader_model import BASE_FILES, reader_base_digest
 from scoring_worker.evaluation.intervals import Interval, bootstrap
 from scoring_worker.learnt_from import more_learnt
 from scoring_worker.loading import load_folder, open_manifest
@@ -129,6 +129,7 @@ def calibrate(
     seen = [(c.group, pair.premise) for data in datasets for c in data.cases for pair in c.pairs]
     update = {
         "base": PACKAGED_BASE if shared else manifest.base,
+        "base_digest": reader_base_digest(folder) if shared else manifest.base_digest,
         "learnt_from": more_learnt(manifest.learnt_from, seen),
         "calibration": calibration,
         "thresholds": thresholds,

@@ -349,7 +349,8 @@ def test_a_calibrated_default_shares_the_words_of_the_default(reader, tmp_path, 
     ]
     labels = write(tmp_path / "years.jsonl", years)
     invoke("calibrate", labels, "-s", "default", "-o", tmp_path / "out", "--kind", "platt")
-    assert ScorerManifest.load(tmp_path / "out").base == "default"
+    manifest = ScorerManifest.load(tmp_path / "out")
+    assert (manifest.base, manifest.base_digest is None) == ("default", False)
     assert not (tmp_path / "out" / "words.safetensors").exists()
     (assessment,) = load_scorer(tmp_path / "out").assess([tiny.pair()])
     assert assessment.score is not None
