@@ -12,12 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schemas.base import Contract
+from scoring_worker import loading
 from scoring_worker.calibration import CalibrationKind, apply, fit
+from scoring_worker.encoders.reader_model import BASE_FILES, reader_base_digest
 from scoring_worker.evaluation.intervals import Interval, bootstrap
 from scoring_worker.learnt_from import more_learnt
 from scoring_worker.loading import load_folder, open_manifest
 from scoring_worker.manifest import (
     MANIFEST_NAME,
+    PACKAGED_BASE,
     Calibration,
     ModelError,
     ScorerManifest,
@@ -107,6 +110,7 @@ def calibrate(
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ModelError(f"{out} exists; calibrate writes a new folder")
     folder, manifest = open_manifest(scorer)
+    shared = manifest.kind == "reader" and folder.samefile(loading.DEFAULT_MODEL)
     if manifest.base and (folder / manifest.base).is_dir():
         raise ModelError(f"{folder}: its base is a folder of its own, which a copy would lose")
     manifest = manifest.model_copy(update={"calibration": None, "name": name or manifest.name})
@@ -119,11 +123,13 @@ def calibrate(
         target,
     )
     held_out, metrics = _held_out(labelled, kind, target)
-    _copy(folder, out)
+    _copy(folder, out, without=BASE_FILES if shared else ())
     _plot(out / PLOT_NAME, manifest.name, labelled, held_out)
     figures = metrics.model_dump(mode="json", include={"n", "precision", "recall", "f1", "auroc"})
     seen = [(c.group, pair.premise) for data in datasets for c in data.cases for pair in c.pairs]
     update = {
+        "base": PACKAGED_BASE if shared else manifest.base,
+        "base_digest": reader_base_digest(folder) if shared else manifest.base_digest,
         "learnt_from": more_learnt(manifest.learnt_from, seen),
         "calibration": calibration,
         "thresholds": thresholds,
@@ -211,8 +217,8 @@ def _error_interval(scores: Floats, labelled: _Labelled) -> Interval | None:
     return bootstrap(error, labelled.groups)
 
 
-def _copy(folder: Path, out: Path) -> None:
-    ignored = shutil.ignore_patterns(MANIFEST_NAME, PLOT_NAME, ".*")
+def _copy(folder: Path, out: Path, without: Sequence[str]) -> None:
+    ignored = shutil.ignore_patterns(MANIFEST_NAME, PLOT_NAME, ".*", *without)
     shutil.copytree(folder, out, dirs_exist_ok=True, ignore=ignored)
 
 

@@ -36,13 +36,16 @@ from scoring_worker.learnt_from import LearntFrom
 from scoring_worker.manifest import MANIFEST_NAME, ScorerManifest, Thresholds
 from scoring_worker.opinions.opinion import SHAPES, Opinion
 from scoring_worker.opinions.stack import ShapeWeights, Stack
+from scoring_worker.packs.contract import Pack
+from scoring_worker.packs.registry import packs_named
 from scoring_worker.scorers.default import DefaultScorer
 from scoring_worker.thresholds import Target, fit_threshold
 
 from .card import write_card
 from .corpora import PERMISSIVE_NLI, held_documents, nli_pairs, read_rows
 from .reading.base import make_base
-from .reading.corpora import FAMILIES, PERMISSIVE
+from .reading.corpora import FAMILIES, GENERATED, PERMISSIVE, slot_file
+from .reading.generators import generated
 from .reading.recipe import train_reader
 from .stacking import LabelledOpinion, fit_stack
 from .weighing import Judged
@@ -68,6 +71,7 @@ ROWS = 300
 """Rows of every slots file whose opinions the stack is fitted on."""
 CLAIMS, DOCUMENT_PAIRS = 1_500, 600
 """Pairs of the NLI sets' development parts, and of each kind of document that trained nothing."""
+PACKS = ("contracts", "legal")
 MAX_LENGTH = 256
 TARGET = Target()
 _NEUTRAL = Stack(shapes={shape: ShapeWeights(bias=0.0, weights={}) for shape in SHAPES})
@@ -112,6 +116,7 @@ def build(steps: Steps) -> ScorerManifest:
         labelled |= _family_opinions(steps, reader, family, names)
     opinions = {name: list(judged.labelled(name)) for name, judged in labelled.items()}
     stack = fit_stack([one for own in opinions.values() for one in own])
+    stack = stack.model_copy(update={"with_packs": _with_packs(steps, final)})
     manifest = _manifest(steps, stack, labelled, opinions)
     steps.out.mkdir(exist_ok=True)
     for source in (steps.words, final):
@@ -158,6 +163,8 @@ def _family_opinions(
     path = steps.folder / f"opinions-{family}.jsonl"
     if not path.exists():
         pairs = {name: slot_pairs(steps.data, name, ROWS) for name in names}
+        made = {f"{name}+generated": generated_pairs(steps.data, name, ROWS) for name in names}
+        pairs |= {name: own for name, own in made.items() if own}
         if family == min(FAMILIES):
             pairs |= common_pairs(steps.data)
         scorer = _scorer(folder, steps)
@@ -166,7 +173,19 @@ def _family_opinions(
     return _read(path)
 
 
-def _scorer(folder: Path, steps: Steps) -> DefaultScorer:
+def _with_packs(steps: Steps, folder: Path) -> dict[str, dict[str, ShapeWeights]]:
+    """Coefficients with packs, fitted on documents of their fields that trained nothing."""
+    path = steps.folder / "opinions-packs.jsonl"
+    if not path.exists():
+        scorer = _scorer(folder, steps, packs_named(PACKS))
+        pairs = document_pairs(steps.data)
+        _write(path, {name: Judged.by(scorer, own) for name, own in pairs.items()})
+    judged = _read(path)
+    fitted = fit_stack([one for name, own in judged.items() for one in own.labelled(name)])
+    return dict.fromkeys((*PACKS, "+".join(PACKS)), fitted.shapes)
+
+
+def _scorer(folder: Path, steps: Steps, packs: Sequence[Pack] = ()) -> DefaultScorer:
     manifest = ScorerManifest(
         name="fold",
         kind="reader",
@@ -178,9 +197,8 @@ def _scorer(folder: Path, steps: Steps) -> DefaultScorer:
     placement = place("auto", "auto", on_cpu="int8")
     model = load_reader(folder, steps.words).to(placement.device).to(placement.dtype)
     tokenizer = Tokenizer.from_file(str(steps.words / "tokenizer.json"))
-    return DefaultScorer(
-        manifest, Reader(model, tokenizer, max_length=MAX_LENGTH, placement=placement)
-    )
+    reader = Reader(model, tokenizer, max_length=MAX_LENGTH, placement=placement)
+    return DefaultScorer(manifest, reader, packs)
 
 
 def slot_pairs(data: Path, name: str, rows: int, seed: int = 0) -> list[LabelledPair]:
@@ -211,11 +229,49 @@ def slot_pairs(data: Path, name: str, rows: int, seed: int = 0) -> list[Labelled
     return chosen
 
 
+def generated_pairs(data: Path, name: str, rows: int, seed: int = 0) -> list[LabelledPair]:
+    """About ``rows`` values of what the generators make of a slots file: denials, forms, …
+
+    Raises:
+        CorpusError: the file is missing or unreadable.
+    """
+    own = slot_file(data, name)
+    random.Random(seed).shuffle(own)
+    chosen: list[LabelledPair] = []
+    for question in generated(own, GENERATED, seed):
+        if len(chosen) >= rows:
+            break
+        for places, label in ((question.answers, 1), (question.wrong, 0)):
+            for start, end in places:
+                value = question.passage[start:end]
+                chosen.append(
+                    LabelledPair(
+                        question.passage,
+                        question.asked[0],
+                        value,
+                        1 if label else 0,
+                        "generated",
+                        question.group,
+                    )
+                )
+    return chosen
+
+
 def common_pairs(data: Path, seed: int = 0) -> dict[str, list[LabelledPair]]:
     """Claims and documents that no reader has learnt from, whatever its fold."""
     rng = random.Random(seed)
     claims = list(nli_pairs(read_rows(data / "nli/dev.jsonl.gz"), PERMISSIVE_NLI))
-    pairs = {"nli": rng.sample(claims, min(CLAIMS, len(claims)))}
+    return {"nli": rng.sample(claims, min(CLAIMS, len(claims))), **document_pairs(data, seed)}
+
+
+def document_pairs(data: Path, seed: int = 0) -> dict[str, list[LabelledPair]]:
+    """Facts and corrupted facts of documents that trained nothing, and of invented ones.
+
+    Raises:
+        CorpusError: a file is missing or unreadable.
+    """
+    rng = random.Random(seed)
+    pairs: dict[str, list[LabelledPair]] = {}
     invented = list(labelled_pairs(synthetic_documents(120, seed + 77), seed))
     for name, own in {**held_documents(data, seed), "invented": invented}.items():
         pairs[name] = rng.sample(own, min(DOCUMENT_PAIRS, len(own)))
@@ -262,7 +318,8 @@ def _judged_together(labelled: dict[str, Judged]) -> Iterator[list[str]]:
     """The sources by family; what is in none is a family of its own."""
     left = dict.fromkeys(labelled)
     for names in FAMILIES.values():
-        own = [name for name in names if name in left]
+        kin = (*names, *(f"{name}+generated" for name in names))
+        own = [name for name in kin if name in left]
         for name in own:
             del left[name]
         if own:

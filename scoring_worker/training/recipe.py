@@ -19,13 +19,15 @@ import structlog
 from pydantic import JsonValue
 
 from scoring_worker.corruption import LabelledPair
+from scoring_worker.encoders.reader import Reader
 from scoring_worker.encoders.reader_model import save_reader
 from scoring_worker.evaluation.metrics import at_threshold
 from scoring_worker.evaluation.splits import split_by_group
 from scoring_worker.learnt_from import more_learnt
 from scoring_worker.loading import open_reader
 from scoring_worker.manifest import MANIFEST_NAME, ModelError, ScorerManifest, Thresholds
-from scoring_worker.opinions.stack import Stack
+from scoring_worker.opinions.stack import ShapeWeights, Stack
+from scoring_worker.packs.registry import packs_named
 from scoring_worker.scorers.default import DefaultScorer
 from scoring_worker.thresholds import MIN_PER_CLASS, Target, fit_thresholds
 
@@ -190,7 +192,8 @@ def _fit_head(
     Thresholds of single types are fitted to gold labels only: the types of silver ones are
     often invented.
     """
-    scorer = DefaultScorer(manifest, open_reader(manifest, folder))
+    reader = open_reader(manifest, folder)
+    scorer = DefaultScorer(manifest, reader)
     held_silver = Judged.by(scorer, split.silver_held)
     by_people = bool(split.gold_held)
     held = Judged.by(scorer, split.gold_held) if by_people else held_silver
@@ -199,6 +202,9 @@ def _fit_head(
     if by_people:
         labelled += held_silver.labelled("silver")
     stack = refitted(start, labelled, recipe.stack)
+    stack = stack.model_copy(
+        update={"with_packs": _with_packs(manifest, reader, start, split, recipe)}
+    )
     few = min(held.supported.count(True), held.supported.count(False)) < MIN_PER_CLASS
     judged = held + weighed if few else held
     update: dict[str, object] = {"stack": stack.model_dump(mode="json")}
@@ -217,6 +223,19 @@ def _fit_head(
         "thresholds_fitted_on": "all labels: too few to hold any back" if few else "validation",
     }
     return manifest.model_copy(update={**update, "thresholds": thresholds, "metrics": found})
+
+
+def _with_packs(
+    manifest: ScorerManifest, reader: Reader, start: Stack, split: SplitLabels, recipe: Recipe
+) -> dict[str, dict[str, ShapeWeights]]:
+    """The coefficients for each set of packs that ``start`` has some for, refitted as well."""
+    found = {}
+    for names, shapes in start.with_packs.items():
+        scorer = DefaultScorer(manifest, reader, packs_named(names.split("+")))
+        labelled = list(Judged.by(scorer, split.weighed).labelled("gold"))
+        before = Stack(shapes={**start.shapes, **shapes})
+        found[names] = refitted(before, labelled, recipe.stack).shapes
+    return found
 
 
 def _counts(labels: TrainingLabels) -> dict[str, int]:

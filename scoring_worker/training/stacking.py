@@ -96,6 +96,7 @@ def _fitted(
     labelled: Sequence[LabelledOpinion], settings: StackSettings, start: ShapeWeights | None
 ) -> ShapeWeights:
     seen = {name for one in labelled for name in one.opinion.features}
+    seen |= start.weights.keys() if start is not None else set()
     names = sorted(SUPPORTIVE | ADVERSE | {n for n in seen if n.startswith(OF_PACKS)})
     features = np.array([[one.opinion.features.get(n, 0.0) for n in names] for one in labelled])
     signs = np.array([2.0 * one.label - 1.0 for one in labelled])

@@ -64,7 +64,7 @@ def refitted(
 ) -> Stack:
     """``start`` moved as far as ``labelled`` justify; ``start`` itself where they are of one label.
 
-    What was fitted with packs stays as it was.
+    Coefficients with packs are left as they are.
     """
     open_ones = [one for one in labelled if not one.opinion.different]
     if {one.label for one in open_ones} != {0, 1}:

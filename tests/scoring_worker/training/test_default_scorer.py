@@ -104,6 +104,7 @@ def test_one_command_builds_the_scorer_that_ships(steps, monkeypatch):
     assert manifest == ScorerManifest.load(out)
     assert (manifest.name, manifest.base, manifest.precision) == ("default", None, "int8")
     assert manifest.metrics["sources left out"]["n"] > 200
+    assert manifest.stack["with_packs"].keys() == {"contracts", "legal", "contracts+legal"}
     card = (out / "MODEL_CARD.md").read_text("utf-8")
     assert "multilingual-e5-small" in card
     assert "| alpha | 120 |" in card

@@ -241,10 +241,22 @@ def test_the_stack_learns_what_counts_and_keeps_what_it_knew():
         assert firm.shapes["located"].weights[name] == pytest.approx(weight, abs=0.01)
 
 
-def test_what_was_fitted_with_packs_outlives_a_refit():
-    learnt = fit_stack(list(opinions(120)))
-    with_packs = learnt.model_copy(update={"with_packs": {"legal": learnt.shapes}})
-    assert refitted(with_packs, list(opinions(60))).with_packs == {"legal": learnt.shapes}
+def test_coefficients_with_packs_are_refitted_too(base, tmp_path):
+    """Each from where they stood; a feature that no label shows keeps its weight."""
+    folder = shutil.copytree(base, tmp_path / "base")
+    shapes = {
+        shape: own.model_copy(update={"weights": {**own.weights, "legal_kind_differs": -3.0}})
+        for shape, own in tiny.STACK.shapes.items()
+    }
+    stack = tiny.STACK.model_copy(update={"with_packs": {"legal": shapes}})
+    update = {"stack": stack.model_dump(mode="json")}
+    ScorerManifest.load(folder).model_copy(update=update).save(folder)
+    head = replace(RECIPE, head_only=True)
+    manifest = train(folder, TrainingLabels(gold=pairs(120)), tmp_path / "s", head)
+    assert Stack.of(manifest) != tiny.STACK
+    refitted_pack = Stack.of(manifest, ("legal",)).shapes["located"].weights
+    assert refitted_pack["legal_kind_differs"] == -3.0
+    assert refitted_pack["value_mean"] != shapes["located"].weights["value_mean"]
 
 
 def test_no_doubt_ever_raises_a_score_whatever_the_labels_say():

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from scoring_worker import load_scorer
+from scoring_worker import load_scorer, loading
 from scoring_worker.manifest import ScorerManifest
 from streams.cli import app
 from streams.runtime.errors import OperatorError
@@ -329,6 +330,30 @@ def test_calibrate_writes_a_scorer_that_reaches_its_target(model, pairs, tmp_pat
     assert manifest.thresholds.default == report["thresholds"][""]["value"]
     assert manifest.thresholds.by_type.keys() == {"Judge"}
     assert "Calibrated to recall>=0.9" in (out / "MODEL_CARD.md").read_text()
+
+
+def test_a_calibrated_default_shares_the_words_of_the_default(reader, tmp_path, monkeypatch):
+    """A hundred megabytes less in every scorer made from it."""
+    monkeypatch.setattr(loading, "DEFAULT_MODEL", Path(reader))
+    years = [
+        {
+            "premise": f"{at}: from {1990 + at} on",
+            "hypothesis": f"Start: {year}",
+            "entity_type": "Start",
+            "value": str(year),
+            "doc_id": f"d{at}",
+            "label": int(year < 2090),
+        }
+        for at in range(20)
+        for year in (1990 + at, 2090 + at)
+    ]
+    labels = write(tmp_path / "years.jsonl", years)
+    invoke("calibrate", labels, "-s", "default", "-o", tmp_path / "out", "--kind", "platt")
+    manifest = ScorerManifest.load(tmp_path / "out")
+    assert (manifest.base, manifest.base_digest is None) == ("default", False)
+    assert not (tmp_path / "out" / "words.safetensors").exists()
+    (assessment,) = load_scorer(tmp_path / "out").assess([tiny.pair()])
+    assert assessment.score is not None
 
 
 def test_calibrating_twice_starts_from_the_raw_scores(model, pairs, tmp_path):
