@@ -286,11 +286,20 @@ def _values_first(fields: Fields, rng: random.Random) -> tuple[str, list[Place]]
     return joint.join(parts), places
 
 
+_BEHIND = (
+    ('(the "', '")'),
+    ("(“", "”)"),
+    ("(hereinafter “", "”)"),
+    ("\n", ""),
+    (", the ", ""),
+    ("as ", ""),
+)
+"""What stands between a value and the name behind it, and after the name."""
+
+
 def _defined(fields: Fields, rng: random.Random) -> tuple[str, list[Place]]:
     """Values with their names behind them, as contracts introduce their parties, or below."""
-    opening, closing = rng.choice(
-        (('(the "', '")'), ("(“", "”)"), ("(hereinafter “", "”)"), ("\n", ""), (", the ", ""), ("as ", ""))
-    )  # fmt: skip
+    opening, closing = rng.choice(_BEHIND)
     joint = rng.choice(("; ", " and ", "\n\n", ". "))
     parts, places, at = [], [], 0
     for name, value in fields:
