@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,6 +36,10 @@ class Opinion:
     findings: tuple[Finding, ...] = ()
     different: bool = False
     unfounded: tuple[Place, ...] = ()
+
+    def with_statement(self, said: float) -> Opinion:
+        """This opinion as if the reader had said ``said`` in [-1, 1] of the whole statement."""
+        return replace(self, features={**self.features, "entailed": said, "founded_least": said})
 
 
 def opinion_of(

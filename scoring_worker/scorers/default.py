@@ -10,7 +10,7 @@ parts is worth what its worst part is worth.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,22 +73,42 @@ class DefaultScorer:
 
     def opinions(self, pairs: Sequence[Pair]) -> list[tuple[Opinion, ...]]:
         """What the stack weighs of every pair, for fitting it; empty where a pair has failed."""
-        return [judged.opinions for judged in self._judge(pairs)]
+        return [judged.opinions for judged in self._judge(pairs, whole=True)]
 
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _judge(self, pairs: Sequence[Pair]) -> list[_Judged]:
+    def _judge(self, pairs: Sequence[Pair], *, whole: bool = False) -> list[_Judged]:
+        """Opinions on every pair. The statement of a value that stands in the quote is read only
+        where that could change the verdict, or everywhere where the ``whole`` is wanted."""
         unread = {at: why for at, pair in enumerate(pairs) if (why := unread_language(pair))}
         parts = {
             at: parts_of(pair, self._packs) for at, pair in enumerate(pairs) if at not in unread
         }
-        wanted = [task for of_pair in parts.values() for part in of_pair for task in _asked(part)]
-        readings: Readings = dict(zip(wanted, self.reader.read(wanted), strict=True))
+        readings = self._read(_first(part) for at in parts for part in _open(parts[at]))
+        readings |= self._read(
+            part.claim
+            for at in parts
+            for part in _open(parts[at])
+            if _first(part) != part.claim
+            and (whole or self._matters(pairs[at], part, readings[_first(part)]))
+        )
         return [
             _Judged(failure=unread[at]) if at in unread else _judged(parts[at], readings)
             for at in range(len(pairs))
         ]
+
+    def _read(self, tasks: Iterable[Task]) -> Readings:
+        wanted = list(tasks)
+        return dict(zip(wanted, self.reader.read(wanted), strict=True))
+
+    def _matters(self, pair: Pair, part: Part, read: Reading | PairFailure) -> bool:
+        """Whether what the reader says of the whole statement could change the verdict."""
+        opinion = opinion_of(part, read, None)
+        if isinstance(opinion, PairFailure):
+            return False
+        least, most = (self._score(opinion.with_statement(said)) for said in (-1.0, 1.0))
+        return least < self.manifest.thresholds.of(pair.entity_type) <= most
 
     def _scored(self, pair: Pair, opinions: tuple[Opinion, ...]) -> Assessment:
         score = min(self._score(opinion) for opinion in opinions)
@@ -134,22 +154,25 @@ class DefaultScorer:
         )
 
 
-def _asked(part: Part) -> list[Task]:
-    """What the reader is asked of ``part``: which words answer, where the value stands there;
-    else whether the statement follows. Of what is decided nothing is asked."""
-    if part.comparison.answer == "different":
-        return []
-    if part.question is not None and part.comparison.places:
-        return [part.question, part.claim]
-    return [part.claim]
+def _open(parts: Sequence[Part]) -> Sequence[Part]:
+    """The parts that have to be read: none where one of them differs, for that decides."""
+    decided = any(part.comparison.answer == "different" for part in parts)
+    return () if decided else parts
+
+
+def _first(part: Part) -> Task:
+    """What the reader is asked first: which words answer, where the value stands in the quote;
+    else whether the statement follows."""
+    located = part.question is not None and part.comparison.places
+    return part.question if located and part.question is not None else part.claim
 
 
 def _judged(parts: Sequence[Part], readings: Readings) -> _Judged:
     opinions = []
+    reading = bool(_open(parts))
     for part in parts:
-        asked = _asked(part)
-        read = readings[part.question] if part.question in asked else None
-        entailed = readings[part.claim] if part.claim in asked else None
+        read = readings[_first(part)] if reading and _first(part) != part.claim else None
+        entailed = readings.get(part.claim) if reading else None
         opinion = opinion_of(part, read, entailed)
         if isinstance(opinion, PairFailure):
             return _Judged(failure=opinion)

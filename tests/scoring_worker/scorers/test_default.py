@@ -100,6 +100,22 @@ def test_a_language_that_was_not_measured_is_undetermined() -> None:
     assert (unread.score, unread.failure) == (None, "language_not_covered")
 
 
+def test_the_statement_is_read_only_where_it_could_change_the_verdict() -> None:
+    weights = {**WEIGHTS, "entailed": 0.5, "founded_least": 0.5}
+    stack = {"shapes": {shape: {"bias": 0.0, "weights": weights} for shape in SHAPES}}
+    sure, unsure = ToldReader({"City": "Lyon"}), ToldReader({"Town": "Lyon"})
+    scorer(sure, stack=stack).assess([pair("City: Lyon", "City", "Lyon")])
+    scorer(unsure, stack=stack).assess([pair("City: Lyon", "City", "Lyon")])
+    assert [task.asked for task in sure.asked] == ["City"]
+    assert [task.asked for task in unsure.asked] == ["City", "City: Lyon"]
+
+
+def test_opinions_for_fitting_are_whole() -> None:
+    reading = ToldReader({"City": "Lyon"})
+    scorer(reading).opinions([pair("City: Lyon", "City", "Lyon")])
+    assert {task.asked for task in reading.asked} == {"City", "City: Lyon"}
+
+
 def test_order_and_number_of_answers_are_those_of_the_pairs() -> None:
     reading = ToldReader({"City": "Lyon"})
     pairs = [pair("City: Lyon", "City", value) for value in ("Lyon", "Lima", "Lyon", ["Lyon"])]
