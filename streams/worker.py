@@ -19,11 +19,12 @@ from .delivery.breaker import CircuitOpen
 from .delivery.source import Source
 from .kafka.admin import create_topics, topic_problems
 from .kafka.clients import new_producer
+from .kafka.contact import contact
 from .kafka.publisher import KafkaPublisher, PublishFailed
 from .kafka.reading import UnknownTopic
 from .runtime.errors import OperatorError
 from .runtime.health import health_server
-from .runtime.signals import stop_event
+from .runtime.signals import Leave, stop_event
 from .runtime.tracebacks import frames
 from .settings import Settings
 from .topics import topics_of
@@ -34,6 +35,8 @@ log = structlog.get_logger(__name__)
 EXPECTED = (OperatorError, KafkaError, PublishFailed, CircuitOpen, UnknownTopic)
 # Beyond the time for what is being handled, for clients that wait for a broker that is gone.
 LEAVE_SECONDS = 5.0
+# In all, where the broker is away: nothing can be published or committed then.
+LEAVE_AWAY_SECONDS = 8.0
 
 RIGHTS_ERRORS = (GroupAuthorizationFailedError, TopicAuthorizationFailedError)
 RIGHTS = "; this user may not Read it: `safepassage doctor --acls` prints the rights of the role"
@@ -53,7 +56,8 @@ def run_worker(roles: Sequence[str], settings: Settings) -> None:
 
 
 async def _run(roles: Sequence[str], settings: Settings) -> None:
-    stop = stop_event(settings.drain_seconds + LEAVE_SECONDS)
+    within = settings.drain_seconds + LEAVE_SECONDS
+    stop = stop_event(Leave(within, min(within, LEAVE_AWAY_SECONDS), lambda: contact.away))
     await prepare_topics(settings, roles)
     publisher = KafkaPublisher(new_producer(settings), settings)
     await publisher.start()

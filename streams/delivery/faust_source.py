@@ -28,6 +28,7 @@ from faust.transport.drivers.aiokafka import Consumer as FaustConsumer
 from faust.types import TP, Message
 
 from streams.kafka.clients import ssl_context
+from streams.kafka.contact import contact
 from streams.kafka.records import Record
 from streams.runtime.errors import OperatorError
 from streams.runtime.progress import Progress
@@ -42,6 +43,7 @@ log = structlog.get_logger(__name__)
 
 LAG_SECONDS = 1.0
 ABANDON_SECONDS = 5.0
+AWAY_SECONDS = 1.0
 
 
 class JoinRefused(OperatorError):
@@ -271,7 +273,12 @@ class FaustSource:
         """Drop what was not begun, and wait a bounded time for the rest."""
         self._lanes.close()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._lanes.idle(), self._settings.drain_seconds)
+            await asyncio.wait_for(self._lanes.idle(), self._patience)
+
+    @property
+    def _patience(self) -> float:
+        """With what is being handled, in seconds; without a broker none of it can be published."""
+        return AWAY_SECONDS if contact.away else self._settings.drain_seconds
 
     def release(self) -> None:
         """Forget what was delivered. A member that comes back is in a new generation, in which a
@@ -300,11 +307,12 @@ class FaustSource:
         await self.settle()
         if not self._lanes.failure.done():
             with contextlib.suppress(Exception):  # a broker that is gone cannot take a commit
-                await asyncio.wait_for(consumer.commit_all(), self._settings.drain_seconds)
+                await asyncio.wait_for(consumer.commit_all(), self._patience)
         else:
             self._lanes.failure.exception()  # seen: `run` raises it
         await self._lanes.stop()
-        await self._app.stop()
+        with contextlib.suppress(TimeoutError):  # Faust would wait for a broker that is gone
+            await asyncio.wait_for(self._app.stop(), AWAY_SECONDS if contact.away else None)
         self._directory.cleanup()
 
     def _new_app(self) -> Any:

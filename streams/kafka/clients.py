@@ -11,6 +11,10 @@ from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 
 from streams.settings import Settings
 
+from .contact import back_off
+
+back_off()
+
 # aiokafka adds the batch's frame to what it compares with max_request_size.
 FRAME_BYTES = 64 * 1024
 LINGER_MILLISECONDS = 5

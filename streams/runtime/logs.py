@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 
 import structlog
 
@@ -26,6 +27,30 @@ _TALKATIVE = {
     "uvicorn.access": logging.ERROR,
     "transformers": logging.ERROR,
 }
+
+
+REPEATED_SECONDS = 60.0
+MAX_REMEMBERED = 200
+
+
+class OnceAMinute(logging.Filter):
+    """Lets a line of aiokafka's pass that was not said within the last minute, whatever its
+    arguments: while a broker is away, each of its tasks would say it many times a second."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: dict[tuple[str, str], float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name.partition(".")[0] != "aiokafka":
+            return True
+        now, line = time.monotonic(), (record.name, str(record.msg))
+        if now - self._said.get(line, float("-inf")) < REPEATED_SECONDS:
+            return False
+        if len(self._said) >= MAX_REMEMBERED:
+            self._said.clear()
+        self._said[line] = now
+        return True
 
 
 class _Handler(logging.StreamHandler):  # type: ignore[type-arg]
@@ -64,6 +89,7 @@ def configure_logging(settings: Settings, **bound: str) -> None:
         cache_logger_on_first_use=True,
     )
     handler = _Handler(sys.stderr)
+    handler.addFilter(OnceAMinute())
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,

@@ -6,16 +6,43 @@ import asyncio
 import os
 import signal
 import threading
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import structlog
 
 log = structlog.get_logger(__name__)
 
 
-def stop_event(leave_within: float | None = None) -> asyncio.Event:
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Seconds after which a process that was told to stop ends whatever it does: a client may wait
+    for a broker that is gone, in a thread that nothing can interrupt. ``sooner`` counts where
+    ``hopeless`` says so then. What was not committed is delivered again, as after a kill."""
+
+    within: float
+    sooner: float
+    hopeless: Callable[[], bool]
+
+    def start(self) -> None:
+        """From now on."""
+        for seconds, end in ((self.within, _end), (self.sooner, self._end_if_hopeless)):
+            leaving = threading.Timer(seconds, end)
+            leaving.daemon = True
+            leaving.start()
+
+    def _end_if_hopeless(self) -> None:
+        if self.hopeless():
+            _end()
+
+
+def _end() -> None:
+    os._exit(1)
+
+
+def stop_event(leave: Leave | None = None) -> asyncio.Event:
     """An event that the first SIGTERM or SIGINT sets; a second one ends the process at once, and
-    so do ``leave_within`` seconds: a client may wait for a broker that is gone, in a thread that
-    nothing can interrupt. What was not committed is delivered again, as after a kill."""
+    so does the time of ``leave``."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -25,10 +52,8 @@ def stop_event(leave_within: float | None = None) -> asyncio.Event:
             signal.raise_signal(number)
         log.info("stopping", signal=number.name)
         stop.set()
-        if leave_within is not None:
-            leaving = threading.Timer(leave_within, os._exit, (1,))
-            leaving.daemon = True
-            leaving.start()
+        if leave is not None:
+            leave.start()
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, on_signal, number)

@@ -1,0 +1,85 @@
+"""Whether the broker can be reached: clients back off from one that is away.
+
+aiokafka 0.14.0 tries again every 0.1 s and less, in each of its tasks, for as long as the broker
+is away: 76 to 258 lines a second and role were seen. Its clients make their connection objects
+themselves, so the class is exchanged where they look it up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import aiokafka.admin.client
+import aiokafka.consumer.consumer
+import aiokafka.producer.producer
+import structlog
+from aiokafka.client import AIOKafkaClient
+
+log = structlog.get_logger(__name__)
+
+FIRST_WAIT_SECONDS = 0.05
+LONGEST_WAIT_SECONDS = 1.0
+AWAY_SECONDS = 2.0
+SAY_EVERY_SECONDS = 60.0
+
+
+class Contact:
+    """When this process last reached a broker, and last failed to. Written by the threads of all
+    clients: each field by itself, so that no lock is needed."""
+
+    def __init__(self) -> None:
+        self._reached = time.monotonic()
+        self._failed = float("-inf")
+        self._said = float("-inf")
+
+    @property
+    def away(self) -> bool:
+        """No broker was reached for a while, and that was tried."""
+        now = time.monotonic()
+        tried = now - self._failed < AWAY_SECONDS + 2 * LONGEST_WAIT_SECONDS
+        return tried and now - self._reached > AWAY_SECONDS
+
+    def reached(self) -> None:
+        """A connection stands."""
+        self._reached = time.monotonic()
+        if self._said > float("-inf"):
+            self._said = float("-inf")
+            log.info("broker_is_back")
+
+    def failed(self) -> None:
+        """A connection could not be made."""
+        self._failed = now = time.monotonic()
+        if self.away and now - self._said > SAY_EVERY_SECONDS:
+            self._said = now
+            log.warning("broker_is_away", seconds=round(now - self._reached))
+
+
+contact = Contact()
+
+
+class PatientClient(AIOKafkaClient):  # type: ignore[misc]
+    """A client that waits longer after each failure to connect to a node."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._waits: dict[Any, float] = {}
+
+    async def _get_conn(self, node_id: Any, **options: Any) -> Any:
+        connection = await super()._get_conn(node_id, **options)
+        if connection is not None:
+            self._waits.pop(node_id, None)
+            contact.reached()
+            return connection
+        contact.failed()
+        wait = self._waits.get(node_id, FIRST_WAIT_SECONDS)
+        self._waits[node_id] = min(2 * wait, LONGEST_WAIT_SECONDS)
+        await asyncio.sleep(wait)
+        return None
+
+
+def back_off() -> None:
+    """Let every aiokafka client of this process that is made from now on be patient."""
+    for module in (aiokafka.admin.client, aiokafka.consumer.consumer, aiokafka.producer.producer):
+        module.AIOKafkaClient = PatientClient

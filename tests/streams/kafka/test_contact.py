@@ -1,0 +1,131 @@
+"""While the broker is away, clients back off, it is said once, and SIGTERM still ends a role."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from aiokafka.client import AIOKafkaClient
+from pydantic import SecretStr
+
+from streams.demo.embedded import (
+    LOOPBACK,
+    SESSION_TIMEOUT_SECONDS,
+    embedded_redis,
+    free_port,
+    start_broker,
+    stop_process,
+)
+from streams.kafka import contact as module
+from streams.kafka.clients import new_admin, new_group_consumer, new_producer, new_reader
+from streams.kafka.contact import AWAY_SECONDS, LONGEST_WAIT_SECONDS, Contact, PatientClient
+from streams.settings import Settings
+from tests.stack import environment
+
+PATIENCE = 60
+MANY_LINES = 60
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time, to be set."""
+    now = [1000.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_a_broker_is_away_once_it_was_tried_for_a_while(clock: list[float]) -> None:
+    contact = Contact()
+    contact.failed()
+    assert not contact.away
+    clock[0] += AWAY_SECONDS + 1
+    contact.failed()
+    assert contact.away
+    contact.reached()
+    assert not contact.away
+
+
+def test_what_nobody_tries_is_not_away(clock: list[float]) -> None:
+    contact = Contact()
+    clock[0] += 3600
+    assert not contact.away
+
+
+async def test_clients_wait_longer_after_each_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    found: list[object] = []
+
+    async def connect(*_: object, **__: object) -> object:
+        return found[0] if found else None
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    monkeypatch.setattr(AIOKafkaClient, "_get_conn", connect)
+    monkeypatch.setattr(module.asyncio, "sleep", sleep)
+    client = PatientClient()
+    for _ in range(9):
+        assert await client._get_conn(1) is None
+    assert waits == sorted(waits)
+    assert waits[-2:] == [LONGEST_WAIT_SECONDS] * 2
+    found.append("a connection")
+    assert await client._get_conn(1) == "a connection"
+    found.clear()
+    await client._get_conn(1)
+    assert waits[-1] == waits[0]
+
+
+async def test_every_client_is_patient(kafka: Settings) -> None:
+    """Faust makes its consumer of the same class."""
+    producer, reader = new_producer(kafka), new_reader(kafka)
+    members = new_group_consumer(kafka, "score"), reader
+    assert isinstance(producer.client, PatientClient)
+    assert all(isinstance(consumer._client, PatientClient) for consumer in members)
+    admin = new_admin(kafka)
+    assert isinstance(admin._client, PatientClient)
+    await admin.close()
+    for client in (producer, *members):
+        await client.stop()
+
+
+def test_role_without_a_broker_says_it_once_and_leaves_when_told_to(tmp_path: Path) -> None:
+    address = f"{LOOPBACK}:{free_port()}"
+    broker = start_broker(address)
+    log = tmp_path / "log"
+    try:
+        with embedded_redis() as redis, log.open("wb") as output:
+            settings = Settings(
+                kafka_bootstrap_servers=address,
+                redis_url=SecretStr(redis),
+                kafka_idempotence=False,
+                kafka_session_timeout_seconds=SESSION_TIMEOUT_SECONDS,
+            )
+            command = [sys.executable, "-m", "streams.cli", "worker", "align"]
+            worker = subprocess.Popen(
+                command, env=environment(settings), stdout=output, stderr=output
+            )
+            try:
+                until_said(log, b"worker_started")
+                stop_process(broker)
+                before = log.read_bytes().count(b"\n")
+                until_said(log, b"broker_is_away")
+                worker.send_signal(signal.SIGTERM)
+                assert worker.wait(PATIENCE) == 0
+            finally:
+                worker.kill()
+                worker.wait()
+    finally:
+        stop_process(broker)
+    assert log.read_bytes().count(b"\n") - before < MANY_LINES
+
+
+def until_said(log: Path, words: bytes) -> None:
+    for _ in range(PATIENCE * 10):
+        if words in log.read_bytes():
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{words!r} was never said: {log.read_text()[-2000:]}")
