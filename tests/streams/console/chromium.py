@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ from selenium.webdriver.support.wait import WebDriverWait
 from .running import TOKEN
 
 PATIENCE_SECONDS = 20
+# The page that is there until the topics are read: it comes back by itself.
+LOADING = re.compile(r"/review - .* status of 503")
 _FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -58,6 +61,7 @@ class Hands:
     def __init__(self, browser: webdriver.Chrome, address: str) -> None:
         self.browser = browser
         self.address = address
+        self._complaints: list[str] = []
 
     def login(self, name: str) -> None:
         """Log in and wait for the first case, or for the news that there is none."""
@@ -65,6 +69,7 @@ class Hands:
         self.find("reviewer").send_keys(name)
         self.find("token").send_keys(TOKEN, Keys.ENTER)
         self.until(lambda: self.browser.find_elements(By.ID, "case-heading"))
+        self._complaints = [said for said in self.complaints() if not LOADING.search(said)]
 
     def open(self, path: str) -> None:
         self.browser.get(self.address + path)
@@ -109,8 +114,9 @@ class Hands:
         return found
 
     def complaints(self) -> list[str]:
-        """What the browser's console says."""
-        return [str(entry["message"]) for entry in self.browser.get_log("browser")]
+        """What the browser's console says, from the login on."""
+        said, self._complaints = self._complaints, []
+        return said + [str(entry["message"]) for entry in self.browser.get_log("browser")]
 
     def until(self, condition: Callable[[], object]) -> None:
         """Wait for ``condition``; an element that is exchanged meanwhile is looked at again."""
