@@ -206,6 +206,38 @@ async def test_hostile_text_runs_nothing_loads_nothing_and_moves_nothing(
         await asyncio.to_thread(look, address)
 
 
+async def test_columns_of_a_document_stand_under_each_other(
+    kafka: Settings, browser: Chrome
+) -> None:
+    settings = console_settings(kafka)
+    text = f"{TEXT}\n\niiii  2011\nWWWW  2012\n"
+    shown = hearing(1, text=text)
+    await put(settings, [shown])
+    await keep_text(settings, shown, text)
+
+    def look(address: str) -> None:
+        hands = Hands(browser, address)
+        hands.login("Ana")
+        narrow, wide = (hands.script(WIDTH % letters) for letters in ("iiii", "WWWW"))
+        assert narrow == wide
+
+    async with running_console(settings) as address:
+        await asyncio.to_thread(look, address)
+
+
+WIDTH = """
+const text = document.querySelector('.document .text');
+const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+for (let node; (node = walker.nextNode());) {
+  const at = node.data.indexOf('%s');
+  if (at < 0) continue;
+  const range = document.createRange();
+  range.setStart(node, at);
+  range.setEnd(node, at + 4);
+  return range.getBoundingClientRect().width;
+}
+throw new Error('not there');
+"""
 LANDMARKS = "header.top, nav[aria-label], main, article[aria-labelledby], aside[aria-label]"
 NAMELESS = """
 const controls = 'button, a, input:not([type=hidden]), select, textarea, summary';
