@@ -7,9 +7,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from aiokafka.client import AIOKafkaClient
+from aiokafka.protocol.fetch import FetchRequest
 from pydantic import SecretStr
 
 from streams.demo.embedded import (
@@ -22,7 +24,14 @@ from streams.demo.embedded import (
 )
 from streams.kafka import contact as module
 from streams.kafka.clients import new_admin, new_group_consumer, new_producer, new_reader
-from streams.kafka.contact import AWAY_SECONDS, LONGEST_WAIT_SECONDS, Contact, PatientClient
+from streams.kafka.contact import (
+    AWAY_SECONDS,
+    IDLE_AFTER_FETCHES,
+    IDLE_FETCH_MILLISECONDS,
+    LONGEST_WAIT_SECONDS,
+    Contact,
+    PatientClient,
+)
 from streams.settings import Settings
 from tests.stack import environment
 
@@ -77,6 +86,31 @@ async def test_clients_wait_longer_after_each_failure(monkeypatch: pytest.Monkey
     found.clear()
     await client._get_conn(1)
     assert waits[-1] == waits[0]
+
+
+async def test_consumers_without_records_ask_less_often_until_there_are_some(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    records, asked = [b""], []
+
+    async def answer(_: object, __: object, request: FetchRequest, **___: object) -> object:
+        asked.append(request._max_wait_ms)
+        return SimpleNamespace(topics=[("topic", [(0, 0, 1, records[0])])])
+
+    monkeypatch.setattr(AIOKafkaClient, "send", answer)
+    client = PatientClient()
+
+    async def fetch() -> int:
+        await client.send(1, FetchRequest(50, 1, 1, 1, []))
+        return asked[-1]
+
+    first = [await fetch() for _ in range(IDLE_AFTER_FETCHES)]
+    assert set(first) == {50}
+    await fetch()
+    assert await fetch() == IDLE_FETCH_MILLISECONDS
+    records[0] = b"a record"
+    await fetch()
+    assert await fetch() == 50
 
 
 async def test_every_client_is_patient(kafka: Settings) -> None:
