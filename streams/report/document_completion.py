@@ -91,7 +91,7 @@ class Closed:
     given_up: bool = False
 
 
-class Tally:
+class DocumentCompletion:
     """Collects events until a document's are complete.
 
     A document is known by the coordinates of its record, so that a document submitted twice is

@@ -28,7 +28,7 @@ from streams.runtime.progress import Progress
 from streams.settings import Settings
 from streams.topics import MANIFESTS, READ_BY, REPORTS, RoleName
 
-from .document_completion import GIVE_UP_DOCUMENTS, Closed, Tally, place
+from .document_completion import GIVE_UP_DOCUMENTS, Closed, DocumentCompletion, place
 
 log = structlog.get_logger(__name__)
 
@@ -49,7 +49,7 @@ class ReportSource:
         self._settings = settings
         self._lag = LagMeter(ROLE)
         self._ledger: OffsetLedger[TopicPartition] = OffsetLedger()
-        self._tally = Tally(
+        self._tally = DocumentCompletion(
             [settings.topic(topic.name) for topic in READ_BY[ROLE]], distance=distance
         )
         self._models = {settings.topic(topic.name): topic.model for topic in READ_BY[ROLE]}

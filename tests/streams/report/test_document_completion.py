@@ -20,7 +20,7 @@ from schemas import (
     text_digest,
     undetermined,
 )
-from streams.report.document_completion import Closed, Tally
+from streams.report.document_completion import Closed, DocumentCompletion
 
 
 def ref(doc_id: str = "d", offset: int = 0) -> DocumentRef:
@@ -55,8 +55,8 @@ def letter(document: DocumentRef, extraction_id: str) -> DeadLetter:
 class Reader:
     """Feeds events to a tally as from records with rising offsets."""
 
-    def __init__(self, tally: Tally | None = None) -> None:
-        self.tally = tally or Tally()
+    def __init__(self, tally: DocumentCompletion | None = None) -> None:
+        self.tally = tally or DocumentCompletion()
         self.held: set[int] = set()
         self.reports: list[DocumentReport] = []
         self.offset = 0
@@ -141,7 +141,7 @@ def test_events_that_belong_to_no_document_hold_back_nothing():
 
 
 def test_a_document_that_is_never_done_is_given_up_for_later_ones():
-    reader = Reader(Tally(limit=2))
+    reader = Reader(DocumentCompletion(limit=2))
     for offset in range(3):
         reader.read(manifest(ref(f"d{offset}", offset), "a"))
     assert reader.held == {1, 2}
@@ -206,7 +206,7 @@ def scored(document: DocumentRef, extraction_id: str) -> Verdict:
     return verdict(document, extraction_id).model_copy(update={"scorer_revision": "scorer-1"})
 
 
-def stuck_among(tally: Tally, later: int, made=scored) -> list[Closed]:
+def stuck_among(tally: DocumentCompletion, later: int, made=scored) -> list[Closed]:
     """One document that waits for ever, and ``later`` ones that do not."""
     reader = Reader(tally)
     reader.read(manifest(ref("stuck"), "a", "b"), made(ref("stuck"), "a"))
@@ -217,7 +217,7 @@ def stuck_among(tally: Tally, later: int, made=scored) -> list[Closed]:
 
 
 def test_a_document_far_behind_the_scorer_is_given_up_and_reported_incomplete():
-    (given_up,) = stuck_among(Tally(["mixed"], distance=10), later=10)
+    (given_up,) = stuck_among(DocumentCompletion(["mixed"], distance=10), later=10)
     assert given_up.report is not None
     assert (given_up.report.extractions, given_up.report.missing) == (2, 1)
     assert given_up.report.undetermined == 1
@@ -225,22 +225,22 @@ def test_a_document_far_behind_the_scorer_is_given_up_and_reported_incomplete():
 
 
 def test_a_document_nearer_than_that_is_waited_for():
-    assert stuck_among(Tally(["mixed"], distance=10), later=9) == []
+    assert stuck_among(DocumentCompletion(["mixed"], distance=10), later=9) == []
 
 
 def test_a_scorer_that_stands_still_makes_nothing_hopeless():
     # Quotes that are not found end before the scorer, however far it is behind.
-    assert stuck_among(Tally(["mixed"], distance=10), later=500, made=verdict) == []
+    assert stuck_among(DocumentCompletion(["mixed"], distance=10), later=500, made=verdict) == []
 
 
 def test_nothing_is_given_up_before_every_topic_was_read_to_its_end():
-    tally = Tally(["mixed", "quarantine"], distance=10)
+    tally = DocumentCompletion(["mixed", "quarantine"], distance=10)
     assert stuck_among(tally, later=50) == []
     assert len(tally.at_ends([("quarantine", 0)])) == 1
 
 
 def test_what_still_comes_of_a_document_that_was_given_up_holds_back_nothing():
-    tally = Tally(["mixed"], distance=10)
+    tally = DocumentCompletion(["mixed"], distance=10)
     stuck_among(tally, later=10)
     source = Coordinates(topic="mixed", partition=0, offset=999)
     (closed,) = tally.add(source, scored(ref("stuck"), "b"))
@@ -248,7 +248,7 @@ def test_what_still_comes_of_a_document_that_was_given_up_holds_back_nothing():
 
 
 def test_manifests_that_run_far_ahead_are_held_and_no_document_is_given_up_for_them():
-    tally = Tally(["mixed"], limit=10)
+    tally = DocumentCompletion(["mixed"], limit=10)
     reader = Reader(tally)
     for number in range(4):
         reader.read(manifest(ref(f"d{number}", number), "x"))
