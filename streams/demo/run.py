@@ -25,7 +25,7 @@ from streams.topics import ACCEPTED, QUARANTINE
 
 from . import corpus
 from .stack import RunningStack, running_stack, sigterm_unwinds
-from .tables import new_console, print_verdicts
+from .tables import Written, new_console, print_verdicts
 
 DEMO_ROLES = ("extract", "align", "score", "report")
 PATIENCE_SECONDS = 180.0
@@ -42,9 +42,9 @@ def run_demo(*, keep: bool) -> None:
     console = new_console()
     started = time.monotonic()
     console.print("starting an embedded broker, a Redis, a recorded LLM and the workers …")
-    with sigterm_unwinds(), running_stack(DEMO_ROLES) as stack:
+    with sigterm_unwinds(), running_stack(DEMO_ROLES, corpus_schema()) as stack:
         verdicts = asyncio.run(_flow(stack, console))
-        print_verdicts(console, verdicts, corpus.extractions(), time.monotonic() - started)
+        print_verdicts(console, verdicts, _written(), time.monotonic() - started)
         if keep:
             _keep(verdicts, stack.logs)
             console.print(f"kept in {KEPT_FOLDER}")
@@ -55,6 +55,7 @@ def run_up() -> None:
     console = new_console()
     port, token = free_port(), secrets.token_urlsafe(16)
     environment = {"SAFEPASSAGE_CONSOLE_PORT": str(port), "SAFEPASSAGE_CONSOLE_TOKEN": token}
+    environment |= corpus_schema()
     with sigterm_unwinds(), running_stack((*DEMO_ROLES, "review"), environment) as stack:
         asyncio.run(_flow(stack, console))
         console.print(f"review console: http://{LOOPBACK}:{port}/   token: {token}")
@@ -72,6 +73,19 @@ def exports(environment: Mapping[str, str]) -> Iterator[str]:
     for name, value in sorted(environment.items()):
         if not name.startswith("SAFEPASSAGE_CONSOLE_"):
             yield f"export {name}={shlex.quote(value)}"
+
+
+def corpus_schema() -> dict[str, str]:
+    """The corpus's own schema, unless the user's environment says what to extract."""
+    settings = Settings()
+    if settings.extraction_schema or settings.entity_types:
+        return {}
+    return {"SAFEPASSAGE_SCHEMA": str(corpus.SCHEMA)}
+
+
+def _written() -> Written:
+    kinds = {d.id: str((d.meta or {}).get("kind", "")) for d in corpus.documents()}
+    return Written(kinds, corpus.extractions())
 
 
 async def _flow(stack: RunningStack, console: Console) -> list[Verdict]:

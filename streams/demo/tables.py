@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 from rich.box import SIMPLE_HEAD
@@ -12,9 +13,22 @@ from rich.markup import escape
 from rich.table import Table
 
 from schemas import LabelledExtraction, Verdict, render_value
+from schemas.verdict import Decision
 
 SHOWN_CHARACTERS = 120
 PIPED_WIDTH = 120
+DECISIONS: tuple[Decision, ...] = ("accepted", "quarantined", "undetermined")
+
+Identity = tuple[str, str, str, str]
+Labels = Mapping[Identity, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written along with the documents: each one's kind by its id, and the labels."""
+
+    kinds: Mapping[str, str]
+    labelled: Sequence[LabelledExtraction]
 
 
 def new_console() -> Console:
@@ -26,27 +40,36 @@ def new_console() -> Console:
 def print_verdicts(
     console: Console,
     verdicts: Sequence[Verdict],
-    labelled: Sequence[LabelledExtraction],
+    written: Written,
     seconds: float,
 ) -> None:
     """A line per document, every stopped extraction with its reason and passage, a summary."""
-    console.print(_documents(verdicts))
+    labels = {_identity(row): row.label for row in written.labelled}
+    console.print(_documents(verdicts, written.kinds, labels))
     console.print(_stopped(verdicts))
     console.print(_summary(verdicts, seconds))
-    console.print(_against_labels(verdicts, labelled))
+    console.print(_against_labels(verdicts, labels))
 
 
-def _documents(verdicts: Sequence[Verdict]) -> Table:
+def _documents(verdicts: Sequence[Verdict], kinds: Mapping[str, str], labels: Labels) -> Table:
     table = Table(title="Documents", title_justify="left", box=None, pad_edge=False)
     table.add_column("document")
-    for decision in ("accepted", "quarantined", "undetermined"):
-        table.add_column(decision, justify="right")
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    table.add_column("kind")
+    for column in (*DECISIONS, "wrong stopped", "right accepted"):
+        table.add_column(column, justify="right")
+    by_document: dict[str, list[Verdict]] = defaultdict(list)
     for verdict in verdicts:
-        counts[verdict.doc_id][verdict.decision] += 1
-    for doc_id, decisions in sorted(counts.items()):
-        shown = [str(decisions[d] or "·") for d in ("accepted", "quarantined", "undetermined")]
-        table.add_row(escape(doc_id), *shown)
+        by_document[verdict.doc_id].append(verdict)
+    for doc_id, own in sorted(by_document.items()):
+        decisions = Counter(verdict.decision for verdict in own)
+        stopped, accepted = _counted(own, labels)
+        table.add_row(
+            escape(doc_id),
+            escape(kinds.get(doc_id, "answer")),
+            *(str(decisions[decision] or "·") for decision in DECISIONS),
+            stopped,
+            accepted,
+        )
     return table
 
 
@@ -67,9 +90,18 @@ def _stopped(verdicts: Sequence[Verdict]) -> Table:
 
 
 def _reason(verdict: Verdict) -> str:
-    score = "" if verdict.score is None else f" ({verdict.score:.2f} < {verdict.threshold:.2f})"
-    findings = "".join(f"\n{finding.detail}" for finding in verdict.findings if finding.detail)
-    return ", ".join(verdict.reasons) + score + findings
+    score = f" ({verdict.score:.2f} < {verdict.threshold:.2f})" if _is_low(verdict) else ""
+    said = [f.detail for f in verdict.findings if f.detail and f.code != "conflicts_with"]
+    said += [f"the document also gives {render_value(c.value)}" for c in verdict.conflicts]
+    said += [trail.failure for trail in verdict.scorers if trail.failure]
+    return ", ".join(verdict.reasons) + score + "".join(f"\n{detail}" for detail in said)
+
+
+def _is_low(verdict: Verdict) -> bool:
+    """Whether the score stopped it: what conflicts with another finding scored high."""
+    if verdict.score is None or verdict.threshold is None:
+        return False
+    return verdict.score < verdict.threshold
 
 
 def _evidence(verdict: Verdict) -> str:
@@ -94,17 +126,26 @@ def _summary(verdicts: Sequence[Verdict], seconds: float) -> str:
     )
 
 
-def _against_labels(verdicts: Sequence[Verdict], labelled: Sequence[LabelledExtraction]) -> str:
+def _against_labels(verdicts: Sequence[Verdict], labels: Labels) -> str:
     """How the verdicts compare with the labels that were written along with the documents."""
-    labels = {_identity(row): row.label for row in labelled}
-    judged = [(labels.get(_identity(v)), v.decision == "accepted") for v in verdicts]
-    wrong = [accepted for label, accepted in judged if label == 0]
-    right = [accepted for label, accepted in judged if label == 1]
+    stopped, accepted = _counted(verdicts, labels)
     return (
-        f"by the labels written with them: {wrong.count(False)} of {len(wrong)} wrong extractions "
-        f"stopped, {right.count(True)} of {len(right)} right ones accepted"
+        f"by the labels written with them: {stopped} wrong extractions stopped, "
+        f"{accepted} right ones accepted"
     )
 
 
-def _identity(found: Verdict | LabelledExtraction) -> tuple[str, str, str, str]:
+def _counted(verdicts: Sequence[Verdict], labels: Labels) -> tuple[str, str]:
+    """How many of the wrong ones were stopped, how many of the right ones accepted."""
+    judged = [(labels.get(_identity(v)), v.decision == "accepted") for v in verdicts]
+    wrong = [accepted for label, accepted in judged if label == 0]
+    right = [accepted for label, accepted in judged if label == 1]
+    return _share(wrong.count(False), wrong), _share(right.count(True), right)
+
+
+def _share(count: int, judged: Sequence[bool]) -> str:
+    return f"{count} of {len(judged)}" if judged else "·"
+
+
+def _identity(found: Verdict | LabelledExtraction) -> Identity:
     return found.doc_id, found.entity_type, render_value(found.value), found.context

@@ -7,12 +7,13 @@ import pytest
 
 from agents.alignment import DocumentIndex
 from agents.claims import split_claims
+from agents.extraction.schema_loading import load_schema
 from schemas import Alignment, LabelledExtraction
-from streams.demo import documents, extractions, response_labels, responses
+from streams.demo import SCHEMA, documents, extractions, response_labels, responses
 
 DOCUMENTS = {document.id: document for document in documents()}
 EXTRACTIONS = extractions()
-SUPPORTED_KINDS = {"natural", "hard_positive"}
+SUPPORTED_KINDS = {"natural", "hard_positive", "unreadable"}
 UNSUPPORTED_KINDS = {
     "wrong_value",
     "wrong_type",
@@ -21,6 +22,7 @@ UNSUPPORTED_KINDS = {
     "fabricated_context",
     "other_passage",
     "negation",
+    "conflicting",
 }
 
 
@@ -56,7 +58,32 @@ def test_kinds_of_documents_are_as_promised():
     assert kinds["lease"] >= 2
     assert kinds["insurance claim"] >= 1
     assert kinds["employment contract"] >= 1
-    assert [d for d in DOCUMENTS.values() if d.meta["language"] == "fr"]
+    assert kinds["discharge letter"] >= 1
+    assert kinds["cv"] >= 1
+    assert kinds["job advertisement"] >= 1
+    assert kinds["rental contract"] >= 1
+    assert kinds["bank statement"] >= 1
+    assert {"fr", "de"} <= {document.meta["language"] for document in DOCUMENTS.values()}
+
+
+def test_the_schema_asks_for_every_type_and_says_what_the_rows_say():
+    fields = load_schema(str(SCHEMA)).fields
+    assert fields.keys() == {extraction.entity_type for extraction in EXTRACTIONS}
+    said = {e.entity_type: e.field for e in EXTRACTIONS if e.field}
+    assert said == {name: field for name, field in fields.items() if field.description}
+
+
+def test_each_kind_that_brings_its_own_schema_has_a_wrong_extraction_that_stands_in_the_text():
+    own = [e for e in EXTRACTIONS if e.field and not e.label]
+    assert len({DOCUMENTS[e.doc_id].meta["kind"] for e in own}) >= 6
+    assert all(aligned(e).found for e in own)
+
+
+def test_what_conflicts_is_given_twice_for_a_field_with_room_for_one():
+    given = Counter((e.doc_id, e.entity_type) for e in by_kind("conflicting"))
+    assert given
+    assert set(given.values()) == {2}
+    assert all(e.field and e.field.single for e in by_kind("conflicting"))
 
 
 def test_decisions_have_the_promised_lengths_and_one_needs_chunking():

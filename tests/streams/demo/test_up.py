@@ -5,8 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from streams.demo import SCHEMA
 from streams.demo.embedded import EmbeddedStack
-from streams.demo.run import exports
+from streams.demo.run import corpus_schema, exports
 from streams.doctor import examination as doctor
 from streams.kafka.admin import create_topics
 from streams.settings import Settings
@@ -30,6 +31,15 @@ def test_exports_are_all_that_another_shell_needs():
     assert told == environment
     assert "SAFEPASSAGE_PARTITIONS" in told
     assert list(exports({"SAFEPASSAGE_CONSOLE_TOKEN": "t", "A": "b c"})) == ["export A='b c'"]
+
+
+def test_the_corpus_brings_its_schema_unless_the_user_says_what_to_extract(monkeypatch):
+    assert corpus_schema() == {"SAFEPASSAGE_SCHEMA": str(SCHEMA)}
+    monkeypatch.setenv("SAFEPASSAGE_ENTITY_TYPES", "Judge")
+    assert corpus_schema() == {}
+    monkeypatch.delenv("SAFEPASSAGE_ENTITY_TYPES")
+    monkeypatch.setenv("SAFEPASSAGE_EXTRACTION_SCHEMA", "cases:Case")
+    assert corpus_schema() == {}
 
 
 async def test_doctor_is_content_with_the_topics_under_these_exports(kafka: Settings, monkeypatch):
