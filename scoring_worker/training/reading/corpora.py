@@ -15,7 +15,7 @@ from scoring_worker.evaluation.splits import held_out
 from scoring_worker.training.corpora import HELD_OUT, PERMISSIVE_NLI, known_documents, read_rows
 
 from .claims import altered_sentences, nli_claims, value_claims
-from .generators import SlotPool, absent, generated
+from .generators import SlotPool, generated
 from .questions import Place, ReadingQuestion, slot_questions
 
 LANGUAGES = ("de", "el", "en", "es", "ro", "ru", "tr", "vi")
@@ -55,8 +55,6 @@ MEASURE_ONLY = ("covidqa", "products", "lct_trials", "measeval")
 GENERATED = {"rewritten": 0.12, "sentence": 0.14, "conditional": 0.1, "form": 0.14}
 """New questions of each generator per question of a slots file."""
 
-ABSENT = 0.35
-"""New questions without an answer per question: annotators mostly ask what a passage answers."""
 VALUE_CLAIMS, ALTERED = 0.12, 0.1
 NLI_CLAIMS = 24_000
 DOCUMENT_QUESTIONS = 5_000
@@ -114,7 +112,6 @@ def with_generated(own: Sequence[ReadingQuestion], seed: int) -> list[ReadingQue
     return [
         *own,
         *generated(own, GENERATED, seed),
-        *absent(own, ABSENT, seed),
         *value_claims(own, pool, VALUE_CLAIMS, seed),
         *altered_sentences(own, pool, ALTERED, seed),
     ]
@@ -132,8 +129,7 @@ def _document_questions(data: Path, most: int, rng: random.Random) -> list[Readi
     for name, documents in sources.items():
         trained = (d for d in documents if not held_out(d.id, HELD_OUT))
         of_source = [q for d in trained for q in document_questions(d, name)]
-        own = rng.sample(of_source, min(len(of_source), most // len(sources)))
-        chosen += [*own, *absent(own, ABSENT, seed=len(own))]
+        chosen += rng.sample(of_source, min(len(of_source), most // len(sources)))
     return chosen
 
 

@@ -233,39 +233,6 @@ def form(question: ReadingQuestion, pool: SlotPool, rng: random.Random) -> Readi
     )
 
 
-def absent(
-    questions: Sequence[ReadingQuestion], share: float, seed: int
-) -> Iterator[ReadingQuestion]:
-    """Questions that their passage does not answer, for ``share`` of ``questions``: those of
-    another passage of the same source, whose answers do not stand here.
-
-    What the passage gives for its own questions is then a wrong answer: the only person in a
-    sentence is not whoever is asked for.
-    """
-    rng = random.Random(seed)
-    here: dict[str, set[str]] = {}
-    by_source: dict[str, list[ReadingQuestion]] = {}
-    for question in questions:
-        here.setdefault(question.passage, set()).update(map(str.lower, question.asked))
-        if question.answers and question.supported is None:
-            by_source.setdefault(question.source, []).append(question)
-    for question in questions:
-        if not question.answers or question.supported is not None or rng.random() >= share:
-            continue
-        other = rng.choice(by_source[question.source])
-        said = question.passage.lower()
-        asked_here = any(form.lower() in here[question.passage] for form in other.asked)
-        answered = any(other.passage[a:b].lower() in said for a, b in other.answers)
-        if other.group != question.group and not asked_here and not answered:
-            yield replace(
-                question,
-                asked=other.asked,
-                answers=(),
-                wrong=(*question.answers, *question.wrong),
-                source=f"{question.source}+absent",
-            )
-
-
 Fields = list[tuple[str, str]]
 
 
@@ -280,30 +247,6 @@ def _values_first(fields: Fields, rng: random.Random) -> tuple[str, list[Place]]
     joint = rng.choice(("\n", "; ", ", "))
     for name, value in fields:
         text = f"{value} ({_cased(name, rng)})"
-        parts.append(text)
-        places.append((at, at + len(value)))
-        at += len(text) + len(joint)
-    return joint.join(parts), places
-
-
-_BEHIND = (
-    ('(the "', '")'),
-    ("(“", "”)"),
-    ("(hereinafter “", "”)"),
-    ("\n", ""),
-    (", the ", ""),
-    ("as ", ""),
-)
-"""What stands between a value and the name behind it, and after the name."""
-
-
-def _defined(fields: Fields, rng: random.Random) -> tuple[str, list[Place]]:
-    """Values with their names behind them, as contracts introduce their parties, or below."""
-    opening, closing = rng.choice(_BEHIND)
-    joint = rng.choice(("; ", " and ", "\n\n", ". "))
-    parts, places, at = [], [], 0
-    for name, value in fields:
-        text = f"{value} {opening}{_cased(name, rng)}{closing}".replace(" \n", "\n")
         parts.append(text)
         places.append((at, at + len(value)))
         at += len(text) + len(joint)
@@ -334,7 +277,6 @@ _LAYOUTS: tuple[Callable[[Fields, random.Random], tuple[str, list[Place]]], ...]
     _lines,
     _lines,
     _values_first,
-    _defined,
     _table,
 )
 
