@@ -44,7 +44,7 @@ from scoring_worker.thresholds import Target, fit_threshold
 from .card import write_card
 from .corpora import PERMISSIVE_NLI, held_documents, nli_pairs, read_rows
 from .reading.base import make_base
-from .reading.corpora import FAMILIES, GENERATED, PERMISSIVE, slot_file
+from .reading.corpora import FAMILIES, GENERATED, PERMISSIVE, slot_file, slots_path
 from .reading.generators import generated
 from .reading.recipe import train_reader
 from .stacking import LabelledOpinion, fit_stack
@@ -167,25 +167,19 @@ def _family_opinions(
         pairs |= {name: own for name, own in made.items() if own}
         if family == min(FAMILIES):
             pairs |= common_pairs(steps.data)
-        scorer = _scorer(folder, steps)
+        scorer = fold_scorer(folder, steps)
         judged = {name: Judged.by(scorer, own) for name, own in pairs.items()}
         _write(path, judged)
     return _read(path)
 
 
-def _with_packs(steps: Steps, folder: Path) -> dict[str, dict[str, ShapeWeights]]:
-    """Coefficients with packs, fitted on documents of their fields that trained nothing."""
-    path = steps.folder / "opinions-packs.jsonl"
-    if not path.exists():
-        scorer = _scorer(folder, steps, packs_named(PACKS))
-        pairs = document_pairs(steps.data)
-        _write(path, {name: Judged.by(scorer, own) for name, own in pairs.items()})
-    judged = _read(path)
-    fitted = fit_stack([one for name, own in judged.items() for one in own.labelled(name)])
-    return dict.fromkeys((*PACKS, "+".join(PACKS)), fitted.shapes)
+def fold_folder(steps: Steps, family: str) -> Path:
+    """Where the reader is that learnt nothing of ``family``."""
+    return steps.folder / f"fold-{family}" / "shipped"
 
 
-def _scorer(folder: Path, steps: Steps, packs: Sequence[Pack] = ()) -> DefaultScorer:
+def fold_scorer(folder: Path, steps: Steps, packs: Sequence[Pack] = ()) -> DefaultScorer:
+    """The reader in ``folder`` behind the comparators. Its stack weighs nothing: for opinions."""
     manifest = ScorerManifest(
         name="fold",
         kind="reader",
@@ -208,7 +202,7 @@ def slot_pairs(data: Path, name: str, rows: int, seed: int = 0) -> list[Labelled
         CorpusError: the file is missing or unreadable.
     """
     together: dict[tuple[str, str], list[LabelledPair]] = defaultdict(list)
-    for row in read_rows(data / "general/slots" / f"{name}.jsonl.gz"):
+    for row in read_rows(slots_path(data, name)):
         together[row["premise"], str(row["slot"])].append(
             LabelledPair(
                 row["premise"],

@@ -101,9 +101,14 @@ def slot_file(data: Path, name: str) -> list[ReadingQuestion]:
     Raises:
         CorpusError: the file is missing or unreadable.
     """
-    folder = "slots_measure" if name in ("products", "lct_trials", "measeval") else "slots"
-    rows = read_rows(data / "general" / folder / f"{name}.jsonl.gz")
+    rows = read_rows(slots_path(data, name))
     return [question for question in slot_questions(rows) if question.answers or question.wrong]
+
+
+def slots_path(data: Path, name: str) -> Path:
+    """Where the slots file of that name is."""
+    folder = "slots_measure" if name in ("products", "lct_trials", "measeval") else "slots"
+    return data / "general" / folder / f"{name}.jsonl.gz"
 
 
 def with_generated(own: Sequence[ReadingQuestion], seed: int) -> list[ReadingQuestion]:

@@ -1,0 +1,216 @@
+"""The figures of `general.py`: what scores and labels come to, and how that is printed.
+
+The positive class is "unsupported". A case is flagged where its score is below a threshold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import f1_score
+
+from scoring_worker.evaluation.metrics import measure
+from scoring_worker.evaluation.plots import expected_error
+from scoring_worker.evaluation.ranking import Ranking
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+FALSE_ALARMS, ESCAPED = 0.06, 0.05
+NOT_JUDGED = -1.0
+"""The score of what alignment stopped, or what nobody can read: below any threshold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One judged case. ``words``, ``value``, ``claim``: the baselines' scores."""
+
+    source: str
+    label: int
+    kind: str
+    group: str
+    language: str
+    score: float
+    words: float
+    value: float
+    claim: float
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Of one set at one threshold; None where a figure is not defined.
+
+    ``caught``: share of the wrong ones flagged where at most 6% of the right ones are.
+    ``escaped``, ``refused``: share of wrong ones accepted and of right ones flagged as shipped.
+    ``review``: share of all that is flagged where at most 5% of the wrong ones are accepted.
+    ``words``, ``value``, ``claim``: AUROC of word matching, of the mean logit of the value's
+    tokens, and of the claim head.
+    """
+
+    n: int
+    unsupported: int
+    auroc: float | None
+    macro_f1: float | None
+    macro_f1_ci: tuple[float, float] | None
+    f1: float | None
+    f1_ci: tuple[float, float] | None
+    caught: float | None
+    escaped: float | None
+    refused: float | None
+    review: float | None
+    ece: float | None
+    words: float | None
+    words_macro_f1: float | None
+    value: float | None
+    claim: float | None
+    not_judged: int
+
+
+def describe(rows: Sequence[Row], threshold: float) -> Figures:
+    """The figures of ``rows``, whose intervals are over groups."""
+    right = np.array([row.label == 1 for row in rows], dtype=bool)
+    scores = np.array([row.score for row in rows])
+    flagged = scores < threshold
+    groups = [f"{row.source}:{row.group}" for row in rows]
+    whole = measure(right.tolist(), (~flagged).tolist(), (-scores).tolist(), groups)
+    matched = np.array([row.words for row in rows]) >= 1
+    judged = scores > NOT_JUDGED
+    return Figures(
+        n=len(rows),
+        unsupported=int((~right).sum()),
+        auroc=whole.auroc,
+        macro_f1=whole.macro_f1,
+        macro_f1_ci=whole.macro_f1_ci,
+        f1=whole.f1,
+        f1_ci=whole.f1_ci,
+        caught=caught_at(scores, right),
+        escaped=share(~flagged[~right]),
+        refused=share(flagged[right]),
+        review=review_at(scores, right),
+        ece=float(expected_error(scores[judged], right[judged])) if judged.any() else None,
+        words=auroc(right, [row.words for row in rows]),
+        words_macro_f1=float(f1_score(right, matched, average="macro", zero_division=0)),
+        value=auroc(right, [row.value for row in rows]),
+        claim=auroc(right, [row.claim for row in rows]),
+        not_judged=int((~judged).sum()),
+    )
+
+
+def auroc(right: Bools, scores: Sequence[float] | Floats) -> float | None:
+    """None unless both classes are there."""
+    return Ranking(~right, [-score for score in scores]).auroc(np.ones(len(right)))
+
+
+def share(mask: Bools) -> float | None:
+    """None of nothing."""
+    return float(mask.mean()) if len(mask) else None
+
+
+def caught_at(scores: Floats, right: Bools, alarms: float = FALSE_ALARMS) -> float | None:
+    """The most wrong ones that a threshold flags which flags at most ``alarms`` of the right."""
+    if right.all() or not right.any():
+        return None
+    best = 0.0
+    for threshold in [*np.unique(scores), np.inf]:
+        if (scores[right] < threshold).mean() <= alarms:
+            best = max(best, float((scores[~right] < threshold).mean()))
+    return best
+
+
+def review_at(scores: Floats, right: Bools, escaped: float = ESCAPED) -> float | None:
+    """The least share of all that a threshold flags which lets at most ``escaped`` of the wrong
+    ones through."""
+    if right.all():
+        return None
+    shares = [
+        float((scores < threshold).mean())
+        for threshold in [*np.unique(scores), np.inf]
+        if (scores[~right] >= threshold).mean() <= escaped
+    ]
+    return min(shares)
+
+
+def of_kinds(rows: Sequence[Row], threshold: float) -> dict[str, Figures]:
+    """By kind of wrong case: they alone, beside every right case of ``rows``."""
+    right = [row for row in rows if row.label]
+    kinds = sorted({row.kind for row in rows if not row.label})
+    return {
+        kind: describe([*right, *(r for r in rows if r.kind == kind and not r.label)], threshold)
+        for kind in kinds
+    }
+
+
+def of_languages(rows: Sequence[Row], threshold: float) -> dict[str, Figures]:
+    """By language."""
+    languages = sorted({row.language for row in rows})
+    return {
+        language: describe([row for row in rows if row.language == language], threshold)
+        for language in languages
+    }
+
+
+HEADING = (
+    f"{'':36}{'n':>5}{'uns.':>6}{'AUROC':>7}  {'macro F1':20}{'F1 of unsupported':20}"
+    f"{'caught':>7}{'escaped':>8}{'refused':>8}{'review':>7}{'ECE':>6}   "
+    f"{'words':>6}{'(mF1)':>6}{'value':>6}{'claim':>6}"
+)
+
+
+def line_of(name: str, found: Figures) -> str:
+    """One line below `HEADING`."""
+    return (
+        f"{name:36}{found.n:5}{found.unsupported:6}{_cell(found.auroc, 7)}  "
+        f"{_ranged(found.macro_f1, found.macro_f1_ci):20}{_ranged(found.f1, found.f1_ci):20}"
+        f"{_cell(found.caught, 7)}{_cell(found.escaped, 8)}{_cell(found.refused, 8)}"
+        f"{_cell(found.review, 7)}{_cell(found.ece, 6)}   {_cell(found.words, 6)}"
+        f"{_cell(found.words_macro_f1, 6)}{_cell(found.value, 6)}{_cell(found.claim, 6)}"
+    )
+
+
+SHORT_HEADING = (
+    f"{'':36}{'n':>5}{'uns.':>6}{'AUROC':>7}  {'macro F1':20}{'caught':>7}{'escaped':>8}"
+    f"{'refused':>8}{'review':>7}{'ECE':>6}{'words':>7}"
+)
+
+
+def short_line(name: str, found: Figures) -> str:
+    """One line below `SHORT_HEADING`."""
+    return (
+        f"{name:36}{found.n:5}{found.unsupported:6}{_cell(found.auroc, 7)}  "
+        f"{_ranged(found.macro_f1, found.macro_f1_ci):20}{_cell(found.caught, 7)}"
+        f"{_cell(found.escaped, 8)}{_cell(found.refused, 8)}{_cell(found.review, 7)}"
+        f"{_cell(found.ece, 6)}{_cell(found.words_macro_f1, 7)}"
+    )
+
+
+def _cell(value: float | None, width: int) -> str:
+    text = "–" if value is None else f"{value:.3f}".removeprefix("0")
+    return f"{text:>{width}}"
+
+
+def _ranged(value: float | None, interval: tuple[float, float] | None) -> str:
+    if value is None or interval is None:
+        return "–"
+    low, high = (_cell(bound, 0) for bound in interval)
+    return f"{_cell(value, 0)} [{low}, {high}]"
+
+
+def as_json(sets: dict[str, Figures]) -> dict[str, object]:
+    """Figures with four decimals."""
+    return {name: _rounded(asdict(found)) for name, found in sets.items()}
+
+
+def _rounded(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _rounded(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(inner) for inner in value]
+    return round(value, 4) if isinstance(value, float) else value
+
+
+def pooled(sets: Iterable[Sequence[Row]]) -> list[Row]:
+    """All rows of several sets."""
+    return [row for rows in sets for row in rows]

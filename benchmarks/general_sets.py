@@ -1,0 +1,172 @@
+"""What `general.py` judges: cases by source, and who may judge them.
+
+A case of a source that trained the reader is judged by one that learnt nothing of its family;
+all others by the scorer that ships.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from schemas import CLAIM_TYPE, hypothesis
+from scoring_worker.corruption import LabelledPair
+from scoring_worker.evaluation import read_dataset
+from scoring_worker.scorer import Pair
+from scoring_worker.training.corpora import PERMISSIVE_NLI, nli_pairs, read_rows
+from scoring_worker.training.default_scorer import slot_pairs
+from scoring_worker.training.reading.claims import altered_sentences
+from scoring_worker.training.reading.corpora import FAMILIES, MEASURE_ONLY, slot_file
+from scoring_worker.training.reading.generators import SlotPool, generated
+from scoring_worker.training.reading.questions import ReadingQuestion
+from streams.cli.labelled import label_sources
+
+SEED = 0
+MADE_SHARES = {"rewritten": 0.2, "sentence": 0.35, "conditional": 0.25, "form": 0.25}
+"""New questions of each generator per question of a source."""
+MADE_PER_ROW = 1 / 3
+"""Questions made of a source, for each row of it that is judged."""
+PACKS = ("contracts", "legal")
+
+LEFT_OUT = "fields, sources left out"
+MADE = "made from sources left out"
+NEW = "fields that trained nothing"
+PROBES = "probes"
+CLAIMS = "free claims"
+TRIBUNAL = "tribunal"
+SECTIONS = (LEFT_OUT, MADE, NEW, PROBES, CLAIMS, TRIBUNAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What gets one label: a pair, or all sentences of an answer. ``lost``: stopped before."""
+
+    pairs: tuple[Pair, ...]
+    label: int
+    kind: str
+    group: str
+    lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Cases from one place. ``family``: whose reader judges them; None is the scorer that ships,
+    with ``packs``."""
+
+    name: str
+    section: str
+    cases: Callable[[], list[Case]]
+    family: str | None = None
+    language: str = "en"
+    packs: tuple[str, ...] = ()
+
+
+def sources(data: Path, rows: int) -> Iterator[Source]:
+    """Every source in the order of the table; at most about ``rows`` cases of each but the
+    tribunal and the probes."""
+    for family, names in FAMILIES.items():
+        for name in names:
+            language = name.removeprefix("xquad_") if name.startswith("xquad_") else "en"
+            natural = partial(slot_cases, data, name, rows)
+            yield Source(name, LEFT_OUT, natural, family, language)
+            made = partial(made_cases, data, name, int(rows * MADE_PER_ROW))
+            yield Source(name, MADE, made, family, language)
+    for name in MEASURE_ONLY:
+        yield Source(name, NEW, partial(slot_cases, data, name, rows))
+    general = data / "general"
+    probes = general / "probe_extractions.jsonl.gz", general / "probe_documents.jsonl.gz"
+    yield Source("probes", PROBES, partial(file_cases, *probes), language="several")
+    for name in sorted(PERMISSIVE_NLI):
+        yield Source(name, CLAIMS, partial(nli_cases, data, name, rows))
+    for name in ("ragtruth_qa", "expertqa"):
+        path = data / "groundedness" / f"{name}.jsonl.gz"
+        yield Source(name, CLAIMS, partial(file_cases, path, rows=rows))
+    tribunal = partial(
+        file_cases,
+        data / "tribunal/extractions.jsonl.gz",
+        data / "tribunal/documents.jsonl.gz",
+    )
+    yield Source("no packs", TRIBUNAL, tribunal)
+    yield Source(f"packs {', '.join(PACKS)}", TRIBUNAL, tribunal, packs=PACKS)
+
+
+def slot_cases(data: Path, name: str, rows: int) -> list[Case]:
+    """About ``rows`` rows of a slots file, all of a passage and slot together."""
+    return [_case(pair) for pair in slot_pairs(data, name, rows, SEED)]
+
+
+def nli_cases(data: Path, name: str, rows: int) -> list[Case]:
+    """``rows`` of the development rows of one collection; a premise is a document."""
+    pairs = list(nli_pairs(read_rows(data / "nli/dev.jsonl.gz"), frozenset({name})))
+    chosen = random.Random(SEED).sample(pairs, min(rows, len(pairs)))
+    return [Case((pair.pair,), pair.label, "nli", pair.premise) for pair in chosen]
+
+
+def file_cases(path: Path, documents: Path | None = None, rows: int | None = None) -> list[Case]:
+    """Labelled extractions or answers as the pipeline meets them, aligned and with what stands
+    around; a sample of ``rows``."""
+    given = label_sources([documents] if documents else [], SEED, lambda *_: None)
+    cases = list(read_dataset(path, given).cases)
+    if rows is not None and len(cases) > rows:
+        cases = random.Random(SEED).sample(cases, rows)
+    return [
+        Case(
+            tuple(case.pairs),
+            int(case.supported),
+            case.kind or "",
+            case.group,
+            lost=len(case.pairs) < len(case.parts) or not case.parts,
+        )
+        for case in cases
+    ]
+
+
+def made_cases(data: Path, name: str, count: int) -> list[Case]:
+    """What the generators make of a slots file: denials, suppositions, conditions, forms and
+    altered sentences. ``count`` questions, and half as many claims."""
+    questions = slot_file(data, name)
+    rng = random.Random(SEED)
+    rng.shuffle(questions)
+    own = questions[: 6 * count]
+    made = list(generated(own, MADE_SHARES, SEED))
+    altered = list(altered_sentences(own, SlotPool.of(own), 0.3, SEED))
+    rng.shuffle(made)
+    rng.shuffle(altered)
+    values = [case for question in made[:count] for case in values_of(question, rng)]
+    return values + [claim_of(question) for question in altered[: count // 2]]
+
+
+def values_of(question: ReadingQuestion, rng: random.Random) -> Iterator[Case]:
+    """At most two of the question's values, right or wrong, each as a case."""
+    asked = rng.choice(question.asked)
+    places = [(place, 1) for place in question.answers] + [(place, 0) for place in question.wrong]
+    for (start, end), label in rng.sample(places, min(2, len(places))):
+        value = question.passage[start:end]
+        if value.strip():
+            kind = question.source.rpartition("+")[2]
+            made = LabelledPair(question.passage, asked, value, 1 if label else 0, kind)
+            yield Case((made.pair,), label, kind, question.group)
+
+
+def claim_of(question: ReadingQuestion) -> Case:
+    """A claim of the generators as a case."""
+    claim = question.asked[0]
+    pair = Pair(question.passage, hypothesis(CLAIM_TYPE, claim), CLAIM_TYPE, claim)
+    kind = "altered sentence"
+    return Case((pair,), int(question.supported or 0), kind, question.group)
+
+
+def _case(pair: LabelledPair) -> Case:
+    return Case((pair.pair,), pair.label, pair.kind, pair.group)
+
+
+def by_family(found: Sequence[Source]) -> dict[str, list[Source]]:
+    """The sources that a reader is left out for, by family."""
+    families: dict[str, list[Source]] = {}
+    for source in found:
+        if source.family is not None:
+            families.setdefault(source.family, []).append(source)
+    return families
