@@ -173,6 +173,18 @@ def _family_opinions(
     return _read(path)
 
 
+def _with_packs(steps: Steps, folder: Path) -> dict[str, dict[str, ShapeWeights]]:
+    """Coefficients with packs, fitted on documents of their fields that trained nothing."""
+    path = steps.folder / "opinions-packs.jsonl"
+    if not path.exists():
+        scorer = fold_scorer(folder, steps, packs_named(PACKS))
+        pairs = document_pairs(steps.data)
+        _write(path, {name: Judged.by(scorer, own) for name, own in pairs.items()})
+    judged = _read(path)
+    fitted = fit_stack([one for name, own in judged.items() for one in own.labelled(name)])
+    return dict.fromkeys((*PACKS, "+".join(PACKS)), fitted.shapes)
+
+
 def fold_folder(steps: Steps, family: str) -> Path:
     """Where the reader is that learnt nothing of ``family``."""
     return steps.folder / f"fold-{family}" / "shipped"
