@@ -28,9 +28,11 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import orjson
@@ -111,23 +113,28 @@ def main() -> None:
     every = list(sources(options.data, options.rows))
     if options.only:
         every = [s for s in every if re.search(options.only, f"{s.section}: {s.name}")]
+    missing: list[Source] = []
+    if options.as_kept:
+        missing = [s for s in every if not list(keep.glob(f"{_stem(s)}-*.jsonl"))]
+        every = [s for s in every if s not in missing]
     steps = Steps(options.data, options.readers)
     shipped = load_scorer("default", packs=())
     assert isinstance(shipped, DefaultScorer)
     reads: dict[tuple[str, str], list[Read]] = {}
     for family, own in by_family(every).items():
         folder = fold_folder(steps, family)
-        reads |= _all_read(own, fold_scorer(folder, steps), _digest(folder), keep)
+        reads |= _all_read(own, partial(fold_scorer, folder, steps), _digest(folder), keep)
     for packs in dict.fromkeys(source.packs for source in every if source.family is None):
-        scorer = load_scorer("default", packs=packs)
-        assert isinstance(scorer, DefaultScorer)
         own = [s for s in every if s.family is None and s.packs == packs]
-        reads |= _all_read(own, scorer, _digest(DEFAULT_MODEL), keep)
+        make = partial(load_scorer, "default", packs=packs)
+        reads |= _all_read(own, make, _digest(DEFAULT_MODEL), keep)
     if options.only:
         return
     rows = _weighed(every, reads, shipped)
     threshold = shipped.manifest.thresholds.default
     text, figures = report(every, rows, threshold, shipped.revision)
+    if missing:
+        text += "\nNot in these tables: " + ", ".join(f"{s.name} ({s.section})" for s in missing)
     print(text)
     if options.out:
         (options.out / "general.txt").write_text(text + "\n")
@@ -143,6 +150,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rows", type=int, default=250, help="of each source, about")
     parser.add_argument("--keep", type=Path, help="folder for what was read")
     parser.add_argument("--only", help="read what matches, print nothing: for several processes")
+    parser.add_argument("--as-kept", action="store_true", help="tables of what was read so far")
     parser.add_argument("--out", type=Path, help="folder for general.txt and general.json")
     parser.add_argument("--json", type=Path)
     return parser.parse_args()
@@ -154,19 +162,23 @@ def _digest(folder: Path) -> str:
 
 
 def _all_read(
-    own: Sequence[Source], scorer: DefaultScorer, reader: str, keep: Path
+    own: Sequence[Source], make: Callable[[], Any], reader: str, keep: Path
 ) -> dict[tuple[str, str], list[Read]]:
-    return {(s.section, s.name): _kept(s, scorer, reader, keep) for s in own}
+    made = cache(make)  # a scorer takes seconds to load: only where something is left to read
+    return {(s.section, s.name): _kept(s, made, reader, keep) for s in own}
 
 
-def _kept(source: Source, scorer: DefaultScorer, reader: str, keep: Path) -> list[Read]:
+def _stem(source: Source) -> str:
+    return re.sub(r"\W+", "-", f"{source.section} {source.name}")
+
+
+def _kept(source: Source, made: Callable[[], Any], reader: str, keep: Path) -> list[Read]:
     """What was read of ``source``, now or before."""
-    name = re.sub(r"\W+", "-", f"{source.section} {source.name} {reader}")
-    path = keep / f"{name}.jsonl"
+    path = keep / f"{_stem(source)}-{reader}.jsonl"
     if not path.exists():
         cases = source.cases()
         started = time.monotonic()
-        found = list(read_cases(scorer, cases, f"{source.section}: {source.name}"))
+        found = list(read_cases(made(), cases, f"{source.section}: {source.name}"))
         seconds = time.monotonic() - started
         print(f"\r{source.section}: {source.name}, {seconds:.0f} s", file=sys.stderr)
         partial = path.with_suffix(".partial")
@@ -366,12 +378,12 @@ def _summary(
     claims = [s for s in every if s.section == CLAIMS]
     nli = [rows[s.section, s.name] for s in claims if s.name not in answers]
     summary[f"{CLAIMS}: NLI ({len(nli)})"] = pooled(nli)
-    for name in ("ragtruth_qa", "expertqa"):
+    for name in (s.name for s in claims if s.name in answers):
         summary[f"{CLAIMS}: {name}"] = rows[CLAIMS, name]
     for source in every:
         if source.section == TRIBUNAL:
             summary[f"{TRIBUNAL}, {source.name}"] = rows[TRIBUNAL, source.name]
-    return {name: describe(own, threshold) for name, own in summary.items()}
+    return {name: describe(own, threshold) for name, own in summary.items() if own}
 
 
 if __name__ == "__main__":
