@@ -60,11 +60,16 @@ class AuditFinding:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One record as a chain, or as the topic, knows it: offset and SHA-256 of the value."""
+    """One record as a chain, or as the topic, knows it: offset and SHA-256 of the value.
+
+    ``written_ms`` is when the chain's entry was written, in milliseconds since the epoch; None
+    where nobody said.
+    """
 
     offset: int
     sha256: bytes
     verdict_id: str | None = None
+    written_ms: int | None = None
 
 
 @dataclass(slots=True)
@@ -98,7 +103,7 @@ class Chain:
         """The first offset of the partition that it does not cover."""
         return self.entries[-1].offset + 1 if self.entries else 0
 
-    def append(self, block: AuditBlock) -> None:
+    def append(self, block: AuditBlock, written_ms: int | None = None) -> None:
         """Count one block: the next entries, a repetition of known ones, or a finding."""
         if not self.entries and block.index > 0:
             self.first, self.heads = block.index, [bytes.fromhex(block.previous)]
@@ -111,14 +116,15 @@ class Chain:
         elif fold(block.previous, block.entries) != block.hash:
             self._find("chain_broken", block, f"the block of entry {block.index} was altered")
         else:
-            self._extend(position, block)
+            self._extend(position, block, written_ms)
 
-    def _extend(self, position: int, block: AuditBlock) -> None:
+    def _extend(self, position: int, block: AuditBlock, written_ms: int | None) -> None:
         for number, entry in enumerate(block.entries, start=position):
             head = link(self.heads[number], entry)
             if number == len(self.entries):
                 sha256 = bytes.fromhex(entry.sha256)
-                self.entries.append(Recorded(entry.source.offset, sha256, entry.verdict_id))
+                offset, verdict_id = entry.source.offset, entry.verdict_id
+                self.entries.append(Recorded(offset, sha256, verdict_id, written_ms))
                 self.heads.append(head)
             elif self.heads[number + 1] != head:
                 told = f"entry {self.first + number} is told in two ways"
@@ -177,7 +183,9 @@ async def read_chains(settings: Settings) -> dict[str, Chain]:
             block = decode(record, AuditBlock).event
         except UnreadableRecord:
             continue  # the block that it took the place of is missing, which shows as a gap
-        chains.setdefault(block.chain, Chain(block.chain)).append(block)
+        # Kafka's -1 is a record without a time.
+        written_ms = record.timestamp if record.timestamp >= 0 else None
+        chains.setdefault(block.chain, Chain(block.chain)).append(block, written_ms)
     return chains
 
 

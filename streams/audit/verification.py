@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from aiokafka import TopicPartition
 
+from streams.kafka.admin import topic_retention
 from streams.kafka.reading import ends, read_between
 from streams.settings import Settings
+from streams.topics import AUDIT
 
 from .chain import (
     AUDITED,
@@ -21,6 +24,7 @@ from .chain import (
     read_chains,
     value_digest,
 )
+from .retention import Retention
 
 # A longer stretch in which nothing matches is told offset by offset: comparing is quadratic.
 COMPARED_RECORDS = 4_000
@@ -30,8 +34,8 @@ COMPARED_RECORDS = 4_000
 class AuditResult:
     """What a verification saw.
 
-    ``expired`` entries are of records that the broker no longer holds, ``pending`` records are
-    not yet in a chain.
+    ``expired`` entries are of records, or of blocks of a chain, that retention took, ``pending``
+    records are not yet in a chain.
     """
 
     verified: int = 0
@@ -48,35 +52,72 @@ async def verify(settings: Settings, anchored: Sequence[Head] = ()) -> AuditResu
 
     Raises:
         UnknownTopic: a topic is missing.
+        KafkaError: the broker did not tell the topics' retention.
     """
     result = AuditResult()
     # First how far the topics reach: what is written meanwhile is nobody's finding.
     reach = await ends(settings, AUDITED)
     chains = await read_chains(settings)
+    kept = await topic_retention(settings, [*AUDITED, AUDIT])
+    # Taken after the reading: what was gone then is no younger now.
+    now_ms = int(time.time() * 1000)
+    retention = {name: Retention(kept_ms, now_ms) for name, kept_ms in kept.items()}
     for tp, end in sorted(reach.items()):
         name = chain_name(tp.topic, tp.partition)
         held = [
             Recorded(record.offset, value_digest(record))
             async for record in read_between(settings, {tp: (0, end)})
         ]
-        verify_chain(chains.setdefault(name, Chain(name)), held, end, result)
+        chain = chains.setdefault(name, Chain(name))
+        verify_chain(chain, held, end, result, retention[tp.topic])
+        _verify_beginning(chain, result, retention[settings.topic(AUDIT.name)])
     result.findings += _unknown_chains(chains, reach)
     result.findings += _against_anchors(chains, anchored)
     return result
 
 
-def verify_chain(chain: Chain, held: Sequence[Recorded], end: int, result: AuditResult) -> None:
-    """Hold one chain against its partition's records, in order; ``end`` is one past the last."""
+def verify_chain(
+    chain: Chain, held: Sequence[Recorded], end: int, result: AuditResult, retention: Retention
+) -> None:
+    """Hold one chain against its partition's records, in order; ``end`` is one past the last,
+    ``retention`` that of the partition's topic."""
     result.heads.append(chain.head)
     result.findings += chain.findings
     begins = held[0].offset if held else end
     recorded = [entry for entry in chain.entries if entry.offset >= begins]
-    result.expired += len(chain.entries) - len(recorded)
+    gone = [entry for entry in chain.entries if entry.offset < begins]
+    unexplained = [entry for entry in gone if not retention.explains(entry)]
+    result.expired += len(gone) - len(unexplained)
+    if unexplained:
+        result.findings.append(_cut_off(chain.name, unexplained, retention))
     same, differences = _compare(recorded, held)
     result.verified += same
     old = [d for d in differences if not _is_new(chain, *d)]
     result.pending += len(differences) - len(old)
     result.findings += _named(chain.name, old)
+
+
+def _cut_off(chain: str, gone: Sequence[Recorded], retention: Retention) -> AuditFinding:
+    """One finding for a whole beginning: there may be millions of entries in it."""
+    first, last = gone[0], gone[-1]
+    detail = (
+        f"{len(gone)} recorded verdicts, up to offset {last.offset}, were cut off from the "
+        f"beginning, and not by retention: {retention.reason(last)}"
+    )
+    return AuditFinding("removed", chain, detail, first.offset, first.verdict_id)
+
+
+def _verify_beginning(chain: Chain, result: AuditResult, retention: Retention) -> None:
+    """A chain begins at its first entry, unless the topic of the chains forgets: when its blocks
+    were written is gone with them, and only a head kept elsewhere tells."""
+    if chain.first and retention.ends:
+        result.expired += chain.first
+    elif chain.first:
+        detail = (
+            f"the blocks of its first {chain.first} entries are gone, and not by retention: "
+            f"{retention.reason()}"
+        )
+        result.findings.append(AuditFinding("chain_gap", chain.name, detail))
 
 
 _Difference = tuple[Recorded | None, Recorded | None]

@@ -35,7 +35,7 @@ def audit_verify(
         print_line(str(finding))
     print_line(
         f"{result.verified} verified, {len(result.findings)} findings, "
-        f"{result.pending} not recorded yet, {result.expired} no longer held by the broker"
+        f"{result.pending} not recorded yet, {result.expired} gone by retention"
     )
     if result.findings:
         raise typer.Exit(1)

@@ -20,7 +20,7 @@ from streams.settings import Settings
 from streams.topics import ALL_TOPICS, Topic, topic_config
 
 from .clients import new_admin
-from .configuration import TopicProblem, configuration_problems
+from .configuration import TopicProblem, configuration_problems, told_retention
 
 METADATA_PATIENCE_SECONDS = 15.0
 
@@ -89,6 +89,17 @@ async def topic_problems(
         there = [topic for topic in topics if settings.topic(topic.name) in partitions]
         problems = list(_of_partitions(settings, topics, partitions))
         return problems + await configuration_problems(admin, settings, there)
+    finally:
+        await admin.close()
+
+
+async def topic_retention(settings: Settings, topics: Sequence[Topic]) -> dict[str, int | None]:
+    """For how many milliseconds the broker keeps the records of each topic, by its name there;
+    negative is for ever, None what the broker does not tell this user."""
+    admin = new_admin(settings)
+    try:
+        await admin.start()
+        return await told_retention(admin, [settings.topic(topic.name) for topic in topics])
     finally:
         await admin.close()
 

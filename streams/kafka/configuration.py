@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -40,19 +40,35 @@ async def configuration_problems(
         KafkaError: the broker did not tell, for another reason than a missing right.
     """
     wanted = {settings.topic(t.name): topic_config(t, settings.max_record_bytes) for t in topics}
-    resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in wanted]
     problems: list[TopicProblem] = []
+    async for name, found in _described(admin, wanted):
+        problems += [_untold(name)] if found is None else _differences(name, wanted[name], found)
+    return problems
+
+
+async def told_retention(admin: AIOKafkaAdminClient, names: Iterable[str]) -> dict[str, int | None]:
+    """``retention.ms`` of each topic, negative for ever; None where the broker does not tell.
+
+    Raises:
+        KafkaError: the broker did not tell, for another reason than a missing right.
+    """
+    return {
+        name: None if found is None else _number(found.get("retention.ms"))
+        async for name, found in _described(admin, names)
+    }
+
+
+async def _described(
+    admin: AIOKafkaAdminClient, names: Iterable[str]
+) -> AsyncIterator[tuple[str, dict[str, str | None] | None]]:
+    """Each topic's configuration; None where this user may not read it."""
+    resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in names]
     for response in await admin.describe_configs(resources):
         for code, _, _, name, entries in (resource[:5] for resource in response.resources):
             error = for_code(code)
-            if error is TopicAuthorizationFailedError:
-                problems.append(_untold(name))
-            elif code:
+            if code and error is not TopicAuthorizationFailedError:
                 raise KafkaError(f"the broker does not describe topic {name}: {error.__name__}")
-            else:
-                found = {entry[0]: entry[1] for entry in entries}
-                problems += _differences(name, wanted[name], found)
-    return problems
+            yield name, None if code else {entry[0]: entry[1] for entry in entries}
 
 
 def _differences(

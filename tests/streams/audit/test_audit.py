@@ -11,11 +11,13 @@ from contextlib import asynccontextmanager
 
 import pytest
 from aiokafka import TopicPartition
+from aiokafka.admin import NewTopic
 from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas import AuditBlock, AuditEntry, Coordinates, DeadLetter
-from streams.audit.chain import Chain, Head, Recorded, fold, genesis, read_chains
+from streams.audit.chain import AuditFinding, Chain, Head, Recorded, fold, genesis, read_chains
+from streams.audit.retention import Retention
 from streams.audit.source import AuditSource, last_blocks
 from streams.audit.verification import AuditResult, verify, verify_chain
 from streams.kafka.admin import create_topics
@@ -60,10 +62,11 @@ def blocks_of(entries: Sequence[AuditEntry], cuts: Sequence[int]) -> list[AuditB
     return made
 
 
-def chain_of(blocks: Sequence[AuditBlock]) -> Chain:
+def chain_of(blocks: Sequence[AuditBlock], written: Sequence[int] = ()) -> Chain:
+    """The chain of ``blocks``; ``written`` are their times, where there are any."""
     chain = Chain(CHAIN)
-    for made in blocks:
-        chain.append(made)
+    for made, written_ms in itertools.zip_longest(blocks, written):
+        chain.append(made, written_ms)
     return chain
 
 
@@ -75,11 +78,21 @@ def held(contents: Sequence[int], first: int = 0) -> list[Recorded]:
     ]
 
 
-def check(contents: Sequence[int], first: int = 0, end: int | None = None) -> AuditResult:
-    """Ten recorded entries against what the topic holds."""
+DAY = 24 * 3600 * 1000
+FOR_EVER = Retention(-1, 10 * DAY)
+
+
+def check(
+    contents: Sequence[int],
+    first: int = 0,
+    end: int | None = None,
+    retention: Retention = FOR_EVER,
+) -> AuditResult:
+    """Ten recorded entries, four of the first day and six of the fifth, against what the topic
+    holds on the tenth."""
     result = AuditResult()
-    chain = chain_of(blocks_of([entry(n) for n in range(10)], [4]))
-    verify_chain(chain, held(contents, first), end or first + len(contents), result)
+    chain = chain_of(blocks_of([entry(n) for n in range(10)], [4]), [DAY, 5 * DAY])
+    verify_chain(chain, held(contents, first), end or first + len(contents), result, retention)
     return result
 
 
@@ -126,8 +139,41 @@ def test_reordered_verdicts_are_found():
 
 
 def test_expired_records_are_no_finding():
-    result = check(TEN[4:], first=4)
+    result = check(TEN[4:], first=4, retention=Retention(9 * DAY, 10 * DAY))
     assert (result.verified, result.expired, result.findings) == (6, 4, [])
+
+
+@pytest.mark.parametrize(
+    ("kept_ms", "why"),
+    [
+        (-1, "for ever (retention.ms=-1)"),
+        (30 * DAY, "keeps them until 1970-02-01 00:00 UTC"),
+        (2**63 - 1, "keeps them until 2070"),
+        (None, "does not tell"),
+    ],
+)
+def test_a_beginning_that_retention_does_not_explain_was_removed(kept_ms, why):
+    result = check(TEN[4:], first=4, retention=Retention(kept_ms, 10 * DAY))
+    assert (result.verified, result.expired) == (6, 0)
+    assert kinds(result) == [("removed", "verdict-0")]
+    assert "4 recorded verdicts, up to offset 3" in str(result.findings[0])
+    assert why in str(result.findings[0])
+
+
+def test_of_a_beginning_only_what_is_too_young_was_removed():
+    result = check(TEN[7:], first=7, retention=Retention(9 * DAY, 10 * DAY))
+    assert (result.verified, result.expired) == (3, 4)
+    assert kinds(result) == [("removed", "verdict-4")]
+
+
+def test_a_partition_cut_off_to_its_end_was_removed():
+    assert kinds(check([], end=10)) == [("removed", "verdict-0")]
+
+
+def test_entries_of_unknown_time_are_never_expired():
+    chain, result = chain_of(blocks_of([entry(n) for n in range(4)], [])), AuditResult()
+    verify_chain(chain, [], 4, result, Retention(1, 10 * DAY))
+    assert kinds(result) == [("removed", "verdict-0")]
 
 
 def test_records_behind_the_chain_are_pending():
@@ -148,7 +194,7 @@ def test_any_single_change_is_found(contents, data):
         altered.insert(position, 99)
     chain = chain_of(blocks_of([entry(n, c) for n, c in enumerate(contents)], []))
     result = AuditResult()
-    verify_chain(chain, held(altered), len(altered), result)
+    verify_chain(chain, held(altered), len(altered), result, FOR_EVER)
     assert result.findings
 
 
@@ -308,6 +354,36 @@ async def test_auditor_stops_where_recorded_verdicts_are_gone(kafka: Settings):
             await asyncio.wait([task])
         with pytest.raises(OperatorError, match="records are gone"):
             task.result()
+
+
+@pytest.mark.parametrize("kept_ms", ["-1", "60000"])
+async def test_chain_without_its_beginning_is_a_gap_unless_the_topic_forgets(
+    kafka: Settings, kept_ms: str
+):
+    await create_with_retention(kafka, kafka.topic(AUDIT.name), kept_ms)
+    await create_topics(kafka)
+    chain = f"{kafka.topic('accepted')}-0"
+    head = genesis(chain).hex()
+    later = block([entry(7)], 7, head).model_copy(update={"chain": chain})
+    await publish(kafka, AUDIT, [later], key=chain)
+    result = await verify(kafka)
+    gaps = [finding for finding in result.findings if finding.kind == "chain_gap"]
+    if kept_ms == "-1":
+        why = "the blocks of its first 7 entries are gone, and not by retention: "
+        kept = "the topic keeps them for ever (retention.ms=-1)"
+        assert gaps == [AuditFinding("chain_gap", chain, why + kept)]
+    else:
+        assert (gaps, result.expired) == ([], 7)
+
+
+async def create_with_retention(settings: Settings, name: str, kept_ms: str) -> None:
+    admin = new_admin(settings)
+    await admin.start()
+    try:
+        config = {"retention.ms": kept_ms}
+        await admin.create_topics([NewTopic(name, 1, 1, topic_configs=config)])
+    finally:
+        await admin.close()
 
 
 async def test_contradicting_verdicts_become_a_dead_letter(kafka: Settings):
