@@ -185,12 +185,14 @@ def _finding(
 
 
 def _shown(figure: Figure) -> str:
-    """A figure in words of its own: its first reading, with unit and bound."""
+    """A figure for people: the number as it is written, its unit and bound. A sign that several
+    currencies share says nothing that the number beside it does not."""
     if not figure.readings:
         return "a number too long to read"
     one = figure.readings[0]
-    amount = _decimal(one)
-    unit = "/".join(sorted(one.currencies)[:3]) if one.currencies else (one.unit or "")
+    written = any(map(str.isdecimal, figure.digits)) and one.high is None
+    amount = figure.digits if written else _decimal(one)
+    unit = next(iter(one.currencies)) if len(one.currencies) == 1 else (one.unit or "")
     bound = "" if figure.bound == "none" else figure.bound.replace("_", " ")
     return " ".join(part for part in (bound, amount, unit) if part)[:_SHOWN]
 
