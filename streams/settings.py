@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Annotated, Literal
 
-from pydantic import AliasChoices, Field, SecretStr, field_validator
+from pydantic import AliasChoices, Field, IPvAnyNetwork, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
@@ -107,18 +107,27 @@ class Settings(BaseSettings):
     console_host: str = "127.0.0.1"
     console_port: int = Field(default=8787, ge=0, le=65535)
     console_token: SecretStr | None = None
+    # Whose X-Forwarded-For and -Proto are believed: addresses or networks of proxies.
+    console_proxies: Annotated[tuple[IPvAnyNetwork, ...], NoDecode] = ()
     leakage_sample: float = Field(default=0.02, ge=0, le=1)
     # How long an undo costs nothing: so late is a decision's effect published.
     console_grace_seconds: float = Field(default=15, ge=0)
     # How long a case stays with a reviewer who does nothing.
     console_lease_seconds: float = Field(default=300, gt=0)
 
-    @field_validator("entity_types", "packs", mode="before")
+    @field_validator("entity_types", "packs", "console_proxies", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         if isinstance(value, str):
             return tuple(name.strip() for name in value.split(",") if name.strip())
         return value
+
+    @field_validator("console_proxies")
+    @classmethod
+    def _name_the_proxies(cls, proxies: tuple[IPvAnyNetwork, ...]) -> tuple[IPvAnyNetwork, ...]:
+        if any(proxy.prefixlen == 0 for proxy in proxies):
+            raise ValueError("a network of all addresses lets every client say who it is")
+        return proxies
 
     def topic(self, name: str) -> str:
         """The topic's name on the broker."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import ipaddress
 import json
 import secrets
 import time
@@ -21,6 +22,7 @@ SESSION_SECONDS = 12 * 3600
 MAX_NAME_CHARACTERS = 60
 _GUESSES_PER_MINUTE = 10
 _MAX_CLIENTS = 1_000
+_IPV6_CLIENT_BITS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,23 @@ class GuessLimit:
         self._failures.move_to_end(address)
         if len(self._failures) > _MAX_CLIENTS:
             self._failures.popitem(last=False)
+
+
+def client_key(host: str) -> str:
+    """Under what the tries of a client are counted: its address, of IPv6 the network of 64 bits,
+    for so many addresses has whoever has one. All that are no address count together: what a
+    proxy passes on may be any text, of any length."""
+    # A scope ("%eth0") is free text as well.
+    address, _, _ = host.partition("%")
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return ""
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return str(parsed)
+    if parsed.ipv4_mapped:
+        return str(parsed.ipv4_mapped)
+    return str(ipaddress.ip_network((parsed, _IPV6_CLIENT_BITS), strict=False))
 
 
 def reviewer_name(typed: str) -> str | None:

@@ -58,8 +58,16 @@ def health_server(settings: Settings, progress: Sequence[Progress]) -> QuietServ
 
 
 def quiet_server(app: Starlette, host: str, port: int) -> QuietServer:
-    """A server for ``app`` that logs nothing by itself."""
+    """A server for ``app`` that logs nothing by itself, and believes no client who it is."""
     config = uvicorn.Config(
-        app, host=host, port=port, log_config=None, access_log=False, lifespan="off"
+        app,
+        host=host,
+        port=port,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        # On by default, for whoever connects from loopback or is in FORWARDED_ALLOW_IPS. Whoever
+        # guessed a token from there had a new address, and ten more tries, with every request.
+        proxy_headers=False,
     )
     return QuietServer(config)

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from schemas import ReviewDecision
 from schemas.base import Json
@@ -55,7 +56,10 @@ def console_app(
     """The whole console, with ``/health`` and ``/metrics`` of the process."""
     console = Console(desk, texts, sessions)
     own_health = health_app([progress], settings.stalled_after_seconds)
-    return Starlette(routes=[*console.routes(), *own_health.routes], middleware=[Middleware(Guard)])
+    middleware = [Middleware(Guard)]
+    if proxies := [str(network) for network in settings.console_proxies]:
+        middleware.append(Middleware(ProxyHeadersMiddleware, trusted_hosts=proxies))
+    return Starlette(routes=[*console.routes(), *own_health.routes], middleware=middleware)
 
 
 def signed_in(handler: Handler) -> Callable[[Console, Request], Awaitable[Response]]:

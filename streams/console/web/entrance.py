@@ -9,7 +9,14 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from streams.console.index.queue import Leases
-from streams.console.session import SESSION_SECONDS, GuessLimit, Session, Sessions, reviewer_name
+from streams.console.session import (
+    SESSION_SECONDS,
+    GuessLimit,
+    Session,
+    Sessions,
+    client_key,
+    reviewer_name,
+)
 
 from .templating import render
 
@@ -75,7 +82,7 @@ class Entrance:
         return response
 
     def _refuse_token(self, request: Request, given: str) -> Response | None:
-        address = request.client.host if request.client else ""
+        address = client_key(request.client.host if request.client else "")
         if self._guesses.exceeded(address):
             return self._page(request, "Too many tries. Wait a minute.", 429)
         if not self._sessions.token_matches(given):

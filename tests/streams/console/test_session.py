@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.console.session import SESSION_SECONDS, GuessLimit, Sessions, reviewer_name
+from streams.console.session import SESSION_SECONDS, GuessLimit, Sessions, client_key, reviewer_name
 
 TOKEN = "a token"
 
@@ -75,6 +75,32 @@ def test_whoever_guesses_waits_a_minute_and_others_do_not() -> None:
     assert not limit.exceeded("2.2.2.2")
     clock.now += 61
     assert not limit.exceeded("1.1.1.1")
+
+
+def test_guessers_are_remembered_in_bounded_memory() -> None:
+    limit = GuessLimit(Clock())
+    for number in range(5_000):
+        for _ in range(20):
+            limit.failed(f"10.0.{number // 256}.{number % 256}")
+    assert len(limit._failures) == 1_000
+    assert max(map(len, limit._failures.values())) == 10
+
+
+@pytest.mark.parametrize(
+    ("host", "key"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("2001:db8::1", "2001:db8::/64"),
+        ("2001:db8:0:0:ffff::2", "2001:db8::/64"),
+        ("2001:db8:0:1::1", "2001:db8:0:1::/64"),
+        ("fe80::1%" + "x" * 10_000, "fe80::/64"),
+        ("x" * 10_000, ""),
+        ("", ""),
+    ],
+)
+def test_a_client_cannot_be_many(host: str, key: str) -> None:
+    assert client_key(host) == key
 
 
 @pytest.mark.parametrize(

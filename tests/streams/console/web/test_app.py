@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import html
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, get_args
 from urllib.parse import urlsplit
 
 import httpx2
 import pytest
+from pydantic import ValidationError
 from starlette.types import ASGIApp
 
 from agents.document_store import DocumentMismatch, DocumentMissing
@@ -23,6 +25,7 @@ from streams.console.web.app import console_app
 from streams.console.web.guard import HEADERS, MAX_BODY_BYTES
 from streams.console.web.texts import DocumentTexts
 from streams.console.web.wording import REASONS
+from streams.runtime.health import quiet_server
 from streams.runtime.progress import Progress
 from streams.settings import Settings
 from streams.topics import REVIEWS
@@ -48,9 +51,9 @@ class Texts:
 class Browser:
     """Requests to the app in this thread, since the index belongs to one."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, address: str = "127.0.0.1") -> None:
         self._runner = asyncio.Runner()
-        transport = httpx2.ASGITransport(app)
+        transport = httpx2.ASGITransport(app, client=(address, 1))
         self._client = httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1")
 
     def get(self, path: str, **options: Any) -> httpx2.Response:
@@ -71,14 +74,17 @@ class Browser:
 class Console:
     """A console and a browser's bare bones: cookies, and forms with their hidden fields."""
 
-    def __init__(self) -> None:
+    def __init__(self, proxies: str = "", address: str = "127.0.0.1") -> None:
         self.publisher, self.texts = FakePublisher(), Texts()
-        settings = Settings(console_grace_seconds=0, leakage_sample=0)
+        named: Mapping[str, Any] = {"console_proxies": proxies}
+        settings = Settings(console_grace_seconds=0, leakage_sample=0, **named)
         self.desk = ReviewDesk(CaseStore(0), self.publisher, settings)
         self.desk.ready = True
         texts = DocumentTexts(self.texts)  # type: ignore[arg-type]
         app = console_app(self.desk, texts, Sessions(TOKEN), Progress("review"), settings)
-        self.browser = Browser(app)
+        served = quiet_server(app, "127.0.0.1", 0).config
+        served.load()
+        self.browser = Browser(served.loaded_app, address)
 
     def add(self, one: Verdict, text: str | None = None) -> str:
         self.desk.note_verdict(one, 1)
@@ -86,11 +92,14 @@ class Console:
             self.texts.texts[one.doc_id] = text
         return case_id(one)
 
-    def login(self, reviewer: str = "Ana", token: str = TOKEN) -> httpx2.Response:
+    def login(
+        self, reviewer: str = "Ana", token: str = TOKEN, forwarded: Mapping[str, str] | None = None
+    ) -> httpx2.Response:
         page = self.browser.get("/login").text
         return self.browser.post(
             "/login",
             data={"csrf": hidden(page, "csrf"), "reviewer": reviewer, "token": token},
+            headers=dict(forwarded or {}),
             follow_redirects=False,
         )
 
@@ -112,12 +121,19 @@ def hidden(page: str, name: str) -> str:
     return html.unescape(found[1])
 
 
+@contextmanager
+def opened(made: Console) -> Iterator[Console]:
+    try:
+        yield made
+    finally:
+        made.browser.close()
+        made.desk.store.close()
+
+
 @pytest.fixture
 def console() -> Iterator[Console]:
-    made = Console()
-    yield made
-    made.browser.close()
-    made.desk.store.close()
+    with opened(Console()) as made:
+        yield made
 
 
 @pytest.mark.parametrize(
@@ -146,6 +162,50 @@ def test_guessing_is_slowed_down(console: Console) -> None:
     for _ in range(10):
         console.login(token="wrong")
     assert console.login().status_code == 429
+
+
+@pytest.mark.parametrize(
+    ("proxies", "address"), [("", "127.0.0.1"), ("10.0.0.5,10.1.0.0/16", "10.0.0.6")]
+)
+def test_who_is_no_proxy_of_ours_is_who_connects(proxies: str, address: str) -> None:
+    with opened(Console(proxies, address)) as console:
+        for number in range(10):
+            forwarded = {"X-Forwarded-For": f"192.0.2.{number}", "X-Forwarded-Proto": "https"}
+            console.login(token="wrong", forwarded=forwarded)
+        assert console.login(forwarded={"X-Forwarded-For": "192.0.2.99"}).status_code == 429
+
+
+def test_a_proxy_is_not_believed_over_the_environment_of_uvicorn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")
+    test_who_is_no_proxy_of_ours_is_who_connects("", "192.0.2.1")
+
+
+@pytest.mark.parametrize("address", ["10.0.0.5", "10.1.2.3"])
+def test_behind_a_proxy_the_guesser_waits_and_others_do_not(address: str) -> None:
+    with opened(Console("10.0.0.5, 10.1.0.0/16", address)) as console:
+        for number in range(10):
+            # What the client itself sent stands in front, and a second proxy of ours behind.
+            through = f"203.0.113.{number}, 192.0.2.1, 10.1.0.9"
+            console.login(token="wrong", forwarded={"X-Forwarded-For": through})
+        assert console.login(forwarded={"X-Forwarded-For": "192.0.2.1"}).status_code == 429
+        assert console.login(forwarded={"X-Forwarded-For": "192.0.2.2"}).status_code == 303
+
+
+@pytest.mark.parametrize(("proxies", "secure"), [("10.0.0.5", True), ("", False)])
+def test_the_cookie_is_secure_where_a_proxy_of_ours_speaks_https(
+    proxies: str, secure: bool
+) -> None:
+    with opened(Console(proxies, "10.0.0.5")) as console:
+        page = console.browser.get("/login", headers={"X-Forwarded-Proto": "https"})
+        assert ("secure" in page.headers["set-cookie"].lower().split("; ")) is secure
+
+
+@pytest.mark.parametrize("proxies", ["*", "0.0.0.0/0", "::/0", "nginx"])
+def test_not_everybody_can_be_a_proxy(proxies: str) -> None:
+    with pytest.raises(ValidationError):
+        Console(proxies)
 
 
 def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(console: Console) -> None:
