@@ -123,9 +123,11 @@ def hidden(page: str, name: str) -> str:
 
 @contextmanager
 def opened(made: Console) -> Iterator[Console]:
-    yield made
-    made.browser.close()
-    made.desk.store.close()
+    try:
+        yield made
+    finally:
+        made.browser.close()
+        made.desk.store.close()
 
 
 @pytest.fixture
