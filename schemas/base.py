@@ -59,6 +59,11 @@ def is_none(value: object) -> bool:
     return value is None
 
 
+def is_false(value: object) -> bool:
+    """The same for a truth value that came later."""
+    return value is False
+
+
 def is_empty(value: object) -> bool:
     """The same for a collection that came later."""
     return not value

@@ -118,7 +118,9 @@ class ExtractionManifest(Event):
     It tells the report role what to wait for, and makes a document without any finding end
     (promise P1). ``skipped`` counts by reason what the LLM gave that is no extraction at all,
     such as an entity without a value. ``unfilled`` names the fields that the schema requires and
-    nothing filled.
+    nothing filled. ``refused`` names those of ``extraction_ids`` that the broker will never take,
+    with the error's name: they stand on no topic, nothing comes of them, and the dead letter of
+    the document's record names them too.
     """
 
     document: DocumentRef
@@ -126,3 +128,4 @@ class ExtractionManifest(Event):
     extractor: ExtractorTrail | None = None
     skipped: dict[str, int] = Field(default_factory=dict)
     unfilled: tuple[Text, ...] = Field(default=(), exclude_if=is_empty)
+    refused: dict[EventId, str] = Field(default_factory=dict, exclude_if=is_empty)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from .base import Contract, Event, EventId, Text, is_empty
+from .base import Contract, Event, EventId, Text, is_empty, is_false
 from .document import Coordinates, DocumentRef
 
 Stage = Literal["submit", "extract", "align", "score", "review", "report", "replay"]
@@ -38,11 +38,19 @@ class DocumentReport(Event):
         return self.accepted / self.extractions if self.extractions else None
 
 
+MAX_NAMED_RESULTS = 1_000
+"""A letter names no more of a record's results, or it could be too large itself."""
+
+
 class DeadLetter(Event):
     """Topic ``dead-letters``: a record nobody could process, with the bytes as they arrived.
 
     ``key`` and ``value`` are base64, so that any bytes survive the JSON; None is Kafka's null.
-    ``document`` is where the document stands that an extraction was made from.
+    ``document`` is where the document stands that an extraction was made from. Where the broker
+    refused some results of the record for good, ``refused`` names these by extraction, with the
+    error's name, and ``stands`` the extractions that are out all the same and will be judged; each
+    names the first `MAX_NAMED_RESULTS`, ``detail`` counts all. With ``manifest_stands`` the
+    document's manifest is out too, and its report comes.
     """
 
     id: EventId
@@ -56,6 +64,13 @@ class DeadLetter(Event):
     doc_id: str | None = None
     extraction_id: str | None = None
     document: Coordinates | None = None
+    refused: dict[EventId, str] = Field(
+        default_factory=dict, max_length=MAX_NAMED_RESULTS, exclude_if=is_empty
+    )
+    stands: tuple[EventId, ...] = Field(
+        default=(), max_length=MAX_NAMED_RESULTS, exclude_if=is_empty
+    )
+    manifest_stands: bool = Field(default=False, exclude_if=is_false)
 
 
 class Warning(Event):

@@ -62,7 +62,8 @@ async def _submit(paths: list[Path], responses: bool) -> tuple[set[Coordinates],
 
 
 async def _wait(pending: set[Coordinates], patience: float) -> int:
-    """Show progress until every document ended; returns how many ended without verdicts."""
+    """Show progress until every document ended; returns how many of them, and of their
+    extractions, ended without a verdict."""
     from streams.offline.submit import wait_for_reports
 
     decisions: Counter[str] = Counter()
@@ -80,7 +81,7 @@ async def _wait(pending: set[Coordinates], patience: float) -> int:
                 "workers running? (`safepassage doctor` checks the rest)"
             )
     print_line(", ".join(f"{count} {name}" for name, count in decisions.items()) or "no verdicts")
-    return len(missing) + decisions["documents dead-lettered"]
+    return len(missing) + decisions["documents dead-lettered"] + decisions["dead_lettered"]
 
 
 def _note(event: object, decisions: Counter[str], missing: set[Coordinates]) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import structlog
@@ -24,11 +25,13 @@ from schemas import (
     DocumentRef,
     Event,
     Extraction,
+    ExtractionManifest,
     Reason,
     Response,
     Stage,
     Verdict,
 )
+from schemas.report import MAX_NAMED_RESULTS
 from streams.kafka.publisher import Publisher, PublishFailed
 from streams.kafka.records import (
     Outgoing,
@@ -156,23 +159,60 @@ class Delivery:
         return outcomes
 
     async def _publish(self, ended: Sequence[_Ended]) -> None:
-        outgoing: list[Outgoing] = []
-        owners: list[_Ended] = []
+        """Results first, then the manifests, which say what became of them, then the letters."""
+        results: list[tuple[_Ended, Outgoing]] = []
+        manifests: list[tuple[_Ended, Outgoing]] = []
         for end in ended:
-            made = self._results(end)
-            outgoing += made
-            owners += [end] * len(made)
-        refused = await self._publisher.publish(outgoing)
+            for out in self._results(end):
+                manifest = isinstance(out.event, ExtractionManifest)
+                (manifests if manifest else results).append((end, out))
+        refused = await self._publish_of(results)
+        refused += await self._publish_of(
+            [(end, _amended(out, _by_extraction(end, refused))) for end, out in manifests]
+        )
         # Dead-letter, once each, the records of which the broker refuses a result for ever.
-        unpublishable = {
-            id(owners[position]): (owners[position], e) for position, e in refused.items()
-        }
+        unpublishable: dict[int, tuple[_Ended, str]] = {}
+        for end, _, error in refused:
+            unpublishable.setdefault(id(end), (end, error))
         letters = [
-            self._letter(end, Failed(error, "the broker refuses a result of this record"))
-            for end, error in unpublishable.values()
+            self._letter_of_refused(end, error, refused) for end, error in unpublishable.values()
         ]
         if letters and await self._publisher.publish(letters):
             raise PublishFailed("the broker refuses a dead letter")
+
+    async def _publish_of(self, owned: Sequence[tuple[_Ended, Outgoing]]) -> list[_Refused]:
+        """Publish; returns what the broker will never take, and whose result it is."""
+        if not owned:
+            return []
+        refused = await self._publisher.publish([out for _, out in owned])
+        return [(*owned[position], error) for position, error in sorted(refused.items())]
+
+    def _letter_of_refused(self, end: _Ended, error: str, refused: Sequence[_Refused]) -> Outgoing:
+        """The letter of a record of which results were refused, the first for ``error``. It says
+        what of the others stands."""
+        gone = _by_extraction(end, refused)
+        made = () if isinstance(end.outcome, Failed) else end.outcome
+        stands = [
+            out.event.id
+            for out in made
+            if isinstance(out.event, Extraction | Claim) and out.event.id not in gone
+        ]
+        has_manifest = any(isinstance(out.event, ExtractionManifest) for out in made)
+        manifest_gone = any(
+            owner is end and isinstance(out.event, ExtractionManifest) for owner, out, _ in refused
+        )
+        detail = "the broker refuses a result of this record"
+        if has_manifest:
+            detail = f"the broker refuses {len(gone)} results of this record; {len(stands)} stand"
+        if manifest_gone:
+            detail += "; it refuses the manifest, so no report comes"
+        letter = self._letter(end, Failed(error, detail))
+        named = {
+            "manifest_stands": has_manifest and not manifest_gone,
+            "refused": dict(islice(gone.items(), MAX_NAMED_RESULTS)),
+            "stands": tuple(stands[:MAX_NAMED_RESULTS]),
+        }
+        return replace(letter, event=letter.event.model_copy(update=named))
 
     def _results(self, end: _Ended) -> list[Outgoing]:
         failed = isinstance(end.outcome, Failed)
@@ -211,6 +251,26 @@ class _Ended:
     record: Record
     decoded: Received[Event] | Failed
     outcome: Outcome
+
+
+_Refused = tuple[_Ended, Outgoing, str]
+"""Whose result it was, the result, and the name of the broker's error."""
+
+
+def _by_extraction(end: _Ended, refused: Sequence[_Refused]) -> dict[str, str]:
+    """The extractions and claims of ``end`` that were refused, each with the error's name."""
+    return {
+        out.event.id: error
+        for owner, out, error in refused
+        if owner is end and isinstance(out.event, Extraction | Claim)
+    }
+
+
+def _amended(manifest: Outgoing, refused: Mapping[str, str]) -> Outgoing:
+    """The manifest, saying what of its extractions will never be there."""
+    if not refused:
+        return manifest
+    return replace(manifest, event=manifest.event.model_copy(update={"refused": dict(refused)}))
 
 
 def _fault(outcome: Outcome) -> bool | None:

@@ -83,7 +83,7 @@ async def submit(
 async def wait_for_reports(
     pending: set[Coordinates], settings: Settings
 ) -> AsyncIterator[DocumentReport | DeadLetter]:
-    """The report, or the dead letter, of each document of ``pending``, as they come."""
+    """The report, or else the dead letter, of each document of ``pending``, as they come."""
     consumer = new_reader(settings)
     await consumer.start()
     try:
@@ -189,9 +189,10 @@ def _outcome(
     try:
         if tp.topic == settings.topic(REPORTS.name):
             return decode(record, DocumentReport).event
-        return decode(record, DeadLetter).event
+        letter = decode(record, DeadLetter).event
     except UnreadableRecord:
         return None
+    return None if letter.manifest_stands else letter  # the report counts what was refused
 
 
 def _about(event: DocumentReport | DeadLetter) -> Coordinates | None:

@@ -48,7 +48,10 @@ class _Pending:
 
     @property
     def done(self) -> bool:
-        return self.manifest is not None and self.ended.keys() >= set(self.manifest.extraction_ids)
+        if self.manifest is None:
+            return False
+        awaited = set(self.manifest.extraction_ids) - self.manifest.refused.keys()
+        return self.ended.keys() >= awaited
 
     def count(self, event: ExtractionManifest | Verdict | DeadLetter) -> None:
         match event:
@@ -211,8 +214,10 @@ def _document(event: ExtractionManifest | Verdict | DeadLetter) -> Coordinates |
 
 
 def _report(pending: _Pending, manifest: ExtractionManifest) -> DocumentReport:
-    known = [i for i in manifest.extraction_ids if i in pending.ended]
-    ended = [pending.ended[extraction_id] for extraction_id in known]
+    # What the broker refused has its dead letter, which names it beside the document's others.
+    ends = {**dict.fromkeys(manifest.refused), **pending.ended}
+    known = [i for i in manifest.extraction_ids if i in ends]
+    ended = [ends[extraction_id] for extraction_id in known]
     judged = [end for end in ended if end is not None]
     decisions = Counter(verdict.decision for verdict in judged)
     reasons = Counter(reason for verdict in judged for reason in verdict.reasons)

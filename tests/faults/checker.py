@@ -67,12 +67,17 @@ def _ends(history: History) -> dict[str, set[str]]:
 def _lost_documents(
     history: History, texts: dict[Place, Any], ends: dict[str, set[str]]
 ) -> Iterator[str]:
-    dead = {_place(entry.event["source"]) for entry in history.of("dead-letters") if entry.event}
+    letters = [entry.event for entry in history.of("dead-letters") if entry.event]
+    dead = {_place(letter["source"]) for letter in letters if not letter.get("manifest_stands")}
+    partly = {_place(letter["source"]) for letter in letters if letter.get("manifest_stands")}
     manifests: dict[Place, set[str]] = defaultdict(set)
+    refused: dict[Place, set[str]] = defaultdict(set)
     for entry in history.of("manifests"):
         if entry.event:
             about = _place(entry.event["document"]["coordinates"])
             manifests[about] |= set(entry.event["extraction_ids"])
+            if about in partly:  # else no letter says of what the broker refused
+                refused[about] |= set(entry.event.get("refused", ()))
     expected = _expected_values(history)
     values = _extracted_values(history)
     for place, document in texts.items():
@@ -81,10 +86,13 @@ def _lost_documents(
         if place not in manifests:
             yield f"document at {place}"
             continue
-        yield from (f"extraction {e}" for e in manifests[place] if e not in ends)
+        ended = ends.keys() | refused[place]
+        yield from (f"extraction {e}" for e in manifests[place] - ended)
         wanted = expected.get(_serial(document), set())
         found = {values.get(extraction_id) for extraction_id in manifests[place]}
-        yield from (f"value {value}" for value in wanted - found)
+        # What was refused stands on no topic, so its value cannot be looked up.
+        if not refused[place]:
+            yield from (f"value {value}" for value in wanted - found)
 
 
 def _expected_values(history: History) -> dict[str, set[str]]:

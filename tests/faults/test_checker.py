@@ -106,8 +106,8 @@ def without(history: History, topic: str, position: int = 0) -> None:
     del history.entries[history.entries.index([*history.of(topic)][position])]
 
 
-def replaced(history: History, topic: str, **changes: Any) -> None:
-    entry = next(history.of(topic))
+def replaced(history: History, topic: str, position: int = 0, **changes: Any) -> None:
+    entry = [*history.of(topic)][position]
     event = {**copy.deepcopy(entry.event or {}), **changes}
     history.entries[history.entries.index(entry)] = Entry(
         entry.topic, entry.partition, entry.offset, entry.key, event
@@ -170,6 +170,34 @@ def test_a_dead_letter_ends_a_document_and_an_extraction():
         )
     findings = check(history)
     assert (findings.lost, findings.dead_letters) == ([], 2)
+
+
+@pytest.mark.parametrize(("told", "lost"), [(True, 0), (False, 1)])
+def test_a_result_that_the_broker_refused_ended_where_manifest_and_letter_say_so(
+    told: bool, lost: int
+):
+    history = healthy()
+    gone = next(history.of("quarantine")).event or {}
+    without(history, "quarantine")
+    number, manifest = next(
+        (number, entry.event)
+        for number, entry in enumerate(history.of("manifests"))
+        if entry.event and gone["extraction_id"] in entry.event["extraction_ids"]
+    )
+    replaced(history, "manifests", number, refused={gone["extraction_id"]: "TooLarge"})
+    letter = DeadLetter(
+        id="letter",
+        stage="extract",
+        source=Coordinates(**manifest["document"]["coordinates"]),
+        error="TooLarge",
+        detail="",
+        refused={gone["extraction_id"]: "TooLarge"},
+        manifest_stands=True,
+    )
+    if told:
+        entry = Entry("dead-letters", 0, 0, "k", letter.model_dump(mode="json"))
+        history.entries.append(entry)
+    assert len(check(history).lost) == lost
 
 
 def test_an_extraction_that_ended_in_two_ways_is_told():

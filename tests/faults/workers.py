@@ -23,6 +23,7 @@ import scoring_worker
 from streams.delivery import delivery as delivery_module
 from streams.delivery.delivery import Delivery
 from streams.demo.embedded import die_with_parent
+from streams.kafka import publisher as publisher_module
 from streams.kafka.publisher import KafkaPublisher
 from streams.kafka.records import Outgoing
 from streams.runtime.errors import OperatorError
@@ -163,14 +164,14 @@ def _impair(plan: Plan) -> None:
 def _refuse(plan: Plan, topics: Sequence[str]) -> None:
     from aiokafka.errors import MessageSizeTooLargeError
 
-    send = KafkaPublisher._send
+    hand_over = publisher_module.hand_over
 
-    async def refusing(self: KafkaPublisher, outgoing: Outgoing) -> Any:
+    async def refusing(producer: Any, outgoing: Outgoing, settings: Settings) -> Any:
         if outgoing.topic.name in topics and plan.while_there and plan.while_there.exists():
             raise MessageSizeTooLargeError
-        return await send(self, outgoing)
+        return await hand_over(producer, outgoing, settings)
 
-    KafkaPublisher._send = refusing  # type: ignore[method-assign]
+    publisher_module.hand_over = refusing
 
 
 def _acknowledge_early() -> None:
