@@ -144,7 +144,7 @@ def _main(plan: Plan) -> None:
     os.dup2(output, sys.stderr.fileno())
     configure_logging(plan.settings, roles=",".join(plan.roles))
     logging.captureWarnings(True)
-    scoring_worker.load_scorer = lambda _name: CueScorer(plan.scorer)  # type: ignore[assignment]
+    scoring_worker.load_scorer = lambda _name, **_: CueScorer(plan.scorer)  # type: ignore[assignment]
     _impair(plan)
     try:
         run_worker(plan.roles, plan.settings)
