@@ -86,15 +86,24 @@ class DefaultScorer:
             at: parts_of(pair, self._packs) for at, pair in enumerate(pairs) if at not in unread
         }
         readings = self._read(_first(part) for at in parts for part in _open(parts[at]))
-        readings |= self._read(
-            part.claim
+        # By pair: a statement read for a neighbour must not move this pair's score.
+        stated = {
+            at: [
+                part.claim
+                for part in _open(parts[at])
+                if _first(part) == part.claim
+                or whole
+                or self._matters(pairs[at], part, readings[_first(part)])
+            ]
             for at in parts
-            for part in _open(parts[at])
-            if _first(part) != part.claim
-            and (whole or self._matters(pairs[at], part, readings[_first(part)]))
+        }
+        readings |= self._read(
+            claim for claims in stated.values() for claim in claims if claim not in readings
         )
         return [
-            _Judged(failure=unread[at]) if at in unread else _judged(parts[at], readings)
+            _Judged(failure=unread[at])
+            if at in unread
+            else _judged(parts[at], readings, stated[at])
             for at in range(len(pairs))
         ]
 
@@ -167,12 +176,13 @@ def _first(part: Part) -> Task:
     return part.question if located and part.question is not None else part.claim
 
 
-def _judged(parts: Sequence[Part], readings: Readings) -> _Judged:
+def _judged(parts: Sequence[Part], readings: Readings, stated: Sequence[Task]) -> _Judged:
+    """The opinions on ``parts``; ``stated`` are the statements that were read for them."""
     opinions = []
     reading = bool(_open(parts))
     for part in parts:
         read = readings[_first(part)] if reading and _first(part) != part.claim else None
-        entailed = readings.get(part.claim) if reading else None
+        entailed = readings[part.claim] if part.claim in stated else None
         opinion = opinion_of(part, read, entailed)
         if isinstance(opinion, PairFailure):
             return _Judged(failure=opinion)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from schemas import CLAIM_TYPE, hypothesis
+from schemas import CLAIM_TYPE, SchemaField, hypothesis
 from scoring_worker import Pair
 from scoring_worker.manifest import ModelError, PlattCalibration, ScorerManifest, Thresholds
 from scoring_worker.opinions.opinion import SHAPES
@@ -108,6 +108,16 @@ def test_the_statement_is_read_only_where_it_could_change_the_verdict() -> None:
     scorer(unsure, stack=stack).assess([pair("City: Lyon", "City", "Lyon")])
     assert [task.asked for task in sure.asked] == ["City"]
     assert [task.asked for task in unsure.asked] == ["City", "City: Lyon"]
+
+
+def test_a_statement_read_for_a_neighbour_moves_no_score() -> None:
+    weights = {**WEIGHTS, "entailed": 0.5, "founded_least": 0.5}
+    stack = {"shapes": {shape: {"bias": 0.0, "weights": weights} for shape in SHAPES}}
+    sure = pair("City: Lyon", "City", "Lyon")
+    unsure = pair("City: Lyon", "City", "Lyon", field=SchemaField(description="of birth"))
+    judge = scorer(ToldReader({"City": "Lyon"}), stack=stack)
+    alone, beside = judge.assess([sure])[0], judge.assess([sure, unsure])[0]
+    assert alone == beside
 
 
 def test_opinions_for_fitting_are_whole() -> None:
