@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import nupunkt
-
+from passages.function_words import FUNCTION_WORDS
+from passages.sentences import sentences
 from schemas import (
     AlignedExtraction,
     AlignedRival,
@@ -32,7 +32,6 @@ from schemas import (
 from schemas.extraction import MAX_RIVALS
 
 from .alignment import ALIGNER_VERSION
-from .function_words import FUNCTION_WORDS
 from .negation import denials
 from .surroundings import DocumentLayout, with_surroundings
 
@@ -49,9 +48,6 @@ _STEM_CHARACTERS = 6
 """Words are compared by their first letters: "dismissed" and "dismissal" are one."""
 
 _WORD = re.compile(r"\w+")
-# Lists and headings have no full stop: a new paragraph or list entry is a new sentence, as is a
-# new line after a full stop, even one that could belong to an abbreviation.
-_BLOCK_EDGE = re.compile(r"\n\s*\n|(?<=[.!?:;])[ \t]*\n|\n(?=\s*(?:[-*•–]|\(?\d{1,3}[.)])\s)")
 
 
 def split_claims(response: Response, ref: DocumentRef) -> list[Claim]:
@@ -70,7 +66,7 @@ def split_claims(response: Response, ref: DocumentRef) -> list[Claim]:
             text=response.response[start:end],
             document=ref,
         )
-        for ordinal, (start, end) in enumerate(_sentences(response.response))
+        for ordinal, (start, end) in enumerate(sentences(response.response))
     ]
     rivals = denials([claim.text for claim in claims])
     return [
@@ -146,7 +142,7 @@ class PassageIndex:
         self._layout = DocumentLayout(text)
         self._sentences = [
             _Sentence(start, end, _stems(text[start:end]))
-            for sentence in _sentences(text)
+            for sentence in sentences(text)
             for start, end in _pieces(text, *sentence)
         ]
         self._occurrences = Counter(stem for sentence in self._sentences for stem in sentence.stems)
@@ -211,17 +207,6 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(word[:_STEM_CHARACTERS] for word in words if word not in FUNCTION_WORDS)
 
 
-def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    """The sentences of ``text`` without the blanks around them."""
-    for block_start, block_end in _blocks(text):
-        block = text[block_start:block_end]
-        for start, end in nupunkt.sent_spans(block):
-            sentence = block[start:end]
-            if _WORD.search(sentence):
-                left = len(sentence) - len(sentence.lstrip())
-                yield block_start + start + left, block_start + start + len(sentence.rstrip())
-
-
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """A sentence in parts that fit a passage: tables and OCR have "sentences" of any length."""
     while end - start > MAX_PIECE_CHARACTERS:
@@ -230,11 +215,3 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start, cut
         start = cut
     yield start, end
-
-
-def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    for edge in _BLOCK_EDGE.finditer(text):
-        yield start, edge.end()
-        start = edge.end()
-    yield start, len(text)

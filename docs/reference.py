@@ -74,7 +74,8 @@ def _walk(command: Any, name: str) -> list[tuple[str, Any]]:
     if not hasattr(command, "commands"):
         return [(name, command)]
     children = sorted(command.commands.items())
-    return [found for child, sub in children for found in _walk(sub, f"{name} {child}")]
+    own = [(name, command)] if command.invoke_without_command else []
+    return own + [found for child, sub in children for found in _walk(sub, f"{name} {child}")]
 
 
 def _argument(parameter: Any) -> str:

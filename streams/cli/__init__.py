@@ -45,11 +45,11 @@ for command in (
     *(demo.demo, up.up, worker.worker),
     *(submit.submit, check.check, verdicts.verdicts, watch.watch),
     *(evaluate.evaluate, train.train, calibrate.calibrate, compare.compare),
-    *(replay.replay, promote.promote, rollback.rollback, shadow.shadow, scorers.scorers),
+    *(replay.replay, promote.promote, rollback.rollback, shadow.shadow),
     *(doctor.doctor, recorded_llm.recorded_llm),
 ):
     app.command()(command)
-for group in (labels.labels_app, audit.audit_app):
+for group in (labels.labels_app, audit.audit_app, scorers.scorers_app):
     app.add_typer(group)
 
 

@@ -1,8 +1,10 @@
-"""``scorers``: which scorer is live, and which one shadows."""
+"""``scorers``: which scorer is live and which shadows; ``scorers list``: what there is."""
 
 from __future__ import annotations
 
 import asyncio
+
+import typer
 
 from streams.cli.output import print_line
 from streams.cli.signature import named
@@ -10,12 +12,41 @@ from streams.settings import settings
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
+scorers_app = typer.Typer(
+    help="Which scorer is live and which one shadows; `list` shows the detectors there are.",
+    invoke_without_command=True,
+    name="scorers",
+)
 
-def scorers() -> None:
+
+@scorers_app.callback()
+def scorers(context: typer.Context) -> None:
     """Show which scorer is live and which one shadows."""
+    if context.invoked_subcommand is not None:
+        return
     from streams.release.releases import releases_in_force
 
     held = asyncio.run(releases_in_force(settings()))
     live, beside = held.live, held.releases.get("shadow")
     print_line(f"live: {named(live) if live else f'{settings().scorer} (as configured)'}")
     print_line(f"shadow: {named(beside) if beside else settings().shadow_scorer or 'none'}")
+
+
+@scorers_app.command("list")
+def scorers_list() -> None:
+    """Show the detectors there are: what each needs, what it judges, what it costs."""
+    from rich.table import Table
+
+    from scoring_worker.detectors.registry import declared
+    from streams.cli.labelled import print_tables
+
+    known = declared()
+    table = Table("detector", "what it is", "source", "needs", "judges", "cost", "latency")
+    for one in known.detectors.values():
+        needs, judges = (", ".join(sorted(names)) for names in (one.needs, one.judges))
+        table.add_row(
+            one.name, one.summary, one.paper, needs or "nothing", judges, one.cost, one.latency
+        )
+    print_tables([table])
+    for broken in known.broken:
+        print_line(f"broken: {broken.name}: {broken.why}")

@@ -1,0 +1,1 @@
+"""Texts in sentences: what agents and detectors share of it."""

@@ -1,0 +1,89 @@
+"""The detectors by name: those that come with SafePassage, and those of third parties.
+
+A third party's package names `Declaration` objects under the entry point group
+``safepassage.detectors``. What of them cannot be read is listed as broken, and stops nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+
+from scoring_worker.manifest import ModelError
+
+from .contract import Declaration, Detector, DetectorSettings
+from .declared import BUILT_IN
+
+GROUP = "safepassage.detectors"
+
+
+class UnknownDetector(ModelError):
+    """A detector was asked for that does not exist; the message lists those that do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """An entry point that gives no declaration; ``why`` names the fault and quotes nothing."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """Every detector by name, built-in ones first, and the entry points that are broken."""
+
+    detectors: dict[str, Declaration]
+    broken: tuple[Broken, ...] = ()
+
+
+def declared(points: Iterable[EntryPoint] | None = None) -> Declared:
+    """What there is; ``points`` by default those of the installed packages."""
+    detectors = {declaration.name: declaration for declaration in BUILT_IN}
+    broken = []
+    found = entry_points(group=GROUP) if points is None else points
+    for point in sorted(found, key=lambda point: (point.name, point.value)):
+        for read in _read(point):
+            if isinstance(read, Broken):
+                broken.append(read)
+            elif read.name in detectors:
+                broken.append(Broken(point.name, f"there is a detector {read.name!r} already"))
+            else:
+                detectors[read.name] = read
+    return Declared(detectors, tuple(broken))
+
+
+def load_detector(
+    name: str, settings: DetectorSettings | None = None, *, among: Declared | None = None
+) -> Detector:
+    """The detector of that name.
+
+    Raises:
+        UnknownDetector: there is none of that name.
+        ModelError: what it needs is not there; the message says what.
+    """
+    known = among or declared()
+    declaration = known.detectors.get(name)
+    if declaration is None:
+        raise UnknownDetector(f"no detector {name!r}; there are: {', '.join(known.detectors)}")
+    try:
+        return declaration.load(settings or DetectorSettings())
+    except ImportError as error:
+        missing = error.name or "a package"
+        raise ModelError(f"detector {name!r} needs {missing}, which is not installed") from error
+
+
+def _read(point: EntryPoint) -> Iterator[Declaration | Broken]:
+    """The declarations of an entry point: it names one, or several in a tuple or list."""
+    try:
+        given = point.load()
+    except Exception as error:  # noqa: BLE001 - code of others: whatever it raises
+        yield Broken(point.name, f"cannot be imported: {type(error).__name__}")
+        return
+    several = given if isinstance(given, tuple | list) else (given,)
+    for one in several:
+        if isinstance(one, Declaration):
+            yield one
+        else:
+            yield Broken(point.name, f"is no Declaration but {type(one).__name__}")
