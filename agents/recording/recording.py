@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -39,20 +39,26 @@ class Recording:
     """Extractions by the text they were made from.
 
     Only type, value and context are kept: no label and no id leaves a recording. Documents with
-    the same text share their answers, as they would with an LLM. ``unmatched`` counts the
-    extractions whose document was not given: a recording may be of some of the documents.
+    the same text share their answers, as they would with an LLM. Of several versions of a
+    document each is answered with the extractions whose context it holds, and with those whose
+    context none of them holds. ``unmatched`` counts the extractions whose document was not
+    given: a recording may be of some of the documents.
     """
 
     def __init__(self, documents: Iterable[Document], extractions: Iterable[Extraction]) -> None:
         by_document: dict[str, list[Extraction]] = defaultdict(list)
         for extraction in extractions:
             by_document[extraction.doc_id].append(extraction)
-        rows_by_digest: dict[str, list[Extraction]] = defaultdict(list)
+        versions: dict[str, dict[str, str]] = defaultdict(dict)
         self._texts: dict[str, str] = {}
         for document in documents:
             digest = text_digest(document.text)
-            self._texts[digest] = document.text
-            rows_by_digest[digest] += by_document.pop(document.id, [])
+            self._texts[digest] = versions[document.id][digest] = document.text
+        rows_by_digest: dict[str, list[Extraction]] = defaultdict(list)
+        for document_id, texts in versions.items():
+            for row in by_document.pop(document_id, []):
+                for digest in _holders(row.context, texts):
+                    rows_by_digest[digest].append(row)
         self.unmatched = sum(map(len, by_document.values()))
         self._answers = {
             digest: _placed(text, rows_by_digest[digest]) for digest, text in self._texts.items()
@@ -101,6 +107,13 @@ def _rows(path: Path, model: type[Row]) -> Iterator[Row]:
         if isinstance(row, BadLine):
             raise RecordingError(str(row))
         yield row
+
+
+def _holders(context: str, texts: Mapping[str, str]) -> Collection[str]:
+    """The versions, by digest, that hold ``context``; all of them where none does."""
+    if len(texts) == 1:
+        return texts
+    return [d for d, text in texts.items() if _start(text, context) is not None] or texts
 
 
 def _placed(text: str, rows: list[Extraction]) -> list[_Placed]:

@@ -173,6 +173,16 @@ class TestRecording:
         ]
         assert self._found(Recording(documents, rows), "same") == [1, 2]
 
+    def test_a_version_is_answered_with_what_it_holds_and_with_what_no_version_holds(self):
+        documents = [Document(id="d", text=text) for text in ("rent is 900", "rent is 950")]
+        rows = [
+            Extraction(id=context, doc_id="d", entity_type="T", value=context, context=context)
+            for context in ("rent is 900", "is 950", "rent", "invented")
+        ]
+        recording = Recording(documents, rows)
+        assert self._found(recording, "rent is 900") == ["rent is 900", "rent", "invented"]
+        assert self._found(recording, "rent is 950") == ["is 950", "rent", "invented"]
+
     def test_an_extraction_without_its_document_is_counted_and_left_out(self):
         row = Extraction(id="e", doc_id="gone", entity_type="T", value=1, context="c")
         recording = Recording([Document(id="here", text="here")], [row])
