@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 
 from schemas import CLAIM_TYPE, hypothesis
-from scoring_worker.corruption import LabelledPair
 from scoring_worker.evaluation import read_dataset
+from scoring_worker.evaluation.labelled_pair import LabelledPair
 from scoring_worker.scorer import Pair
 from scoring_worker.training.corpora import PERMISSIVE_NLI, nli_pairs, read_rows
 from scoring_worker.training.default_scorer import slot_pairs

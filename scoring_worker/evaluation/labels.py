@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from scoring_worker.corruption import LabelledPair
+from scoring_worker.evaluation.labelled_pair import LabelledPair
 from scoring_worker.scorer import Pair
 
 from .cases import LabelledCase

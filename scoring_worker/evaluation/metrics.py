@@ -10,8 +10,8 @@ from pydantic import JsonValue
 
 from schemas.base import Contract
 from schemas.proportion import Proportion
-from scoring_worker.corruption import LabelledPair
 from scoring_worker.evaluation.intervals import Interval, Weights, bootstrap
+from scoring_worker.evaluation.labelled_pair import LabelledPair
 
 from .ranking import Ranking
 

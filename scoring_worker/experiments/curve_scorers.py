@@ -9,10 +9,10 @@ from typing import Protocol
 
 from tokenizers import Tokenizer
 
-from scoring_worker.corruption import LabelledPair
 from scoring_worker.encoders.devices import place
 from scoring_worker.encoders.reader import Reader
 from scoring_worker.encoders.reader_model import ReaderModel
+from scoring_worker.evaluation.labelled_pair import LabelledPair
 from scoring_worker.evaluation.splits import split_by_group
 from scoring_worker.loading import open_reader
 from scoring_worker.manifest import MANIFEST_NAME, ModelError, ScorerManifest, Thresholds

@@ -18,9 +18,9 @@ from typing import Literal
 from transformers.utils import logging as transformers_logging
 
 from schemas.base import Contract
-from scoring_worker.corruption import LabelledPair
 from scoring_worker.evaluation.cases import Dataset
 from scoring_worker.evaluation.judging import JudgedCase, evaluate
+from scoring_worker.evaluation.labelled_pair import LabelledPair
 from scoring_worker.evaluation.labels import learnable
 from scoring_worker.evaluation.metrics import Metrics, measure
 from scoring_worker.evaluation.plots import axes_of

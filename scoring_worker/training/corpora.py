@@ -8,9 +8,10 @@ from typing import Any
 
 from schemas import CLAIM_TYPE, entity_type_name
 from schemas.jsonl import BadLine, read_objects
-from scoring_worker.corruption import KnownDocument, KnownField, LabelledPair, labelled_pairs
-from scoring_worker.corruption.known import Kind
+from scoring_worker.evaluation.labelled_pair import LabelledPair
 from scoring_worker.evaluation.splits import held_out
+from scoring_worker.training.corruption import KnownDocument, KnownField, labelled_pairs
+from scoring_worker.training.corruption.known import Kind
 
 Row = Mapping[str, Any]
 

@@ -21,7 +21,6 @@ import structlog
 from pydantic import JsonValue
 from tokenizers import Tokenizer
 
-from scoring_worker.corruption import LabelledPair, labelled_pairs, synthetic_documents
 from scoring_worker.encoders.devices import place
 from scoring_worker.encoders.reader import Reader
 from scoring_worker.encoders.reader_model import (
@@ -31,6 +30,7 @@ from scoring_worker.encoders.reader_model import (
     save_base,
     save_reader,
 )
+from scoring_worker.evaluation.labelled_pair import LabelledPair
 from scoring_worker.evaluation.metrics import at_threshold
 from scoring_worker.learnt_from import LearntFrom
 from scoring_worker.manifest import MANIFEST_NAME, ScorerManifest, Thresholds
@@ -40,6 +40,7 @@ from scoring_worker.packs.contract import Pack
 from scoring_worker.packs.registry import packs_named
 from scoring_worker.scorers.default import DefaultScorer
 from scoring_worker.thresholds import Target, fit_threshold
+from scoring_worker.training.corruption import labelled_pairs, synthetic_documents
 
 from .card import write_card
 from .corpora import PERMISSIVE_NLI, held_documents, nli_pairs, read_rows

@@ -18,9 +18,9 @@ from pathlib import Path
 import structlog
 from pydantic import JsonValue
 
-from scoring_worker.corruption import LabelledPair
 from scoring_worker.encoders.reader import Reader
 from scoring_worker.encoders.reader_model import save_reader
+from scoring_worker.evaluation.labelled_pair import LabelledPair
 from scoring_worker.evaluation.metrics import at_threshold
 from scoring_worker.evaluation.splits import split_by_group
 from scoring_worker.learnt_from import more_learnt

@@ -9,7 +9,7 @@ import numpy as np
 import structlog
 from numpy.typing import NDArray
 
-from scoring_worker.corruption import LabelledPair
+from scoring_worker.evaluation.labelled_pair import LabelledPair
 from scoring_worker.opinions.opinion import Opinion
 from scoring_worker.opinions.stack import Stack
 from scoring_worker.scorers.default import DefaultScorer

@@ -22,8 +22,8 @@ from streams.runtime.logs import configure_logging
 from streams.settings import settings
 
 if TYPE_CHECKING:
-    from scoring_worker.corruption import LabelledPair
     from scoring_worker.evaluation import Sources
+    from scoring_worker.evaluation.labelled_pair import LabelledPair
     from scoring_worker.training import TrainingLabels
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models

@@ -24,7 +24,7 @@ from schemas import (
 from schemas.jsonl import BadLine, read_jsonl
 from schemas.rivals import with_rivals
 from scoring_worker import Scorer
-from scoring_worker.judging import judge_all
+from scoring_worker.rivals_heard import judge_all
 
 SCORE_BATCH = 512
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from schemas import CLAIM_TYPE
 from schemas.hypothesis import render_value
-from scoring_worker.corruption import LabelledPair
+from scoring_worker.evaluation.labelled_pair import LabelledPair
 from scoring_worker.opinions.asking import Part, parts_of
 
 from .questions import Place, ReadingQuestion, places_of

@@ -9,10 +9,10 @@ from itertools import islice
 
 import pytest
 
-from scoring_worker.corruption import synthetic_documents
 from scoring_worker.loading import load_scorer
 from scoring_worker.manifest import ScorerManifest
 from scoring_worker.training import default_scorer
+from scoring_worker.training.corruption import synthetic_documents
 from scoring_worker.training.default_scorer import Steps, build, slot_pairs
 from scoring_worker.training.reading import corpora
 from tests.scoring_worker import tiny

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from scoring_worker import Pair, loading
-from scoring_worker.corruption import LabelledPair
+from scoring_worker.evaluation.labelled_pair import LabelledPair
 from scoring_worker.evaluation.splits import split_by_group
 from scoring_worker.loading import load_scorer
 from scoring_worker.manifest import ModelError, ScorerManifest

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from scoring_worker.corruption import LabelledPair
 from scoring_worker.encoders.reader_model import load_reader, save_reader, trainable
+from scoring_worker.evaluation.labelled_pair import LabelledPair
 from scoring_worker.training import TuningSettings, tuning
 from scoring_worker.training.base import training_tokenizer
 from scoring_worker.training.reading import fit as fitting

@@ -1,7 +1,7 @@
 """Labelled pairs without labellers: known facts of a document, and ways to get them wrong."""
 
 from .corruptors import CORRUPTIONS, corrupt, labelled_pairs
-from .known import KnownDocument, KnownField, Label, LabelledPair
+from .known import KnownDocument, KnownField, Label
 from .noise import with_noise
 from .synthesis import synthetic_documents
 
@@ -10,7 +10,6 @@ __all__ = [
     "KnownDocument",
     "KnownField",
     "Label",
-    "LabelledPair",
     "corrupt",
     "labelled_pairs",
     "synthetic_documents",

@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pydantic import JsonValue
 
 from schemas import render_value
+from scoring_worker.evaluation.labelled_pair import LabelledPair
 
 from . import windows
-from .known import GENERIC_TYPES, KnownDocument, KnownField, LabelledPair
+from .known import GENERIC_TYPES, KnownDocument, KnownField
 from .mutate import alter, sharpen
 
 Corruption = Callable[[KnownDocument, KnownField, random.Random], LabelledPair | None]

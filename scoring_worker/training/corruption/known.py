@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import JsonValue
-
-from schemas import hypothesis
-from scoring_worker.scorer import Pair
 
 Kind = Literal[
     "date", "person", "place", "organisation", "money", "number", "category", "clause", "text"
@@ -79,32 +76,3 @@ class KnownDocument:
     labels: tuple[Label, ...] = ()
     plain: tuple[tuple[int, int], ...] = ()
     empty: tuple[Label, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class LabelledPair:
-    """A passage, a claim about it and whether it holds (label 1). ``group`` is the document.
-
-    ``kind`` names how the pair came about. It is for counting: no scorer sees it. ``around`` is
-    the pair as the pipeline shows it, with what stands around the passage, where that is known.
-    """
-
-    premise: str
-    entity_type: str
-    value: JsonValue
-    label: Literal[0, 1]
-    kind: str
-    group: str = field(default="")
-    around: Pair | None = field(default=None, repr=False)
-
-    @property
-    def pair(self) -> Pair:
-        """What a scorer is asked."""
-        asked = self.around or Pair("", "", "", None)
-        return replace(
-            asked,
-            premise=self.premise,
-            hypothesis=hypothesis(self.entity_type, self.value),
-            entity_type=self.entity_type,
-            value=self.value,
-        )
