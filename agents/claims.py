@@ -51,11 +51,23 @@ _WORD = re.compile(r"\w+")
 
 
 def split_claims(response: Response, ref: DocumentRef) -> list[Claim]:
-    """The sentences of ``response``, each with its place: ``response[start:end] == text``.
+    """The sentences that ``response`` brings, each with its place: ``response[start:end] == text``.
 
-    ``ref`` names the retrieved text. What has neither a letter nor a digit is no sentence.
-    Sentences that deny each other are each other's rivals.
+    ``ref`` names the retrieved text. What has neither a letter nor a digit is no sentence. A
+    sentence that denies earlier ones has these as its rivals. Of a part of an answer, the
+    sentences that no earlier part had to its end. So whatever follows, and in whatever parts it
+    comes, each sentence is brought once, with the same id and the same rivals.
     """
+    claims = sentences_so_far(response, ref)
+    if response.part:
+        earlier = response.response[: response.part.since]
+        return claims[sum(1 for _ in sentences(earlier, complete=False)) :]
+    return claims
+
+
+def sentences_so_far(response: Response, ref: DocumentRef) -> list[Claim]:
+    """`split_claims` of this part of an answer and of all before it: where it is the last one,
+    all sentences of the answer."""
     claims = [
         Claim(
             id=claim_id(ref, ordinal, response.response[start:end]),
@@ -66,12 +78,14 @@ def split_claims(response: Response, ref: DocumentRef) -> list[Claim]:
             text=response.response[start:end],
             document=ref,
         )
-        for ordinal, (start, end) in enumerate(sentences(response.response))
+        for ordinal, (start, end) in enumerate(
+            sentences(response.response, complete=response.complete)
+        )
     ]
-    rivals = denials([claim.text for claim in claims])
+    denied = denials([claim.text for claim in claims])
     return [
-        claim.model_copy(update={"rivals": _rivals(claims, positions)}) if positions else claim
-        for claim, positions in zip(claims, rivals, strict=True)
+        claim.model_copy(update={"rivals": _rivals(claims[:at], positions)}) if positions else claim
+        for at, (claim, positions) in enumerate(zip(claims, denied, strict=True))
     ]
 
 
@@ -117,8 +131,8 @@ def ground_claims(claims: Sequence[Claim], text: str) -> list[AlignedExtraction 
     return [ground_claim(claim, passages) for claim in claims]
 
 
-def _rivals(claims: Sequence[Claim], positions: Sequence[int]) -> tuple[Rival, ...]:
-    found = (claims[at] for at in positions[:MAX_RIVALS])
+def _rivals(before: Sequence[Claim], positions: Sequence[int]) -> tuple[Rival, ...]:
+    found = [before[at] for at in positions if at < len(before)][:MAX_RIVALS]
     return tuple([Rival(id=claim.id, value=claim.text, context="") for claim in found])
 
 

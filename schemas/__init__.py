@@ -11,7 +11,7 @@ from .alignment import (
 )
 from .base import Contract, Event
 from .chat_completion import ChatCompletion
-from .claim import Claim, Response, claim_id
+from .claim import Claim, Part, Response, claim_id
 from .document import Coordinates, Document, DocumentRef
 from .entity import Entity, entities_in
 from .extraction import (
@@ -67,6 +67,7 @@ __all__ = [
     "Finding",
     "LabelledExtraction",
     "Occurrence",
+    "Part",
     "Reason",
     "Response",
     "Review",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from .base import Event, EventId, Json, Text, is_empty
+from .base import Contract, Event, EventId, Json, Text, is_empty, is_none
 from .document import Coordinates, DocumentRef
 from .extraction import MAX_RIVALS, Extraction, Rival
 from .hypothesis import CLAIM_TYPE
@@ -13,14 +13,41 @@ from .ids import stable_id, text_digest
 PASSAGE_SEPARATOR = "\n\n"
 
 
+class Part(Contract):
+    """An answer is sent while it is being written: each part carries all of it so far.
+
+    ``since`` is how many code points of it the part before carried, 0 in the first; ``final``
+    says that nothing follows. So a part can be judged from itself alone, by whatever worker.
+    """
+
+    since: int = Field(ge=0)
+    final: bool = False
+
+
 class Response(Event):
-    """Topic ``responses``: an answer and the retrieved text it has to rest on."""
+    """Topic ``responses``: an answer and the retrieved text it has to rest on, or a part of one.
+
+    The parts of an answer have one id and one context; they are sent in order, each after the
+    broker acknowledged the one before.
+    """
 
     id: EventId
     context: Text | list[Text] = Field(repr=False)
     response: Text = Field(repr=False)
     query: Text | None = Field(default=None, repr=False)
     meta: dict[Text, Json] | None = Field(default=None, repr=False)
+    part: Part | None = Field(default=None, exclude_if=is_none)
+
+    @model_validator(mode="after")
+    def _grows(self) -> Response:
+        if self.part and self.part.since > len(self.response):
+            raise ValueError("part.since is beyond the response: each part carries all so far")
+        return self
+
+    @property
+    def complete(self) -> bool:
+        """Whether the answer ends here: it came whole, or this is its last part."""
+        return self.part is None or self.part.final
 
     @property
     def text(self) -> str:
@@ -33,13 +60,17 @@ class Response(Event):
         """The reference to the retrieved text."""
         text = self.text
         return DocumentRef(
-            id=self.id, digest=text_digest(text), length=len(text), coordinates=coordinates
+            id=self.id,
+            digest=text_digest(text),
+            length=len(text),
+            coordinates=coordinates,
+            in_parts=self.part is not None,
         )
 
 
 class Claim(Event):
     """Topic ``claims``: one sentence of a response. ``start`` and ``end`` are its code points,
-    ``rivals`` the sentences of the same response that deny it."""
+    ``rivals`` the sentences before it that it denies: none behind it, which may not be written yet."""
 
     id: EventId
     response_id: EventId

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from .base import Contract, Event, EventId, Json, Text
+from .base import Contract, Event, EventId, Json, Text, is_false
 from .ids import text_digest
 
 
@@ -24,13 +24,16 @@ class DocumentRef(Contract):
     """Names one version of a document's text without carrying it.
 
     ``digest`` is the SHA-256 of the text in UTF-8 (64 hex digits), ``length`` its code points.
-    ``coordinates`` is None only outside Kafka (``safepassage check``).
+    ``coordinates`` is None only outside Kafka (``safepassage check``). The parts of an answer
+    stand in several records (``in_parts``), each with the whole of its retrieved text; together
+    they are one document, known by its id.
     """
 
     id: EventId
     digest: str = Field(pattern=r"^[0-9a-f]{64}$")
     length: int = Field(ge=0)
     coordinates: Coordinates | None = None
+    in_parts: bool = Field(default=False, exclude_if=is_false)
 
 
 class Document(Event):

@@ -31,6 +31,8 @@ class DocumentReport(Event):
     verdict_ids: tuple[EventId, ...] = ()
     unfilled: tuple[Text, ...] = Field(default=(), exclude_if=is_empty)
     """Fields that the schema requires and nothing filled."""
+    earlier_parts: tuple[Coordinates, ...] = Field(default=(), exclude_if=is_empty)
+    """Where an answer came in parts: the records before the last one of which verdicts came."""
 
     @property
     def score(self) -> float | None:
@@ -50,7 +52,8 @@ class DeadLetter(Event):
     refused some results of the record for good, ``refused`` names these by extraction, with the
     error's name, and ``stands`` the extractions that are out all the same and will be judged; each
     names the first `MAX_NAMED_RESULTS`, ``detail`` counts all. With ``manifest_stands`` the
-    document's manifest is out too, and its report comes.
+    document's manifest is out too, and its report comes. ``in_parts`` is the document's: see
+    `DocumentRef`.
     """
 
     id: EventId
@@ -64,6 +67,7 @@ class DeadLetter(Event):
     doc_id: str | None = None
     extraction_id: str | None = None
     document: Coordinates | None = None
+    in_parts: bool = Field(default=False, exclude_if=is_false)
     refused: dict[EventId, str] = Field(
         default_factory=dict, max_length=MAX_NAMED_RESULTS, exclude_if=is_empty
     )

@@ -22,7 +22,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agents.aligner import Aligner
-from agents.claims import ground_claims, split_claims
+from agents.claims import ground_claims, sentences_so_far, split_claims
 from agents.document_store import DocumentMismatch, DocumentMissing, DocumentStore
 from llm_calls.errors import LLMError
 from schemas import (
@@ -65,7 +65,8 @@ ALIGN_LANES = 2
 def extract_role(
     extractor: Extractor, store: DocumentStore, *, max_characters: int, lanes: int
 ) -> Role:
-    """``documents`` to ``extractions`` and a manifest; ``responses`` to ``claims``."""
+    """``documents`` to ``extractions`` and a manifest; ``responses`` to ``claims``, and a manifest
+    once the answer is complete."""
 
     async def on_document(received: Received[Document]) -> Outcome:
         document = received.event
@@ -90,11 +91,12 @@ def extract_role(
             return refusal
         await store.put(ref, response.text)
         claims = await asyncio.to_thread(split_claims, response, ref)
-        manifest = ExtractionManifest(document=ref, extraction_ids=tuple(c.id for c in claims))
-        return [
-            *(Outgoing(CLAIMS, ref.id, claim) for claim in claims),
-            Outgoing(MANIFESTS, ref.id, manifest),
-        ]
+        outgoing = [Outgoing(CLAIMS, ref.id, claim) for claim in claims]
+        if not response.complete:
+            return outgoing
+        every = await asyncio.to_thread(sentences_so_far, response, ref)
+        manifest = ExtractionManifest(document=ref, extraction_ids=tuple([c.id for c in every]))
+        return [*outgoing, Outgoing(MANIFESTS, ref.id, manifest)]
 
     async def step(batch: Sequence[Received[Any]]) -> list[Outcome]:
         return [

@@ -35,16 +35,17 @@ def submit(
     ] = 600,
 ) -> None:
     """Put documents onto the topic `documents`. Exits 1 if an input was refused or lost."""
-    accepted, refused = asyncio.run(_submit(paths, responses))
-    print_line(f"{len(accepted)} submitted, {refused} refused")
-    failed = asyncio.run(_wait(accepted, timeout)) if wait and accepted else 0
+    reported, submitted, refused = asyncio.run(_submit(paths, responses))
+    print_line(f"{submitted} submitted, {refused} refused")
+    failed = asyncio.run(_wait(reported, timeout)) if wait and reported else 0
     if refused or failed:
         raise typer.Exit(1)
 
 
-async def _submit(paths: list[Path], responses: bool) -> tuple[set[Coordinates], int]:
-    """Publish what can be; returns where it stands and how many inputs were refused."""
-    from streams.offline.submit import Rejected, read_documents
+async def _submit(paths: list[Path], responses: bool) -> tuple[set[Coordinates], int, int]:
+    """Publish what can be; returns where that stands of which a report comes, and how many inputs
+    were submitted and refused."""
+    from streams.offline.submit import Rejected, is_reported, read_documents
     from streams.offline.submit import submit as publish
 
     refused: list[Rejected] = []
@@ -57,8 +58,8 @@ async def _submit(paths: list[Path], responses: bool) -> tuple[set[Coordinates],
             else:
                 yield found
 
-    places = {place async for place, _ in publish(readable(), settings())}
-    return places, len(refused)
+    sent = [each async for each in publish(readable(), settings())]
+    return {place for place, given in sent if is_reported(given)}, len(sent), len(refused)
 
 
 async def _wait(pending: set[Coordinates], patience: float) -> int:

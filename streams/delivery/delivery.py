@@ -289,15 +289,18 @@ def _fault(outcome: Outcome) -> bool | None:
 def _subject(decoded: Received[Event] | Failed) -> Subject:
     event = decoded.event if isinstance(decoded, Received) else None
     match event:
-        case Document() | Response():
+        case Document():
             return Subject(event.id)
+        case Response():
+            return Subject(event.id, in_parts=event.part is not None)
         case Claim():
-            return Subject(event.response_id, event.id, event.document.coordinates)
+            ref = event.document
+            return Subject(event.response_id, event.id, ref.coordinates, ref.in_parts)
         case Extraction():
             return Subject(event.doc_id, event.id, _place(event.document))
         case AlignedExtraction():
-            extraction = event.extraction
-            return Subject(extraction.doc_id, extraction.id, event.document.coordinates)
+            extraction, ref = event.extraction, event.document
+            return Subject(extraction.doc_id, extraction.id, ref.coordinates, ref.in_parts)
         case _:
             return Subject()
 

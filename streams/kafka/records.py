@@ -54,6 +54,7 @@ class Subject:
     doc_id: str | None = None
     extraction_id: str | None = None
     document: Coordinates | None = None
+    in_parts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,7 @@ def dead_letter(
         doc_id=about.doc_id,
         extraction_id=about.extraction_id,
         document=about.document,
+        in_parts=about.in_parts,
     )
 
 

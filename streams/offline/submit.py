@@ -53,7 +53,7 @@ def read_documents(
             yield found
         elif refusal := _refuse(found, seen, settings):
             yield refusal
-        elif found.id not in seen:
+        elif found.id not in seen or _in_parts(found):
             seen[found.id] = _digest(found)
             yield found
 
@@ -150,9 +150,19 @@ def _refuse(document: Submittable, seen: dict[str, str], settings: Settings) -> 
         )
     if (size := len(document.to_json())) > settings.max_record_bytes:
         return Rejected(document.id, _too_large(size, settings))
-    if seen.get(document.id, digest := _digest(document)) != digest:
+    if seen.get(document.id, digest := _digest(document)) != digest and not _in_parts(document):
         return Rejected(document.id, "this id was used before for another text")
     return None
+
+
+def _in_parts(document: Submittable) -> bool:
+    return isinstance(document, Response) and document.part is not None
+
+
+def is_reported(document: Submittable) -> bool:
+    """Whether a report or a dead letter names the record of ``document``: the parts of an answer
+    before its last one have none of their own."""
+    return not isinstance(document, Response) or document.complete
 
 
 def _digest(document: Submittable) -> str:

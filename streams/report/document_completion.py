@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from schemas import (
     Coordinates,
     DeadLetter,
+    DocumentRef,
     DocumentReport,
     Event,
     ExtractionManifest,
@@ -27,6 +28,8 @@ MAX_PENDING_DOCUMENTS = 50_000
 MAX_REPORTED_DOCUMENTS = 200_000
 
 Place = tuple[str, int, int]
+Key = Place | str
+"""What a document is known by: the place of its record; of an answer in parts, its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,7 @@ class _Pending:
     manifest: ExtractionManifest | None = None
     ended: dict[str, _Judged | None] = field(default_factory=dict)  # None: a dead letter
     held: list[Place] = field(default_factory=list)
+    parts: dict[Place, Coordinates] = field(default_factory=dict)  # the document's own records
 
     @property
     def done(self) -> bool:
@@ -54,6 +58,8 @@ class _Pending:
         return self.ended.keys() >= awaited
 
     def count(self, event: ExtractionManifest | Verdict | DeadLetter) -> None:
+        if about := _coordinates(event):
+            self.parts[place(about)] = about
         match event:
             case ExtractionManifest():
                 self.manifest = event
@@ -61,6 +67,8 @@ class _Pending:
                 self.ended[event.extraction_id] = _Judged(event.id, event.decision, event.reasons)
             case DeadLetter(extraction_id=str(extraction_id)):
                 self.ended.setdefault(extraction_id, None)
+            case DeadLetter():  # of a part, whose refused results no manifest names
+                self.ended = {**dict.fromkeys(event.refused), **self.ended}
 
 
 @dataclass(slots=True)
@@ -68,7 +76,7 @@ class _Partition:
     """One partition number of the joined topics. ``reach`` is the highest number of a document
     that the scorer has judged something of."""
 
-    pending: OrderedDict[Place, _Pending] = field(default_factory=OrderedDict)
+    pending: OrderedDict[Key, _Pending] = field(default_factory=OrderedDict)
     documents: int = 0
     reach: int = 0
     ends: dict[str, int] = field(default_factory=dict)  # the last round at each topic's end
@@ -98,7 +106,8 @@ class DocumentCompletion:
     """Collects events until a document's are complete.
 
     A document is known by the coordinates of its record, so that a document submitted twice is
-    reported twice. ``topics`` are the joined ones, by their names on the broker; ``distance`` is
+    reported twice. The parts of an answer stand in several records; until the last one's manifest
+    and all verdicts are in, they are held together by the answer's id. ``topics`` are the joined ones, by their names on the broker; ``distance`` is
     in documents.
     """
 
@@ -122,11 +131,9 @@ class DocumentCompletion:
         """Whether no more manifests should be read until verdicts came."""
         return 2 * self._count >= self._limit
 
-    def already_reported(self, coordinates: Coordinates) -> None:
-        """A report of an earlier run: what comes again of this document is a repetition."""
-        self._reported[place(coordinates)] = None
-        if len(self._reported) > MAX_REPORTED_DOCUMENTS:
-            self._reported.popitem(last=False)
+    def already_reported(self, *records: Coordinates) -> None:
+        """A report of an earlier run: what comes again of these records is a repetition."""
+        self._remember([place(coordinates) for coordinates in records])
 
     def clear(self) -> None:
         """Forget everything: the partitions changed hands and are read again."""
@@ -137,22 +144,16 @@ class DocumentCompletion:
     def add(self, source: Coordinates, event: Event) -> list[Closed]:
         """Count ``event``, whose record stands at ``source``; returns the documents that it
         closes, and what nobody waits for."""
-        match event:
-            case Verdict(review=ReviewTrail(in_place=False)):
-                about = None  # what a person said afterwards; the report has the scorer's verdict
-            case ExtractionManifest() | Verdict() | DeadLetter(extraction_id=str()):
-                about = _document(event)
-            case _:
-                about = None
-        if about is None or place(about) in self._reported:
+        key = _key(event)
+        if key is None or self._is_repetition(event):
             return [Closed(None, [place(source)])]
         partition = self._partitions[source.partition]
-        pending = self._pending(partition, about)
+        pending = self._pending(partition, key)
         pending.held.append(place(source))
-        pending.count(event)  # type: ignore[arg-type]  # about is None for all others
+        pending.count(event)  # type: ignore[arg-type]  # there is no key for all others
         if isinstance(event, Verdict) and event.scorer_revision is not None:
             partition.reach = max(partition.reach, pending.number)
-        return [*self._close_if_done(partition, about), *self._make_room()]
+        return [*self._close_if_done(partition, key), *self._make_room()]
 
     def at_ends(self, ends: Iterable[tuple[str, int]]) -> list[Closed]:
         """A batch was counted; of each topic and partition of ``ends`` nothing more is there to
@@ -168,23 +169,32 @@ class DocumentCompletion:
                 closed.append(self._give_up_oldest(partition))
         return closed
 
-    def _pending(self, partition: _Partition, document: Coordinates) -> _Pending:
-        known = partition.pending.get(place(document))
+    def _is_repetition(self, event: Event) -> bool:
+        about = _coordinates(event)
+        return about is not None and place(about) in self._reported
+
+    def _remember(self, reported: Iterable[Place]) -> None:
+        self._reported.update(dict.fromkeys(reported))
+        while len(self._reported) > MAX_REPORTED_DOCUMENTS:
+            self._reported.popitem(last=False)
+
+    def _pending(self, partition: _Partition, document: Key) -> _Pending:
+        known = partition.pending.get(document)
         if known is None:
             partition.documents += 1
             self._count += 1
             # The round after this one is the first that is known to have read past this record.
             known = _Pending(partition.documents, self._round + 1)
-            partition.pending[place(document)] = known
+            partition.pending[document] = known
         return known
 
-    def _close_if_done(self, partition: _Partition, document: Coordinates) -> list[Closed]:
-        pending = partition.pending[place(document)]
+    def _close_if_done(self, partition: _Partition, document: Key) -> list[Closed]:
+        pending = partition.pending[document]
         if not (pending.done and pending.manifest):
             return []
-        del partition.pending[place(document)]
+        del partition.pending[document]
         self._count -= 1
-        self.already_reported(document)
+        self._remember(pending.parts)
         return [Closed(_report(pending, pending.manifest), pending.held)]
 
     def _make_room(self) -> list[Closed]:
@@ -194,10 +204,9 @@ class DocumentCompletion:
         return [self._give_up_oldest(fullest)]
 
     def _give_up_oldest(self, partition: _Partition) -> Closed:
-        where, pending = partition.pending.popitem(last=False)
+        _, pending = partition.pending.popitem(last=False)
         self._count -= 1
-        topic, number, offset = where
-        self.already_reported(Coordinates(topic=topic, partition=number, offset=offset))
+        self._remember(pending.parts)
         report = _report(pending, pending.manifest) if pending.manifest else None
         return Closed(report, pending.held, given_up=True)
 
@@ -207,10 +216,34 @@ def place(coordinates: Coordinates) -> Place:
     return coordinates.topic, coordinates.partition, coordinates.offset
 
 
-def _document(event: ExtractionManifest | Verdict | DeadLetter) -> Coordinates | None:
-    if isinstance(event, DeadLetter):
-        return event.document
-    return event.document.coordinates if event.document else None
+def _key(event: Event) -> Key | None:
+    """None for what no report waits for."""
+    match event:
+        case Verdict(review=ReviewTrail(in_place=False)):
+            return None  # what a person said afterwards; the report has the scorer's verdict
+        case ExtractionManifest(document=DocumentRef(in_parts=True) as ref):
+            return ref.id
+        case Verdict(document=DocumentRef(in_parts=True) as ref):
+            return ref.id
+        case DeadLetter(in_parts=True, extraction_id=None):
+            return event.doc_id if event.refused and not event.manifest_stands else None
+        case DeadLetter(in_parts=True):
+            return event.doc_id
+        case DeadLetter(extraction_id=None):
+            return None
+    about = _coordinates(event)
+    return place(about) if about else None
+
+
+def _coordinates(event: Event) -> Coordinates | None:
+    match event:
+        case ExtractionManifest() | Verdict():
+            return event.document.coordinates if event.document else None
+        case DeadLetter(in_parts=True, extraction_id=None):
+            return event.source  # the part itself
+        case DeadLetter():
+            return event.document
+    return None
 
 
 def _report(pending: _Pending, manifest: ExtractionManifest) -> DocumentReport:
@@ -232,4 +265,12 @@ def _report(pending: _Pending, manifest: ExtractionManifest) -> DocumentReport:
         unfilled=manifest.unfilled,
         reasons=dict(sorted(reasons.items())),
         verdict_ids=tuple(verdict.verdict_id for verdict in judged),
+        earlier_parts=_earlier_parts(pending, manifest),
     )
+
+
+def _earlier_parts(pending: _Pending, manifest: ExtractionManifest) -> tuple[Coordinates, ...]:
+    if not manifest.document.in_parts:
+        return ()
+    last = manifest.document.coordinates
+    return tuple([part for _, part in sorted(pending.parts.items()) if part != last])

@@ -92,15 +92,15 @@ class ReportSource:
                 self._reported({tp.partition for tp in assigned}),
                 lambda: self._assigned is not None,
             )
-            for document in reported or ():
-                self._tally.already_reported(document)
+            for records in reported or ():
+                self._tally.already_reported(*records)
             fetched = newer or fetched
         return fetched
 
-    async def _reported(self, partitions: Collection[int]) -> list[Coordinates]:
-        """The documents reported last: no more can have been since the oldest record that is not
-        committed, or it would have been given up."""
-        documents: list[Coordinates] = []
+    async def _reported(self, partitions: Collection[int]) -> list[list[Coordinates]]:
+        """The records of the documents reported last: no more can have been since the oldest
+        record that is not committed, or it would have been given up."""
+        documents: list[list[Coordinates]] = []
         if not partitions:
             return documents
         start = await tails(self._settings, [REPORTS], TAIL_REPORTS)
@@ -108,8 +108,9 @@ class ReportSource:
             self._settings, [REPORTS], start=start, partitions=sorted(partitions)
         ):
             with contextlib.suppress(UnreadableRecord):
-                if done := decode(record, DocumentReport).event.document.coordinates:
-                    documents.append(done)
+                report = decode(record, DocumentReport).event
+                if last := report.document.coordinates:
+                    documents.append([*report.earlier_parts, last])
         return documents
 
     async def _read_batch(self, consumer: AIOKafkaConsumer) -> None:

@@ -47,11 +47,11 @@ def test_claims_carry_their_denials_and_the_passages_for_them():
     answer = "Maria is a citizen of Iran. She lives in Rome. Maria is not a citizen of Iran."
     response = Response(id="r", context=text, response=answer)
     first, plain, last = split_claims(response, response.ref())
-    assert [rival.id for rival in first.rivals] == [last.id]
+    # What the first is judged by may not change with what is written after it.
+    assert first.rivals == plain.rivals == ()
     assert [rival.id for rival in last.rivals] == [first.id]
-    assert plain.rivals == ()
-    grounded = ground_claim(first, PassageIndex(text))
+    grounded = ground_claim(last, PassageIndex(text))
     assert isinstance(grounded, AlignedExtraction)
     [contender] = grounded.contenders
-    assert contender.extraction.value == last.text
+    assert contender.extraction.value == first.text
     assert contender.alignment.found

@@ -266,3 +266,79 @@ def test_required_fields_that_nothing_filled_stand_on_the_report():
     reader.read(made)
     assert [report.unfilled for report in reader.reports] == [("dose",)]
     assert b'"unfilled"' not in manifest(ref()).to_json()
+
+
+def part(offset: int, answer: str = "answer") -> DocumentRef:
+    """The reference of a part of ``answer`` whose record stands at ``offset``."""
+    return ref(answer, offset).model_copy(update={"in_parts": True})
+
+
+def test_an_answer_in_parts_is_reported_once_when_its_last_part_and_all_verdicts_are_in():
+    reader = Reader()
+    reader.read(verdict(part(3), "a"), verdict(part(4), "b"))
+    assert (reader.reports, reader.held) == ([], {0, 1})
+    reader.read(manifest(part(6), "a", "b", "c"))
+    assert reader.reports == []
+    reader.read(verdict(part(6), "c"))
+    [report] = reader.reports
+    assert (report.extractions, report.undetermined, report.missing) == (3, 3, 0)
+    assert report.document == part(6)
+    assert [place.offset for place in report.earlier_parts] == [3, 4]
+    assert reader.held == set()
+
+
+def test_what_repeats_of_a_reported_answer_in_parts_is_let_go_also_after_a_restart():
+    events = [verdict(part(3), "a"), manifest(part(6), "a", "b"), verdict(part(6), "b")]
+    reader = Reader()
+    reader.read(*events, *events)
+    [report] = reader.reports
+    assert reader.held == set()
+    again = Reader()
+    assert report.document.coordinates
+    again.tally.already_reported(*report.earlier_parts, report.document.coordinates)
+    again.read(*events)
+    assert (again.reports, again.held) == ([], set())
+
+
+def test_an_answer_that_comes_in_parts_again_is_reported_again():
+    reader = Reader()
+    for first in (3, 10):
+        reader.read(verdict(part(first), "a"), manifest(part(first + 1), "a"))
+    assert [r.document.coordinates.offset for r in reader.reports if r.document.coordinates] == [
+        4,
+        11,
+    ]
+
+
+def test_a_dead_letter_of_a_claim_in_parts_ends_it():
+    reader = Reader()
+    lost = letter(part(3), "a").model_copy(update={"in_parts": True})
+    reader.read(lost, manifest(part(6), "a", "b"), verdict(part(6), "b"))
+    [report] = reader.reports
+    assert (report.dead_lettered, report.undetermined, reader.held) == (1, 1, set())
+
+
+def test_what_the_broker_refused_of_an_early_part_is_not_waited_for():
+    refused = DeadLetter(
+        id="refused",
+        stage="extract",
+        source=Coordinates(topic="responses", partition=0, offset=3),
+        error="MessageSizeTooLarge",
+        detail="",
+        doc_id="answer",
+        in_parts=True,
+        refused={"a": "MessageSizeTooLarge"},
+    )
+    reader = Reader()
+    reader.read(refused, verdict(part(6), "b"), manifest(part(6), "a", "b"))
+    [report] = reader.reports
+    assert (report.dead_lettered, report.undetermined, report.missing) == (1, 1, 0)
+    reader.read(refused)
+    assert reader.held == set()
+
+
+def test_answers_in_parts_do_not_mix():
+    reader = Reader()
+    reader.read(verdict(part(3), "a"), verdict(part(4, "other"), "a"), manifest(part(6), "a"))
+    [report] = reader.reports
+    assert (report.document.id, reader.held) == ("answer", {1})
