@@ -70,7 +70,7 @@ class Response(Event):
 
 class Claim(Event):
     """Topic ``claims``: one sentence of a response. ``start`` and ``end`` are its code points,
-    ``rivals`` the sentences before it that it denies: none behind it, which may not be written yet."""
+    ``rivals`` the sentences before it that it denies: those behind it may not be written yet."""
 
     id: EventId
     response_id: EventId

@@ -107,8 +107,8 @@ class DocumentCompletion:
 
     A document is known by the coordinates of its record, so that a document submitted twice is
     reported twice. The parts of an answer stand in several records; until the last one's manifest
-    and all verdicts are in, they are held together by the answer's id. ``topics`` are the joined ones, by their names on the broker; ``distance`` is
-    in documents.
+    and all verdicts are in, they are held together by the answer's id. ``topics`` are the joined
+    ones, by their names on the broker; ``distance`` is in documents.
     """
 
     def __init__(
@@ -225,10 +225,9 @@ def _key(event: Event) -> Key | None:
             return ref.id
         case Verdict(document=DocumentRef(in_parts=True) as ref):
             return ref.id
-        case DeadLetter(in_parts=True, extraction_id=None):
-            return event.doc_id if event.refused and not event.manifest_stands else None
         case DeadLetter(in_parts=True):
-            return event.doc_id
+            of_a_part = event.refused and not event.manifest_stands
+            return event.doc_id if event.extraction_id or of_a_part else None
         case DeadLetter(extraction_id=None):
             return None
     about = _coordinates(event)

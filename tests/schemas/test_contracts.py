@@ -31,6 +31,7 @@ from schemas import (
     ExtractionManifest,
     ExtractorTrail,
     LabelledExtraction,
+    Part,
     Response,
     Review,
     ReviewTrail,
@@ -106,6 +107,7 @@ EVENTS: list[Event] = [
     ExtractionManifest(document=REF, extraction_ids=("e",), extractor=TRAIL),
     ALIGNED,
     RESPONSE,
+    RESPONSE.model_copy(update={"part": Part(since=3, final=True)}),
     Claim(id="c", response_id="r", ordinal=0, start=0, end=11, text="It was one.", document=REF),
     ACCEPTED,
     undetermined(EXTRACTION, "scorer_failed", REF, "no answer"),
@@ -640,3 +642,18 @@ def test_parts_are_one_passage_where_they_follow_each_other(places, scatter):
     assert judge(ALIGNED.model_copy(update={"alignment": quoted}), PASS).decision == (
         "quarantined" if scatter else "accepted"
     )
+
+
+def test_an_answer_that_comes_whole_looks_as_it_did_before_there_were_parts():
+    assert b"part" not in RESPONSE.to_json()
+    assert b"in_parts" not in ACCEPTED.to_json()
+    assert RESPONSE.complete
+    assert not RESPONSE.ref().in_parts
+
+
+def test_a_part_of_an_answer_carries_all_of_it_so_far():
+    part = {**RESPONSE.model_dump(), "part": {"since": 11}}
+    assert Response.model_validate(part).ref(COORDINATES).in_parts
+    assert not Response.model_validate(part).complete
+    with pytest.raises(ValidationError, match=r"part\.since is beyond the response"):
+        Response.model_validate({**part, "part": {"since": 12}})
