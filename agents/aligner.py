@@ -14,7 +14,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -91,10 +91,13 @@ class Aligner:
         An `AlignedExtraction` where the context stands in the document, for the scorer; else a
         `Verdict` that says why not. An extraction that cannot be aligned loses no other.
         """
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(
-            self._executor, self._align_all, text, document, tuple(extractions)
-        )
+        return await asyncio.wrap_future(self.submit(text, document, extractions))
+
+    def submit(
+        self, text: str, document: DocumentRef, extractions: Sequence[Extraction]
+    ) -> Future[list[AlignedExtraction | Verdict]]:
+        """`align` for a caller without an event loop."""
+        return self._executor.submit(self._align_all, text, document, tuple(extractions))
 
     def close(self) -> None:
         """Stop the thread, after the document it is at."""

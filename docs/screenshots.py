@@ -46,7 +46,7 @@ async def verdicts() -> list[Verdict]:
     ]
     aligner, scorer = Aligner(), load_scorer("default")
     try:
-        return await check(given, aligner, scorer)
+        return check(given, aligner, scorer)
     finally:
         aligner.close()
         scorer.close()

@@ -64,6 +64,11 @@ def is_false(value: object) -> bool:
     return value is False
 
 
+def is_first(value: object) -> bool:
+    """The same for a count that begins at one."""
+    return value == 1
+
+
 def is_empty(value: object) -> bool:
     """The same for a collection that came later."""
     return not value

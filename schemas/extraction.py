@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
-from .base import Contract, EntityType, Event, EventId, Json, Text, is_empty, is_none
+from .base import Contract, EntityType, Event, EventId, Json, Text, is_empty, is_first, is_none
 from .document import DocumentRef
 from .hypothesis import hypothesis
 from .ids import canonical_json, stable_id
@@ -46,6 +46,10 @@ MAX_RIVAL_CONTEXT = 2_000
 """Characters: a longer quote is judged for itself and contests nothing."""
 
 
+MAX_ATTEMPTS = 2
+"""An LLM is asked again once: whoever may guess until it fits is no witness."""
+
+
 class Rival(Contract):
     """What the same document gave as well, for a field that has room for one value."""
 
@@ -59,7 +63,8 @@ class Extraction(Event):
 
     ``document`` is None only in files given to ``safepassage check``, which finds the document
     by ``doc_id``. ``field`` is what the schema says of the field that the value fills, ``rivals``
-    what the document gave for it with another value, see `schemas.rivals`.
+    what the document gave for it with another value, see `schemas.rivals`. ``attempt`` is 2 for
+    what an LLM gave when it was asked again because its first answer was refused.
     """
 
     id: EventId
@@ -71,6 +76,7 @@ class Extraction(Event):
     extractor: ExtractorTrail | None = None
     field: SchemaField | None = Field(default=None, exclude_if=is_none)
     rivals: tuple[Rival, ...] = Field(default=(), max_length=MAX_RIVALS, exclude_if=is_empty)
+    attempt: int = Field(default=1, ge=1, le=MAX_ATTEMPTS, exclude_if=is_first)
 
     @property
     def hypothesis(self) -> str:

@@ -181,4 +181,5 @@ def _verdict(
         extractor=extraction.extractor,
         field=extraction.field,
         conflicts=conflicts,
+        attempt=extraction.attempt,
     )

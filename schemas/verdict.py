@@ -7,9 +7,20 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from .alignment import Alignment
-from .base import Contract, EntityType, Event, EventId, Json, Probability, Text, is_empty, is_none
+from .base import (
+    Contract,
+    EntityType,
+    Event,
+    EventId,
+    Json,
+    Probability,
+    Text,
+    is_empty,
+    is_first,
+    is_none,
+)
 from .document import DocumentRef
-from .extraction import ExtractorTrail, Usage
+from .extraction import MAX_ATTEMPTS, ExtractorTrail, Usage
 from .schema_field import SchemaField
 
 Decision = Literal["accepted", "quarantined", "undetermined"]
@@ -120,6 +131,8 @@ class Verdict(Event):
     field: SchemaField | None = Field(default=None, exclude_if=is_none)
     conflicts: tuple[Conflict, ...] = Field(default=(), exclude_if=is_empty)
     """The extractions that contradict this one and would be accepted as well."""
+    attempt: int = Field(default=1, ge=1, le=MAX_ATTEMPTS, exclude_if=is_first)
+    """The extraction's: 2 where its LLM was asked again."""
 
     @model_validator(mode="after")
     def _rests_on_evidence(self) -> Self:

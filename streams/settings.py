@@ -9,7 +9,9 @@ from functools import lru_cache
 from typing import Annotated, Literal
 
 from pydantic import AliasChoices, Field, IPvAnyNetwork, SecretStr, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import NoDecode
+
+from safepassage.settings import JudgingSettings, split_names
 
 SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
 SaslMechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
@@ -19,12 +21,8 @@ def _named(name: str) -> AliasChoices:
     return AliasChoices(name, f"SAFEPASSAGE_{name}")
 
 
-class Settings(BaseSettings):
+class Settings(JudgingSettings):
     """What a process is told by its environment. Sizes are in bytes or characters, as named."""
-
-    model_config = SettingsConfigDict(
-        env_prefix="SAFEPASSAGE_", populate_by_name=True, hide_input_in_errors=True, extra="ignore"
-    )
 
     # Kafka
     kafka_bootstrap_servers: str = Field(
@@ -79,16 +77,8 @@ class Settings(BaseSettings):
     llm_input_usd_per_million: float | None = Field(default=None, ge=0)
     llm_output_usd_per_million: float | None = Field(default=None, ge=0)
 
-    # Alignment
-    # The paper has 0.6, which stops 3% of the good quotes; what .5 lets in, the scorer stops.
-    alignment_threshold: float = Field(default=0.5, ge=0, le=1)
-    max_document_characters: int = Field(default=500_000, ge=1)
-    max_context_characters: int = Field(default=5_000, ge=1)
-
-    # Scoring
-    scorer: str = "default"
+    # Scoring, beside what `JudgingSettings` has
     shadow_scorer: str | None = None
-    packs: Annotated[tuple[str, ...], NoDecode] = ()
     score_batch_records: int = Field(default=512, ge=1)
 
     # Roles
@@ -115,12 +105,10 @@ class Settings(BaseSettings):
     # How long a case stays with a reviewer who does nothing.
     console_lease_seconds: float = Field(default=300, gt=0)
 
-    @field_validator("entity_types", "packs", "console_proxies", mode="before")
+    @field_validator("entity_types", "console_proxies", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
-        if isinstance(value, str):
-            return tuple(name.strip() for name in value.split(",") if name.strip())
-        return value
+        return split_names(value)
 
     @field_validator("console_proxies")
     @classmethod

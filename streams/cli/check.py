@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections import Counter
 from contextlib import nullcontext
@@ -55,7 +54,7 @@ def check(
     for line in given.refused:
         complain.print(f"refused {line}", markup=False, soft_wrap=True)
     loaded = load_scorer(scorer or settings().scorer, packs=settings().packs)
-    verdicts = asyncio.run(run_check(given, new_aligner(settings()), loaded))
+    verdicts = run_check(given, new_aligner(settings()), loaded)
     _write(verdicts, out)
     counts = Counter(verdict.decision for verdict in verdicts)
     summary = ", ".join(f"{counts[name]} {name}" for name in sorted(counts))

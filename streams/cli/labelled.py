@@ -50,9 +50,9 @@ def label_sources(documents: Iterable[Path], seed: int, on_progress: OnProgress)
         OSError: a file cannot be opened.
         DatasetError: a row of them is no document.
     """
+    from safepassage.pipeline import align_with, ground
     from scoring_worker.evaluation import Sources, read_documents
     from streams.configured import new_aligner
-    from streams.offline.aligning import align_with, ground
 
     return Sources(
         documents=read_documents(documents),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,22 +10,10 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from agents.aligner import Aligner
-from agents.claims import ground_claims, split_claims
-from schemas import (
-    AlignedExtraction,
-    Document,
-    Extraction,
-    LabelledExtraction,
-    Response,
-    Verdict,
-    undetermined,
-)
+from safepassage.pipeline import align_all, ground, judge_in_batches
+from schemas import Document, Extraction, LabelledExtraction, Response, Verdict
 from schemas.jsonl import BadLine, read_jsonl
-from schemas.rivals import with_rivals
 from scoring_worker import Scorer
-from scoring_worker.rivals_heard import judge_all
-
-SCORE_BATCH = 512
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -70,43 +57,12 @@ def read_input(
     return result
 
 
-async def check(given: CheckInput, aligner: Aligner, scorer: Scorer) -> list[Verdict]:
-    """One verdict per extraction, then one per sentence of each answer, in order.
-
-    Extractions of one document for a field that is declared single are rivals, as in the stream.
-    """
-    extractions = with_rivals(given.extractions)
-    by_document: dict[str, list[int]] = defaultdict(list)
-    for position, extraction in enumerate(extractions):
-        by_document[extraction.doc_id].append(position)
-    results: dict[int, AlignedExtraction | Verdict] = {}
-    for doc_id, positions in by_document.items():
-        chosen = [extractions[position] for position in positions]
-        results.update(
-            zip(positions, await _align(given.documents.get(doc_id), chosen, aligner), strict=True)
-        )
-    ordered = [results[position] for position in range(len(extractions))]
+def check(given: CheckInput, aligner: Aligner, scorer: Scorer) -> list[Verdict]:
+    """One verdict per extraction, then one per sentence of each answer, in order."""
+    results = align_all(given.extractions, given.documents, aligner)
     for response in given.responses:
-        ordered += ground_claims(split_claims(response, response.ref()), response.text)
-    return list(_score(ordered, scorer))
-
-
-async def _align(
-    document: Document | None, extractions: Sequence[Extraction], aligner: Aligner
-) -> Sequence[AlignedExtraction | Verdict]:
-    if document is None:
-        detail = "no document of this id was given"
-        return [undetermined(e, "document_missing", None, detail) for e in extractions]
-    return await aligner.align(document.text, document.ref(), extractions)
-
-
-def _score(results: Sequence[AlignedExtraction | Verdict], scorer: Scorer) -> Iterator[Verdict]:
-    """Score in batches as long as the worker's; what was not aligned passes through."""
-    for start in range(0, len(results), SCORE_BATCH):
-        part = results[start : start + SCORE_BATCH]
-        aligned = [result for result in part if isinstance(result, AlignedExtraction)]
-        judged = iter(judge_all(aligned, scorer))
-        yield from (result if isinstance(result, Verdict) else next(judged) for result in part)
+        results += ground(response)
+    return list(judge_in_batches(results, scorer.assess))
 
 
 def _rows(paths: Iterable[Path], model: type[R], result: CheckInput) -> Iterator[R]:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from safepassage.pipeline import align_with
 from schemas import AlignedExtraction, Response, ScorerRelease, Verdict
 from schemas.hypothesis import hypothesis
 from scoring_worker import Pair, Scorer
@@ -23,7 +24,6 @@ from scoring_worker.evaluation.promotion_bounds import (
 from scoring_worker.learnt_from import said_by
 from streams.configured import new_aligner
 from streams.labels.from_reviews import Label, labels, read_reviews, reviewed_cases
-from streams.offline.aligning import align_with
 from streams.settings import Settings
 
 from .live_scorer import Load, load_released

@@ -15,6 +15,7 @@ from streams.topics import ALL_TOPICS, ROLE_NAMES
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     ROOT / "docs" / "architecture.md",
+    ROOT / "docs" / "one-call.md",
     ROOT / "docs" / "operations.md",
     ROOT / "deploy" / "README.md",
     ROOT / "CONTRIBUTING.md",
@@ -40,7 +41,7 @@ def test_every_link_leads_to_a_file(page: Path):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_every_source_file_named_exists(page: Path):
-    rooms = r"`((?:schemas|agents|scoring_worker|streams|deploy|docs|tests)/[\w./-]*)`"
+    rooms = r"`((?:schemas|agents|scoring_worker|safepassage|streams|deploy|docs|tests)/[\w./-]*)`"
     named = re.findall(rooms, page.read_text())
     assert [name for name in named if not (ROOT / name).exists()] == []
 

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from schemas import Review, Verdict, render_value
 from schemas.reviews_that_count import opinions
+from schemas.wording import REASONS
 from streams.console.index.queue import CaseFilter
 from streams.console.index.store import Case
 
@@ -22,7 +23,6 @@ from .marking import (
     excerpt,
 )
 from .texts import DocumentText
-from .wording import REASONS
 
 MAX_VALUE_CHARACTERS = 2_000
 _METER_WIDTH = 200

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from starlette.requests import Request
 from starlette.responses import Response
 
+from schemas.wording import REASONS
 from streams.console.desk import CaseChanged, CaseGone, CaseTaken, DeskError, NotSaved, ReviewDesk
 from streams.console.index import measures
 from streams.console.index.queue import CaseFilter
@@ -18,7 +19,7 @@ from .entrance import Entrance
 from .pages import case_page, claim, query_string
 from .templating import render
 from .texts import DocumentTexts
-from .wording import AGES, ORDERS, POOLS, REASONS
+from .wording import AGES, ORDERS, POOLS
 
 FRESH_SECONDS = 2.0
 

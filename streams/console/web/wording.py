@@ -2,29 +2,6 @@
 
 from __future__ import annotations
 
-REASONS = {
-    "not_found": "The quote does not stand in the document.",
-    "empty_context": "Nothing was quoted.",
-    "low_evidence": "The quote is too short for so inexact a match.",
-    "unsupported": "The scorer does not see the value supported by the passage.",
-    "conflicting": "The document gave another value as well, for a field with room for one.",
-    "review_rejected": "A reviewer refused it.",
-    "document_missing": "The document could not be found.",
-    "document_mismatch": "The document found is not the one it was extracted from.",
-    "document_too_long": "The document is longer than the limit.",
-    "context_too_long": "The quote is longer than the limit.",
-    "alignment_failed": "The aligner failed.",
-    "alignment_timeout": "The aligner took too long.",
-    "scorer_failed": "The scorer failed.",
-    "scorer_timeout": "The scorer took too long.",
-    "score_not_finite": "The scorer gave no finite number.",
-    "no_threshold": "There is no threshold to compare the score with.",
-    "language_not_covered": "The scorer does not read the language of the passage or the type.",
-    "invalid_extraction": "The extraction itself is not valid.",
-    "review_confirmed": "A reviewer confirmed it.",
-    "review_corrected": "A reviewer corrected it.",
-}
-
 POOLS = {
     "queue": "Stopped, with spot checks mixed in",
     "stopped": "Stopped only",

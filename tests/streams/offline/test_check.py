@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -51,7 +50,7 @@ def given_files(folder: Path, *rows: dict[str, object], text: str = TEXT) -> Che
 def checked(given: CheckInput, scorer: AgreeingScorer) -> list[Verdict]:
     aligner = Aligner()
     try:
-        return asyncio.run(check(given, aligner, scorer))
+        return check(given, aligner, scorer)
     finally:
         aligner.close()
 

@@ -18,13 +18,13 @@ from starlette.types import ASGIApp
 from agents.document_store import DocumentMismatch, DocumentMissing
 from schemas import DocumentRef, Reason, Verdict
 from schemas.reviews_that_count import case_id
+from schemas.wording import REASONS
 from streams.console.desk import ReviewDesk
 from streams.console.index.store import CaseStore
 from streams.console.session import Sessions
 from streams.console.web.app import console_app
 from streams.console.web.guard import HEADERS, MAX_BODY_BYTES
 from streams.console.web.texts import DocumentTexts
-from streams.console.web.wording import REASONS
 from streams.runtime.health import quiet_server
 from streams.runtime.progress import Progress
 from streams.settings import Settings

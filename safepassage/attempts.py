@@ -1,0 +1,55 @@
+"""Asking again: what was stopped goes back to the LLM once, and what comes is judged with the rest.
+
+What was accepted stays and is judged anew beside what comes now, since the two may contradict
+each other. What was stopped makes room, and is kept in `Result.replaced`. So nothing is accepted
+that would not be accepted had it all come at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from schemas import Document, Verdict
+from schemas import Extraction as Event
+
+from .extraction import Extraction, as_events
+from .result import Result
+
+
+class Attempts:
+    """The extractions of one document, through a first and perhaps a second attempt.
+
+    Raises:
+        ValueError: an extraction cannot be one.
+    """
+
+    def __init__(self, document: Document, extractions: Iterable[Extraction]) -> None:
+        self.document = document
+        self.events: Sequence[Event] = as_events(tuple(extractions), document.ref())
+        self._stopped: dict[str, Verdict] = {}
+
+    def first(self, verdicts: tuple[Verdict, ...]) -> Result:
+        """The result, if nobody is asked again."""
+        result = Result(verdicts)
+        self._stopped = {verdict.extraction_id: verdict for verdict in result.stopped}
+        return result
+
+    def again(self, answered: Iterable[Extraction]) -> list[Event]:
+        """What stands, with what was answered in place of the rest. What the first attempt gave
+        already stays the first attempt's, so that an id never stands for two verdicts.
+
+        Raises:
+            ValueError: an extraction cannot be one.
+        """
+        known = {event.id: event for event in self.events}
+        stands = {i: event for i, event in known.items() if i not in self._stopped}
+        for event in as_events(tuple(answered), self.document.ref()):
+            again = event.model_copy(update={"attempt": 2})
+            stands.setdefault(event.id, known.get(event.id, again))
+        return list(stands.values())
+
+    def second(self, verdicts: tuple[Verdict, ...]) -> Result:
+        """The result of what `again` gave."""
+        given = {verdict.extraction_id for verdict in verdicts}
+        replaced = (v for i, v in self._stopped.items() if i not in given)
+        return Result(verdicts, tuple(replaced))

@@ -1,0 +1,38 @@
+"""The settings that a verdict rests on: the same for a call, a file and the stream."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+
+class JudgingSettings(BaseSettings):
+    """``SAFEPASSAGE_*`` of the environment, as far as they can change a verdict."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="SAFEPASSAGE_", populate_by_name=True, hide_input_in_errors=True, extra="ignore"
+    )
+
+    # Alignment
+    # The paper has 0.6, which stops 3% of the good quotes; what .5 lets in, the scorer stops.
+    alignment_threshold: float = Field(default=0.5, ge=0, le=1)
+    max_document_characters: int = Field(default=500_000, ge=1)
+    max_context_characters: int = Field(default=5_000, ge=1)
+
+    # Scoring
+    scorer: str = "default"
+    packs: Annotated[tuple[str, ...], NoDecode] = ()
+
+    @field_validator("packs", mode="before")
+    @classmethod
+    def _split_packs(cls, value: object) -> object:
+        return split_names(value)
+
+
+def split_names(value: object) -> object:
+    """A setting of several names: "a, b" is ("a", "b")."""
+    if isinstance(value, str):
+        return tuple(name.strip() for name in value.split(",") if name.strip())
+    return value

@@ -1,0 +1,190 @@
+"""The guardrail as a library: a text and what is said of it in, verdicts out."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from schemas import Document, Response, stable_id, text_digest
+from schemas.rivals import with_rivals
+
+from .attempts import Attempts
+from .extraction import Extraction
+from .result import Result
+from .settings import JudgingSettings
+
+if TYPE_CHECKING:
+    from agents.aligner import Aligner
+    from schemas import Extraction as Event
+    from schemas import Verdict
+    from scoring_worker import Scorer
+
+    from .pipeline import Results
+
+# The aligner and the scorers bring numpy, torch and more: they come when a verifier is made.
+# ruff: noqa: PLC0415
+
+Reask = Callable[[Result], Iterable[Extraction]]
+"""Asks the LLM again, with `Result.feedback`; gives what it answered in place of what was
+stopped."""
+AsyncReask = Callable[[Result], Awaitable[Iterable[Extraction]]]
+
+
+class Verifier:
+    """Aligns and scores as the stream does. Safe for several threads and tasks, whose pairs
+    travel to the scorer together.
+
+    Args:
+        scorer: a name ("default"), a folder or a hub id, or a loaded `Scorer`; by default what
+            SAFEPASSAGE_SCORER says.
+        packs: optional domain knowledge by name; by default what SAFEPASSAGE_PACKS says.
+        settings: the other settings that a verdict rests on; by default the environment's.
+
+    Raises:
+        scoring_worker.ModelError: there is no such scorer, or it is incomplete or altered.
+    """
+
+    def __init__(
+        self,
+        scorer: str | Path | Scorer | None = None,
+        *,
+        packs: Sequence[str] | None = None,
+        settings: JudgingSettings | None = None,
+    ) -> None:
+        from agents.aligner import Aligner
+
+        from .batches import SharedBatches
+
+        configured = settings or JudgingSettings()
+        if scorer is None or isinstance(scorer, str | Path):
+            from scoring_worker import load_scorer
+
+            named = configured.packs if packs is None else packs
+            scorer = load_scorer(scorer or configured.scorer, packs=tuple(named))
+        self.scorer: Scorer = scorer
+        self.batches = SharedBatches(scorer)
+        self._aligner: Aligner = Aligner(
+            threshold=configured.alignment_threshold,
+            max_document_characters=configured.max_document_characters,
+            max_context_characters=configured.max_context_characters,
+        )
+
+    def verify(
+        self,
+        document: str | Document,
+        extractions: Iterable[Extraction],
+        *,
+        reask: Reask | None = None,
+    ) -> Result:
+        """A verdict for each of ``extractions``, which are all that was found in ``document``.
+
+        What is given twice is judged once. With ``reask``, where something is stopped, that is
+        called once; what it gives takes the place of what was stopped, and is judged together
+        with the rest. Its verdicts say ``attempt`` 2, unless the first attempt gave the same.
+
+        Raises:
+            ValueError: an extraction cannot be one: an empty type, a value that is None or no
+                JSON. Nothing was judged then.
+        """
+        attempts = Attempts(_document(document), extractions)
+        first = attempts.first(self._verdicts(attempts.document, attempts.events))
+        if reask is None or not first.stopped:
+            return first
+        events = attempts.again(reask(first))
+        return attempts.second(self._verdicts(attempts.document, events))
+
+    async def averify(
+        self,
+        document: str | Document,
+        extractions: Iterable[Extraction],
+        *,
+        reask: Reask | AsyncReask | None = None,
+    ) -> Result:
+        """`verify` beside an event loop; ``reask`` may be async. What is cancelled before its
+        turn costs nothing."""
+        attempts = Attempts(_document(document), extractions)
+        first = attempts.first(await self._averdicts(attempts.document, attempts.events))
+        if reask is None or not first.stopped:
+            return first
+        asked: Any = reask(first)
+        events = attempts.again(await asked if inspect.isawaitable(asked) else asked)
+        return attempts.second(await self._averdicts(attempts.document, events))
+
+    def claims(
+        self,
+        context: str | Sequence[str],
+        answer: str,
+        *,
+        id: str | None = None,
+    ) -> Result:
+        """A verdict for each sentence of ``answer``, which was given on ``context``: the
+        retrieved text, or the texts in their order. ``id`` names the answer.
+        """
+        from .pipeline import ground, judge_in_batches
+
+        results = ground(_response(context, answer, id))
+        return Result(tuple(judge_in_batches(results, self.batches.assess)))
+
+    async def aclaims(
+        self,
+        context: str | Sequence[str],
+        answer: str,
+        *,
+        id: str | None = None,
+    ) -> Result:
+        """`claims` beside an event loop."""
+        from .pipeline import ground
+
+        results = await asyncio.to_thread(ground, _response(context, answer, id))
+        return Result(await self._ajudge(results))
+
+    def close(self) -> None:
+        """Stop the threads, after the work at hand, and free the scorer."""
+        self._aligner.close()
+        self.batches.close()
+        self.scorer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _verdicts(self, document: Document, events: Sequence[Event]) -> tuple[Verdict, ...]:
+        from .pipeline import align_all, judge_in_batches
+
+        results = align_all(events, {document.id: document}, self._aligner)
+        return tuple(judge_in_batches(results, self.batches.assess))
+
+    async def _averdicts(self, document: Document, events: Sequence[Event]) -> tuple[Verdict, ...]:
+        aligning = self._aligner.submit(document.text, document.ref(), with_rivals(events))
+        return await self._ajudge(await asyncio.wrap_future(aligning))
+
+    async def _ajudge(self, results: Results) -> tuple[Verdict, ...]:
+        from .pipeline import judge, questions
+
+        pairs = questions(results)
+        assessments = await asyncio.wrap_future(self.batches.submit(pairs)) if pairs else []
+        return tuple(await asyncio.to_thread(judge, results, assessments))
+
+
+def _document(document: str | Document) -> Document:
+    if isinstance(document, Document):
+        return document
+    return Document(id=text_digest(document), text=document)
+
+
+def _response(context: str | Sequence[str], answer: str, identity: str | None) -> Response:
+    passages = context if isinstance(context, str) else list(context)
+    parts = [passages] if isinstance(passages, str) else passages
+    named = identity or stable_id("response", answer, *parts)
+    return Response(id=named, context=passages, response=answer)
