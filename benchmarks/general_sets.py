@@ -17,11 +17,11 @@ from scoring_worker.evaluation import read_dataset
 from scoring_worker.evaluation.labelled_pair import LabelledPair
 from scoring_worker.scorer import Pair
 from scoring_worker.training.corpora import PERMISSIVE_NLI, nli_pairs, read_rows
-from scoring_worker.training.default_scorer import slot_pairs
 from scoring_worker.training.reading.claims import altered_sentences
 from scoring_worker.training.reading.corpora import FAMILIES, MEASURE_ONLY, slot_file
 from scoring_worker.training.reading.generators import SlotPool, generated
 from scoring_worker.training.reading.questions import ReadingQuestion
+from scoring_worker.training.stack_pairs import slot_pairs
 from streams.cli.labelled import label_sources
 
 SEED = 0

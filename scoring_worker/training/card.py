@@ -58,11 +58,28 @@ def _table(title: str, rows: Mapping[str, JsonValue] | Mapping[str, int]) -> str
 def _metrics(metrics: Mapping[str, JsonValue]) -> str:
     """Every block of figures; the positive class is "unsupported"."""
     tables = [
-        _table(f"Measured: {name}", block)
+        _figures(f"Measured: {name}", block)
         for name, block in metrics.items()
         if isinstance(block, dict) and name != "thresholds"
     ]
     return "\n\n".join(tables)
+
+
+def _figures(title: str, block: Mapping[str, JsonValue]) -> str:
+    """One figure a line, or one row of figures where all entries have the same."""
+    rows = [(name, row) for name, row in block.items() if isinstance(row, dict)]
+    if len(rows) < len(block) or not rows:
+        return _table(title, block)
+    columns = list(rows[0][1])
+    lines = [
+        f"| {' | '.join(['', *columns])} |",
+        f"|---|{'---|' * len(columns)}",
+        *(
+            f"| {' | '.join([name, *(str(row.get(column)) for column in columns)])} |"
+            for name, row in rows
+        ),
+    ]
+    return "\n".join([f"## {title}\n", *lines])
 
 
 def _thresholds(manifest: ScorerManifest, target: Target | None) -> str:

@@ -9,15 +9,13 @@ model directory FOLDER/default with its card. Only what licences allow trains.
 from __future__ import annotations
 
 import argparse
-import random
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import orjson
 import structlog
+from numpy.typing import NDArray
 from pydantic import JsonValue
 from tokenizers import Tokenizer
 
@@ -31,23 +29,22 @@ from scoring_worker.encoders.reader_model import (
     save_reader,
 )
 from scoring_worker.evaluation.labelled_pair import LabelledPair
-from scoring_worker.evaluation.metrics import at_threshold
 from scoring_worker.learnt_from import LearntFrom
 from scoring_worker.manifest import MANIFEST_NAME, ScorerManifest, Thresholds
-from scoring_worker.opinions.opinion import SHAPES, Opinion
+from scoring_worker.opinions.opinion import SHAPES
 from scoring_worker.opinions.stack import ShapeWeights, Stack
 from scoring_worker.packs.contract import Pack
 from scoring_worker.packs.registry import packs_named
 from scoring_worker.scorers.default import DefaultScorer
-from scoring_worker.thresholds import Target, fit_threshold
-from scoring_worker.training.corruption import labelled_pairs, synthetic_documents
 
 from .card import write_card
-from .corpora import PERMISSIVE_NLI, held_documents, nli_pairs, read_rows
+from .left_out import best_threshold, figures, mean_figures
+from .licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
+from .opinion_files import read_judged, write_judged
 from .reading.base import make_base
-from .reading.corpora import FAMILIES, GENERATED, PERMISSIVE, slot_file, slots_path
-from .reading.generators import generated
+from .reading.corpora import FAMILIES, PERMISSIVE
 from .reading.recipe import train_reader
+from .stack_pairs import document_pairs, generated_pairs, slot_pairs, unread_claims
 from .stacking import LabelledOpinion, fit_stack
 from .weighing import Judged
 
@@ -56,25 +53,19 @@ log = structlog.get_logger(__name__)
 SOURCES = (
     "multilingual-e5-small, the first 8 layers (MIT)",
     "documents, forms, denials and claims made by this project's generators (Apache-2.0)",
-    *(f"slots: {name}" for name in PERMISSIVE),
-    "CUAD (CC BY 4.0)",
-    "InLegalNER (Apache-2.0)",
-    "SNLI (CC BY-SA 4.0)",
-    "MultiNLI (permissive per genre)",
-    "InfoTabS (Apache-2.0)",
-    "HANS (MIT)",
-    "SciTail",
-    "RTE",
+    *(f"slots: {name} ({licence_of(name)})" for name in PERMISSIVE),
+    *DOCUMENT_SOURCES,
+    *(f"{name} ({licence})" for name, licence in NLI_LICENCES.items()),
 )
 FINAL_SHARE, FOLD_SHARE = 0.8, 0.14
 """Of every corpus: for the reader that ships, and for those that only measure."""
 ROWS = 300
 """Rows of every slots file whose opinions the stack is fitted on."""
-CLAIMS, DOCUMENT_PAIRS = 1_500, 600
-"""Pairs of the NLI sets' development parts, and of each kind of document that trained nothing."""
 PACKS = ("contracts", "legal")
 MAX_LENGTH = 256
-TARGET = Target()
+MADE = "+made"
+REMARKS = Path(__file__).with_name("default_remarks.md")
+"""What the card says of weaknesses and languages."""
 _NEUTRAL = Stack(shapes={shape: ShapeWeights(bias=0.0, weights={}) for shape in SHAPES})
 
 
@@ -115,6 +106,7 @@ def build(steps: Steps) -> ScorerManifest:
     for family, names in FAMILIES.items():
         reader = _reader_folder(steps, f"fold-{family}", FOLD_SHARE, names)
         labelled |= _family_opinions(steps, reader, family, names)
+    labelled |= _claim_opinions(steps, final)
     opinions = {name: list(judged.labelled(name)) for name, judged in labelled.items()}
     stack = fit_stack([one for own in opinions.values() for one in own])
     stack = stack.model_copy(update={"with_packs": _with_packs(steps, final)})
@@ -123,9 +115,8 @@ def build(steps: Steps) -> ScorerManifest:
     for source in (steps.words, final):
         for path in source.iterdir():
             (steps.out / path.name).write_bytes(path.read_bytes())
-    counts = {name: len(judged.pairs) for name, judged in labelled.items()}
     (steps.out / MANIFEST_NAME).unlink(missing_ok=True)
-    write_card(manifest, steps.out, TARGET, counts)
+    write_card(manifest, steps.out, None, {}, REMARKS.read_text("utf-8"))
     return manifest.save(steps.out)
 
 
@@ -164,14 +155,18 @@ def _family_opinions(
     path = steps.folder / f"opinions-{family}.jsonl"
     if not path.exists():
         pairs = {name: slot_pairs(steps.data, name, ROWS) for name in names}
-        made = {f"{name}+generated": generated_pairs(steps.data, name, ROWS) for name in names}
+        made = {f"{name}{MADE}": generated_pairs(steps.data, name, ROWS) for name in names}
         pairs |= {name: own for name, own in made.items() if own}
-        if family == min(FAMILIES):
-            pairs |= common_pairs(steps.data)
-        scorer = fold_scorer(folder, steps)
-        judged = {name: Judged.by(scorer, own) for name, own in pairs.items()}
-        _write(path, judged)
-    return _read(path)
+        _judge(path, fold_scorer(folder, steps), pairs)
+    return read_judged(path)
+
+
+def _claim_opinions(steps: Steps, folder: Path) -> dict[str, Judged]:
+    """What the reader that ships makes of NLI rows that taught it nothing."""
+    path = steps.folder / "opinions-claims.jsonl"
+    if not path.exists():
+        _judge(path, fold_scorer(folder, steps), unread_claims(steps.data, FINAL_SHARE))
+    return read_judged(path)
 
 
 def _with_packs(steps: Steps, folder: Path) -> dict[str, dict[str, ShapeWeights]]:
@@ -179,11 +174,15 @@ def _with_packs(steps: Steps, folder: Path) -> dict[str, dict[str, ShapeWeights]
     path = steps.folder / "opinions-packs.jsonl"
     if not path.exists():
         scorer = fold_scorer(folder, steps, packs_named(PACKS))
-        pairs = document_pairs(steps.data)
-        _write(path, {name: Judged.by(scorer, own) for name, own in pairs.items()})
-    judged = _read(path)
+        _judge(path, scorer, document_pairs(steps.data))
+    judged = read_judged(path)
     fitted = fit_stack([one for name, own in judged.items() for one in own.labelled(name)])
     return dict.fromkeys((*PACKS, "+".join(PACKS)), fitted.shapes)
+
+
+def _judge(path: Path, scorer: DefaultScorer, pairs: Mapping[str, Sequence[LabelledPair]]) -> None:
+    log.info("opinions", path=path.name, pairs=sum(map(len, pairs.values())))
+    write_judged(path, {name: Judged.by(scorer, own) for name, own in pairs.items()})
 
 
 def fold_folder(steps: Steps, family: str) -> Path:
@@ -208,83 +207,6 @@ def fold_scorer(folder: Path, steps: Steps, packs: Sequence[Pack] = ()) -> Defau
     return DefaultScorer(manifest, reader, packs)
 
 
-def slot_pairs(data: Path, name: str, rows: int, seed: int = 0) -> list[LabelledPair]:
-    """About ``rows`` rows of a slots file, all of a passage and slot together.
-
-    Raises:
-        CorpusError: the file is missing or unreadable.
-    """
-    together: dict[tuple[str, str], list[LabelledPair]] = defaultdict(list)
-    for row in read_rows(slots_path(data, name)):
-        together[row["premise"], str(row["slot"])].append(
-            LabelledPair(
-                row["premise"],
-                row["type"],
-                row["value"],
-                1 if row["label"] else 0,
-                row["kind"],
-                row["group"],
-            )
-        )
-    keys = sorted(together)
-    random.Random(seed).shuffle(keys)
-    chosen: list[LabelledPair] = []
-    for key in keys:
-        if len(chosen) >= rows:
-            break
-        chosen += together[key]
-    return chosen
-
-
-def generated_pairs(data: Path, name: str, rows: int, seed: int = 0) -> list[LabelledPair]:
-    """About ``rows`` values of what the generators make of a slots file: denials, forms, …
-
-    Raises:
-        CorpusError: the file is missing or unreadable.
-    """
-    own = slot_file(data, name)
-    random.Random(seed).shuffle(own)
-    chosen: list[LabelledPair] = []
-    for question in generated(own, GENERATED, seed):
-        if len(chosen) >= rows:
-            break
-        for places, label in ((question.answers, 1), (question.wrong, 0)):
-            for start, end in places:
-                value = question.passage[start:end]
-                chosen.append(
-                    LabelledPair(
-                        question.passage,
-                        question.asked[0],
-                        value,
-                        1 if label else 0,
-                        "generated",
-                        question.group,
-                    )
-                )
-    return chosen
-
-
-def common_pairs(data: Path, seed: int = 0) -> dict[str, list[LabelledPair]]:
-    """Claims and documents that no reader has learnt from, whatever its fold."""
-    rng = random.Random(seed)
-    claims = list(nli_pairs(read_rows(data / "nli/dev.jsonl.gz"), PERMISSIVE_NLI))
-    return {"nli": rng.sample(claims, min(CLAIMS, len(claims))), **document_pairs(data, seed)}
-
-
-def document_pairs(data: Path, seed: int = 0) -> dict[str, list[LabelledPair]]:
-    """Facts and corrupted facts of documents that trained nothing, and of invented ones.
-
-    Raises:
-        CorpusError: a file is missing or unreadable.
-    """
-    rng = random.Random(seed)
-    pairs: dict[str, list[LabelledPair]] = {}
-    invented = list(labelled_pairs(synthetic_documents(120, seed + 77), seed))
-    for name, own in {**held_documents(data, seed), "invented": invented}.items():
-        pairs[name] = rng.sample(own, min(DOCUMENT_PAIRS, len(own)))
-    return pairs
-
-
 def _manifest(
     steps: Steps,
     stack: Stack,
@@ -293,18 +215,20 @@ def _manifest(
 ) -> ScorerManifest:
     """Threshold and figures are of stacks that were fitted without the family they are judged
     in."""
-    everything, scores = Judged([], []), list[float]()
+    scores: dict[str, NDArray[np.float64]] = {}
     for names in _judged_together(labelled):
         others = [one for name, own in opinions.items() if name not in names for one in own]
         without = fit_stack(others)
-        for name in names:
-            everything += labelled[name]
-            scores += labelled[name].scores(without).tolist()
-    fitted = fit_threshold(scores, everything.supported, TARGET)
-    found = at_threshold(np.array(scores), everything.pairs, fitted.value)
+        scores |= {name: labelled[name].scores(without) for name in names}
+    of_people = {name: own for name, own in labelled.items() if name in PERMISSIVE}
+    threshold = best_threshold(of_people, scores)
+    found = figures(labelled, scores, threshold)
+    people = {name: row for name, row in found.items() if name in of_people}
+    made = {name: row for name, row in found.items() if name not in of_people}
     metrics: dict[str, JsonValue] = {
-        "sources left out": found,
-        "thresholds": {"all": fitted.model_dump(mode="json")},
+        "means of sources left out": dict(mean_figures(people)),
+        "sources left out": dict(people),
+        "made from sources left out, and claims": dict(made),
     }
     return ScorerManifest(
         name="default",
@@ -314,7 +238,7 @@ def _manifest(
         max_length=MAX_LENGTH,
         precision="int8",
         stack=stack.model_dump(mode="json"),
-        thresholds=Thresholds(default=fitted.value),
+        thresholds=Thresholds(default=threshold),
         trained_on=SOURCES,
         learnt_from=LearntFrom(),
         metrics=metrics,
@@ -325,7 +249,7 @@ def _judged_together(labelled: dict[str, Judged]) -> Iterator[list[str]]:
     """The sources by family; what is in none is a family of its own."""
     left = dict.fromkeys(labelled)
     for names in FAMILIES.values():
-        kin = (*names, *(f"{name}+generated" for name in names))
+        kin = (*names, *(f"{name}{MADE}" for name in names))
         own = [name for name in kin if name in left]
         for name in own:
             del left[name]
@@ -333,35 +257,6 @@ def _judged_together(labelled: dict[str, Judged]) -> Iterator[list[str]]:
             yield own
     for name in left:
         yield [name]
-
-
-def _write(path: Path, judged: dict[str, Judged]) -> None:
-    lines = [
-        orjson.dumps(
-            {
-                "source": name,
-                "pair": {**asdict(pair), "around": None},
-                "opinions": [
-                    {"shape": o.shape, "features": o.features, "different": o.different}
-                    for o in opinions
-                ],
-            }
-        )
-        for name, own in judged.items()
-        for pair, opinions in zip(own.pairs, own.opinions, strict=True)
-    ]
-    partial = path.with_name(f"{path.name}.partial")
-    partial.write_bytes(b"\n".join(lines) + b"\n")
-    partial.rename(path)
-
-
-def _read(path: Path) -> dict[str, Judged]:
-    found: dict[str, Judged] = {}
-    for row in read_rows(path):
-        own = found.setdefault(row["source"], Judged([], []))
-        own.pairs.append(LabelledPair(**row["pair"]))
-        own.opinions.append(tuple(Opinion(**opinion) for opinion in row["opinions"]))
-    return found
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

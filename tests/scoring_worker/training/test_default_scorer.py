@@ -9,12 +9,15 @@ from itertools import islice
 
 import pytest
 
+from schemas import CLAIM_TYPE
 from scoring_worker.loading import load_scorer
 from scoring_worker.manifest import ScorerManifest
-from scoring_worker.training import default_scorer
+from scoring_worker.training import default_scorer, stack_pairs
 from scoring_worker.training.corruption import synthetic_documents
-from scoring_worker.training.default_scorer import Steps, build, slot_pairs
+from scoring_worker.training.default_scorer import Steps, build
+from scoring_worker.training.left_out import CANDIDATES
 from scoring_worker.training.reading import corpora
+from scoring_worker.training.stack_pairs import generated_pairs, slot_pairs, unread_claims
 from tests.scoring_worker import tiny
 
 FAMILIES = {"one": ("alpha",), "two": ("beta",)}
@@ -64,15 +67,17 @@ def steps(tmp_path, monkeypatch):
     model.save_pretrained(folder / "base")
     tiny.tokenizer(tiny.READER_LENGTH).save_pretrained(folder / "base")
     few = {name: 40 for names in FAMILIES.values() for name in names}
-    for module in (default_scorer, corpora):
+    for module, documents in ((default_scorer, stack_pairs), (corpora, corpora)):
         monkeypatch.setattr(module, "FAMILIES", FAMILIES)
         monkeypatch.setattr(module, "PERMISSIVE", few)
         monkeypatch.setattr(
-            module, "synthetic_documents", lambda _, seed: islice(synthetic_documents(6, seed), 6)
+            documents,
+            "synthetic_documents",
+            lambda _, seed: islice(synthetic_documents(6, seed), 6),
         )
     monkeypatch.setattr(corpora, "NLI_CLAIMS", 40)
     monkeypatch.setattr(corpora, "DOCUMENT_QUESTIONS", 60)
-    monkeypatch.setattr(default_scorer, "DOCUMENT_PAIRS", 40)
+    monkeypatch.setattr(stack_pairs, "DOCUMENT_PAIRS", 40)
     return Steps(data, folder)
 
 
@@ -103,11 +108,16 @@ def test_one_command_builds_the_scorer_that_ships(steps, monkeypatch):
     out = steps.folder / "default"
     assert manifest == ScorerManifest.load(out)
     assert (manifest.name, manifest.base, manifest.precision) == ("default", None, "int8")
-    assert manifest.metrics["sources left out"]["n"] > 200
+    assert manifest.metrics["means of sources left out"]["sources"] == 2
+    assert manifest.metrics["sources left out"]["alpha"]["rows"] == 120
+    assert "SNLI" in manifest.metrics["made from sources left out, and claims"]
+    assert manifest.thresholds.default in CANDIDATES
+    assert build(steps) == manifest, "the same steps give the same scorer, to the last byte"
     assert manifest.stack["with_packs"].keys() == {"contracts", "legal", "contracts+legal"}
     card = (out / "MODEL_CARD.md").read_text("utf-8")
     assert "multilingual-e5-small" in card
     assert "| alpha | 120 |" in card
+    assert "## Where it is weak" in card
     (assessment,) = load_scorer(out, device="cpu").assess([tiny.pair()])
     assert assessment.failure is None
 
@@ -117,6 +127,23 @@ def test_rows_of_a_passage_stay_together(steps):
     assert len(pairs) == 22
     assert [pair.label for pair in pairs] == [1, 0] * 11
     assert pairs == slot_pairs(steps.data, "alpha", 21)
+
+
+def test_claims_are_of_rows_that_taught_nothing(steps):
+    """What the reader was taught, no weight of the stack is fitted on."""
+    share = 0.5
+    taught = {
+        (question.passage, question.asked[0])
+        for question in corpora.training_corpus(steps.data, share=share).questions
+    }
+    (unread,) = unread_claims(steps.data, share).values()
+    assert {(pair.premise, pair.value) for pair in unread}.isdisjoint(taught)
+    assert {pair.label for pair in unread} == {0, 1}
+
+
+def test_altered_sentences_are_claims(steps):
+    kinds = {(pair.kind, pair.entity_type) for pair in generated_pairs(steps.data, "alpha", 20)}
+    assert kinds == {("generated", "Signed"), ("altered", CLAIM_TYPE)}
 
 
 def test_without_a_base_it_says_what_to_give(tmp_path):

@@ -1,0 +1,74 @@
+"""Threshold and figures of a stack, from sources that neither it nor its reader learnt from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import JsonValue
+from sklearn.metrics import f1_score, roc_auc_score
+
+from .weighing import Judged
+
+Scores = Mapping[str, NDArray[np.float64]]
+
+CANDIDATES = tuple(round(0.05 * step, 2) for step in range(2, 19))
+"""Thresholds in steps of .05: a finer one would be fitted to these sources and no others."""
+
+
+def best_threshold(judged: Mapping[str, Judged], scores: Scores) -> float:
+    """Of `CANDIDATES` the one with the best mean of macro F1 over the sources.
+
+    Macro F1, since most values of these sources are wrong: the F1 of the unsupported would
+    reward a threshold that refuses half of the right ones as well. The mean over sources, so that
+    none counts more for having more rows. Of equals the lowest.
+    """
+
+    def reached(threshold: float) -> float:
+        each = [
+            f1_score(own.supported, scores[name] >= threshold, average="macro")
+            for name, own in judged.items()
+            if len(set(own.supported)) > 1
+        ]
+        return float(np.mean(each))
+
+    return max(CANDIDATES, key=reached)
+
+
+def figures(
+    judged: Mapping[str, Judged], scores: Scores, threshold: float
+) -> dict[str, dict[str, JsonValue]]:
+    """By source: rows, AUROC, the shares of wrong ones caught and of right ones refused. The
+    positive class is "unsupported"; sources of one label only are left out."""
+    return {
+        name: _of_source(np.array(own.supported), scores[name], threshold)
+        for name, own in judged.items()
+        if len(set(own.supported)) > 1
+    }
+
+
+def _of_source(
+    supported: NDArray[np.bool_], scores: NDArray[np.float64], threshold: float
+) -> dict[str, JsonValue]:
+    flagged = scores < threshold
+    return {
+        "rows": len(scores),
+        "auroc": round(float(roc_auc_score(supported, scores)), 3),
+        "caught": round(float(flagged[~supported].mean()), 3),
+        "refused": round(float(flagged[supported].mean()), 3),
+    }
+
+
+def mean_figures(by_source: Mapping[str, Mapping[str, JsonValue]]) -> dict[str, JsonValue]:
+    """The plain means over the sources."""
+    rows = list(by_source.values())
+    means: dict[str, JsonValue] = {"sources": len(rows)}
+    for name in ("auroc", "caught", "refused"):
+        means[name] = round(float(np.mean([_number(row[name]) for row in rows])), 3)
+    return means
+
+
+def _number(value: JsonValue) -> float:
+    assert isinstance(value, int | float)  # noqa: S101 (for the type checker; `_of_source` knows)
+    return float(value)
