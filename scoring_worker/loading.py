@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from tokenizers import Tokenizer
 
+from .encoders.adapter import load_adapted
 from .encoders.devices import DeviceChoice, PrecisionChoice, place, use_threads
 from .encoders.encoder import Encoder
+from .encoders.pinned import pinned_weights
 from .encoders.reader import Reader
-from .encoders.reader_model import load_reader, reader_base_digest
+from .encoders.reader_model import ReaderModel, load_reader, reader_base_digest
 from .encoders.weights import (
     ENTAILMENT_LABELS,
     base_digest,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from .scorers.llm import GraderSettings
 
 DEFAULT_MODEL = Path(__file__).parent / "models" / "default"
+LARGE_MODEL = DEFAULT_MODEL.with_name("large")
 NAMES = ("default", "llm", "hhem", "nli", "cascade")
 """What `load_scorer` knows by name; anything else is a local folder or a hub id."""
 
@@ -55,7 +58,7 @@ def load_scorer(
     """The scorer of that name, in that folder, or under that hub id.
 
     Args:
-        name_or_path: "default", "llm", "hhem", "nli", "cascade", a folder, or a hub id.
+        name_or_path: one of `NAMES`, a folder, or a hub id.
         device: "auto" takes a GPU where there is one.
         precision: "auto" is fp32 on a CPU and bf16 or fp16 on a GPU.
         threads: CPU threads of torch, for the whole process; by default all usable cores.
@@ -72,9 +75,9 @@ def load_scorer(
     active = packs_of_environment() if packs is None else packs_named(packs)
     if name == "llm":
         return _load_grader(grader)
-    if name == "cascade":
-        return _load_cascade(device, precision, threads, grader, active)
     use_threads(threads)
+    if name in ("cascade", "cascade-large"):
+        return _load_cascade(name, device, precision, grader, active)
     from .scorers.baselines import HHEM_HUB_ID, NLI_HUB_ID, is_hhem, load_hhem  # noqa: PLC0415 (seldom needed)
 
     if name in ("hhem", HHEM_HUB_ID):
@@ -148,19 +151,30 @@ def open_reader(
     """
     placement = place(device, precision, on_cpu=manifest.precision)
     base = DEFAULT_MODEL if manifest.base == PACKAGED_BASE else folder
-    if manifest.base not in (None, PACKAGED_BASE):
-        raise ModelError(f"{manifest.name}: a reader is based on {PACKAGED_BASE!r} or on itself")
+    model = (
+        _packaged_reader(manifest, folder, base)
+        if manifest.base in (None, PACKAGED_BASE)
+        else load_adapted(folder, pinned_weights(manifest.base, manifest.base_digest))
+    )
+    try:
+        tokenizer = Tokenizer.from_file(str(base / "tokenizer.json"))
+    except Exception as error:  # the library raises Exception itself
+        raise ModelError(f"{base}: cannot read its tokenizer.json") from error
+    return Reader(
+        model.to(placement.device).to(placement.dtype),
+        tokenizer,
+        max_length=manifest.max_length,
+        placement=placement,
+    )
+
+
+def _packaged_reader(manifest: ScorerManifest, folder: Path, base: Path) -> ReaderModel:
     if manifest.base_digest is not None and reader_base_digest(base) != manifest.base_digest:
         raise ModelError(
             f"{manifest.name}: the words of its base are not those it was trained on; install "
             "the version of safepassage that it was trained with"
         )
-    model = load_reader(folder, base).to(placement.device).to(placement.dtype)
-    try:
-        tokenizer = Tokenizer.from_file(str(base / "tokenizer.json"))
-    except Exception as error:  # the library raises Exception itself
-        raise ModelError(f"{base}: cannot read its tokenizer.json") from error
-    return Reader(model, tokenizer, max_length=manifest.max_length, placement=placement)
+    return load_reader(folder, base)
 
 
 def load_encoder(
@@ -214,8 +228,8 @@ def entailment_index(config: Any, folder: Path) -> int:
 
 
 def _folder(name: str) -> Path:
-    if name == "default":
-        return DEFAULT_MODEL
+    if name in ("default", "large"):
+        return DEFAULT_MODEL if name == "default" else LARGE_MODEL
     path = Path(name).expanduser()
     if name and path.is_dir():
         return path
@@ -236,19 +250,18 @@ def _load_grader(settings: GraderSettings | None) -> Scorer:
 
 
 def _load_cascade(
+    name: str,
     device: DeviceChoice,
     precision: PrecisionChoice,
-    threads: int | None,
     grader: GraderSettings | None,
     packs: Sequence[Pack],
 ) -> Scorer:
-    from .scorers.cascade import CascadeScorer  # noqa: PLC0415 (brings the grader with it)
+    from .scorers.cascade import BAND, LARGE_BAND, CascadeScorer  # noqa: PLC0415 (brings the grader)
 
-    encoder = load_scorer(
-        "default",
-        device=device,
-        precision=precision,
-        threads=threads,
-        packs=[pack.name for pack in packs],
-    )
-    return CascadeScorer(encoder, _load_grader(grader))
+    def own(scorer: str) -> Scorer:
+        folder, manifest = open_manifest(scorer)
+        return load_folder(folder, manifest, device=device, precision=precision, packs=packs)
+
+    if name == "cascade-large":
+        return CascadeScorer(own("default"), own("large"), band=LARGE_BAND, name=name)
+    return CascadeScorer(own("default"), _load_grader(grader), band=BAND, name=name)

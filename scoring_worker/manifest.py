@@ -81,13 +81,15 @@ class Thresholds(Contract):
 class ScorerManifest(Contract):
     """The content of ``scorer.json``.
 
-    ``base`` is where the rest of the weights lies: "default", a hub id, or a path relative to the
-    folder; None where the folder itself holds all of them. ``labels`` is the index of the
+    ``base`` is where the rest of the weights lies: "default", a hub id (of a reader with the
+    commit, owner/name@commit), or a path relative to the folder; None where the folder itself
+    holds all of them. ``labels`` is the index of the
     entailment logit; for a model with a single logit it is 0 and the score is its sigmoid.
     ``base_digest`` pins the base weights, so that ``revision`` covers them too. ``precision`` is
     what calibration and thresholds were fitted on, and what a CPU uses unless told otherwise.
     ``stack`` belongs to `scoring_worker.scorers.default`. ``learnt_from`` tells the
-    documents that no test of this scorer may use; None where they are not known.
+    documents that no test of this scorer may use; None where they are not known. ``languages`` are
+    those a reader was measured in; None means the ones that `default` reads.
     """
 
     version: Literal[1] = 1
@@ -103,6 +105,7 @@ class ScorerManifest(Contract):
     stack: JsonValue = None
     trained_on: tuple[str, ...] = ()
     learnt_from: LearntFrom | None = None
+    languages: tuple[str, ...] | None = None
     metrics: dict[str, JsonValue] = Field(default_factory=dict)
     files: dict[str, str] = Field(default_factory=dict)
 
@@ -110,8 +113,9 @@ class ScorerManifest(Contract):
     def revision(self) -> str:
         """Hex digits that change with every field, and through ``files`` with every file."""
         said = self.model_dump(mode="json")
-        if self.learnt_from is None:  # those that never said keep the revision they had
-            del said["learnt_from"]
+        for later in ("learnt_from", "languages"):
+            if said[later] is None:  # those that never said keep the revision they had
+                del said[later]
         canonical = orjson.dumps(said, option=orjson.OPT_SORT_KEYS)
         return hashlib.sha256(canonical).hexdigest()[:REVISION_HEX_DIGITS]
 

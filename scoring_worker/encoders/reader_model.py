@@ -34,7 +34,7 @@ BASE_FILES = ("config.json", "tokenizer.json", WORDS_FILE)
 """What training leaves alone: readers trained from one another share these files."""
 _BLOCK = 32
 _WORDS = "encoder.embeddings.word_embeddings.weight"
-_TYPES = {"bert", "mpnet", "xlm-roberta", "roberta"}
+READER_TYPES = {"bert", "mpnet", "xlm-roberta", "roberta"}
 """Encoders that transformers builds without any code of the model's."""
 
 
@@ -149,7 +149,7 @@ def load_reader(folder: Path, base: Path | None = None) -> ReaderModel:
     base = base or folder
     try:
         config = AutoConfig.from_pretrained(base, trust_remote_code=False, local_files_only=True)
-        if config.model_type not in _TYPES:
+        if config.model_type not in READER_TYPES:
             raise ModelError(f"{base}: a reader cannot be of type {config.model_type!r}")
         words = load_file(base / WORDS_FILE)
         return _assembled(config, load_file(folder / READER_FILE), words).eval()

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from scoring_worker.comparison.language import language_of, script_of
 from scoring_worker.encoders.batching import PairFailure
 from scoring_worker.scorer import Pair
 
-READ_SCRIPTS = frozenset({"Latn", "Cyrl", "Grek", "Zyyy"})
-"""Scripts of the languages that the reader was trained and measured in. The base knows more; what
-was not measured is not claimed."""
 READ_LANGUAGES = frozenset(
     {"en", "de", "es", "pt", "fr", "it", "nl", "ro", "ru", "el", "tr", "vi", "ca", "gl"}
 )
+"""What `default` reads. Its base knows more; what was not measured is not claimed."""
+_SCRIPTS = {"ru": "Cyrl", "el": "Grek"}
+"""Of the languages of `READ_LANGUAGES` that are not written in Latin letters."""
 SURE = 0.98
 """How sure the identification has to be before a language of a read script counts as unread."""
 LONG_ENOUGH = 60
 """Characters below which no language is identified: names and figures belong to none."""
 
 
-def unread_language(pair: Pair) -> PairFailure | None:
+def unread_language(pair: Pair, languages: Collection[str] = READ_LANGUAGES) -> PairFailure | None:
     """Why ``pair`` cannot be read, if so: its passage or its type is in a script or a language
-    that nobody measured the judge in."""
+    that nobody measured the judge in, which reads ``languages``."""
+    scripts = {"Zyyy", *(_SCRIPTS.get(language, "Latn") for language in languages)}
     for what, text in (("passage", pair.premise), ("type", pair.entity_type)):
         script = script_of(text)
-        if script not in READ_SCRIPTS:
+        if script not in scripts:
             return PairFailure("language_not_covered", f"the {what} is written in {script}")
     if len(pair.premise) >= LONG_ENOUGH:
         language, sure = language_of(pair.premise)
-        if language is not None and language not in READ_LANGUAGES and sure >= SURE:
+        if language is not None and language not in languages and sure >= SURE:
             return PairFailure("language_not_covered", f"the passage is in {language!r}")
     return None

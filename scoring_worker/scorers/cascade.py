@@ -3,10 +3,10 @@
 ::
 
     first ─outside the band▶ its decision
-      └inside▶ second (the LLM) ▶ its decision, or a failure
+      └inside▶ second (`large` or the LLM) ▶ its decision, or a failure
 
-What the comparators of the default scorer call different has a score below the band: no LLM is
-asked about another date or figure.
+What the comparators of the default scorer call different has a score below the band: nobody else
+is asked about another date or figure.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ from scoring_worker.scorer import Pair, Scorer
 from .llm_grades import GraderMisconfigured
 
 BAND = (0.1, 0.9)
-"""Scores of the first scorer between these are uncertain."""
+"""Scores of the first scorer between these are uncertain, where an LLM is asked next."""
+LARGE_BAND = (0.1, 0.9)
+"""The same where `large` is."""
+UNREAD = "language_not_covered"
 
 log = structlog.get_logger()
 
@@ -35,41 +38,48 @@ class Savings:
 
     pairs: int = 0
     by_first: int = 0
-    by_llm: int = 0
+    by_second: int = 0
 
     @property
     def share(self) -> float | None:
-        """The share of pairs that cost no LLM call; None before the first pair."""
-        return 1 - self.by_llm / self.pairs if self.pairs else None
+        """The share of pairs that the second was not asked; None before the first pair."""
+        return 1 - self.by_second / self.pairs if self.pairs else None
 
     def __add__(self, other: Savings) -> Savings:
         return Savings(
             self.pairs + other.pairs,
             self.by_first + other.by_first,
-            self.by_llm + other.by_llm,
+            self.by_second + other.by_second,
         )
 
 
 class CascadeScorer:
-    """``first``, then ``llm`` for scores inside ``band``.
+    """``first``, then ``second`` for scores inside ``band``.
 
-    The trail of each assessment names every step that looked at the pair. A pair that the LLM
-    could not grade gets a failure: the first was uncertain of it, so nobody accepts it.
+    The trail of each assessment names every step that looked at the pair. A pair that the second
+    could not judge gets a failure: the first was uncertain of it, so nobody accepts it. Only in a
+    language that the second does not read, the first's decision stands.
     """
 
-    name = "cascade"
-
-    def __init__(self, first: Scorer, llm: Scorer, *, band: tuple[float, float] = BAND) -> None:
+    def __init__(
+        self,
+        first: Scorer,
+        second: Scorer,
+        *,
+        band: tuple[float, float] = BAND,
+        name: str = "cascade",
+    ) -> None:
         if not 0 <= band[0] <= band[1] <= 1:
             raise ValueError(f"band {band} is not within [0, 1]")
         self._first = first
-        self._llm = llm
+        self._second = second
+        self.name = name
         self._band = band
         self._savings = Savings()
         self._lock = threading.Lock()
         self.learnt_from = said_by(first)
-        parts = (first.revision, llm.revision, repr(band))
-        self.revision = stable_id("cascade", *parts)[:16]
+        parts = (first.revision, second.revision, repr(band))
+        self.revision = stable_id(name, *parts)[:16]
 
     @property
     def savings(self) -> Savings:
@@ -80,27 +90,27 @@ class CascadeScorer:
         """One assessment per pair, in order."""
         answers = self._ask(self._first, pairs, list(range(len(pairs))), {})
         uncertain = [at for at, answer in answers.items() if self._is_uncertain(answer)]
-        answers |= self._ask_llm(pairs, uncertain, answers)
+        answers |= self._ask_second(pairs, uncertain, answers)
         made = Savings(len(pairs), len(pairs) - len(uncertain), len(uncertain))
         with self._lock:
             self._savings += made
-        log.info("cascade", pairs=made.pairs, by_llm=made.by_llm)
+        log.info("cascade", pairs=made.pairs, by_second=made.by_second)
         return [answers[at] for at in range(len(pairs))]
 
     def close(self) -> None:
         """Close both scorers."""
         self._first.close()
-        self._llm.close()
+        self._second.close()
 
     def _is_uncertain(self, assessment: Assessment) -> bool:
         low, high = self._band
         return assessment.score is not None and low <= assessment.score <= high
 
-    def _ask_llm(
+    def _ask_second(
         self, pairs: Sequence[Pair], positions: list[int], before: dict[int, Assessment]
     ) -> dict[int, Assessment]:
         try:
-            return self._ask(self._llm, pairs, positions, before)
+            return self._ask(self._second, pairs, positions, before)
         except GraderMisconfigured as error:
             log.error("grader_misconfigured", pairs=len(positions))  # noqa: TRY400 (no trace)
             return {at: self._failed(before[at], str(error)) for at in positions}
@@ -124,7 +134,8 @@ class CascadeScorer:
         """The last step's decision, with the findings and the trail of all."""
         findings: tuple[Finding, ...] = before.findings if before else ()
         trail = before.trail if before else ()
-        return last.model_copy(
+        deciding = before if before is not None and last.failure == UNREAD else last
+        return deciding.model_copy(
             update={
                 "scorer": self.name,
                 "revision": self.revision,

@@ -24,7 +24,7 @@ from scoring_worker.encoders.reader import Reader, Reading
 from scoring_worker.encoders.reading_windows import Task
 from scoring_worker.manifest import ScorerManifest
 from scoring_worker.opinions.asking import Part, parts_of
-from scoring_worker.opinions.languages import unread_language
+from scoring_worker.opinions.languages import READ_LANGUAGES, unread_language
 from scoring_worker.opinions.opinion import Opinion, opinion_of
 from scoring_worker.opinions.stack import Stack
 from scoring_worker.packs.contract import Pack
@@ -60,6 +60,7 @@ class DefaultScorer:
         self.learnt_from = manifest.learnt_from
         self.revision = f"{manifest.revision}{precision}-{comparison_digest(names)}"
         self._packs = tuple(packs)
+        self._languages = manifest.languages or READ_LANGUAGES
         self._stack = Stack.of(manifest, names)
 
     def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:
@@ -81,7 +82,11 @@ class DefaultScorer:
     def _judge(self, pairs: Sequence[Pair], *, whole: bool = False) -> list[_Judged]:
         """Opinions on every pair. The statement of a value that stands in the quote is read only
         where that could change the verdict, or everywhere where the ``whole`` is wanted."""
-        unread = {at: why for at, pair in enumerate(pairs) if (why := unread_language(pair))}
+        unread = {
+            at: why
+            for at, pair in enumerate(pairs)
+            if (why := unread_language(pair, self._languages))
+        }
         parts = {
             at: parts_of(pair, self._packs) for at, pair in enumerate(pairs) if at not in unread
         }

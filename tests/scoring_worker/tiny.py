@@ -12,10 +12,14 @@ from transformers import (
     BertModel,
     DebertaV2Config,
     DebertaV2ForSequenceClassification,
+    MPNetConfig,
+    MPNetModel,
     PreTrainedTokenizerFast,
 )
 
 from scoring_worker import Pair
+from scoring_worker.encoders.adapter import adapt, save_adapter
+from scoring_worker.encoders.pinned import WEIGHTS_FILE
 from scoring_worker.encoders.reader_model import (
     ReaderModel,
     reader_base_digest,
@@ -23,7 +27,7 @@ from scoring_worker.encoders.reader_model import (
     save_reader,
 )
 from scoring_worker.learnt_from import LearntFrom
-from scoring_worker.manifest import ScorerManifest
+from scoring_worker.manifest import ScorerManifest, file_digest
 from scoring_worker.opinions.opinion import SHAPES
 from scoring_worker.opinions.stack import ShapeWeights, Stack
 
@@ -140,6 +144,50 @@ def reader_scorer(folder: Path, *, seed: int = 0, name: str = "tiny") -> Path:
         learnt_from=LearntFrom(),
     ).save(folder)
     return folder
+
+
+BASE = "somebody/tiny-mpnet@" + "0" * 40
+
+
+def adapted_scorer(folder: Path, base: Path, *, seed: int = 0) -> tuple[Path, ReaderModel]:
+    """A scorer of kind "reader" over an MPNet that lies apart, in ``base``, and the model as it
+    was when its adapter was saved."""
+    torch.manual_seed(seed)
+    config = MPNetConfig(
+        vocab_size=2 * len(ALPHABET) + 5,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=READER_LENGTH + 2,
+        initializer_range=0.4,
+        pad_token_id=0,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    encoder = MPNetModel(config, add_pooling_layer=False)
+    encoder.save_pretrained(base)
+    model = ReaderModel(encoder)
+    adapt(model, 4)
+    for name, weight in model.named_parameters():
+        if name.endswith(".up"):
+            torch.nn.init.normal_(weight, std=0.1)
+    save_adapter(model, folder)
+    config.to_json_file(folder / "config.json")
+    tokenizer(READER_LENGTH).backend_tokenizer.save(str(folder / "tokenizer.json"))
+    ScorerManifest(
+        name="adapted",
+        kind="reader",
+        base=BASE,
+        base_digest=file_digest(base / WEIGHTS_FILE),
+        labels=0,
+        max_length=READER_LENGTH,
+        stack=STACK.model_dump(mode="json"),
+        trained_on=("nothing",),
+        learnt_from=LearntFrom(),
+        languages=("en",),
+    ).save(folder)
+    return folder, model.eval()
 
 
 def pair(premise: str = "decision: may 4, 2015", value: str = "2015", kind: str = "Date") -> Pair:

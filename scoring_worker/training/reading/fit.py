@@ -36,7 +36,8 @@ WEIGHTS = "reader.safetensors"
 @dataclass(frozen=True, slots=True)
 class FitSettings:
     """How to train. ``steady`` is the share of the steps after which the rate falls, to
-    ``final`` of its height. ``checkpoint_seconds`` is how much work a kill may cost."""
+    ``final`` of its height. ``most_steps`` ends the only pass before all examples were read.
+    ``checkpoint_seconds`` is how much work a kill may cost."""
 
     learning_rate: float = 2e-4
     batch_size: int = 32
@@ -45,6 +46,7 @@ class FitSettings:
     final: float = 0.05
     weight_decay: float = 0.01
     seed: int = 0
+    most_steps: int | None = None
     checkpoint_seconds: float = 120.0
     log_every: int = 50
 
@@ -71,7 +73,7 @@ def fit(
         raise ValueError("there are no examples to train on")
     folder.mkdir(parents=True, exist_ok=True)
     model.to(device).train()
-    order = batches(examples, settings.batch_size, settings.seed)
+    order = batches(examples, settings.batch_size, settings.seed)[: settings.most_steps]
     trained = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(
         trained, lr=settings.learning_rate, weight_decay=settings.weight_decay

@@ -14,6 +14,7 @@ import structlog
 import torch
 from transformers import AutoTokenizer
 
+from scoring_worker.encoders.adapter import adapt
 from scoring_worker.encoders.reader_model import ReaderModel
 
 from .corpora import FAMILIES, training_corpus
@@ -33,10 +34,12 @@ def train_reader(
     *,
     without: Sequence[str] = (),
     share: float = 1.0,
+    rank: int | None = None,
     settings: FitSettings | None = None,
     device: str = "cpu",
 ) -> ReaderModel:
-    """Train a reader over the encoder in ``base`` on the corpora of ``data``, into ``folder``.
+    """Train a reader over the encoder in ``base`` on the corpora of ``data``, into ``folder``:
+    all of its layers, or with ``rank`` low-rank updates to them.
 
     Raises:
         CorpusError: a file of ``data`` is missing.
@@ -44,17 +47,18 @@ def train_reader(
     """
     settings = settings or FitSettings()
     torch.manual_seed(settings.seed)
-    if is_fitted(folder):
-        model = ReaderModel.of(base)
+    model = ReaderModel.of(base)
+    if rank is None:
         model.freeze_words()
+    else:
+        adapt(model, rank)
+    if is_fitted(folder):
         load_weights(model, folder / WEIGHTS)
         return model.eval()
     corpus = training_corpus(data, without=without, share=share, seed=settings.seed)
     tokenizer = AutoTokenizer.from_pretrained(base)
     examples = tokenised(corpus.questions, tokenizer, MAX_LENGTH, settings.seed)
     log.info("corpus", questions=len(corpus.questions), examples=len(examples))
-    model = ReaderModel.of(base)
-    model.freeze_words()
     fit(model, examples, folder, settings, pad=tokenizer.pad_token_id, device=device)
     return model
 

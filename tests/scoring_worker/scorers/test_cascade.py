@@ -54,7 +54,7 @@ def test_only_uncertain_pairs_reach_the_llm(parts):
     assert answers[3].failure == "scorer_failed"
     assert {answer.scorer for answer in answers} == {"cascade"}
     assert {answer.revision for answer in answers} == {cascade.revision}
-    assert cascade.savings == Savings(pairs=4, by_first=3, by_llm=1)
+    assert cascade.savings == Savings(pairs=4, by_first=3, by_second=1)
     assert cascade.savings.share == 0.75
 
 
@@ -74,6 +74,21 @@ def test_what_the_llm_cannot_grade_is_undetermined(parts):
     )
     assert (answer.score, answer.failure) == (None, "scorer_failed")
     assert [step.scorer for step in answer.trail] == ["encoder", "llm"]
+
+
+def test_what_the_second_does_not_read_the_first_decides(parts):
+    """`large` reads fewer languages than `default`, whose word then stands."""
+    encoder, _ = parts
+
+    class Unread(Fixed):
+        def _one(self, pair):
+            failed = super()._one(pair)
+            return failed.model_copy(update={"failure": "language_not_covered"})
+
+    cascade = CascadeScorer(encoder, Unread({"middle": None}, name="large"), name="cascade-large")
+    (answer,) = cascade.assess([claim("middle")])
+    assert (answer.score, answer.failure, answer.scorer) == (0.5, None, "cascade-large")
+    assert [step.scorer for step in answer.trail] == ["encoder", "large"]
 
 
 def test_a_short_answer_is_an_error(parts):
