@@ -23,6 +23,7 @@ class _Message(BaseModel):
 
 
 class _JsonSchema(BaseModel):
+    name: str = ""
     json_schema: dict[str, Any] = Field(default_factory=dict, alias="schema")
 
 
@@ -48,6 +49,12 @@ class Question(BaseModel):
         if form and form.json_schema:
             return form.json_schema.json_schema
         return schema_in(self.messages[0].content)
+
+    @property
+    def schema_name(self) -> str:
+        """What the schema that was asked for is called; "" where it has no name."""
+        form = self.response_format
+        return form.json_schema.name if form and form.json_schema else ""
 
     @property
     def tokens(self) -> int:

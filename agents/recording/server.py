@@ -28,6 +28,7 @@ from agents.extraction.prompt import fenced_text
 from schemas import Document, Extraction
 
 from .answers import Unanswerable, answer
+from .by_question import RecordedAnswers
 from .faults import Fault, Faults
 from .recording import Recording
 from .requests import RECORDING_HEADERS, ApiError, Question, read_question
@@ -46,9 +47,14 @@ def create_app(
     return recorded_app(Recording(documents, extractions), faults=faults)
 
 
-def recorded_app(recording: Recording, *, faults: Faults | None = None) -> Starlette:
-    """The server's application, for a recording that was read already."""
-    endpoint = _Endpoint(recording, faults or Faults())
+def recorded_app(
+    recording: Recording, *, faults: Faults | None = None, answers: RecordedAnswers | None = None
+) -> Starlette:
+    """The server's application, for a recording that was read already.
+
+    ``answers`` are to questions that are no extraction, and are looked for first.
+    """
+    endpoint = _Endpoint(recording, faults or Faults(), answers or RecordedAnswers())
     return Starlette(
         routes=[
             Route("/v1/chat/completions", endpoint.complete, methods=["POST"]),
@@ -93,8 +99,9 @@ class _Server(uvicorn.Server):
 
 
 class _Endpoint:
-    def __init__(self, recording: Recording, faults: Faults) -> None:
+    def __init__(self, recording: Recording, faults: Faults, answers: RecordedAnswers) -> None:
         self._recording = recording
+        self._answers = answers
         self._faults = faults
         self._requests = 0
 
@@ -132,6 +139,9 @@ class _Endpoint:
             raise ApiError(400, "unknown_fault", f"there is no such {FAULT_HEADER}") from None
 
     def _content(self, question: Question) -> str:
+        recorded = self._answers.find(question.schema_name, question.prompt)
+        if recorded is not None:
+            return json.dumps(recorded.answer, ensure_ascii=False)
         findings = self._findings(question.prompt)
         if findings is None:
             raise ApiError(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from schemas.evidence import ConsultedPassage, Evidence
+from schemas.extraction import Usage
 
 if TYPE_CHECKING:
     from scoring_worker.encoders.devices import DeviceChoice, PrecisionChoice
@@ -70,6 +71,8 @@ class Grounding:
     failure: str | None = None
     claims: tuple[ClaimGrounding, ...] = ()
     evidence: Evidence = field(default_factory=Evidence)
+    usage: Usage | None = None
+    """What calls to an LLM took; None where none was asked."""
 
     def __post_init__(self) -> None:
         _check(self.score, self.failure)

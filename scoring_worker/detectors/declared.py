@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from .compared import COMPARED
 from .contract import Declaration, Detector, DetectorSettings
 
 
@@ -26,5 +27,5 @@ _SCORED: Final = (
     ),
 )
 
-BUILT_IN: Final[tuple[Declaration, ...]] = (*_SCORED,)
+BUILT_IN: Final[tuple[Declaration, ...]] = (*_SCORED, *COMPARED)
 """Every family adds its own tuple."""

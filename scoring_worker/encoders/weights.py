@@ -26,12 +26,24 @@ _NO_LIMIT = 100_000
 def base_folder(base: str, folder: Path | None) -> Path:
     """The folder of base weights: relative to ``folder``, or fetched from the hub.
 
+    A hub id may name a revision behind an "@", so that weights do not change under a figure.
+
     Raises:
         ModelError: it is not there and cannot be fetched.
     """
     if folder is not None and (folder / base).is_dir():
         return folder / base
     return _from_hub(base)
+
+
+def named_folder(named: str) -> Path:
+    """The local folder ``named``, or that of a hub id.
+
+    Raises:
+        ModelError: there is neither.
+    """
+    folder = Path(named).expanduser()
+    return folder if folder.is_dir() else _from_hub(named)
 
 
 def base_digest(folder: Path) -> str:
@@ -131,7 +143,8 @@ def _from_hub(base: str) -> Path:
     from huggingface_hub.errors import HfHubHTTPError  # noqa: PLC0415
 
     try:
-        return Path(snapshot_download(base, allow_patterns=_HUB_FILES))
+        name, _, revision = base.partition("@")
+        return Path(snapshot_download(name, revision=revision or None, allow_patterns=_HUB_FILES))
     except (OSError, ValueError, HfHubHTTPError) as error:
         raise ModelError(
             f"cannot fetch {base!r} from the model hub: {_line(error)}; with no access to the "

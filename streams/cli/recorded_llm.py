@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from starlette.applications import Starlette
 
+from streams.runtime.errors import OperatorError
 from streams.runtime.logs import configure_logging
 from streams.runtime.signals import stop_event
 from streams.settings import settings
@@ -18,38 +19,52 @@ from streams.settings import settings
 
 
 def recorded_llm(
-    documents: Annotated[Path, typer.Option("--documents", "-d", help="The recorded documents.")],
+    documents: Annotated[
+        Path | None, typer.Option("--documents", "-d", help="The recorded documents.")
+    ] = None,
     extractions: Annotated[
-        Path, typer.Option("--extractions", "-e", help="What the LLM said of them.")
-    ],
+        Path | None, typer.Option("--extractions", "-e", help="What the LLM said of them.")
+    ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option(help="Answers to other questions, such as those of detectors."),
+    ] = None,
     port: Annotated[int, typer.Option("--port", "-p", help="Port on the loopback interface.")] = 0,
     faults: Annotated[
         str, typer.Option(help="Faults to answer with, e.g. rate=0.2,kinds=rate_limit+hang,seed=7.")
     ] = "",
 ) -> None:
-    """Serve recorded extractions as an OpenAI-compatible endpoint on the loopback interface.
+    """Serve recorded answers as an OpenAI-compatible endpoint on the loopback interface.
 
-    It is a recording, for trying and testing: it answers only for the documents it was given.
+    It is a recording, for trying and testing: it answers only for what it was given: documents
+    with their extractions, or questions with their answers.
     """
+    from agents.recording.by_question import RecordedAnswers
     from agents.recording.faults import Faults
     from agents.recording.recording import Recording
     from agents.recording.server import recorded_app
 
     configure_logging(settings(), role="recorded-llm")
-    recording = Recording.read(documents, extractions)
+    if (documents is None) != (extractions is None) or (documents is None and answers is None):
+        raise OperatorError("give --documents with --extractions, or --answers, or all three")
+    recording = (
+        Recording.read(documents, extractions) if documents and extractions else Recording([], [])
+    )
+    told = RecordedAnswers.read(answers) if answers else RecordedAnswers()
     if recording.unmatched:
         sys.stderr.write(f"{recording.unmatched} extractions name other documents: left out\n")
-    app = recorded_app(recording, faults=Faults.parse(faults))
-    asyncio.run(_serve_recording(app, port, len(recording)))
+    app = recorded_app(recording, faults=Faults.parse(faults), answers=told)
+    asyncio.run(_serve_recording(app, port, len(recording), len(told)))
 
 
-async def _serve_recording(app: Starlette, port: int, documents: int) -> None:
+async def _serve_recording(app: Starlette, port: int, documents: int, answers: int) -> None:
     from agents.recording.server import serve
 
     stop = stop_event()
     async with serve(app, port=port) as base_url:
         sys.stdout.write(
-            f"a recording, not an LLM: answers for {documents} documents at {base_url}\n"
+            f"a recording, not an LLM: answers for {documents} documents "
+            f"and {answers} questions at {base_url}\n"
             f"use it with  export OPENAI_BASE_URL={base_url} SAFEPASSAGE_MODEL=recorded\n"
         )
         sys.stdout.flush()

@@ -1,0 +1,265 @@
+"""Asking the LLM for many answers at once: retries, a window of calls, a budget, kept answers.
+
+All of it is `llm_calls`': an attempt, a retry and a window are the same here as for the extractor.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from openai import AsyncOpenAI
+from pydantic import BaseModel, ValidationError
+
+from llm_calls.answer_cache import AnswerCache, KeptAnswer, answer_key
+from llm_calls.caller import Caller, Completion, Question, RetryPolicy, Spent
+from llm_calls.client import create_client
+from llm_calls.concurrency import AdaptiveLimit
+from llm_calls.errors import (
+    LLMError,
+    LLMMisconfigured,
+    LLMTimeout,
+    LLMUnavailable,
+    Malformed,
+    SchemaMismatch,
+)
+from schemas import Usage
+from scoring_worker.manifest import ModelError
+
+from .prompting import Prompt
+from .settings import LLMSettings
+
+A = TypeVar("A", bound=BaseModel)
+S = TypeVar("S")
+R = TypeVar("R")
+
+
+class AskingMisconfigured(ModelError):
+    """The endpoint refuses every request: the address, the key or the model is wrong."""
+
+
+class NoAnswer(Exception):
+    """The LLM gave no usable answer. ``code`` is stable and countable."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@dataclass(slots=True)
+class Conversation:
+    """The questions about one subject, and what they took so far.
+
+    ``usage`` counts what the answers took when they were given, kept ones too: a measurement from
+    a file costs nothing, but what it measures did.
+    """
+
+    _asking: _Asking
+    usage: Usage = field(default_factory=Usage)
+
+    async def ask(self, asked: Prompt[A], *, temperature: float = 0.0, sample: int = 0) -> A:
+        """The answer to ``asked``; ``sample`` tells draws of the same question apart.
+
+        Raises:
+            NoAnswer: there is none after all attempts, or none can be had.
+            AskingMisconfigured: no request will ever be answered.
+        """
+        answer, usage = await self._asking.answer(asked, temperature, sample)
+        self.usage = added(self.usage, usage)
+        return answer
+
+
+class Asker:
+    """Runs coroutines that converse with an LLM. Its kept answers live as long as it does."""
+
+    def __init__(self, settings: LLMSettings) -> None:
+        self.settings = settings
+        self._kept = AnswerCache(settings.llm_answers)
+        self._callers: dict[float, Caller] = {}
+        self._tokens = 0
+
+    def run(
+        self, judge: Callable[[Conversation, S], Awaitable[R]], subjects: Sequence[S]
+    ) -> list[tuple[R | NoAnswer, Usage]]:
+        """What ``judge`` makes of each subject, or why there is no answer, and what it took.
+
+        Blocks: it runs an event loop of its own, so the calling thread must not have one.
+
+        Raises:
+            AskingMisconfigured: the endpoint refuses every request.
+        """
+        return asyncio.run(self._run(judge, subjects))
+
+    async def _run(
+        self, judge: Callable[[Conversation, S], Awaitable[R]], subjects: Sequence[S]
+    ) -> list[tuple[R | NoAnswer, Usage]]:
+        settings = self.settings
+        key = settings.openai_api_key
+        limit = AdaptiveLimit(settings.llm_concurrency, overload=LLMUnavailable)
+        async with create_client(
+            settings.openai_base_url,
+            api_key=key.get_secret_value() if key else None,
+            timeout=settings.llm_timeout_seconds,
+        ) as client:
+            asking = _Asking(self, client, limit)
+
+            async def one(subject: S) -> tuple[R | NoAnswer, Usage]:
+                conversation = Conversation(asking)
+                try:
+                    return await judge(conversation, subject), conversation.usage
+                except NoAnswer as failure:
+                    return failure, conversation.usage
+
+            try:
+                async with asyncio.TaskGroup() as group:
+                    tasks = [group.create_task(one(subject)) for subject in subjects]
+            except* AskingMisconfigured as errors:
+                raise _first(errors) from None
+        return [task.result() for task in tasks]
+
+    def caller(self, temperature: float) -> Caller:
+        """The caller at a temperature: what it learns of the endpoint serves all questions."""
+        if temperature not in self._callers:
+            settings = self.settings
+            # An answer in another form may be a better one the next time.
+            retries = RetryPolicy(
+                attempts=settings.llm_attempts,
+                budget=None,
+                first_wait=settings.llm_first_wait_seconds,
+                retried=(LLMUnavailable, Malformed, SchemaMismatch),
+            )
+            self._callers[temperature] = Caller(
+                model=settings.model,
+                timeout=settings.llm_timeout_seconds,
+                retries=retries,
+                options={"temperature": temperature},
+            )
+        return self._callers[temperature]
+
+    def kept(self, key: str) -> KeptAnswer | None:
+        """An answer that was given before."""
+        return self._kept.get(key)
+
+    def keep(self, answer: KeptAnswer) -> None:
+        """Keep an answer, and count it against the budget."""
+        self._kept.keep(answer)
+
+    def spend(self, usage: Usage) -> None:
+        """Count tokens against the budget."""
+        self._tokens += usage.input_tokens + usage.output_tokens
+
+    @property
+    def spent(self) -> bool:
+        """Whether the budget is used up."""
+        budget = self.settings.llm_token_budget
+        return budget is not None and self._tokens >= budget
+
+    def priced(self, usage: Usage) -> Usage:
+        """``usage`` with its cost, where prices are configured."""
+        into = self.settings.llm_input_usd_per_million
+        out = self.settings.llm_output_usd_per_million
+        if into is None or out is None:
+            return usage
+        cost = (usage.input_tokens * into + usage.output_tokens * out) / 1_000_000
+        return usage.model_copy(update={"cost_usd": cost})
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """One run's client and window of calls."""
+
+    asker: Asker
+    client: AsyncOpenAI
+    limit: AdaptiveLimit
+    locks: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
+
+    async def answer(self, asked: Prompt[A], temperature: float, sample: int) -> tuple[A, Usage]:
+        """The answer, kept or asked for; a question that several ask at once is asked once."""
+        key = answer_key(
+            self.asker.settings.model,
+            asked.messages,
+            asked.form,
+            temperature=temperature,
+            sample=sample,
+        )
+        async with self.locks[key]:
+            return await self._answer(key, asked, temperature)
+
+    async def _answer(self, key: str, asked: Prompt[A], temperature: float) -> tuple[A, Usage]:
+        asker = self.asker
+        kept = asker.kept(key)
+        if kept is not None:
+            with contextlib.suppress(SchemaMismatch):  # somebody edited the file: ask again
+                return _read(kept.content, asked), asker.priced(_usage_of(kept))
+        if asked.characters > asker.settings.max_prompt_characters:
+            raise NoAnswer("prompt_too_long")
+        if asker.spent:
+            raise NoAnswer("budget_spent")
+        spent = Spent()
+        question = Question(asked.messages, asked.form)
+
+        def read(completion: Completion) -> tuple[str, A]:
+            return completion.content, _read(completion.content, asked)
+
+        try:
+            content, answer = await asker.caller(temperature).ask(
+                self.client, question, read, limit=self.limit, spent=spent
+            )
+        except LLMMisconfigured as error:
+            raise AskingMisconfigured(
+                f"the LLM: {error}; check OPENAI_BASE_URL, OPENAI_API_KEY and SAFEPASSAGE_MODEL"
+            ) from None
+        except LLMError as error:
+            asker.spend(spent.usage())
+            raise NoAnswer("llm_timeout" if isinstance(error, LLMTimeout) else error.code) from None
+        usage = spent.usage()
+        asker.spend(usage)
+        asker.keep(
+            KeptAnswer(
+                key=key,
+                content=content,
+                input_tokens=usage.input_tokens,
+                output_tokens=usage.output_tokens,
+                milliseconds=usage.milliseconds,
+            )
+        )
+        return answer, asker.priced(usage)
+
+
+def added(one: Usage, other: Usage) -> Usage:
+    """What both took, one after the other; the cost is known where both costs are."""
+    empty = one == Usage()
+    known = other.cost_usd is not None and (empty or one.cost_usd is not None)
+    return Usage(
+        input_tokens=one.input_tokens + other.input_tokens,
+        output_tokens=one.output_tokens + other.output_tokens,
+        milliseconds=one.milliseconds + other.milliseconds,
+        cost_usd=(one.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None,
+    )
+
+
+def _read(content: str, asked: Prompt[A]) -> A:
+    try:
+        return asked.answer.model_validate_json(content)
+    except ValidationError:
+        raise SchemaMismatch(f"the answer is no {asked.name}") from None
+
+
+def _usage_of(kept: KeptAnswer) -> Usage:
+    return Usage(
+        input_tokens=kept.input_tokens,
+        output_tokens=kept.output_tokens,
+        milliseconds=kept.milliseconds,
+    )
+
+
+def _first(errors: BaseExceptionGroup[AskingMisconfigured]) -> BaseException:
+    """One of the errors of a group, which all say the same."""
+    error: BaseException = errors
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

@@ -1,0 +1,1 @@
+"""The prompts, a file a method. Written for this project: papers give the steps."""

@@ -1,0 +1,1 @@
+"""Detectors that ask an entailment model about every sentence of an answer."""

@@ -1,0 +1,200 @@
+"""HEM v1 and v2, FactKB, GC and ContextNLI (paper, sections 5.2 to 5.4): one loop, five models.
+
+Every sentence of the answer is held against every source; it is as grounded as by the source that
+says most for it, and the answer is as grounded as its least grounded sentence. They differ in the
+model, in what of its output counts, and in what a source is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from schemas import stable_id
+from scoring_worker.detectors.contract import Answer, ClaimGrounding, DetectorSettings, Grounding
+from scoring_worker.detectors.granularity import claims, over_windows, windows
+from scoring_worker.detectors.scored import WINDOW_CHARACTERS, grounding_of
+from scoring_worker.manifest import ModelError
+
+from .pairs import PairProbabilities, cross_encoder, is_reader, reader_pairs
+
+HEM_V1 = "vectara/hallucination_evaluation_model@0be3b8b63b460542683d7bb4fea4a58cca4b6691"
+"""The last revision before version 2. It holds a pickle, which is never loaded: give a folder with
+the same weights as safetensors as the detector's model."""
+HEM_V2 = "vectara/hallucination_evaluation_model@6f7b3407e687ab9564eecec1382ba9a465826139"
+FACT_KB = "bunsenfeng/FactKB"
+CONTEXT_NLI = "potsawee/deberta-v3-large-mnli"
+FACTUAL = 1
+"""The logit of FactKB that says "factual"."""
+CONTRADICTS = 1
+"""The logit of the two of `CONTEXT_NLI`, which was taught without "neutral" (SelfCheckGPT, 5.4)."""
+MAX_PAIRS = 20_000
+"""Pairs of one answer; more would take many minutes."""
+
+Sources = Literal["sentences", "windows"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a method reads its model. ``contradiction``: the probability speaks against."""
+
+    sources: Sources
+    contradiction: bool = False
+
+
+class NLIDetector:
+    """Judges by ``pairs``. Thread-safe as far as its model is."""
+
+    def __init__(self, name: str, pairs: PairProbabilities, reading: Reading) -> None:
+        self.name = name
+        self.revision = stable_id("nli", name, pairs.revision, reading.sources)[:16]
+        self._pairs = pairs
+        self._reading = reading
+
+    def ground(self, answers: Sequence[Answer]) -> list[Grounding]:
+        """One grounding per answer, in order; all pairs of all answers are scored together."""
+        asked = [self._asked(answer) for answer in answers]
+        together = [pair for one in asked if isinstance(one, _Asked) for pair in one.pairs]
+        found = self._pairs.probabilities(
+            [source for source, _ in together], [sentence for _, sentence in together]
+        )
+        if self._reading.contradiction:
+            found = 1.0 - found
+        groundings, start = [], 0
+        for one in asked:
+            if isinstance(one, Grounding):
+                groundings.append(one)
+                continue
+            groundings.append(one.grounding(found[start : start + len(one.pairs)]))
+            start += len(one.pairs)
+        return groundings
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _asked(self, answer: Answer) -> _Asked | Grounding:
+        sources = [
+            answer.context[window.passage][window.start : window.end]
+            for window in windows(answer.context, WINDOW_CHARACTERS)
+        ]
+        if self._reading.sources == "sentences":
+            sources = [text[start:end] for text in answer.context for start, end in claims(text)]
+        places = claims(answer.response)
+        if not sources or not places:
+            return Grounding.undetermined("no_context" if not sources else "no_claims")
+        if len(sources) * len(places) > MAX_PAIRS:
+            return Grounding.undetermined("context_too_long")
+        sentences = [answer.response[start:end] for start, end in places]
+        return _Asked(tuple(places), tuple((s, h) for h in sentences for s in sources))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """An answer's sentences, and their pairs with every source, sentence by sentence."""
+
+    places: tuple[tuple[int, int], ...]
+    pairs: tuple[tuple[str, str], ...]
+
+    def grounding(self, support: np.ndarray) -> Grounding:
+        rows = support.reshape(len(self.places), -1)
+        judged = []
+        for (start, end), row in zip(self.places, rows, strict=True):
+            score = over_windows([None if np.isnan(value) else float(value) for value in row])
+            failure = "pair_not_scored" if score is None else None
+            judged.append(ClaimGrounding(start, end, score, failure))
+        return grounding_of(tuple(judged))
+
+
+def load_hem_v1(settings: DetectorSettings) -> NLIDetector:
+    """HEM v1: a cross-encoder with one logit, asked of windows of the context.
+
+    Raises:
+        ModelError: its weights are not there.
+    """
+    pairs = cross_encoder(settings.model or HEM_V1, settings, label=0)
+    return NLIDetector("hem_v1", pairs, Reading("windows"))
+
+
+def load_hem_v2(settings: DetectorSettings) -> NLIDetector:
+    """HEM v2 (HHEM 2.1, open), asked of windows of the context.
+
+    Raises:
+        ModelError: its weights are not there.
+    """
+    from scoring_worker.encoders.devices import place, use_threads  # noqa: PLC0415
+    from scoring_worker.encoders.weights import named_folder  # noqa: PLC0415
+    from scoring_worker.scorers.baselines import load_hhem  # noqa: PLC0415
+
+    from .pairs import CrossEncoderPairs  # noqa: PLC0415
+
+    use_threads(settings.threads)
+    folder = named_folder(settings.model or HEM_V2)
+    scorer = load_hhem(place(settings.device, settings.precision), folder)
+    pairs = CrossEncoderPairs(scorer.encoder, scorer.revision)
+    return NLIDetector("hem_v2", pairs, Reading("windows"))
+
+
+def load_fact_kb(settings: DetectorSettings) -> NLIDetector:
+    """FactKB, best source sentence. It was taught with the summary before the source.
+
+    Raises:
+        ModelError: its weights are not there.
+    """
+    pairs = cross_encoder(settings.model or FACT_KB, settings, label=FACTUAL, sentence_first=True)
+    return NLIDetector("fact_kb", pairs, Reading("sentences"))
+
+
+def load_gc(settings: DetectorSettings) -> NLIDetector:
+    """The grounding classifier that `safepassage groundedness train` wrote, best source sentence.
+
+    Raises:
+        ModelError: no folder is named, or it holds no such model.
+    """
+    if settings.model is None:
+        raise ModelError(
+            "gc ships no weights: train them with `safepassage groundedness train`, and name "
+            "their folder as its model"
+        )
+    reader = is_reader(settings.model)
+    pairs: PairProbabilities = (
+        reader_pairs(settings.model, settings)
+        if reader
+        else cross_encoder(settings.model, settings, label=0)
+    )
+    return NLIDetector("gc", pairs, Reading("sentences"))
+
+
+def load_context_nli(settings: DetectorSettings) -> NLIDetector:
+    """ContextNLI: minimum p(contradiction) over context sentences, maximum over answer sentences.
+
+    Raises:
+        ModelError: its weights are not there.
+    """
+    pairs = cross_encoder(
+        settings.model or CONTEXT_NLI, settings, label=CONTRADICTS, sentence_first=True
+    )
+    return NLIDetector("context_nli", pairs, Reading("sentences", contradiction=True))
+
+
+def load_context_nli_reader(settings: DetectorSettings) -> NLIDetector:
+    """ContextNLI's arithmetic on the reader that ships. It knows entailed or not: what is not
+    entailed stands in for what contradicts.
+
+    Raises:
+        ModelError: its files are missing or altered.
+    """
+    pairs = reader_pairs(settings.model or "default", settings, inverted=True)
+    return NLIDetector("context_nli_reader", pairs, Reading("sentences", contradiction=True))
+
+
+def load_hem_reader(settings: DetectorSettings) -> NLIDetector:
+    """HEM's arithmetic on the reader that ships: entailment by windows of the context.
+
+    Raises:
+        ModelError: its files are missing or altered.
+    """
+    pairs = reader_pairs(settings.model or "default", settings)
+    return NLIDetector("hem_reader", pairs, Reading("windows"))

@@ -1,0 +1,144 @@
+"""p(a label | source, sentence) of pairs, by whatever model: hub cross-encoders or the reader."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schemas import CLAIM_TYPE, hypothesis
+from scoring_worker.detectors.contract import DetectorSettings
+from scoring_worker.encoders.batching import PairFailure
+from scoring_worker.encoders.devices import place, use_threads
+from scoring_worker.encoders.encoder import Encoder
+from scoring_worker.encoders.reader import Reader
+from scoring_worker.encoders.reading_windows import Task
+from scoring_worker.encoders.weights import (
+    base_digest,
+    load_config,
+    load_full,
+    load_tokenizer,
+    longest_input,
+    named_folder,
+)
+from scoring_worker.manifest import MANIFEST_NAME, ModelError, ScorerManifest
+
+DECIMALS = 6
+
+Floats = NDArray[np.float64]
+
+
+class PairProbabilities(Protocol):
+    """A model of pairs. ``revision`` changes with anything that can change a probability."""
+
+    @property
+    def revision(self) -> str: ...
+
+    def probabilities(self, sources: Sequence[str], sentences: Sequence[str]) -> Floats:
+        """[pairs] in [0, 1]; NaN where a pair could not be scored."""
+        ...
+
+
+class CrossEncoderPairs:
+    """A sequence classifier; ``sentence_first`` where it was taught with the source behind."""
+
+    def __init__(self, encoder: Encoder, revision: str, *, sentence_first: bool = False) -> None:
+        self.revision = revision
+        self._encoder = encoder
+        self._sentence_first = sentence_first
+
+    def probabilities(self, sources: Sequence[str], sentences: Sequence[str]) -> Floats:
+        """[pairs]; a source too long for the model is read in windows, the best of which counts."""
+        first, second = (sentences, sources) if self._sentence_first else (sources, sentences)
+        return self._encoder.probabilities(first, second)
+
+
+class ReaderPairs:
+    """The claim logit of a reader: p(the source entails the sentence)."""
+
+    def __init__(self, reader: Reader, revision: str, *, inverted: bool = False) -> None:
+        self.revision = f"{revision}-{'not-entailed' if inverted else 'entailed'}"
+        self._reader = reader
+        self._inverted = inverted
+
+    def probabilities(self, sources: Sequence[str], sentences: Sequence[str]) -> Floats:
+        """[pairs]; with ``inverted``, p(not entailed), for methods that ask for contradiction."""
+        tasks = [
+            Task(hypothesis(CLAIM_TYPE, sentence), source)
+            for source, sentence in zip(sources, sentences, strict=True)
+        ]
+        read = self._reader.read(tasks)
+        logits = np.array(
+            [np.nan if isinstance(one, PairFailure) else one.claim for one in read],
+            dtype=np.float64,
+        )
+        entailed = 1.0 / (1.0 + np.exp(-np.clip(logits, -60, 60)))
+        return np.round(1.0 - entailed if self._inverted else entailed, DECIMALS)
+
+
+def cross_encoder(
+    named: str, settings: DetectorSettings, *, label: str | int, sentence_first: bool = False
+) -> CrossEncoderPairs:
+    """The sequence classifier in a folder or under a hub id (``owner/name@revision``).
+
+    Args:
+        label: the name of the logit in its config, without case, or its position.
+
+    Raises:
+        ModelError: it is not there, is no such model, or has no such label.
+    """
+    use_threads(settings.threads)
+    folder = named_folder(named)
+    config, tokenizer = load_config(folder), load_tokenizer(folder)
+    placement = place(settings.device, settings.precision)
+    model = load_full(folder, placement.dtype).to(placement.device)
+    encoder = Encoder(
+        model,
+        tokenizer,
+        entailment=_position(config, label, folder),
+        max_length=longest_input(config, tokenizer),
+        placement=placement,
+    )
+    return CrossEncoderPairs(
+        encoder, f"{base_digest(folder)[:16]}-{label}", sentence_first=sentence_first
+    )
+
+
+def reader_pairs(named: str, settings: DetectorSettings, *, inverted: bool = False) -> ReaderPairs:
+    """The reader of a scorer's folder, by default the one that ships.
+
+    Raises:
+        ModelError: there is no such folder, or its scorer has no reader.
+    """
+    from scoring_worker.loading import open_manifest, open_reader  # noqa: PLC0415 (torch: seconds)
+
+    use_threads(settings.threads)
+    folder, manifest = open_manifest(named)
+    if manifest.kind == "encoder":
+        raise ModelError(f"{named} is a cross-encoder and no reader")
+    reader = open_reader(manifest, folder, device=settings.device, precision=settings.precision)
+    return ReaderPairs(reader, manifest.revision, inverted=inverted)
+
+
+def is_reader(named: str) -> bool:
+    """Whether this names a scorer with a reader: "default", or a folder that says so."""
+    folder = Path(named)
+    if named == "default":
+        return True
+    return (folder / MANIFEST_NAME).is_file() and ScorerManifest.load(folder).kind == "reader"
+
+
+def _position(config: object, label: str | int, folder: Path) -> int:
+    count = int(getattr(config, "num_labels", 0))
+    if isinstance(label, int):
+        if not 0 <= label < count:
+            raise ModelError(f"{folder}: no logit {label} in a model of {count}")
+        return label
+    names: dict[object, object] = getattr(config, "id2label", None) or {}
+    found = [int(str(at)) for at, name in names.items() if str(name).casefold() == label]
+    if len(found) != 1:
+        raise ModelError(f"{folder}: cannot tell which of its logits is {label!r}")
+    return found[0]

@@ -1,0 +1,108 @@
+"""COS_SIM and QuIP as detectors (paper, section 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from schemas import stable_id
+from scoring_worker.detectors.contract import Answer, ClaimGrounding, DetectorSettings, Grounding
+from scoring_worker.detectors.granularity import (
+    ANY_WINDOW_EVERY_CLAIM,
+    MEAN_OVER_CLAIMS,
+    Granularity,
+    aggregate,
+    claims,
+)
+
+from .embedding import Embedder, encoder_embedder, reader_embedder, similarities
+from .quip import N, quoted
+
+MAX_SENTENCES = 20_000
+"""Sentences of one context: more would be a corpus, and memory."""
+
+Judge = Callable[[Sequence[str], Sequence[str]], list[float]]
+"""(sentences of the answer, sources) to a score for each of the first."""
+
+
+class SimilarityDetector:
+    """Scores every sentence of the answer by ``judge``; ``granularity`` says what the answer is
+    worth of them. ``whole``: sources are passages, else sentences of them."""
+
+    def __init__(
+        self, name: str, revision: str, judge: Judge, granularity: Granularity, *, whole: bool
+    ) -> None:
+        self.name = name
+        self.revision = revision
+        self._judge = judge
+        self._granularity = granularity
+        self._whole = whole
+
+    def ground(self, answers: Sequence[Answer]) -> list[Grounding]:
+        """One grounding per answer, in order."""
+        return [self._ground(answer) for answer in answers]
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _ground(self, answer: Answer) -> Grounding:
+        sources = sources_of(answer, whole=self._whole)
+        places = claims(answer.response)
+        if not sources or not places:
+            return Grounding.undetermined("no_context" if not sources else "no_claims")
+        if len(sources) > MAX_SENTENCES:
+            return Grounding.undetermined("context_too_long")
+        scores = self._judge([answer.response[start:end] for start, end in places], sources)
+        judged = tuple(
+            ClaimGrounding(start, end, score)
+            for (start, end), score in zip(places, scores, strict=True)
+        )
+        return Grounding(score=aggregate(self._granularity.claims, scores), claims=judged)
+
+
+def sources_of(answer: Answer, *, whole: bool) -> list[str]:
+    """The context's passages where ``whole``, else all their sentences."""
+    if whole:
+        return [text for text in answer.context if text.strip()]
+    return [text[start:end] for text in answer.context for start, end in claims(text)]
+
+
+def best_match(embedder: Embedder, sentences: Sequence[str], sources: Sequence[str]) -> list[float]:
+    """For each sentence the cosine of its most similar source sentence."""
+    found = similarities(embedder, sentences, sources)
+    return [float(row.max()) for row in found]
+
+
+def load_cos_sim(settings: DetectorSettings) -> SimilarityDetector:
+    """COS_SIM over the embedding model of ``settings.model``, by default the reader's encoder.
+
+    The paper's is nlpaueb/legal-bert-base-uncased. It does not say how sentences become an
+    answer's score; here the least similar sentence decides, as in its other methods.
+
+    Raises:
+        ModelError: there is no such model.
+    """
+    named = settings.model or "default"
+    embedder = (
+        reader_embedder(settings) if named == "default" else encoder_embedder(named, settings)
+    )
+
+    def judge(sentences: Sequence[str], sources: Sequence[str]) -> list[float]:
+        return best_match(embedder, sentences, sources)
+
+    return SimilarityDetector(
+        "cos_sim",
+        stable_id("cos_sim", embedder.revision)[:16],
+        judge,
+        ANY_WINDOW_EVERY_CLAIM,
+        whole=False,
+    )
+
+
+def load_quip(_settings: DetectorSettings, n: int = N) -> SimilarityDetector:
+    """QuIP with n-grams of ``n`` characters; the answer is worth the mean of its sentences, since
+    hardly any sentence is a quote from end to end."""
+
+    def judge(sentences: Sequence[str], sources: Sequence[str]) -> list[float]:
+        return quoted(sentences, sources, n)
+
+    return SimilarityDetector("quip", f"quip-{n}", judge, MEAN_OVER_CLAIMS, whole=True)

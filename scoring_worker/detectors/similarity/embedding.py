@@ -1,0 +1,141 @@
+"""Sentence embeddings: hidden states averaged over a sentence's tokens, of length one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from scoring_worker.detectors.contract import DetectorSettings
+from scoring_worker.encoders.devices import place, use_threads
+from scoring_worker.encoders.weights import (
+    base_digest,
+    load_config,
+    load_tokenizer,
+    longest_input,
+    named_folder,
+)
+from scoring_worker.manifest import ModelError
+
+BATCH = 32
+"""Sentences of about one length that are padded together."""
+DECIMALS = 4
+"""Similarities are rounded: digits below would change with the batch that a sentence is in."""
+
+Floats = NDArray[np.float64]
+
+
+class Embedder(Protocol):
+    """Sentences to vectors [sentences, width] of length one. ``revision`` names the weights."""
+
+    @property
+    def revision(self) -> str: ...
+
+    def embed(self, sentences: Sequence[str]) -> Floats: ...
+
+
+class MeanPooled:
+    """An encoder without a head, averaged over each sentence's tokens, marks included.
+
+    What is longer than ``max_length`` tokens is cut off at its end.
+    """
+
+    def __init__(
+        self, encoder: Any, tokenizer: Tokenizer, revision: str, *, max_length: int, pad: int
+    ) -> None:
+        self.revision = revision
+        self._encoder = encoder
+        self._tokenizer = Tokenizer.from_str(tokenizer.to_str())
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(max_length)
+        self._tokenizer.encode_special_tokens = True
+        self._pad = pad
+
+    @torch.inference_mode()
+    def embed(self, sentences: Sequence[str]) -> Floats:
+        """Vectors [sentences, width] of length one; equal sentences are computed once."""
+        distinct = sorted(set(sentences), key=lambda text: (len(text), text))
+        found: dict[str, Floats] = {}
+        for start in range(0, len(distinct), BATCH):
+            batch = distinct[start : start + BATCH]
+            found |= zip(batch, self._batch(batch), strict=True)
+        return np.stack([found[text] for text in sentences]) if sentences else np.zeros((0, 0))
+
+    def _batch(self, batch: Sequence[str]) -> Floats:
+        ids = [encoding.ids for encoding in self._tokenizer.encode_batch(list(batch))]
+        width = max(map(len, ids))
+        rows = torch.tensor([row + [self._pad] * (width - len(row)) for row in ids])
+        mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in ids])
+        device = next(self._encoder.parameters()).device
+        inputs = {"input_ids": rows.to(device), "attention_mask": mask.to(device)}
+        hidden: Tensor = self._encoder(**inputs).last_hidden_state.float()
+        weights = inputs["attention_mask"].unsqueeze(-1)
+        mean = (hidden * weights).sum(1) / weights.sum(1)
+        normal: Any = torch.nn.functional.normalize(mean, dim=-1)
+        return np.asarray(normal.cpu().numpy(), dtype=np.float64)
+
+
+def reader_embedder(settings: DetectorSettings) -> MeanPooled:
+    """The encoder of the reader that ships: a multilingual E5 (small, 8 layers), taught to read.
+
+    Raises:
+        ModelError: its files are missing or altered.
+    """
+    from scoring_worker.encoders.reader_model import load_reader  # noqa: PLC0415 (torch: seconds)
+    from scoring_worker.loading import open_manifest  # noqa: PLC0415
+
+    use_threads(settings.threads)
+    folder, manifest = open_manifest("default")
+    placement = place(settings.device, settings.precision)
+    encoder = load_reader(folder).encoder.to(placement.device).to(placement.dtype)
+    return MeanPooled(
+        encoder,
+        Tokenizer.from_file(str(folder / "tokenizer.json")),
+        f"reader-{manifest.revision}",
+        max_length=manifest.max_length,
+        pad=encoder.config.pad_token_id or 0,
+    )
+
+
+def encoder_embedder(named: str, settings: DetectorSettings) -> MeanPooled:
+    """The encoder in a folder or under a hub id (``owner/name@revision``).
+
+    Raises:
+        ModelError: it is not there, or holds no safetensors.
+    """
+    from transformers import AutoModel  # noqa: PLC0415 (slow to import)
+
+    use_threads(settings.threads)
+    folder = named_folder(named)
+    config, tokenizer = load_config(folder), load_tokenizer(folder)
+    placement = place(settings.device, settings.precision)
+    try:
+        encoder = AutoModel.from_pretrained(
+            folder,
+            dtype=placement.dtype,
+            use_safetensors=True,
+            trust_remote_code=False,
+            local_files_only=True,
+        )
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+        raise ModelError(f"{folder}: cannot load an encoder: {type(error).__name__}") from error
+    return MeanPooled(
+        encoder.to(placement.device).eval(),
+        tokenizer.backend_tokenizer,
+        base_digest(folder)[:16],
+        max_length=longest_input(config, tokenizer),
+        pad=tokenizer.pad_token_id or 0,
+    )
+
+
+def similarities(embedder: Embedder, ours: Sequence[str], theirs: Sequence[str]) -> Floats:
+    """Cosines [ours, theirs], those below 0 as 0: opposite is not less grounded than unrelated."""
+    vectors = embedder.embed([*ours, *theirs])
+    product = vectors[: len(ours)] @ vectors[len(ours) :].T
+    return np.asarray(np.round(np.clip(product, 0.0, 1.0), DECIMALS), dtype=np.float64)
