@@ -6,6 +6,7 @@ Secrets (`SecretStr`) never appear in a repr, a log line or an error.
 from __future__ import annotations
 
 from functools import lru_cache
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AliasChoices, Field, IPvAnyNetwork, SecretStr, field_validator
@@ -76,6 +77,10 @@ class Settings(JudgingSettings):
     llm_concurrency: int = Field(default=32, ge=1)
     llm_input_usd_per_million: float | None = Field(default=None, ge=0)
     llm_output_usd_per_million: float | None = Field(default=None, ge=0)
+    llm_answers: Path | None = None
+    llm_token_budget: int | None = Field(default=None, ge=0)
+    llm_samples: int = Field(default=5, ge=1, le=50)
+    max_prompt_characters: int = Field(default=200_000, ge=1)
 
     # Scoring, beside what `JudgingSettings` has
     shadow_scorer: str | None = None

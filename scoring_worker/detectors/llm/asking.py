@@ -217,6 +217,7 @@ class _Asking:
             asker.spend(spent.usage())
             raise NoAnswer("llm_timeout" if isinstance(error, LLMTimeout) else error.code) from None
         usage = spent.usage()
+        usage = usage.model_copy(update={"milliseconds": round(usage.milliseconds, 3)})
         asker.spend(usage)
         asker.keep(
             KeptAnswer(
@@ -237,7 +238,8 @@ def added(one: Usage, other: Usage) -> Usage:
     return Usage(
         input_tokens=one.input_tokens + other.input_tokens,
         output_tokens=one.output_tokens + other.output_tokens,
-        milliseconds=one.milliseconds + other.milliseconds,
+        # Rounded, so that the order in which answers came changes nothing.
+        milliseconds=round(one.milliseconds + other.milliseconds, 3),
         cost_usd=(one.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None,
     )
 
