@@ -13,12 +13,12 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+from safepassage.pipeline import new_aligner
 from schemas import AlignedExtraction, Document, Extraction, LabelledExtraction
 from schemas.jsonl import BadLine, read_jsonl
 from scoring_worker import Pair
 from scoring_worker.encoders.weights import load_config
 from scoring_worker.loading import DEFAULT_MODEL
-from streams import configured
 from streams.settings import Settings
 
 WORDS = ("hearing", "decision", "panel", "counsel", "claimant", "on", "the", "of", "in", "camera")
@@ -47,7 +47,7 @@ def made_up_pairs(count: int) -> list[Pair]:
 
 async def as_aligned(pairs: Sequence[Pair]) -> list[AlignedExtraction]:
     """The pairs as events of the stream: each quote found in a document of its own."""
-    aligner = configured.new_aligner(Settings())
+    aligner = new_aligner(Settings())
     made: list[AlignedExtraction] = []
     for number, pair in enumerate(pairs):
         document = Document(id=f"d{number}", text=pair.premise)

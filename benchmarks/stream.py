@@ -25,6 +25,7 @@ from typing import Any
 
 from alignment_cases import CONTEXTS, Case, cases, source
 
+from safepassage.pipeline import new_aligner
 from schemas import AlignedExtraction, Coordinates, Document, DocumentRef, Event, Extraction
 from scoring_worker import Pair, load_scorer
 from streams import configured, wiring
@@ -192,7 +193,7 @@ async def score(settings: Settings, aligned: Sequence[AlignedExtraction]) -> dic
 
 
 async def _aligned(texts: Sequence[str], count: int) -> list[AlignedExtraction]:
-    aligner = configured.new_aligner(Settings())
+    aligner = new_aligner(Settings())
     made: list[AlignedExtraction] = []
     per_document = CONTEXTS - 1
     for number, case in enumerate(

@@ -1,6 +1,7 @@
 """Writes the lock files from the environment it runs in: `make lock`.
 
-The versions are those installed, the selection is the closure of what pyproject.toml asks for.
+The versions are those installed, the selection is the closure of what pyproject.toml asks for:
+of everything that runs, of "dev" and of "bench", each without what stands in the one before.
 A local version (torch's "+cpu") is cut off, so that the lock installs on any machine.
 """
 
@@ -17,6 +18,11 @@ ROOT = Path(__file__).resolve().parent.parent
 HEADER = "# Made by `make lock` from pyproject.toml. Do not edit.\n"
 
 
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
+ASIDE = ("dev", "bench")
+
+
 def closure(requirements: list[str]) -> dict[str, str]:
     """Name and version of everything that ``requirements`` need in this environment."""
     pinned: dict[str, str] = {}
@@ -28,6 +34,9 @@ def closure(requirements: list[str]) -> dict[str, str]:
         if (name, extras) in seen:
             continue
         seen.add((name, extras))
+        if name == PROJECT["name"]:  # an extra that takes another one in
+            pending += [Requirement(text) for extra in extras for text in EXTRAS[extra]]
+            continue
         found = distribution(name)
         pinned[name] = found.version.partition("+")[0]
         for text in found.requires or []:
@@ -39,9 +48,9 @@ def closure(requirements: list[str]) -> dict[str, str]:
 
 
 def main() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    running = [text for extra, texts in EXTRAS.items() if extra not in ASIDE for text in texts]
     locked: dict[str, str] = {}
-    groups = {"": project["dependencies"], **project["optional-dependencies"]}
+    groups = {"": PROJECT["dependencies"] + running, **{aside: EXTRAS[aside] for aside in ASIDE}}
     for group, requirements in groups.items():
         pins = {n: v for n, v in closure(requirements).items() if n not in locked}
         locked |= pins

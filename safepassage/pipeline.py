@@ -22,11 +22,22 @@ from schemas.rivals import with_rivals
 from scoring_worker import Pair
 from scoring_worker.rivals_heard import pairs_of, verdicts
 
+from .settings import JudgingSettings
+
 SCORE_BATCH = 512
 """Records scored in one call, as many as the worker takes."""
 
 Results = list[AlignedExtraction | Verdict]
 Assess = Callable[[Sequence[Pair]], Sequence[Assessment]]
+
+
+def new_aligner(settings: JudgingSettings) -> Aligner:
+    """The aligner with the configured threshold and limits."""
+    return Aligner(
+        threshold=settings.alignment_threshold,
+        max_document_characters=settings.max_document_characters,
+        max_context_characters=settings.max_context_characters,
+    )
 
 
 def align_with(aligner: Aligner, document: Document, extractions: Sequence[Extraction]) -> Results:

@@ -14,11 +14,11 @@ from schemas.rivals import with_rivals
 
 from .attempts import Attempts
 from .extraction import Extraction
+from .extras import missing_extra
 from .result import Result
 from .settings import JudgingSettings
 
 if TYPE_CHECKING:
-    from agents.aligner import Aligner
     from schemas import Extraction as Event
     from schemas import Verdict
     from scoring_worker import Scorer
@@ -46,6 +46,7 @@ class Verifier:
 
     Raises:
         scoring_worker.ModelError: there is no such scorer, or it is incomplete or altered.
+        MissingExtra: an extra has to be installed for it.
     """
 
     def __init__(
@@ -55,23 +56,16 @@ class Verifier:
         packs: Sequence[str] | None = None,
         settings: JudgingSettings | None = None,
     ) -> None:
-        from agents.aligner import Aligner
-
         from .batches import SharedBatches
+        from .pipeline import new_aligner
 
         configured = settings or JudgingSettings()
         if scorer is None or isinstance(scorer, str | Path):
-            from scoring_worker import load_scorer
-
             named = configured.packs if packs is None else packs
-            scorer = load_scorer(scorer or configured.scorer, packs=tuple(named))
+            scorer = _load(scorer or configured.scorer, tuple(named))
         self.scorer: Scorer = scorer
         self.batches = SharedBatches(scorer)
-        self._aligner: Aligner = Aligner(
-            threshold=configured.alignment_threshold,
-            max_document_characters=configured.max_document_characters,
-            max_context_characters=configured.max_context_characters,
-        )
+        self._aligner = new_aligner(configured)
 
     def verify(
         self,
@@ -175,6 +169,15 @@ class Verifier:
         pairs = questions(results)
         assessments = await asyncio.wrap_future(self.batches.submit(pairs)) if pairs else []
         return tuple(await asyncio.to_thread(judge, results, assessments))
+
+
+def _load(name: str | Path, packs: tuple[str, ...]) -> Scorer:
+    from scoring_worker import load_scorer
+
+    try:
+        return load_scorer(name, packs=packs)
+    except ModuleNotFoundError as error:
+        raise missing_extra(error, "llm") or error from None
 
 
 def _document(document: str | Document) -> Document:

@@ -1,4 +1,4 @@
-"""What the settings describe, built: aligner, extractor, document store, Redis."""
+"""What the settings describe, built: extractor, document store, Redis."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from .settings import Settings
 from .topics import DOCUMENTS, RESPONSES
 
 if TYPE_CHECKING:
-    from agents.aligner import Aligner
     from agents.document_store import DocumentStore
     from agents.extraction.extractor import Extractor, Price
     from llm_calls.caller import Within
@@ -25,17 +24,6 @@ if TYPE_CHECKING:
 # ruff: noqa: PLC0415
 
 REDIS_TIMEOUT_SECONDS = 5.0
-
-
-def new_aligner(settings: Settings) -> Aligner:
-    """The aligner with the configured threshold and limits."""
-    from agents.aligner import Aligner
-
-    return Aligner(
-        threshold=settings.alignment_threshold,
-        max_document_characters=settings.max_document_characters,
-        max_context_characters=settings.max_context_characters,
-    )
 
 
 def new_extractor(

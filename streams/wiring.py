@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from schemas import Assessment
 
-from .configured import document_store, new_aligner, new_extractor
+from .configured import document_store, new_extractor
 from .delivery.breaker import CircuitBreaker
 from .delivery.delivery import Delivery, Role
 from .kafka.publisher import Publisher
@@ -98,6 +98,8 @@ async def _extract(publisher: Publisher, settings: Settings, resources: AsyncExi
 
 
 async def _align(publisher: Publisher, settings: Settings, resources: AsyncExitStack) -> Source:
+    from safepassage.pipeline import new_aligner
+
     from .delivery.faust_source import FaustSource
     from .topology import align_role
     from .verdicts.standing_decisions import HeldToDecisions

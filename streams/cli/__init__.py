@@ -7,6 +7,7 @@ import sys
 import typer
 from pydantic import ValidationError
 
+from safepassage.extras import MissingExtra, missing_extra
 from schemas.jsonl import validation_summary
 from streams.runtime.errors import OperatorError
 from streams.runtime.logs import configure_command_logging
@@ -59,6 +60,14 @@ def before_every_command() -> None:
     configure_command_logging(settings())
 
 
+_EXTRAS = {
+    **dict.fromkeys(("demo", "up"), "demo"),
+    **dict.fromkeys(("evaluate", "train", "calibrate", "compare"), "training"),
+    **{"serve": "serve", "mcp": "mcp", "check": "llm"},
+}
+"""The extra that a command needs, where it is not "stream"."""
+
+
 def main() -> None:
     """Run the command line. Expected failures are one line on stderr and exit code 1."""
     try:
@@ -73,17 +82,24 @@ def main() -> None:
 
 def _for_operator(error: Exception) -> str | None:
     """The line to print for an expected failure, or None for a defect of ours."""
-    from aiokafka.errors import KafkaError  # noqa: PLC0415 - slow, and most commands end well
-
+    if isinstance(error, ModuleNotFoundError):
+        missing = missing_extra(error, _EXTRAS.get("".join(sys.argv[1:2]), "stream"))
+        return str(missing) if missing else None
     if isinstance(error, ValidationError):
         return f"a setting is wrong: {_variable(error)}{validation_summary(error)}"
-    if isinstance(error, KafkaError):
+    if _is_of_kafka(error):
         return f"Kafka: {error}; is KAFKA_BOOTSTRAP_SERVERS right? (`safepassage doctor` says more)"
     if isinstance(error, KeyError | IndexError):
         return None  # a slip of ours: the errors that mean "there is none" are of other types
-    if isinstance(error, OperatorError | OSError | ValueError | LookupError):
+    if isinstance(error, OperatorError | MissingExtra | OSError | ValueError | LookupError):
         return " ".join(str(error).split()) or type(error).__name__
     return None
+
+
+def _is_of_kafka(error: Exception) -> bool:
+    """Whether a client of Kafka's raised it; nothing did where none was imported."""
+    errors = sys.modules.get("aiokafka.errors")
+    return errors is not None and isinstance(error, errors.KafkaError)
 
 
 def _variable(error: ValidationError) -> str:

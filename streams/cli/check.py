@@ -45,8 +45,8 @@ def check(
     """Align and score without Kafka. Exits 1 if a row of the input was refused."""
     if not (responses or (documents and extractions)):
         raise typer.BadParameter("give --documents with --extractions, or --responses")
+    from safepassage.pipeline import new_aligner
     from scoring_worker import load_scorer
-    from streams.configured import new_aligner
     from streams.offline.check import check as run_check
     from streams.offline.check import read_input
 

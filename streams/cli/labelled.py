@@ -50,9 +50,8 @@ def label_sources(documents: Iterable[Path], seed: int, on_progress: OnProgress)
         OSError: a file cannot be opened.
         DatasetError: a row of them is no document.
     """
-    from safepassage.pipeline import align_with, ground
+    from safepassage.pipeline import align_with, ground, new_aligner
     from scoring_worker.evaluation import Sources, read_documents
-    from streams.configured import new_aligner
 
     return Sources(
         documents=read_documents(documents),

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from starlette.applications import Starlette
 
 from streams.runtime.errors import OperatorError
 from streams.runtime.logs import configure_logging
 from streams.runtime.signals import stop_event
 from streams.settings import settings
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from safepassage.pipeline import align_with
+from safepassage.pipeline import align_with, new_aligner
 from schemas import AlignedExtraction, Response, ScorerRelease, Verdict
 from schemas.hypothesis import hypothesis
 from scoring_worker import Pair, Scorer
@@ -22,7 +22,6 @@ from scoring_worker.evaluation.promotion_bounds import (
     not_learnt,
 )
 from scoring_worker.learnt_from import said_by
-from streams.configured import new_aligner
 from streams.labels.from_reviews import Label, labels, read_reviews, reviewed_cases
 from streams.settings import Settings
 

@@ -11,9 +11,10 @@ from typing import Any, Protocol
 import structlog
 from aiokafka.errors import KafkaError
 
+from safepassage.pipeline import new_aligner
 from schemas import Event, Verdict
 from scoring_worker import Scorer
-from streams.configured import document_store, new_aligner
+from streams.configured import document_store
 from streams.delivery.delivery import Failed, Outcome, Step
 from streams.kafka.admin import create_topics
 from streams.kafka.clients import new_producer

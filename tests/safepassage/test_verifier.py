@@ -12,11 +12,11 @@ from agents.claims import split_claims
 from agents.document_store import DocumentStore
 from safepassage import Extraction, Result, Verifier
 from safepassage.extraction import as_events
+from safepassage.pipeline import new_aligner
 from safepassage.settings import JudgingSettings
 from schemas import Document, Response, SchemaField, Verdict
 from schemas.rivals import with_rivals
 from scoring_worker import Scorer, load_scorer
-from streams.configured import new_aligner
 from streams.kafka.records import Received, Record
 from streams.offline.check import CheckInput, check
 from streams.settings import Settings

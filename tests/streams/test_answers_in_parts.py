@@ -9,8 +9,9 @@ from typing import Any, cast
 
 import pytest
 
+from safepassage.pipeline import new_aligner
 from schemas import DocumentReport, Part, Response, Verdict
-from streams.configured import document_store, new_aligner
+from streams.configured import document_store
 from streams.delivery.breaker import CircuitBreaker
 from streams.delivery.delivery import Delivery, Role
 from streams.kafka.clients import new_producer

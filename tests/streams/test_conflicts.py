@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 
+from safepassage.pipeline import new_aligner
 from schemas import Coordinates, Document, Extraction, SchemaField, Verdict
 from schemas.rivals import with_rivals
-from streams.configured import document_store, new_aligner
+from streams.configured import document_store
 from streams.delivery.breaker import CircuitBreaker
 from streams.delivery.delivery import Delivery
 from streams.kafka.clients import new_producer

@@ -206,7 +206,8 @@ async def judged_from_documents(settings: Settings) -> Settings:
     """A document with a sloppy quote, and a response, through the live steps of both roles."""
     from contextlib import AsyncExitStack
 
-    from streams.configured import document_store, new_aligner
+    from safepassage.pipeline import new_aligner
+    from streams.configured import document_store
     from streams.topics import DOCUMENTS, RESPONSES
 
     text = " ".join(SENTENCE.format(value=f"May {n}") for n in range(3))

@@ -1,0 +1,149 @@
+"""What `pip install safepassage` alone can do, and what it says of the rest."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from safepassage.extras import MODULES, missing_extra
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+ASIDE = {"dev", "bench"}
+
+# Finds everything but the modules named in the first line of stdin, as if they were not there.
+FRESH = """
+import sys
+from importlib.machinery import PathFinder
+
+hidden = set(sys.stdin.readline().split())
+
+class Fresh(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.partition(".")[0] in hidden else super().find_spec(name, path, target)
+
+sys.meta_path = [Fresh if finder is PathFinder else finder for finder in sys.meta_path]
+"""
+
+
+def lock() -> object:
+    spec = importlib.util.spec_from_file_location("lock", ROOT / "deploy" / "lock.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def hidden_modules() -> list[str]:
+    """The modules of every distribution here that ``pip install safepassage`` does not bring."""
+    base = set(lock().closure(PROJECT["dependencies"])) | {"safepassage"}
+    brought = {
+        module: {canonicalize_name(name) for name in names}
+        for module, names in packages_distributions().items()
+    }
+    return sorted(module for module, names in brought.items() if not names & base)
+
+
+def fresh(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """``code`` in a process in which the extras are not installed."""
+    return subprocess.run(
+        [sys.executable, "-c", FRESH + code, *arguments],
+        input=" ".join(hidden_modules()) + "\n",
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=200,
+        check=False,
+    )
+
+
+def test_importing_the_library_imports_nothing_heavy():
+    heavy = "torch faust transformers openai numpy Bio aiokafka starlette sklearn structlog"
+    code = (
+        "import safepassage, sys\n"
+        "from safepassage import Extraction, Result, Verifier, extractions_of\n"
+        f"print([name for name in '{heavy}'.split() if name in sys.modules])\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    assert ended.stdout.strip() == "[]"
+    with pytest.raises(AttributeError):
+        importlib.import_module("safepassage").nothing_of_that_name  # noqa: B018
+
+
+def test_the_library_and_check_need_no_extra(tmp_path: Path):
+    """The README's example, and ``check``, with the default scorer and nothing else."""
+    documents, extractions = tmp_path / "d.jsonl", tmp_path / "e.jsonl"
+    text = "The Tenant shall pay a monthly rent of £1,250 on the first day of each month."
+    row = {"id": "e", "doc_id": "d", "entity_type": "Rent", "value": "£1,250"}
+    documents.write_text(json.dumps({"id": "d", "text": text}))
+    extractions.write_text(json.dumps({**row, "context": "a monthly rent of £1,250"}))
+    code = f"""
+from safepassage import Extraction, Verifier
+given = [Extraction("Rent", v, quote="a monthly rent of £1,250") for v in ("£1,250", "£1,350")]
+with Verifier("default") as verifier:
+    result = verifier.verify({text!r}, given)
+    claims = verifier.claims({text!r}, "Dogs bark.")
+    print(len(result.accepted), len(result.stopped), len(claims.verdicts))
+    import asyncio
+    assert asyncio.run(verifier.averify({text!r}, given)) == result
+assert not {{"faust", "aiokafka", "redis", "openai", "starlette"}} & set(sys.modules)
+try:
+    Verifier("llm")
+except ImportError as error:
+    print(error)
+import streams.cli
+streams.cli.main()
+"""
+    ended = fresh(code, "check", "-d", str(documents), "-e", str(extractions))
+    assert ended.returncode == 0, ended.stderr
+    counts, missing, verdict = ended.stdout.splitlines()
+    assert counts == "1 1 1"
+    assert missing.endswith("pip install 'safepassage[llm]'")
+    assert json.loads(verdict)["decision"] == "accepted"
+
+
+@pytest.mark.parametrize(
+    ("command", "extra"),
+    [
+        (["worker", "score"], "stream"),
+        (["demo"], "demo"),
+        (["submit", "README.md"], "stream"),
+    ],
+)
+def test_a_command_whose_extra_is_missing_says_which_in_one_line(command: list[str], extra: str):
+    ended = fresh("import streams.cli\nstreams.cli.main()", *command)
+    assert ended.returncode == 1
+    (line,) = ended.stderr.strip().splitlines()
+    assert line.startswith("safepassage: this needs ")
+    assert line.endswith(f"pip install 'safepassage[{extra}]'")
+
+
+def test_what_every_extra_brings_is_known_by_it():
+    """So that a new dependency of an extra is named as well."""
+    modules = packages_distributions()
+    for extra, requirements in PROJECT["optional-dependencies"].items():
+        if extra in {*ASIDE, "all"}:
+            continue
+        for name in {canonicalize_name(Requirement(text).name) for text in requirements}:
+            brought = {
+                module
+                for module, names in modules.items()
+                if name in {canonicalize_name(n) for n in names}
+            }
+            assert name == "safepassage" or brought & set(MODULES[extra]), (extra, name)
+            for module in brought & set(MODULES[extra]):
+                said = str(missing_extra(ModuleNotFoundError(name=module), extra))
+                assert said.endswith(f"pip install 'safepassage[{extra}]'")
+    assert missing_extra(ModuleNotFoundError(name="json")) is None
+    assert str(missing_extra(ModuleNotFoundError(name="sklearn.svm"))).endswith("[training]'")
