@@ -7,13 +7,10 @@ enough; that others do not is no objection to it.
 
 from __future__ import annotations
 
-import math
-import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from itertools import pairwise
 
-from passages.function_words import FUNCTION_WORDS
+from passages.retrieval import Retrieved, Retriever
 from passages.sentences import sentences
 from schemas import (
     AlignedExtraction,
@@ -29,25 +26,13 @@ from schemas import (
     reject,
     render_value,
 )
+from schemas.claim import PASSAGE_SEPARATOR
+from schemas.evidence import ConsultedPassage
 from schemas.extraction import MAX_RIVALS
 
 from .alignment import ALIGNER_VERSION
 from .negation import denials
 from .surroundings import DocumentLayout, with_surroundings
-
-MAX_SENTENCES = 4
-MAX_PASSAGE_CHARACTERS = 1_200
-"""About what an encoder of 512 tokens reads beside a claim."""
-
-MAX_PIECE_CHARACTERS = 600
-
-MIN_GAIN = 0.04
-"""Share of the claim's weight that a further sentence has to add."""
-
-_STEM_CHARACTERS = 6
-"""Words are compared by their first letters: "dismissed" and "dismissal" are one."""
-
-_WORD = re.compile(r"\w+")
 
 
 def split_claims(response: Response, ref: DocumentRef) -> list[Claim]:
@@ -77,6 +62,7 @@ def sentences_so_far(response: Response, ref: DocumentRef) -> list[Claim]:
             end=end,
             text=response.response[start:end],
             document=ref,
+            passages=response.passage_starts,
         )
         for ordinal, (start, end) in enumerate(
             sentences(response.response, complete=response.complete)
@@ -121,14 +107,15 @@ def whole_claim(response: Response, ref: DocumentRef) -> list[Claim]:
             end=len(text),
             text=text,
             document=ref,
+            passages=response.passage_starts,
         )
     ]
 
 
 def ground_claims(claims: Sequence[Claim], text: str) -> list[AlignedExtraction | Verdict]:
     """`ground_claim` for all claims on one text, in order."""
-    passages = PassageIndex(text)
-    return [ground_claim(claim, passages) for claim in claims]
+    indexes = {starts: PassageIndex(text, starts) for starts in {c.passages for c in claims}}
+    return [ground_claim(claim, indexes[claim.passages]) for claim in claims]
 
 
 def _rivals(before: Sequence[Claim], positions: Sequence[int]) -> tuple[Rival, ...]:
@@ -138,37 +125,31 @@ def _rivals(before: Sequence[Claim], positions: Sequence[int]) -> tuple[Rival, .
 
 def retrieve_passages(claim: Claim, text: str, *, threshold: float = 0.6) -> Alignment:
     """`PassageIndex.retrieve` for a single claim on ``text``."""
-    return PassageIndex(text).retrieve(claim.text, threshold=threshold)
-
-
-@dataclass(frozen=True, slots=True)
-class _Sentence:
-    start: int
-    end: int
-    stems: frozenset[str]
+    return PassageIndex(text, claim.passages).retrieve(claim.text, threshold=threshold)
 
 
 class PassageIndex:
-    """A retrieved text, split and counted once for all claims on it."""
+    """A retrieved text, split and counted once for all claims on it.
 
-    def __init__(self, text: str) -> None:
+    ``starts`` are where its passages begin, in order and 0 first; without them it is one passage.
+    """
+
+    def __init__(self, text: str, starts: Sequence[int] = ()) -> None:
         self._text = text
         self._layout = DocumentLayout(text)
-        self._sentences = [
-            _Sentence(start, end, _stems(text[start:end]))
-            for sentence in sentences(text)
-            for start, end in _pieces(text, *sentence)
-        ]
-        self._occurrences = Counter(stem for sentence in self._sentences for stem in sentence.stems)
+        self._starts = tuple(starts) or (0,)
+        edges = pairwise((*self._starts, len(text) + len(PASSAGE_SEPARATOR)))
+        self._retriever = Retriever([text[a : b - len(PASSAGE_SEPARATOR)] for a, b in edges])
 
     def retrieve(self, claim: str, *, threshold: float = 0.6) -> Alignment:
         """The sentences that share most with ``claim``, in document order.
 
         What is shared counts by its rarity in the text. The score is 1.0, as every span is
         copied from the text, and 0.0 without spans where nothing is shared. M and L are the
-        characters of the spans.
+        characters of the spans; ``consulted`` says of which passage each of them is.
         """
-        spans = self._spans(sorted(self._best(_stems(claim)), key=lambda found: found.start))
+        found = self._retriever.retrieve(claim)
+        spans = [self._span(one) for one in found]
         characters = sum(len(span.text) for span in spans)
         alignment = Alignment(
             score=1.0 if spans else 0.0,
@@ -180,52 +161,15 @@ class PassageIndex:
             occurrences=1 if spans else 0,
             route="retrieved",
             aligner=ALIGNER_VERSION,
+            consulted=tuple([_consulted(one) for one in found]),
         )
         return with_surroundings(alignment, self._layout) if spans else alignment
 
-    def _best(self, wanted: frozenset[str]) -> Iterator[_Sentence]:
-        """Sentences, each the one that adds most to what those before it cover."""
-        missing = {stem: self._rarity(stem) for stem in wanted}
-        least = MIN_GAIN * sum(missing.values())
-        room = MAX_PASSAGE_CHARACTERS
-        candidates = [sentence for sentence in self._sentences if sentence.stems & wanted]
-        for _ in range(MAX_SENTENCES):
-            best = max(candidates, key=lambda found: _gain(found, missing), default=None)
-            if best is None or _gain(best, missing) <= least:
-                return
-            yield best
-            room -= best.end - best.start
-            candidates = [found for found in candidates if found.end - found.start <= room]
-            missing = {stem: gain for stem, gain in missing.items() if stem not in best.stems}
-
-    def _rarity(self, stem: str) -> float:
-        return math.log(1 + (1 + len(self._sentences)) / (1 + self._occurrences[stem]))
-
-    def _spans(self, sentences: list[_Sentence]) -> list[Span]:
-        """Neighbours as one span, so that the scorer reads them as they stand."""
-        edges: list[tuple[int, int]] = []
-        for sentence in sentences:
-            if edges and not self._text[edges[-1][1] : sentence.start].strip():
-                edges[-1] = (edges[-1][0], sentence.end)
-            else:
-                edges.append((sentence.start, sentence.end))
-        return [Span(start=start, end=end, text=self._text[start:end]) for start, end in edges]
+    def _span(self, found: Retrieved) -> Span:
+        start, end = (self._starts[found.passage] + at for at in (found.start, found.end))
+        return Span(start=start, end=end, text=self._text[start:end])
 
 
-def _gain(sentence: _Sentence, missing: dict[str, float]) -> float:
-    return sum(missing[stem] for stem in sentence.stems & missing.keys())
-
-
-def _stems(text: str) -> frozenset[str]:
-    words = _WORD.findall(text.casefold())
-    return frozenset(word[:_STEM_CHARACTERS] for word in words if word not in FUNCTION_WORDS)
-
-
-def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A sentence in parts that fit a passage: tables and OCR have "sentences" of any length."""
-    while end - start > MAX_PIECE_CHARACTERS:
-        blank = text.rfind(" ", start + 1, start + MAX_PIECE_CHARACTERS)
-        cut = blank if blank >= 0 else start + MAX_PIECE_CHARACTERS
-        yield start, cut
-        start = cut
-    yield start, end
+def _consulted(found: Retrieved) -> ConsultedPassage:
+    share = round(found.share, 4)
+    return ConsultedPassage(passage=found.passage, start=found.start, end=found.end, score=share)

@@ -1,1 +1,1 @@
-"""Texts in sentences: what agents and detectors share of it."""
+"""Texts in sentences, and the passages for a claim: what agents and detectors share."""

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from .base import Contract, Event, EventId, Probability, is_empty, is_none
 from .document import DocumentRef
+from .evidence import MAX_CONSULTED, ConsultedPassage
 from .extraction import MAX_RIVALS, Extraction, Rival
 
 PASSAGE_JOINT = " … "
@@ -100,7 +101,8 @@ class Alignment(Contract):
     ``aligner`` is the version of the aligner, and with tau part of a verdict's id.
     ``surroundings`` has one entry for each passage (for each span where there are no passages),
     and is None on records written before there were any. ``language`` (ISO 639-1) and
-    ``day_first`` are the document's, None where unknown.
+    ``day_first`` are the document's, None where unknown. ``consulted`` says for what was
+    retrieved of which passage of the context each span is.
     """
 
     score: Probability
@@ -120,6 +122,9 @@ class Alignment(Contract):
     aligner: str | None = Field(default=None, exclude_if=is_none, max_length=40)
     language: str | None = Field(default=None, exclude_if=is_none, pattern=r"^[a-z]{2,3}$")
     day_first: bool | None = Field(default=None, exclude_if=is_none)
+    consulted: tuple[ConsultedPassage, ...] = Field(
+        default=(), max_length=MAX_CONSULTED, exclude_if=is_empty
+    )
 
     @property
     def found(self) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field, model_validator
+from itertools import accumulate, pairwise
+
+from pydantic import Field, NonNegativeInt, model_validator
 
 from .base import Contract, Event, EventId, Json, Text, is_empty, is_none
 from .document import Coordinates, DocumentRef
@@ -11,6 +13,8 @@ from .hypothesis import CLAIM_TYPE
 from .ids import stable_id, text_digest
 
 PASSAGE_SEPARATOR = "\n\n"
+MAX_PASSAGES = 1_000
+"""Of a context; the passages of a longer one are told apart by nobody."""
 
 
 class Part(Contract):
@@ -56,6 +60,14 @@ class Response(Event):
             return self.context
         return PASSAGE_SEPARATOR.join(self.context)
 
+    @property
+    def passage_starts(self) -> tuple[int, ...]:
+        """Where in `text` each passage begins; () where there is one, or too many to name."""
+        if isinstance(self.context, str) or not 1 < len(self.context) <= MAX_PASSAGES:
+            return ()
+        lengths = (len(passage) + len(PASSAGE_SEPARATOR) for passage in self.context[:-1])
+        return tuple(accumulate(lengths, initial=0))
+
     def ref(self, coordinates: Coordinates | None = None) -> DocumentRef:
         """The reference to the retrieved text."""
         text = self.text
@@ -70,7 +82,8 @@ class Response(Event):
 
 class Claim(Event):
     """Topic ``claims``: one sentence of a response. ``start`` and ``end`` are its code points,
-    ``rivals`` the sentences before it that it denies: those behind it may not be written yet."""
+    ``rivals`` the sentences before it that it denies: those behind it may not be written yet.
+    ``passages`` are where the passages of the retrieved text begin, () where it is one."""
 
     id: EventId
     response_id: EventId
@@ -80,6 +93,18 @@ class Claim(Event):
     text: str = Field(min_length=1, repr=False)
     document: DocumentRef
     rivals: tuple[Rival, ...] = Field(default=(), max_length=MAX_RIVALS, exclude_if=is_empty)
+    passages: tuple[NonNegativeInt, ...] = Field(
+        default=(), max_length=MAX_PASSAGES, exclude_if=is_empty
+    )
+
+    @model_validator(mode="after")
+    def _passages_in_order(self) -> Claim:
+        starts = self.passages
+        if starts and (
+            starts[0] or any(b - a < len(PASSAGE_SEPARATOR) for a, b in pairwise(starts))
+        ):
+            raise ValueError("passages begin at 0, one after the other")
+        return self
 
     def extraction(self, context: str) -> Extraction:
         """The claim as an extraction whose quote is the passage that was retrieved for it."""

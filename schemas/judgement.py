@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from pydantic import Field
+
 from .alignment import MAX_ELIDED, AlignedExtraction, Alignment, Scatter
-from .base import Contract, Probability
+from .base import Contract, Probability, is_none
 from .document import DocumentRef
+from .evidence import Evidence
 from .extraction import Extraction
 from .hypothesis import render_value
 from .ids import canonical_json, stable_id
@@ -29,6 +32,7 @@ class Assessment(Contract):
     failure_detail: str | None = None
     findings: tuple[Finding, ...] = ()
     trail: tuple[ScorerTrail, ...] = ()
+    evidence: Evidence | None = Field(default=None, exclude_if=is_none)
 
     def model_post_init(self, _context: object) -> None:
         if (self.score is None) == (self.failure is None):
@@ -182,4 +186,17 @@ def _verdict(
         field=extraction.field,
         conflicts=conflicts,
         attempt=extraction.attempt,
+        evidence=_evidence(alignment, assessment, supports=decision == "accepted"),
     )
+
+
+def _evidence(
+    alignment: Alignment | None, assessment: Assessment | None, *, supports: bool
+) -> Evidence | None:
+    """What the scorer saw, and the passages that were retrieved for it; None where neither."""
+    seen = (assessment.evidence if assessment else None) or Evidence()
+    consulted = alignment.consulted if alignment else ()
+    passages = seen.passages or tuple(
+        [passage.model_copy(update={"supports": supports}) for passage in consulted]
+    )
+    return seen.model_copy(update={"passages": passages}) if seen or passages else None

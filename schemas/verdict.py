@@ -20,6 +20,7 @@ from .base import (
     is_none,
 )
 from .document import DocumentRef
+from .evidence import Evidence
 from .extraction import MAX_ATTEMPTS, ExtractorTrail, Usage
 from .schema_field import SchemaField
 
@@ -131,6 +132,8 @@ class Verdict(Event):
     field: SchemaField | None = Field(default=None, exclude_if=is_none)
     conflicts: tuple[Conflict, ...] = Field(default=(), exclude_if=is_empty)
     """The extractions that contradict this one and would be accepted as well."""
+    evidence: Evidence | None = Field(default=None, exclude_if=is_none)
+    """Of a claim: its words that nothing bears out, triples, and the passages consulted."""
     attempt: int = Field(default=1, ge=1, le=MAX_ATTEMPTS, exclude_if=is_first)
     """The extraction's: 2 where its LLM was asked again."""
 

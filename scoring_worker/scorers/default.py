@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from schemas import Assessment, Finding, ScorerTrail
+from schemas import CLAIM_TYPE, Assessment, Finding, ScorerTrail
+from schemas.evidence import MAX_UNSUPPORTED, Evidence, UnsupportedSpan
 from scoring_worker.calibration import apply
 from scoring_worker.comparison.digest import comparison_digest
 from scoring_worker.encoders.batching import PairFailure
@@ -138,6 +139,7 @@ class DefaultScorer:
             threshold=threshold,
             findings=_findings(opinions),
             trail=(self._trail(score, threshold),),
+            evidence=_evidence(pair, opinions),
         )
 
     def _score(self, opinion: Opinion) -> float:
@@ -200,3 +202,17 @@ def _findings(opinions: Sequence[Opinion]) -> tuple[Finding, ...]:
     ordered = sorted(opinions, key=lambda opinion: not opinion.different)
     found = dict.fromkeys(finding for opinion in ordered for finding in opinion.findings)
     return tuple(found)[:MAX_FINDINGS]
+
+
+def _evidence(pair: Pair, opinions: Sequence[Opinion]) -> Evidence | None:
+    """The words of a claim that the reader found no support for; of values there is none."""
+    if pair.entity_type != CLAIM_TYPE or not isinstance(pair.value, str):
+        return None
+    shift = len(pair.hypothesis) - len(pair.value)
+    spans = [
+        UnsupportedSpan(start=max(0, place.start - shift), end=place.end - shift)
+        for opinion in opinions
+        for place in opinion.unfounded
+        if place.end > shift
+    ]
+    return Evidence(unsupported=tuple(spans[:MAX_UNSUPPORTED])) if spans else None

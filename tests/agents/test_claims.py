@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.claims import (
-    MAX_PASSAGE_CHARACTERS,
-    MAX_SENTENCES,
     PassageIndex,
     ground_claim,
+    ground_claims,
     retrieve_passages,
     split_claims,
 )
+from passages.retrieval import MAX_PASSAGE_CHARACTERS, MAX_SENTENCES
 from schemas import AlignedExtraction, Claim, Response, Verdict
 
 PASSAGES = [
@@ -146,3 +146,15 @@ def test_a_claim_that_nothing_speaks_of_is_quarantined_at_once():
 
 def test_an_empty_text_bears_out_nothing():
     assert isinstance(ground_claim(_claim("The rent."), PassageIndex("")), Verdict)
+
+
+def test_a_claim_on_several_passages_says_of_which_each_span_is():
+    response = _response("Heating was not included. The lease began on 1 May 2019.")
+    for claim, wanted in zip(split_claims(response, response.ref()), (1, 0), strict=True):
+        [found] = ground_claims([claim], response.text)
+        assert isinstance(found, AlignedExtraction)
+        consulted, spans = found.alignment.consulted, found.alignment.spans
+        for passage, span in zip(consulted, spans, strict=True):
+            assert PASSAGES[passage.passage][passage.start : passage.end] == span.text
+            assert response.text[span.start : span.end] == span.text
+        assert wanted in {passage.passage for passage in consulted}

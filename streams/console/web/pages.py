@@ -13,6 +13,7 @@ from streams.console.index.queue import CaseFilter
 from streams.console.index.store import Case
 
 from .correction import Input, ValueForm, form_for
+from .evidence import EvidenceShown, evidence_shown
 from .marking import (
     AROUND_CHARACTERS,
     MAX_AROUND_CHARACTERS,
@@ -75,6 +76,7 @@ class CasePage:
     trail: tuple[tuple[str, str], ...]
     opinions: tuple[Review, ...]
     rivals: tuple[RivalCase, ...]
+    evidence: EvidenceShown | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,7 @@ def case_page(
         trail=_trail(verdict),
         opinions=() if blind else tuple(opinions(case.reviews).values()),
         rivals=tuple(_rival(rival, blind) for rival in rivals),
+        evidence=evidence_shown(verdict),
     )
 
 

@@ -84,6 +84,10 @@ def test_words_of_a_claim_that_are_not_borne_out_are_named() -> None:
     claim = "The rent is due on Friday"
     (stopped,) = scorer().assess([pair("The rent is due on Monday", CLAIM_TYPE, claim)])
     assert [found.code for found in stopped.findings if found.code == "words_unfounded"]
+    assert stopped.evidence
+    spans = [claim[span.start : span.end] for span in stopped.evidence.unsupported]
+    assert spans
+    assert all(word.strip() in claim for word in spans)
 
 
 def test_a_failed_reading_is_a_failure_and_touches_no_neighbour() -> None:

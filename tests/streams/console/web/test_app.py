@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 
 from agents.document_store import DocumentMismatch, DocumentMissing
 from schemas import DocumentRef, Reason, Verdict
+from schemas.evidence import ConsultedPassage, Evidence, JudgedTriple, UnsupportedSpan
 from schemas.reviews_that_count import case_id
 from schemas.wording import REASONS
 from streams.console.desk import ReviewDesk
@@ -284,6 +285,28 @@ def test_a_case_shows_claim_quote_passage_scores_and_reason(console: Console) ->
     assert "0.400, below 0.500" in page
     assert "unsupported" in page
     assert "prompt-of-" in page
+
+
+def test_a_claim_shows_what_is_not_borne_out_and_the_passages_consulted(console: Console) -> None:
+    evidence = Evidence(
+        unsupported=(UnsupportedSpan(start=0, end=3),),
+        triples=(
+            JudgedTriple(
+                subject="Ann <b>", relation="met", object="Roe", status="missing_entity",
+                missing=("Roe",),
+            ),
+        ),
+        passages=(ConsultedPassage(passage=1, start=4, end=9, score=0.5),),
+    )  # fmt: skip
+    case = verdict(1, value="Ann Lee left").model_copy(update={"evidence": evidence})
+    console.add(case)
+    console.login()
+    page = console.page()
+    assert "not borne out: <mark" in page
+    assert "Ann</mark>" in page
+    assert "Ann &lt;b&gt; — met — Roe" in page
+    assert "stands nowhere in the context: Roe" in page
+    assert "passage 2, characters 4–9, 0.50" in page
 
 
 def test_a_decision_is_saved_and_the_next_page_says_so(console: Console) -> None:

@@ -1,0 +1,54 @@
+"""What a reviewer sees of a claim's evidence: unsupported words, triples, passages consulted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from schemas import Verdict
+from schemas.evidence import ConsultedPassage, JudgedTriple, TripleStatus
+
+from .marking import cut
+
+MAX_SHOWN = 20
+
+STATUSES: dict[TripleStatus, str] = {
+    "supported": "supported",
+    "missing_entity": "stands nowhere in the context",
+    "unsupported": "no such relation in the context",
+    "undetermined": "could not be compared",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceShown:
+    """Lines for the page, at most `MAX_SHOWN` of each kind."""
+
+    unsupported: tuple[str, ...]
+    triples: tuple[tuple[str, str], ...]
+    passages: tuple[str, ...]
+
+
+def evidence_shown(verdict: Verdict) -> EvidenceShown | None:
+    """The evidence of ``verdict`` in words; None where there is none, as on older verdicts."""
+    evidence, text = verdict.evidence, verdict.value
+    if not evidence:
+        return None
+    words = [text[s.start : s.end] for s in evidence.unsupported if isinstance(text, str)]
+    return EvidenceShown(
+        unsupported=tuple([cut(word, 120) for word in words if word.strip()][:MAX_SHOWN]),
+        triples=tuple([_triple(triple) for triple in evidence.triples[:MAX_SHOWN]]),
+        passages=tuple([_passage(passage) for passage in evidence.passages[:MAX_SHOWN]]),
+    )
+
+
+def _triple(triple: JudgedTriple) -> tuple[str, str]:
+    """The edge, and what became of it."""
+    edge = " — ".join((triple.subject, triple.relation, triple.object))
+    missing = f": {', '.join(triple.missing)}" if triple.missing else ""
+    return cut(edge, 300), f"{STATUSES[triple.status]}{missing}"
+
+
+def _passage(passage: ConsultedPassage) -> str:
+    score = "" if passage.score is None else f", {passage.score:.2f}"
+    rests = " · the verdict rests on it" if passage.supports else ""
+    return f"passage {passage.passage + 1}, characters {passage.start}–{passage.end}{score}{rests}"
