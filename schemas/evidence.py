@@ -9,11 +9,12 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from .base import Contract, Probability, Text, is_none
+from .base import Contract, Probability, Text, is_empty, is_none
 
 MAX_UNSUPPORTED = 200
 MAX_TRIPLES = 400
 MAX_CONSULTED = 64
+MAX_MEASURES = 16
 MAX_TRIPLE_CHARACTERS = 300
 
 TripleStatus = Literal[
@@ -73,11 +74,15 @@ class JudgedTriple(Contract):
 
 
 class Evidence(Contract):
-    """What a detector saw. Empty where it saw nothing worth naming."""
+    """What a detector saw. Empty where it saw nothing worth naming. ``measures`` are what its score
+    is made of, by the names of its paper."""
 
     unsupported: tuple[UnsupportedSpan, ...] = Field(default=(), max_length=MAX_UNSUPPORTED)
     triples: tuple[JudgedTriple, ...] = Field(default=(), max_length=MAX_TRIPLES)
     passages: tuple[ConsultedPassage, ...] = Field(default=(), max_length=MAX_CONSULTED)
+    measures: dict[Text, Probability] = Field(
+        default_factory=dict, max_length=MAX_MEASURES, exclude_if=is_empty
+    )
 
     def __bool__(self) -> bool:
-        return bool(self.unsupported or self.triples or self.passages)
+        return bool(self.unsupported or self.triples or self.passages or self.measures)

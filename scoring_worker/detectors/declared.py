@@ -6,6 +6,7 @@ from typing import Final
 
 from .compared import COMPARED
 from .contract import Declaration, Detector, DetectorSettings
+from .hallugraph.declared import HALLUGRAPH
 
 
 def _load_default(settings: DetectorSettings) -> Detector:
@@ -27,5 +28,5 @@ _SCORED: Final = (
     ),
 )
 
-BUILT_IN: Final[tuple[Declaration, ...]] = (*_SCORED, *COMPARED)
+BUILT_IN: Final[tuple[Declaration, ...]] = (*_SCORED, *HALLUGRAPH, *COMPARED)
 """Every family adds its own tuple."""

@@ -1,0 +1,136 @@
+"""The detector: graphs, their comparison, and what a person is shown of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from schemas.evidence import (
+    MAX_TRIPLE_CHARACTERS,
+    MAX_TRIPLES,
+    MAX_UNSUPPORTED,
+    ConsultedPassage,
+    Evidence,
+    JudgedTriple,
+    Stretch,
+    TripleStatus,
+    UnsupportedSpan,
+)
+from scoring_worker.comparison.contract import Place
+from scoring_worker.detectors.contract import (
+    Answer,
+    ClaimGrounding,
+    Detector,
+    DetectorSettings,
+    Grounding,
+)
+from scoring_worker.detectors.granularity import claims
+
+from .fidelity import Fidelity, FoundEdge, compare
+from .graph import QUERY, GraphExtractor, Graphs, NoGraph
+from .local import LocalExtractor
+
+NO_ENTITIES = "no_entities"
+"""The failure of an answer, or a claim, that speaks of nothing that could be looked for."""
+REVISION = "1"
+
+
+class HalluGraph:
+    """Judges answers by EG and RP. A claim is judged by the entities and edges within it."""
+
+    def __init__(self, name: str, extractor: GraphExtractor) -> None:
+        self.name = name
+        self.revision = f"{name}-{REVISION}-{extractor.revision}"
+        self._extractor = extractor
+
+    def ground(self, answers: Sequence[Answer]) -> list[Grounding]:
+        """One grounding per answer, in order; without entities it is undetermined."""
+        graphs = self._extractor.graphs(answers)
+        return [_grounding(*each) for each in zip(answers, graphs, strict=True)]
+
+    def close(self) -> None:
+        """Close the extractor."""
+        self._extractor.close()
+
+
+def evidence_of(fidelity: Fidelity) -> Evidence:
+    """Every missing entity and every unsupported edge, first; then what is supported. Bounded."""
+    missing = [f.entity for f in fidelity.mentions if f.match is None]
+    spans = [UnsupportedSpan(start=e.place.start, end=e.place.end) for e in missing if e.place]
+    edges = [_triple(found) for found in fidelity.edges]
+    triples = [*_alone(fidelity), *edges]
+    triples.sort(key=lambda triple: triple.status == "supported")
+    measures = {"EG": fidelity.entity_grounding, "RP": fidelity.relation_preservation}
+    return Evidence(
+        unsupported=tuple(spans[:MAX_UNSUPPORTED]),
+        triples=tuple(triples[:MAX_TRIPLES]),
+        measures={name: share for name, share in measures.items() if share is not None},
+    )
+
+
+def load_local(settings: DetectorSettings) -> Detector:
+    """HalluGraph over `LocalExtractor`; it has use for no setting."""
+    del settings
+    return HalluGraph("hallugraph", LocalExtractor())
+
+
+def _grounding(answer: Answer, graphs: Graphs | NoGraph) -> Grounding:
+    if isinstance(graphs, NoGraph):
+        return Grounding.undetermined(str(graphs))
+    fidelity = compare(graphs)
+    judged = tuple([_claim(fidelity, *place) for place in claims(answer.response)])
+    if fidelity.score is None:
+        return Grounding.undetermined(NO_ENTITIES, judged)
+    return Grounding(score=fidelity.score, claims=judged, evidence=evidence_of(fidelity))
+
+
+def _claim(fidelity: Fidelity, start: int, end: int) -> ClaimGrounding:
+    part = fidelity.within(start, end)
+    passages = [place for found in part.edges if (place := _rests_on(found))]
+    failure = NO_ENTITIES if part.score is None else None
+    return ClaimGrounding(start, end, part.score, failure, tuple(dict.fromkeys(passages)))
+
+
+def _alone(fidelity: Fidelity) -> Iterator[JudgedTriple]:
+    """The missing entities that no edge names."""
+    named = {end.node for found in fidelity.edges for end in found.missing}
+    for found in fidelity.entities:
+        if found.match is None and found.entity.node not in named:
+            text = _short(found.entity.text)
+            yield JudgedTriple(
+                subject=text,
+                relation="",
+                object="",
+                status="missing_entity",
+                missing=(text,),
+                place=_stretch(found.entity.place),
+            )
+
+
+def _triple(found: FoundEdge) -> JudgedTriple:
+    status: TripleStatus = "supported" if found.aligned else "unsupported"
+    return JudgedTriple(
+        subject=_short(found.edge.subject.text),
+        relation=_short(found.edge.relation),
+        object=_short(found.edge.object.text),
+        status="missing_entity" if found.missing else status,
+        missing=tuple([_short(entity.text) for entity in found.missing]),
+        place=_stretch(found.edge.place),
+        rests_on=_rests_on(found),
+    )
+
+
+def _rests_on(found: FoundEdge) -> ConsultedPassage | None:
+    """Where the passages say it; None where they do not, or where the query does."""
+    other = found.aligned
+    if other is None or other.place is None or other.passage == QUERY:
+        return None
+    place = other.place
+    return ConsultedPassage(passage=other.passage, start=place.start, end=place.end, supports=True)
+
+
+def _stretch(place: Place | None) -> Stretch | None:
+    return Stretch(start=place.start, end=place.end) if place else None
+
+
+def _short(text: str) -> str:
+    return text[:MAX_TRIPLE_CHARACTERS]

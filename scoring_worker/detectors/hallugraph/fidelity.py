@@ -1,0 +1,99 @@
+"""EG and RP: how much of an answer's graph stands in the graphs of context and query.
+
+Both are of the paper's section 3. A set that is empty has no share: EG of an answer without
+entities, and RP of one without edges, are unknown, and never 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scoring_worker.comparison.contract import Place
+
+from .graph import Edge, Entity, Graphs
+from .matching import Matcher
+
+ENTITY_WEIGHT = 0.5
+"""Of EG in `Fidelity.score`; the paper names both measures and no way to join them."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEntity:
+    """A mention of the answer, and the node that it matches; None where it stands nowhere."""
+
+    entity: Entity
+    match: Entity | None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEdge:
+    """An edge of the answer with the one that it aligns with, and its ends that stand nowhere."""
+
+    edge: Edge
+    aligned: Edge | None
+    missing: tuple[Entity, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fidelity:
+    """Every mention and every edge of an answer, judged."""
+
+    mentions: tuple[FoundEntity, ...]
+    edges: tuple[FoundEdge, ...]
+
+    @property
+    def entities(self) -> tuple[FoundEntity, ...]:
+        """Each entity once, where it is mentioned first."""
+        first: dict[Entity, FoundEntity] = {}
+        for found in self.mentions:
+            first.setdefault(found.entity.node, found)
+        return tuple(first.values())
+
+    @property
+    def entity_grounding(self) -> float | None:
+        """EG in [0, 1]: the share of entities that match one of context or query."""
+        return _share([found.match is not None for found in self.entities])
+
+    @property
+    def relation_preservation(self) -> float | None:
+        """RP in [0, 1]: the share of edges with an aligned edge."""
+        return _share([found.aligned is not None for found in self.edges])
+
+    @property
+    def score(self) -> float | None:
+        """The mean of EG and RP; EG where nothing is said to hold between the entities."""
+        grounding, preservation = self.entity_grounding, self.relation_preservation
+        if grounding is None or preservation is None:
+            return grounding
+        return ENTITY_WEIGHT * grounding + (1 - ENTITY_WEIGHT) * preservation
+
+    def within(self, start: int, end: int) -> Fidelity:
+        """Of a part of the answer: what stands in ``response[start:end]``."""
+        return Fidelity(
+            tuple([f for f in self.mentions if _stands_in(f.entity.place, start, end)]),
+            tuple([f for f in self.edges if _stands_in(f.edge.place, start, end)]),
+        )
+
+
+def compare(graphs: Graphs) -> Fidelity:
+    """Judge the answer's graph by the others."""
+    matcher = Matcher(graphs.reference)
+    mentions = []
+    for entity in graphs.answer.mentions:
+        matches = matcher.matches(entity)
+        mentions.append(FoundEntity(entity, matches[0] if matches else None))
+    return Fidelity(tuple(mentions), tuple([_found(edge, matcher) for edge in graphs.answer.edges]))
+
+
+def _found(edge: Edge, matcher: Matcher) -> FoundEdge:
+    missing = tuple([end for end in (edge.subject, edge.object) if not matcher.matches(end)])
+    return FoundEdge(edge, None if missing else matcher.aligned(edge), missing)
+
+
+def _stands_in(place: Place | None, start: int, end: int) -> bool:
+    return place is not None and start <= place.start and place.end <= end
+
+
+def _share(held: Sequence[bool]) -> float | None:
+    return sum(held) / len(held) if held else None

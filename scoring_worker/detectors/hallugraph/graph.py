@@ -1,0 +1,75 @@
+"""A text as a graph: what it speaks of, and what it says holds between two of these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol
+
+from scoring_worker.comparison.contract import Place
+from scoring_worker.detectors.contract import Answer
+
+EntityKind = Literal["name", "figure", "date", "identifier", "term"]
+
+QUERY: Final = -1
+"""The passage number of what stands in the query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A node: a name, a figure (with its unit or currency), a date, an identifier, or a word for a
+    thing. ``place`` is where it stands first, None where an LLM wrote it in other words."""
+
+    text: str
+    kind: EntityKind
+    place: Place | None = None
+
+    @property
+    def node(self) -> Entity:
+        """The entity without its place: one node, wherever and however often it stands."""
+        return Entity(self.text.casefold() if self.kind == "term" else self.text, self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """``subject`` and ``object`` as the text has them in this order, and the words of the relation,
+    empty where they stand side by side. ``said`` is all of the text that the edge was read from,
+    ``passage`` the number of the passage (`QUERY`: the query)."""
+
+    subject: Entity
+    relation: str
+    object: Entity
+    said: str = ""
+    place: Place | None = None
+    passage: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """``mentions`` are all the places of all entities, in the order of the text."""
+
+    mentions: tuple[Entity, ...] = ()
+    edges: tuple[Edge, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Graphs:
+    """G_a, and G_c with G_q as one graph of what may bear it out."""
+
+    answer: Graph
+    reference: Graph
+
+
+class NoGraph(Exception):
+    """A text could not be turned into a graph; the message is a word for people."""
+
+
+class GraphExtractor(Protocol):
+    """Texts to graphs. ``revision`` changes with anything that can change a graph."""
+
+    @property
+    def revision(self) -> str: ...
+
+    def graphs(self, answers: Sequence[Answer]) -> list[Graphs | NoGraph]: ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,176 @@
+"""match(v, w) and align(e, e'): is it the same entity, and does the other edge say the same?
+
+Figures, dates and identifiers agree exactly, by the comparators' readers. Names are compared in
+both directions: a part of a name stands for the whole, and an acronym for its words, unless the
+passages have another name that shares a word with it ("John Smith" where they have "Smith" and
+"Jane Smith"). A term is found in one that has all of its words.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from passages.function_words import FUNCTION_WORDS
+from scoring_worker.comparison.contract import Passage
+from scoring_worker.comparison.dates import compare_date, dates_in
+from scoring_worker.comparison.denials.places import scoped
+from scoring_worker.comparison.figure_agreement import agreement
+from scoring_worker.comparison.figures import Figure
+from scoring_worker.comparison.identifier_rows import key_of
+from scoring_worker.comparison.names import compare_names
+from scoring_worker.comparison.numbers import figures_in
+from scoring_worker.comparison.segmentation import words_of
+
+from .graph import Edge, Entity, Graph
+from .mentions import stem
+
+_SAME = 2
+_MOST_CANDIDATES = 64
+"""Names of the passages that share a word with one of the answer's; more would be one word."""
+_MOST_FIGURES = 2_000
+_MOST_EDGES = 2_000
+"""Of one entity that are looked at."""
+_LONGEST_ACRONYM = 8
+_AGENTS = frozenset({"by", "von", "durch", "par", "por", "pelo", "pela", "da", "dal", "door"})
+"""Beside one of two relations, and not the other, it may turn who did it and to whom."""
+
+
+class Matcher:
+    """Entities and edges of one reference graph, found by their words."""
+
+    def __init__(self, reference: Graph) -> None:
+        self._by_word: defaultdict[str, list[Entity]] = defaultdict(list)
+        for entity in dict.fromkeys(mention.node for mention in reference.mentions):
+            for key in _keys(entity):
+                self._by_word[key].append(entity)
+        self._edges: defaultdict[Entity, list[Edge]] = defaultdict(list)
+        for edge in reference.edges:
+            self._edges[edge.subject.node].append(edge)
+            self._edges[edge.object.node].append(edge)
+        self._matches: dict[Entity, tuple[Entity, ...]] = {}
+
+    def matches(self, entity: Entity) -> tuple[Entity, ...]:
+        """The entities of the reference that ``entity`` is; empty where it stands in none."""
+        node = entity.node
+        if node not in self._matches:
+            near = dict.fromkeys(n for key in _keys(node) for n in self._by_word[key])
+            most = _MOST_FIGURES if node.kind in {"figure", "date"} else _MOST_CANDIDATES
+            ordered = [*([node] if node in near else ()), *(n for n in near if n != node)]
+            self._matches[node] = _matching(node, ordered[:most])
+        return self._matches[node]
+
+    def aligned(self, edge: Edge) -> Edge | None:
+        """An edge of the reference that says what ``edge`` says; None where there is none."""
+        subjects, objects = self.matches(edge.subject), self.matches(edge.object)
+        for subject in subjects:
+            for other in self._edges[subject][:_MOST_EDGES]:
+                ends = other.subject.node, other.object.node
+                along = ends[0] in subjects and ends[1] in objects
+                against = ends[1] in subjects and ends[0] in objects
+                if (along or against) and _same_relation(edge, other, turned=not along):
+                    return other
+        return None
+
+
+def _keys(entity: Entity) -> Iterator[str]:
+    """By what an entity may be found: equal ones share at least one."""
+    if entity.kind in {"figure", "date"}:
+        yield "figures and dates"
+        return
+    if entity.kind == "identifier":
+        yield f"identifier {key_of(entity.text)}"
+        return
+    words = [word.keys.plain for word in words_of(entity.text)]
+    for word in words:
+        yield stem(word)
+    if len(words) > 1:
+        initials = "".join(w[0] for w in words if w not in FUNCTION_WORDS)
+        yield f"initials {initials[:_LONGEST_ACRONYM]}"
+    elif words and len(words[0]) <= _LONGEST_ACRONYM and entity.text.isupper():
+        yield f"initials {words[0]}"
+    joined = "".join(words)
+    if len(words) > 1 and len(joined) <= _LONGEST_ACRONYM and entity.text.isupper():
+        yield f"initials {joined}"  # U.S.
+
+
+def _matching(entity: Entity, near: Sequence[Entity]) -> tuple[Entity, ...]:
+    if entity.kind == "figure":
+        return tuple([other for other in near if _same_figure(entity.text, other)])
+    if entity.kind == "date":
+        return tuple([other for other in near if _same_date(entity.text, other)])
+    if entity.kind == "identifier":
+        return tuple(near)
+    if entity.kind == "term":
+        return tuple([other for other in near if _stems(entity.text) <= _stems(other.text)])
+    return _same_names(entity, near)
+
+
+def _same_names(entity: Entity, near: Sequence[Entity]) -> tuple[Entity, ...]:
+    forward: list[Entity] = []
+    backward: list[Entity] = []
+    others = False
+    for other in near:
+        if other.kind not in {"name", "term"}:
+            continue
+        if _holds(entity.text, other.text):
+            forward.append(other)
+        elif _holds(other.text, entity.text):
+            backward.append(other)
+        elif other.kind == "name":
+            others = True
+    # A part of the name alone shows nothing where somebody else has the other part.
+    return tuple(forward or ([] if others else backward))
+
+
+@lru_cache(maxsize=8_192)
+def _holds(value: str, quote: str) -> bool:
+    return compare_names(value, Passage(quote)).answer == "same"
+
+
+def _same_figure(text: str, other: Entity) -> bool:
+    mine, theirs = _figure(text), _figure(other.text)
+    if mine is None or theirs is None:
+        return False
+    if other.kind == "date":
+        return other.text.strip() == text.strip()  # a year
+    return agreement(mine, theirs, None).level == _SAME
+
+
+@lru_cache(maxsize=4_096)
+def _figure(text: str) -> Figure | None:
+    return next((figure for figure in figures_in(text) if figure.stands), None)
+
+
+def _same_date(text: str, other: Entity) -> bool:
+    if other.kind == "figure":
+        return other.text.strip() == text.strip()
+    dates = dates_in(text)
+    return bool(dates) and compare_date(dates[0], Passage(other.text)).answer == "same"
+
+
+def _same_relation(edge: Edge, other: Edge, *, turned: bool) -> bool:
+    """Whether the words between say the same, as far as words show it: one of those that say
+    anything is shared, and both deny or neither does."""
+    mine, theirs = _words(edge.relation), _words(other.relation)
+    said, quoted = _stems(edge.relation), _stems(other.relation)
+    if turned and said and bool(mine & _AGENTS) == bool(theirs & _AGENTS):
+        return False
+    if said and not said & quoted:
+        return False
+    return _denied(edge.said) == _denied(other.said)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.keys.plain for word in words_of(text))
+
+
+@lru_cache(maxsize=8_192)
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in _words(text) if word not in FUNCTION_WORDS)
+
+
+@lru_cache(maxsize=8_192)
+def _denied(text: str) -> bool:
+    return any(scope.sense == "denied" for scope in scoped(Passage(text))[1])

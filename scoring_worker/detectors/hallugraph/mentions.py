@@ -1,0 +1,186 @@
+"""What a text speaks of, found without a model: by the comparators' own readers and by capitals.
+
+Addresses, dates and figures are what the comparators read as such. A name is a run of words in
+capitals. Where a sentence begins, one capital shows nothing, unless the same word has one elsewhere
+in the texts at hand. A term is a run of words of which each stands right behind an article or a
+possessive somewhere in these texts: the nearest thing to a noun that needs no model of a language.
+Languages that write neither capitals nor articles have names and terms that this does not find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from passages.function_words import FUNCTION_WORDS
+from passages.sentences import sentences
+from scoring_worker.comparison.addresses import addresses
+from scoring_worker.comparison.contract import Place
+from scoring_worker.comparison.dates import dates_in
+from scoring_worker.comparison.name_parts import PARTICLES
+from scoring_worker.comparison.numbers import figures_in
+from scoring_worker.comparison.segmentation import Word, words_of
+
+from .graph import Entity, EntityKind
+
+MAX_WORDS_OF_NAME = 8
+MAX_WORDS_OF_TERM = 4
+STEM_CHARACTERS = 6
+_FEWEST_LETTERS = 3
+_WORDS_BEFORE_NOUNS = """
+a an the this that these those my your his her its our their each every some any no
+der die das den dem des ein eine einen einem einer eines kein keine mein sein ihr dieser diese
+le la les l un une des du au aux ce cet cette ces son sa ses leur leurs mon ma mes
+el los las lo una unos unas del al su sus este esta estos estas
+il i gli uno dello della dei delle nel nella o os as um uma do da dos das no na ao
+het een de en ett
+"""
+_ARTICLES = frozenset(_WORDS_BEFORE_NOUNS.split())
+_JOINING = frozenset({"of", "de", "di", "del", "la", "le", "von", "van", "der", "du", "da", "dos"})
+_NAME_GAPS = frozenset({" ", "-", ". ", ".", "'", "’", " & ", "&", "\u00a0", "–"})
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An entity where it stands in ``text[start:end]`` of its sentence's text."""
+
+    entity: Entity
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What the texts at hand show of words: ``named`` have a capital inside a sentence, ``nouns``
+    (stems) stand behind an article."""
+
+    named: frozenset[str]
+    nouns: frozenset[str]
+
+
+def stem(word: str) -> str:
+    """Words are compared by their first letters: "dismissed" and "dismissal" are one."""
+    return word[:STEM_CHARACTERS]
+
+
+def vocabulary(texts: Iterable[str]) -> Vocabulary:
+    """Read off ``texts``, which are judged together."""
+    named: set[str] = set()
+    nouns: set[str] = set()
+    for text in texts:
+        for start, end in sentences(text):
+            sentence = text[start:end]
+            words = words_of(sentence)
+            for before, word in pairwise(words):
+                plain = word.keys.plain
+                if sentence[word.start].isupper() and plain not in FUNCTION_WORDS:
+                    named.add(plain)
+                if before.keys.plain in _ARTICLES and _is_content(word):
+                    nouns.add(stem(plain))
+    return Vocabulary(frozenset(named), frozenset(nouns))
+
+
+def mentions(
+    sentence: str, known: Vocabulary, language: str | None = None, *, terms: bool = True
+) -> list[Mention]:
+    """The entities of one sentence in their order; none overlaps another."""
+    taken = bytearray(len(sentence))
+    found: list[Mention] = []
+
+    def take(start: int, end: int, kind: EntityKind) -> None:
+        if start < end and taken.find(1, start, end) < 0:
+            taken[start:end] = b"\1" * (end - start)
+            entity = Entity(sentence[start:end], kind, Place(start, end))
+            found.append(Mention(entity, start, end))
+
+    for address in addresses(sentence):
+        take(address.place.start, address.place.end, "identifier")
+    for date in dates_in(sentence, language):
+        if date.certainty == "stated":
+            take(date.start, date.end, "date")
+    for figure in figures_in(sentence, language):
+        if figure.stands and any(map(str.isdecimal, figure.digits)):
+            take(figure.place.start, figure.place.end, "figure")
+    words = words_of(sentence)
+    free = [taken.find(1, word.start, word.end) < 0 for word in words]
+    for first, last in _names(sentence, words, free, known):
+        take(words[first].start, words[last].end, "name")
+    if terms:
+        free = [taken.find(1, word.start, word.end) < 0 for word in words]
+        for first, last in _terms(sentence, words, free, known):
+            take(words[first].start, words[last].end, "term")
+    return sorted(found, key=lambda mention: mention.start)
+
+
+def _names(
+    sentence: str, words: Sequence[Word], free: Sequence[bool], known: Vocabulary
+) -> Iterator[tuple[int, int]]:
+    at = 0
+    while at < len(words):
+        if not (free[at] and _may_be_named(sentence, words[at])):
+            at += 1
+            continue
+        last = at
+        for following in range(at + 1, min(len(words), at + MAX_WORDS_OF_NAME)):
+            if not free[following] or not _joined(sentence, words, following):
+                break
+            if _may_be_named(sentence, words[following]):
+                last = following
+            elif words[following].keys.plain not in _JOINING | PARTICLES:
+                break
+        if last > at or _names_alone(sentence, words, at, known):
+            yield at, last
+        at = last + 1
+
+
+def _may_be_named(sentence: str, word: Word) -> bool:
+    return sentence[word.start].isupper() and word.keys.plain not in FUNCTION_WORDS | _ARTICLES
+
+
+def _names_alone(sentence: str, words: Sequence[Word], at: int, known: Vocabulary) -> bool:
+    """Whether one word in capitals is a name: not merely the first of its sentence."""
+    written = sentence[words[at].start : words[at].end]
+    if len(written) == 1:
+        return False
+    if at and not _opens(sentence, words[at].start):
+        return True
+    return written[1:] != written[1:].lower() or words[at].keys.plain in known.named
+
+
+def _opens(sentence: str, start: int) -> bool:
+    """Whether a sentence or a quotation may begin at ``start``."""
+    return sentence[:start].rstrip(" \t\n*_#").endswith((":", '"', "“", "«", "„", "•", "(", "-"))
+
+
+def _joined(sentence: str, words: Sequence[Word], following: int) -> bool:
+    return sentence[words[following - 1].end : words[following].start] in _NAME_GAPS
+
+
+def _terms(
+    sentence: str, words: Sequence[Word], free: Sequence[bool], known: Vocabulary
+) -> Iterator[tuple[int, int]]:
+    fits = [
+        free[at] and _is_content(word) and stem(word.keys.plain) in known.nouns
+        for at, word in enumerate(words)
+    ]
+    at = 0
+    while at < len(words):
+        if not fits[at]:
+            at += 1
+            continue
+        last = at
+        while (
+            last + 1 < len(words)
+            and last + 1 - at < MAX_WORDS_OF_TERM
+            and fits[last + 1]
+            and sentence[words[last].end : words[last + 1].start] in {" ", "-"}
+        ):
+            last += 1
+        yield at, last
+        at = last + 1
+
+
+def _is_content(word: Word) -> bool:
+    plain = word.keys.plain
+    return len(plain) >= _FEWEST_LETTERS and plain.isalpha() and plain not in FUNCTION_WORDS
