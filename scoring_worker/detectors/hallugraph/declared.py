@@ -15,6 +15,12 @@ def _load_local(settings: DetectorSettings) -> Detector:
     return load_local(settings)
 
 
+def _load_llm(settings: DetectorSettings) -> Detector:
+    from .by_llm import load_llm
+
+    return load_llm(settings)
+
+
 HALLUGRAPH: Final = (
     Declaration(
         name="hallugraph",
@@ -25,5 +31,15 @@ HALLUGRAPH: Final = (
         cost="nothing",
         latency="about 60 ms an answer on a CPU core",
         load=_load_local,
+    ),
+    Declaration(
+        name="hallugraph_llm",
+        summary="The same, with graphs by an LLM",
+        paper="HalluGraph, sections 2 and 3",
+        needs=frozenset({"llm"}),
+        judges=frozenset({"claim", "response"}),
+        cost="1 call for the answer, 1 for the query, 1 for each 3,000 characters of context",
+        latency="seconds",
+        load=_load_llm,
     ),
 )

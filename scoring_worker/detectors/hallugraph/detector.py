@@ -45,7 +45,7 @@ class HalluGraph:
     def ground(self, answers: Sequence[Answer]) -> list[Grounding]:
         """One grounding per answer, in order; without entities it is undetermined."""
         graphs = self._extractor.graphs(answers)
-        return [_grounding(*each) for each in zip(answers, graphs, strict=True)]
+        return [grounding_of(*each) for each in zip(answers, graphs, strict=True)]
 
     def close(self) -> None:
         """Close the extractor."""
@@ -73,7 +73,8 @@ def load_local(settings: DetectorSettings) -> Detector:
     return HalluGraph("hallugraph", LocalExtractor())
 
 
-def _grounding(answer: Answer, graphs: Graphs | NoGraph) -> Grounding:
+def grounding_of(answer: Answer, graphs: Graphs | NoGraph) -> Grounding:
+    """What the graphs show of ``answer``; undetermined where it speaks of nothing."""
     if isinstance(graphs, NoGraph):
         return Grounding.undetermined(str(graphs))
     fidelity = compare(graphs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.evidence import MAX_TRIPLES
@@ -190,6 +190,7 @@ def test_the_evidence_is_bounded_and_keeps_what_is_wrong():
     assert grounding.evidence.triples[0].status == "missing_entity"
 
 
+@settings(deadline=None)  # the first text loads lexicons
 @given(context=words, response=words, query=words)
 def test_any_answer_has_measures_in_bounds_and_places_that_are_exact(context, response, query):
     grounding = judged(response, query, (context,))
@@ -202,6 +203,7 @@ def test_any_answer_has_measures_in_bounds_and_places_that_are_exact(context, re
         assert part.endswith(triple.object)
 
 
+@settings(deadline=None)
 @given(words)
 def test_an_answer_is_grounded_in_itself(text):
     grounding = judged(text, context=(text,))
