@@ -220,11 +220,10 @@ def _manifest(
         others = [one for name, own in opinions.items() if name not in names for one in own]
         without = fit_stack(others)
         scores |= {name: labelled[name].scores(without) for name in names}
-    of_people = {name: own for name, own in labelled.items() if name in PERMISSIVE}
-    threshold = best_threshold(of_people, scores)
+    threshold = best_threshold(labelled, scores)
     found = figures(labelled, scores, threshold)
-    people = {name: row for name, row in found.items() if name in of_people}
-    made = {name: row for name, row in found.items() if name not in of_people}
+    people = {name: row for name, row in found.items() if name in PERMISSIVE}
+    made = {name: row for name, row in found.items() if name not in PERMISSIVE}
     metrics: dict[str, JsonValue] = {
         "means of sources left out": dict(mean_figures(people)),
         "sources left out": dict(people),
