@@ -21,6 +21,7 @@ from . import (
     demo,
     doctor,
     evaluate,
+    groundedness,
     labels,
     promote,
     recorded_llm,
@@ -50,7 +51,12 @@ for command in (
     *(doctor.doctor, recorded_llm.recorded_llm),
 ):
     app.command()(command)
-for group in (labels.labels_app, audit.audit_app, scorers.scorers_app):
+for group in (
+    groundedness.groundedness_app,
+    labels.labels_app,
+    audit.audit_app,
+    scorers.scorers_app,
+):
     app.add_typer(group)
 
 

@@ -1,0 +1,88 @@
+"""The benchmark as tables and as the plot of F1 against latency (the paper's Figure 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.table import Table
+
+from scoring_worker.evaluation.tables import number, terminal_table, with_interval
+
+from .benchmark import GroundednessReport
+from .figures import GroundednessFigures
+
+COLUMNS = ("method", "P", "R", "F1", "accuracy", "AUROC", "undet.", "s/answer", "$/answer", "from")
+
+
+def tables(report: GroundednessReport) -> list[Table]:
+    """One table a set, the best macro F1 first."""
+    return [
+        terminal_table(
+            f"{drawn.dataset}: {drawn.judged} of {drawn.of} answers, "
+            f"{_grounded(report, drawn.dataset)} grounded",
+            COLUMNS,
+            [_cells(one) for one in of_set(report, drawn.dataset)],
+            "Macro averages, 95% intervals over queries below them; thresholds fitted on the "
+            "other folds. Seconds are of one CPU thread, and of the LLM as it answered.",
+        )
+        for drawn in report.sets
+    ]
+
+
+def of_set(report: GroundednessReport, dataset: str) -> list[GroundednessFigures]:
+    """The results on one set, the best macro F1 first."""
+    mine = [one for one in report.results if one.dataset == dataset]
+    return sorted(mine, key=lambda one: -one.f1)
+
+
+def plot(path: Path, report: GroundednessReport) -> None:
+    """Macro F1 with its interval against seconds per answer, a panel a set."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 (slow to import)
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    count = len(report.sets)
+    figure = Figure(figsize=(5.2 * count, 4.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    for at, drawn in enumerate(report.sets):
+        axes = figure.add_subplot(1, count, at + 1)
+        axes.grid(alpha=0.3)
+        for one in of_set(report, drawn.dataset):
+            seconds = max(one.latency_seconds, 1e-4)
+            low, high = one.f1_ci or (one.f1, one.f1)
+            error = [[max(0.0, one.f1 - low)], [max(0.0, high - one.f1)]]
+            hollow = one.rests_on == "a recording"
+            axes.errorbar(
+                [seconds], [one.f1], yerr=error, fmt="o", capsize=2, elinewidth=0.8,
+                mfc="none" if hollow else None,
+            )  # fmt: skip
+            axes.annotate(
+                one.detector, (seconds, one.f1), xytext=(4, 4), textcoords="offset points",
+                fontsize=7,
+            )  # fmt: skip
+        axes.set(
+            xscale="log", ylim=(0, 1), xlabel="seconds per answer", ylabel="macro F1",
+            title=drawn.dataset,
+        )  # fmt: skip
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+
+
+def _cells(one: GroundednessFigures) -> Sequence[str]:
+    cost = "–" if one.cost_usd is None else "0" if one.cost_usd == 0 else f"{one.cost_usd:.4f}"
+    return (
+        one.detector,
+        with_interval(one.precision, one.precision_ci),
+        with_interval(one.recall, one.recall_ci),
+        with_interval(one.f1, one.f1_ci),
+        with_interval(one.accuracy, one.accuracy_ci),
+        with_interval(one.auroc, one.auroc_ci),
+        str(one.undetermined),
+        number(one.latency_seconds, 3),
+        cost,
+        one.rests_on,
+    )
+
+
+def _grounded(report: GroundednessReport, dataset: str) -> int:
+    return next((one.grounded for one in report.results if one.dataset == dataset), 0)
