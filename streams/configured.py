@@ -64,6 +64,7 @@ def new_extractor(
         price=llm_price(settings),
         cache=ExtractionCache(redis),
         within=within or unwatched,
+        ask_again_below=settings.alignment_threshold if settings.ask_again else None,
     )
 
 

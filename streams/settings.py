@@ -75,6 +75,7 @@ class Settings(JudgingSettings):
     llm_timeout_seconds: float = Field(default=120, gt=0)
     llm_attempts: int = Field(default=6, ge=1)
     llm_concurrency: int = Field(default=32, ge=1)
+    ask_again: bool = False
     llm_input_usd_per_million: float | None = Field(default=None, ge=0)
     llm_output_usd_per_million: float | None = Field(default=None, ge=0)
     llm_answers: Path | None = None

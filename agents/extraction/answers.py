@@ -43,7 +43,8 @@ class Finding:
     """One entity as the LLM gave it. ``context`` may be empty: the aligner rejects that.
 
     ``schema_field`` is what the schema says of it, which is nothing that the LLM found. ``place``
-    is the name of the field where the schema has several of this entity type, else "".
+    is the name of the field where the schema has several of this entity type, else "". ``attempt``
+    is 2 for what came when the LLM was asked again.
     """
 
     entity_type: str
@@ -51,13 +52,15 @@ class Finding:
     context: str = field(repr=False)
     place: str = field(default="", compare=False)
     schema_field: SchemaField | None = field(default=None, compare=False, repr=False)
+    attempt: int = field(default=1, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What one answer held. ``skipped`` counts by reason the entities that are no extraction.
 
-    Reasons: ``no_value``, ``unknown_type``, ``invalid_entity``.
+    Reasons: ``no_value``, ``unknown_type``, ``invalid_entity``; ``replaced`` where the LLM was
+    asked again and gave another.
     """
 
     findings: tuple[Finding, ...]

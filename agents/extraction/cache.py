@@ -47,6 +47,7 @@ class _Row(BaseModel):
     context: Text
     place: str = ""
     schema_field: SchemaField | None = None
+    attempt: int = 1
 
 
 class CachedAnswer(BaseModel):
@@ -110,6 +111,7 @@ def _fields(finding: Finding) -> dict[str, Any]:
         "context": finding.context,
         "place": finding.place,
         "schema_field": finding.schema_field,
+        "attempt": finding.attempt,
     }
 
 

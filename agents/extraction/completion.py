@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from openai import AsyncOpenAI
@@ -11,7 +12,7 @@ from llm_calls.concurrency import AdaptiveLimit
 from llm_calls.errors import LLMUnavailable
 
 from .answers import ExtractionSchema
-from .prompt import messages
+from .prompt import Message, messages
 
 
 class CompletionCaller:
@@ -37,13 +38,14 @@ class CompletionCaller:
         )
         self.limit = AdaptiveLimit(max_concurrency, overload=LLMUnavailable)
 
-    async def complete(self, text: str) -> Completion:
-        """The LLM's answer on ``text``.
+    async def complete(self, text: str, then: Sequence[Message] = ()) -> Completion:
+        """The LLM's answer on ``text``, or to what comes ``then`` in that conversation.
 
         Raises:
             LLMError: as drawn in `llm_calls.errors`.
         """
-        question = Question(messages(text, self._schema.json_schema), self._schema_format())
+        conversation = [*messages(text, self._schema.json_schema), *then]
+        question = Question(conversation, self._schema_format())
         return await self._caller.ask(self._client, question, _as_it_is, limit=self.limit)
 
     def _schema_format(self) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from schemas import (
 from schemas.rivals import with_rivals
 
 from .answers import Answer, ExtractionSchema, Finding, read_answer, schema_digest
+from .asking_again import correction, correction_digest_part, mended, sifted
 from .cache import CachedAnswer, CacheKey, ExtractionCache
 from .chunking import Chunk, split_document
 from .completion import CompletionCaller
@@ -95,6 +96,8 @@ class Extractor:
         price: for the cost in the trail.
         cache: answers of earlier deliveries of the same text.
         within: told how long each call may take (see `Caller`).
+        ask_again_below: tau; an LLM whose quotes align with a part of the document below it is
+            asked about these once more (see `asking_again`). None: it is not.
     """
 
     def __init__(
@@ -113,8 +116,10 @@ class Extractor:
         price: Price | None = None,
         cache: ExtractionCache | None = None,
         within: Within = unwatched,
+        ask_again_below: float | None = None,
     ) -> None:
         self._schema = schema
+        self._ask_again_below = ask_again_below
         self._sizes = (chunk_characters, overlap_characters)
         self._max_characters = max_document_characters
         self._price = price
@@ -124,7 +129,7 @@ class Extractor:
         self._temperature = temperature
         self._trail = ExtractorTrail(
             model=model,
-            prompt_digest=prompt_digest(schema.json_schema),
+            prompt_digest=prompt_digest(schema.json_schema, *self._further()),
             schema_digest=schema_digest(schema),
         )
         self._caller = CompletionCaller(
@@ -192,7 +197,7 @@ class Extractor:
             model=self._trail.model,
             prompt_digest=self.prompt_digest,
             schema_digest=self.schema_digest,
-            chunking="/".join(map(str, self._sizes)),
+            chunking="/".join(map(str, self._sizes + self._again())),
             endpoint=self._endpoint,
             temperature="" if self._temperature is None else repr(self._temperature),
         )
@@ -206,12 +211,34 @@ class Extractor:
         except ExceptionGroup as errors:
             raise _telling(errors) from None
         answers = [task.result() for task in tasks]
-        usage = self._usage([completion for _, completion in answers], started)
+        usage = self._usage([each for _, completions in answers for each in completions], started)
         return merge(chunks, [answer for answer, _ in answers]), usage
 
-    async def _ask_about(self, chunk: Chunk) -> tuple[Answer, Completion]:
+    async def _ask_about(self, chunk: Chunk) -> tuple[Answer, list[Completion]]:
         completion = await self._caller.complete(chunk.text)
-        return read_answer(self._schema, completion.content), completion
+        answer = read_answer(self._schema, completion.content)
+        if self._ask_again_below is None:
+            return answer, [completion]
+        tau = self._ask_again_below
+        _, wrong = await asyncio.to_thread(sifted, chunk.text, answer.findings, tau)
+        if not wrong:
+            return answer, [completion]
+        try:
+            then = correction(completion.content, wrong)
+            second = await self._caller.complete(chunk.text, then)
+            offered = read_answer(self._schema, second.content).findings
+        except LLMError as error:
+            # The first answer stands; what is wrong with it will be stopped as ever.
+            log.warning("not_asked_again", error=error.code)
+            return answer, [completion]
+        standing, _ = await asyncio.to_thread(sifted, chunk.text, offered, tau)
+        return mended(answer, wrong, standing), [completion, second]
+
+    def _again(self) -> tuple[str, ...]:
+        return () if self._ask_again_below is None else (f"again {self._ask_again_below!r}",)
+
+    def _further(self) -> tuple[str, ...]:
+        return () if self._ask_again_below is None else (correction_digest_part(),)
 
     def _usage(self, completions: Sequence[Completion], started: float) -> Usage:
         tokens_in = sum(completion.input_tokens for completion in completions)
@@ -234,6 +261,7 @@ def _extraction(finding: Finding, ref: DocumentRef, trail: ExtractorTrail) -> Ex
         document=ref,
         extractor=trail,
         field=finding.schema_field,
+        attempt=finding.attempt,
     )
 
 

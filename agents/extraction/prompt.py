@@ -80,9 +80,10 @@ def schema_in(instructions: str) -> dict[str, Any] | None:
     return schema
 
 
-def prompt_digest(json_schema: Mapping[str, Any]) -> str:
-    """Changes with every word that the LLM is told besides the document."""
-    return stable_id("prompt", _instructions(json_schema), fence(""), _CLOSING)
+def prompt_digest(json_schema: Mapping[str, Any], *further: str) -> str:
+    """Changes with every word that the LLM is told besides the document; ``further`` is what it
+    may be told after its answer."""
+    return stable_id("prompt", _instructions(json_schema), fence(""), _CLOSING, *further)
 
 
 def _instructions(json_schema: Mapping[str, Any]) -> str:
