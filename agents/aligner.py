@@ -26,7 +26,7 @@ from agents.alignment import (
     AlignmentTimeoutError,
     DocumentIndex,
 )
-from agents.surroundings import DocumentLayout, with_surroundings
+from agents.surroundings import DocumentLayout, LanguageOf, with_surroundings
 from schemas import (
     AlignedExtraction,
     AlignedRival,
@@ -63,6 +63,7 @@ class Aligner:
         indexed_characters: how much text the cache of document indexes holds, so that
             extractions of one document that arrive in several batches share its index.
         timeout_seconds: for the extractions of one call; what needs longer is undetermined.
+        language_of: says what language a document is in, for the scorer; asked once a document.
     """
 
     def __init__(
@@ -73,12 +74,13 @@ class Aligner:
         max_context_characters: int = MAX_CONTEXT_CHARACTERS,
         indexed_characters: int = INDEXED_CHARACTERS,
         timeout_seconds: float = TIMEOUT_SECONDS,
+        language_of: LanguageOf | None = None,
     ) -> None:
         self.threshold = threshold
         self.timeout_seconds = timeout_seconds
         self.max_document_characters = max_document_characters
         self.max_context_characters = max_context_characters
-        self._prepared = _PreparedCache(indexed_characters)
+        self._prepared = _PreparedCache(indexed_characters, language_of)
         _keep_freed_memory()
         # One thread: alignment keeps a core busy, so a second would only compete with the loop.
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="aligner")
@@ -217,7 +219,8 @@ def _verify_slices(text: str, alignment: Alignment) -> None:
 class _PreparedCache:
     """The most recently used documents by document digest, bounded by their characters."""
 
-    def __init__(self, max_characters: int) -> None:
+    def __init__(self, max_characters: int, language_of: LanguageOf | None = None) -> None:
+        self._language_of = language_of
         self._max_characters = max_characters
         self._characters = 0
         self._kept: OrderedDict[str, _Prepared] = OrderedDict()
@@ -230,7 +233,7 @@ class _PreparedCache:
             # A digest is a claim of the event's: lone surrogates alone make two texts of one.
             if known is None or known.index.text != text:
                 self._characters += len(text) - (len(known.index.text) if known else 0)
-                known = _Prepared(DocumentIndex(text), DocumentLayout(text))
+                known = _Prepared(DocumentIndex(text), DocumentLayout(text, self._language_of))
             self._kept[digest] = known
             self._evict()
         return known

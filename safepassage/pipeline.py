@@ -20,6 +20,7 @@ from schemas import (
 )
 from schemas.rivals import with_rivals
 from scoring_worker import Pair
+from scoring_worker.comparison.language import language_of_document
 from scoring_worker.rivals_heard import pairs_of, verdicts
 
 from .settings import JudgingSettings
@@ -34,6 +35,7 @@ Assess = Callable[[Sequence[Pair]], Sequence[Assessment]]
 def new_aligner(settings: JudgingSettings) -> Aligner:
     """The aligner with the configured threshold and limits."""
     return Aligner(
+        language_of=lambda text: language_of_document(text)[0],
         threshold=settings.alignment_threshold,
         max_document_characters=settings.max_document_characters,
         max_context_characters=settings.max_context_characters,

@@ -7,6 +7,6 @@ bounded whatever the document looks like. Where a sentence ends is left open in 
 neighbour's words too many do less harm than a denial too few.
 """
 
-from .layout import DocumentLayout, with_surroundings
+from .layout import DocumentLayout, LanguageOf, with_surroundings
 
-__all__ = ["DocumentLayout", "with_surroundings"]
+__all__ = ["DocumentLayout", "LanguageOf", "with_surroundings"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from schemas import Alignment, Span, Surroundings
@@ -16,6 +16,9 @@ from .sentences import first_line, sentence_end, sentence_start
 _DATES_REACH = 200_000
 _NUMERIC_DATE = re.compile(r"(?<![\w./-])(\d{1,2})([./-])(\d{1,2})\2(?:\d{4}|\d{2})(?![\w/-]|\.\d)")
 
+LanguageOf = Callable[[str], str | None]
+"""The language of a document's text (ISO 639-1); None where it is unknown."""
+
 
 class DocumentLayout:
     """A document's text, and what is found out of it on first need for all its passages.
@@ -24,8 +27,9 @@ class DocumentLayout:
     threads.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, language_of: LanguageOf | None = None) -> None:
         self.text = text
+        self._language_of = language_of
         self._lines = Lines(text)
         self._headings = Headings(self._lines)
 
@@ -39,6 +43,11 @@ class DocumentLayout:
             first |= 12 < one <= 31 and 1 <= other <= 12
             second |= 12 < other <= 31 and 1 <= one <= 12
         return first if first != second else None
+
+    @cached_property
+    def language(self) -> str | None:
+        """The document's language; None where it is unknown or nobody was given who knows."""
+        return self._language_of(self.text) if self._language_of else None
 
     def around(self, passages: Sequence[Span]) -> tuple[Surroundings, ...]:
         """What stands around each of ``passages``, which are slices of this document.
@@ -122,5 +131,9 @@ class DocumentLayout:
 
 def with_surroundings(alignment: Alignment, layout: DocumentLayout) -> Alignment:
     """``alignment``, which is of the same document, with what stands around its passages."""
-    found = {"surroundings": layout.around(alignment.quoted), "day_first": layout.day_first}
+    found = {
+        "surroundings": layout.around(alignment.quoted),
+        "language": layout.language,
+        "day_first": layout.day_first,
+    }
     return alignment.model_copy(update=found)

@@ -37,8 +37,11 @@ def compare(question: Question, *, allowed: Sequence[str] = ()) -> Comparison:
     Never raises, whatever text or value it is given; linear in the passage, and bounded in the
     number of parts of the value.
     """
-    asked = replace(question, passage=with_language(question.passage))
+    passage = with_language(question.passage)
+    asked = Question(question.entity_type, question.value, passage)
     compared = _compare(asked, 0, Budget(), allowed)
+    if len(compared.findings) <= MAX_FINDINGS:
+        return compared
     return replace(compared, findings=compared.findings[:MAX_FINDINGS])
 
 

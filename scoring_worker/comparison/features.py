@@ -20,7 +20,7 @@ FINDINGS = (
     "value_is_stated", "absence_differs", "none_not_said", "answer_differs", "category_differs",
     "denial_differs", "number_differs", "check_digit", "acronym_possible", "acronym_spelt",
     "spelling_differs", "initial_expanded", "words_missing", "date_ambiguous", "date_vague",
-    "date_more_precise",
+    "date_more_precise", "accents_differ",
 )  # fmt: skip
 """Findings with a feature of their own; another one counts as ``finding_other``."""
 _MANY = 4

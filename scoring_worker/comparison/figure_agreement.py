@@ -59,6 +59,10 @@ def _read_as(
     found = _amounts(mine, theirs)
     if found.level == 2 and not alike and not (mine.sure and theirs.sure):
         return Agreement(1, "number_ambiguous")
+    several = any(one.elsewhere for one in (*value.readings, *other.readings))
+    if found.level == 2 and several and mine.amount != theirs.amount:
+        # Converted: 44.738 litres are 44738 ml in one country and 44738 litres in another.
+        return Agreement(1, "number_ambiguous")
     if found.level == 2 and not theirs.sure and other.part == "part":
         return Agreement(1, "number_ambiguous")
     return found

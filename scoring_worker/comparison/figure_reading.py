@@ -78,9 +78,11 @@ def _readings(
             currencies=sense.currencies,
             high=core.second,
             sure=amount.sure and certain,
+            elsewhere=amount.elsewhere,
         )
         for amount in core.amounts
         for sense in senses
+        if not (sense.currencies and amount.elsewhere and amount.step < 1)  # no price has mills
         for sign, certain in signs
     )
 

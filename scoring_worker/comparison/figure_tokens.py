@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from babel import Locale, UnknownLocaleError
@@ -117,7 +117,7 @@ def _one(
     written = folded.text[token.start : token.end]
     if " " in written or NO_BREAK in written:
         sure = NO_BREAK in written or _groups_by_blanks(language) or "," in written
-        yield Core(token.start, token.end, tuple(Amount(one.value, one.step, sure) for one in read))
+        yield Core(token.start, token.end, tuple(replace(one, sure=sure) for one in read))
         if " " in written:  # the row of a table, perhaps
             yield from _pieces(folded, [token])
         return

@@ -24,7 +24,8 @@ class Reading:
     or the second number of a pair ("120/80"). ``step`` is the place value of the last digit
     written. ``unit`` is a CLDR unit ("milligram-per-deciliter") or None; ``currencies`` are the
     ISO 4217 codes that the sign may stand for, empty where none is written. A reading that is
-    not ``sure`` may be what was meant: agreeing with it shows nothing.
+    not ``sure`` may be what was meant: agreeing with it shows nothing. One that is ``elsewhere``
+    is in use in some countries of the language.
     """
 
     amount: Fraction
@@ -33,6 +34,7 @@ class Reading:
     currencies: frozenset[str] = frozenset()
     high: Fraction | None = None
     sure: bool = True
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)

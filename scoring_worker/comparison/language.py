@@ -22,6 +22,11 @@ _FEWEST_LETTERS = 12
 """Letters that a text in a shared script needs: a name alone is in every language."""
 _SAMPLES, _SAMPLE = 4, 300
 """Pieces of a document that are read, and their code points."""
+_LONG_ENOUGH, _LONG_ENOUGH_DENSE = 200, 50
+"""Letters that the pieces of a document need: of a line or two its passages know as much."""
+_PROSE = 0.75
+"""Letters among its characters: a receipt's names and figures are in no language."""
+_AGREED = 0.8
 
 _SCRIPTS = {
     "LATIN": "Latn", "GREEK": "Grek", "CYRILLIC": "Cyrl", "ARMENIAN": "Armn", "HEBREW": "Hebr",
@@ -39,6 +44,8 @@ _ONE_LANGUAGE = {
     "Taml": "ta", "Telu": "te", "Knda": "kn", "Mlym": "ml", "Sinh": "si", "Thai": "th",
     "Laoo": "lo", "Mymr": "my", "Geor": "ka", "Hang": "ko", "Khmr": "km",
 }  # fmt: skip
+_DENSE = frozenset({"Hani", "Jpan", "Hang"})
+"""Scripts of which a letter is a syllable or a word."""
 
 
 def script_of(text: str) -> str:
@@ -92,21 +99,29 @@ def _language(text: str) -> tuple[str | None, float]:
 
 
 def language_of_document(text: str) -> tuple[str | None, float]:
-    """The language of most of a document, from at most four pieces of 300 code points: None where
-    they do not agree by more than half."""
+    """The language of a document, from at most four pieces of 300 code points: None where they
+    do not agree, are too short to tell, or are no prose.
+
+    A wrong language does more harm than none: it decides what a comma in a number means.
+    """
     step = max(_SAMPLE, (len(text) - _SAMPLE) // (_SAMPLES - 1))
-    weighed: Counter[str] = Counter()
-    total = 0.0
-    for start in range(0, min(len(text), step * _SAMPLES), step):
-        code, confidence = language_of(text[start : start + _SAMPLE])
-        total += 1.0
+    starts = range(0, min(len(text), step * _SAMPLES), step)
+    pieces = [text[start : start + _SAMPLE] for start in starts]
+    read = "".join("".join(pieces).split())
+    letters = sum(unicodedata.category(character)[0] in "LM" for character in read)
+    enough = _LONG_ENOUGH_DENSE if script_of(text) in _DENSE else _LONG_ENOUGH
+    if letters < max(enough, _PROSE * len(read)):
+        return None, 0.0
+    weighed: dict[str, float] = {}
+    for piece in pieces:
+        code, confidence = language_of(piece)
         if code:
-            weighed[code] += confidence  # type: ignore[assignment]
+            weighed[code] = weighed.get(code, 0.0) + confidence
     if not weighed:
         return None, 0.0
     best, weight = max(weighed.items(), key=lambda found: (found[1], found[0]))
-    share = weight / total
-    return (best if share > 0.5 else None), share
+    share = weight / len(pieces)
+    return (best if share > _AGREED else None), share
 
 
 @lru_cache(maxsize=1)

@@ -18,6 +18,7 @@ from .name_parts import CONJUNCTIONS, PARTICLES, TITLES, is_initial
 from .name_types import NameKind
 from .segmentation import Word
 
+_LONG_WORD, _LONG_NOTE = 4, 2
 _REACH = 8
 """Words of a span on either side."""
 
@@ -72,7 +73,7 @@ def relation(part: Word, word: Word, quoted: Quoted) -> Relation:
     mine, other = part.keys.plain, word.keys.plain
     if is_initial(word) or is_initial(part):
         return "initial" if mine[:1] == other[:1] else "other_initial"
-    if same_but_misread(mine, other):
+    if same_but_misread(mine, other) or _has_footnote(mine, other):
         return "misread"
     latin = mine[:1] < "\u0250"  # other letters tell by themselves whether names take endings
     if _alike(mine, other) and name_inflects(mine, other, quoted.language if latin else None):
@@ -80,6 +81,12 @@ def relation(part: Word, word: Word, quoted: Quoted) -> Relation:
     if quoted.kind is None and len(mine) != len(other) and inflects(mine, other):
         return "inflected"  # perhaps no name at all: Resident, Residence
     return "slip" if one_slip_apart(mine, other) else "other"
+
+
+def _has_footnote(mine: str, other: str) -> bool:
+    """Whether ``other`` is the word with the sign of a note: "Court11"."""
+    note = other.removeprefix(mine)
+    return mine.isalpha() and len(mine) >= _LONG_WORD and note.isdigit() and len(note) <= _LONG_NOTE
 
 
 def _alike(mine: str, other: str) -> bool:

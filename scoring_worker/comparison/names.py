@@ -8,6 +8,7 @@ gives only in part, in another script or as an acronym is for the judge to read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -27,6 +28,9 @@ from .words import compare_words, of_spelling, outside_quote, quoted_in_a_row
 
 _UNLIKE = frozenset({"absent", "other", "other_initial"})
 _MOST_PARTS = 12
+_SEVERAL_WORDS, _LONG_WORD = 4, 5
+_BRACKETED = re.compile(r"\((?=[^()\s]*[A-Z])[^()\s]{2,8}\)")
+"""An acronym that stands in brackets inside a name: "United States (U.S.) Department"."""
 _MOST_WINDOWS = 32
 """Places of the quote that are read around, however often the name's words stand there."""
 
@@ -59,6 +63,11 @@ def compare_names(value: str, passage: Passage, entity_type: str = "") -> Compar
         spelt = spelling(sought, value, words, quote)
         if spelt and (answer is None or spelt.verdict != "other"):
             return of_spelling(spelt.verdict, spelt.place, "name", outside)
+    if answer is not None and answer.answer == "not_comparable" and _BRACKETED.search(quote):
+        # Blanks in place of the brackets: no place in the quote moves.
+        bare = _BRACKETED.sub(lambda found: " " * len(found[0]), quote)
+        again = quoted_in_a_row(value, sought, passage, words_of(bare), "name")
+        answer = again or answer
     answer = answer or absent_name(parts.core, quoted, script_of(value), bool(outside))
     return Comparison(
         answer.answer, "name", answer.places, answer.rivals, (*answer.findings, *outside)
@@ -131,7 +140,12 @@ def _read(window: Window, parts: NameParts, quoted: Quoted, entity_type: str) ->
     for missing in window.missing:
         if _decides(missing, parts, quoted, entity_type):
             return _differs(missing, quoted)
-    codes = {"initial": "name_initial", "misread": "name_close", "inflected": "name_inflected"}
+    codes = {
+        "initial": "name_initial",
+        "misread": "name_close",
+        "slip": "name_close",
+        "inflected": "name_inflected",
+    }
     seen = next((codes[m.relation] for m in window.missing if m.relation in codes), "name_partial")
     return _answer("not_comparable", seen, "the quote has it in part or in another form", window)
 
@@ -142,6 +156,8 @@ def _decides(missing: Missing, parts: NameParts, quoted: Quoted, entity_type: st
     A word *before* the part that is there may be an office ("President Smith"), so that it shows
     another person only where persons are asked for and the sentence has already begun.
     """
+    if missing.relation == "slip" and _is_typing_error(missing, parts, quoted):
+        return False
     if missing.relation in {"slip", "other_initial"}:
         return missing.relation == "slip" or missing.side == "behind" or _dotted(missing, quoted)
     if missing.relation != "other" or quoted.flat:
@@ -159,6 +175,18 @@ def _decides(missing: Missing, parts: NameParts, quoted: Quoted, entity_type: st
         and missing.rival > 0
         and not _begins_sentence(rival, quoted.text)
         and len(parts.core) > 1
+    )
+
+
+def _is_typing_error(missing: Missing, parts: NameParts, quoted: Quoted) -> bool:
+    """Whether a letter too many or too few is more likely than another name: in a name of several
+    words ("Canda Border Services Agency"). A letter changed for another stays a difference."""
+    rival = quoted.words[missing.rival].keys.plain
+    return (
+        len(parts.core) >= (_SEVERAL_WORDS - (quoted.kind == "organisation"))
+        and quoted.kind != "person"
+        and len(missing.part.keys.plain) >= _LONG_WORD
+        and len(rival) != len(missing.part.keys.plain)
     )
 
 

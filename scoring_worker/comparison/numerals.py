@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -23,9 +23,10 @@ MAX_DIGITS = 64
 """Nobody extracts a number with more, and arithmetic on a million digits takes minutes."""
 _SIGN = re.compile(rf"[.,'٫٬·_ {NO_BREAK}]")
 _GROUPING_ONLY = frozenset(f"'٬_ {NO_BREAK}")
-_SPLIT_LANGUAGES = frozenset({"es"})
-"""Written with a decimal comma in Spain and Argentina, with a decimal point in Mexico and Central
-America: the language alone does not decide what 1.234 is."""
+_SPLIT_LANGUAGES = frozenset({"de", "es"})
+"""Written with a decimal comma in Spain, Argentina and Germany, with a decimal point in Mexico,
+Central America and Switzerland: the language alone does not decide what 1.234 is, and both are
+readings of it unless another number beside it decides."""
 
 
 _ONE = Fraction(1)
@@ -34,7 +35,7 @@ _ONE = Fraction(1)
 @dataclass(frozen=True, slots=True)
 class Style:
     """How a text writes numbers. ``decimal`` is "." or "," or None where nothing tells;
-    ``sure``, whether the other reading is excluded."""
+    ``sure``, whether the other reading is excluded, or in use as well."""
 
     decimal: str | None = None
     sure: bool = True
@@ -42,11 +43,13 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A number that digits may stand for, and the place value of its last digit."""
+    """A number that digits may stand for, and the place value of its last digit. ``elsewhere``:
+    as the language is written in some of its countries and not in most."""
 
     value: Fraction
     step: Fraction
     sure: bool
+    elsewhere: bool = False
 
 
 @lru_cache(maxsize=512)
@@ -125,7 +128,7 @@ def _with_one_sign(written: str, sign: str, style: Style) -> tuple[Amount, ...]:
     if style.decimal is None:
         return (_unsure(grouped), _unsure(as_decimal))
     chosen, other = (as_decimal, grouped) if sign == style.decimal else (grouped, as_decimal)
-    return (chosen,) if style.sure else (chosen, _unsure(other))
+    return (chosen,) if style.sure else (chosen, replace(other, elsewhere=True))
 
 
 def _could_group(written: str, sign: str) -> bool:

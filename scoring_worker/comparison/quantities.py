@@ -38,7 +38,8 @@ _SYMBOLS = {
     "percentage": "percent", "v.H.": "percent",
     "°C": "celsius", "ºC": "celsius", "° C": "celsius", "℃": "celsius", "degrees C": "celsius",
     "°F": "fahrenheit", "ºF": "fahrenheit", "° F": "fahrenheit", "℉": "fahrenheit",
-    "degrees F": "fahrenheit", "K": "kelvin", "mcg": "microgram", "mc": "microgram",
+    "degrees F": "fahrenheit", "deg C": "celsius", "deg. C": "celsius", "deg F": "fahrenheit",
+    "deg. F": "fahrenheit", "K": "kelvin", "mcg": "microgram", "mc": "microgram",
     "cc": "cubic-centimeter", "kgs": "kilogram", "gm": "gram", "gms": "gram", "lbs": "pound",
     "mm Hg": "millimeter-ofhg", "mmHg": "millimeter-ofhg", "IU": "iu", "UI": "iu", "IE": "iu",
     "mIU": "milli-iu", "mEq": "milliequivalent", "bpm": "beat-per-minute", "rpm":

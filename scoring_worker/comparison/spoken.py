@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from .contract import Passage
@@ -14,41 +14,85 @@ _READ = 600
 _SURE_WORDS, _SURE_SHARE = 2, 0.12
 """Small words of one language alone, and of no other that is read, that decide it: so many, and
 such a share of all words, or else a stray "mai" makes Italian of Romanian."""
+_LEAD, _LEADING_SHARE, _LEADING_OWN_SHARE = 2, 0.2, 0.05
+"""Where neighbours share their small words, as Spanish and Portuguese do: so many more than the
+next language has, such a share of all words, and of words that are its own."""
 _FEW_WORDS = 8
 
 
 def with_language(passage: Passage) -> Passage:
-    """``passage`` with its language, where small words or the identifier of languages know it."""
-    if passage.language is not None:
-        return passage
+    """``passage`` with its language, where small words or the identifier of languages know it.
+
+    A document's language stands unless the small words of the passage clearly are of another.
+    """
     text = f"{passage.before[-_READ:]} {passage.quote[:_READ]} {passage.after[:_READ]}"
-    return replace(passage, language=_spoken(text))
+    if passage.language is None:
+        return replace(passage, language=_spoken(text))
+    other = _clear(text)
+    return passage if other in {None, passage.language} else replace(passage, language=other)
 
 
 @lru_cache(maxsize=1024)
 def _spoken(text: str) -> str | None:
-    own: dict[str, int] = {}
-    words = small_words(text)
-    for word in words:
-        codes = voters().get(word, ())
-        for code in codes:
-            if len(codes) == 1:
-                own[code] = own.get(code, 0) + 1
-    best = _alone(own)
-    if best is not None and _is_clear(own, best, len(words)):
-        return best
+    votes = _votes(text)
+    clear = votes.clear
+    if clear is not None:
+        return clear
     found, _ = language_of(text)
-    if best is not None and found not in languages() and len(words) <= _FEW_WORDS:
+    best = _alone(votes.own)
+    if best is not None and found not in languages() and votes.words <= _FEW_WORDS:
         return best if found is None else None  # of so few words nobody is sure
     return found or best
 
 
-def _is_clear(own: dict[str, int], best: str, words: int) -> bool:
-    """Whether most of the telling words, and no small part of all, are of ``best``."""
-    return own[best] > sum(own.values()) / 2 and (
-        own[best] >= max(_SURE_WORDS, words * _SURE_SHARE)
-        or (own[best] == sum(own.values()) and own[best] >= words * _SURE_SHARE)
-    )
+@lru_cache(maxsize=1024)
+def _clear(text: str) -> str | None:
+    """The language that the small words of ``text`` clearly speak for."""
+    return _votes(text).clear
+
+
+@dataclass(frozen=True, slots=True)
+class _Votes:
+    """Small words of a text by language: those that one language alone has, and all of them."""
+
+    own: dict[str, int]
+    shared: dict[str, int]
+    words: int
+
+    @property
+    def clear(self) -> str | None:
+        """The language of most of the telling words, and of no small part of all."""
+        best = _alone(self.own)
+        if best is None:
+            return None
+        count, all_own = self.own[best], sum(self.own.values())
+        enough = self.words * _SURE_SHARE
+        if count > all_own / 2 and (
+            count >= max(_SURE_WORDS, enough) or (count == all_own and count >= enough)
+        ):
+            return best
+        ahead = self.shared[best] - max(
+            (shared for code, shared in self.shared.items() if code != best), default=0
+        )
+        leads = ahead >= _LEAD and self.shared[best] >= self.words * _LEADING_SHARE
+        own = count >= max(_SURE_WORDS, self.words * _LEADING_OWN_SHARE)
+        return best if leads and own else None
+
+
+def _votes(text: str) -> _Votes:
+    own: dict[str, int] = {}
+    shared: dict[str, int] = {}
+    words = small_words(text)
+    spoken = voters()
+    for word in words:
+        codes = spoken.get(word)
+        if codes is None:
+            continue
+        if len(codes) == 1:
+            own[codes[0]] = own.get(codes[0], 0) + 1
+        for code in codes:
+            shared[code] = shared.get(code, 0) + 1
+    return _Votes(own, shared, len(words))
 
 
 def _alone(votes: dict[str, int]) -> str | None:

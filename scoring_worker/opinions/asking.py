@@ -49,27 +49,37 @@ class Part:
 
 
 def parts_of(pair: Pair, packs: Sequence[Pack] = ()) -> list[Part]:
-    """The parts of ``pair``'s value; at least one, at most `MAX_PARTS`. ``packs`` may find more
-    that differs, and bring features."""
-    text, shift = text_of(pair)
+    """The parts of ``pair``'s value; at least one, at most `MAX_PARTS`; one alone, the whole,
+    where comparing it as a whole shows a difference. ``packs`` may find more that differs, and
+    bring features."""
     passage = Passage(
         quote=pair.premise,
         before=pair.before,
         after=pair.after,
         heading=pair.heading,
+        between=pair.between,
         language=pair.language,
         day_first=pair.day_first,
     )
+    whole = Question(pair.entity_type, pair.value, passage)
     if pair.entity_type == CLAIM_TYPE:
-        asked = [Question(CLAIM_TYPE, pair.value, passage)]
-    else:
-        leaves = _leaves(pair.entity_type, pair.value)
-        asked = [Question(name, value, passage) for name, value in leaves]
-    return [_part(pair, question, text, shift, packs) for question in asked]
+        return [_part(pair, whole, _compared(pair, whole), packs)]
+    leaves = _leaves(pair.entity_type, pair.value)
+    if len(leaves) > 1:
+        together = _compared(pair, whole)
+        if together.answer == "different":
+            # What parts do not show one by one: that they are of several records.
+            return [_part(pair, whole, together, packs)]
+    asked = [Question(name, value, passage) for name, value in leaves]
+    return [_part(pair, one, _compared(pair, one), packs) for one in asked]
 
 
-def _part(pair: Pair, asked: Question, text: str, shift: int, packs: Sequence[Pack]) -> Part:
-    compared = compare(asked, allowed=_allowed(pair))
+def _compared(pair: Pair, asked: Question) -> Comparison:
+    return compare(asked, allowed=_allowed(pair))
+
+
+def _part(pair: Pair, asked: Question, compared: Comparison, packs: Sequence[Pack]) -> Part:
+    text, shift = text_of(pair)
     comparison, known = with_packs(packs, asked, compared)
     stated = Task(hypothesis(asked.entity_type, asked.value), text)
     is_claim = asked.entity_type == CLAIM_TYPE

@@ -24,9 +24,13 @@ class Opinion:
 
 
 class Pack(Protocol):
-    """Knowledge of one domain. `opinion` never raises and is bounded in value and passage."""
+    """Knowledge of one domain. Neither method raises; both are bounded in value and passage."""
 
     @property
     def name(self) -> str: ...
+
+    def synonyms(self, question: Question) -> tuple[str, ...]:
+        """Other names for the question's value that its quote has, as the quote writes them."""
+        ...
 
     def opinion(self, question: Question, comparison: Comparison) -> Opinion: ...

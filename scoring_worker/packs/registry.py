@@ -9,6 +9,7 @@ from functools import cache
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from scoring_worker.comparison.compare import compare
 from scoring_worker.comparison.contract import Comparison, Question
 from scoring_worker.manifest import ModelError
 
@@ -74,10 +75,14 @@ def _loaded(name: str) -> Pack:
 def with_packs(
     packs: Iterable[Pack], question: Question, comparison: Comparison
 ) -> tuple[Comparison, dict[str, float]]:
-    """``comparison`` with what the packs found, which can only make it *different*, and their
-    features."""
+    """``comparison`` with what the packs found, and their features.
+
+    A pack may know another name of the value, which is then looked for in the quote as any value
+    is; beyond that it can only make the answer *different*.
+    """
     features: dict[str, float] = {}
     for pack in packs:
+        comparison = _by_another_name(pack, question, comparison)
         opinion: Opinion = pack.opinion(question, comparison)
         features.update(opinion.features)
         comparison = replace(
@@ -86,3 +91,11 @@ def with_packs(
             findings=(*comparison.findings, *opinion.findings),
         )
     return comparison, features
+
+
+def _by_another_name(pack: Pack, question: Question, comparison: Comparison) -> Comparison:
+    """``comparison``, or that of the first synonym that the quote holds."""
+    if comparison.answer == "same":
+        return comparison
+    asked = (replace(question, value=name) for name in pack.synonyms(question))
+    return next((found for found in map(compare, asked) if found.answer == "same"), comparison)

@@ -32,6 +32,19 @@ def words_of_type(entity_type: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4096)
+def context_of_type(entity_type: str) -> frozenset[str]:
+    """The words of a type that say of what something is asked: "findings" in "Severity of
+    findings", "weight" in "weight change". Its head, what is asked for, is the last word before a
+    preposition."""
+    words = words_of_type(entity_type)
+    joints = in_any("prepositions")
+    head = next((at for at, word in enumerate(words) if at and word in joints), len(words)) - 1
+    return frozenset(word for at, word in enumerate(words) if at != head and len(word) >= _STEM) - {
+        words[head] if words else ""
+    }
+
+
+@lru_cache(maxsize=4096)
 def asks_for(entity_type: str, section: str) -> bool:
     """Whether a word of the type stands in ``section`` ("asks", "asks if", "asks someone") of any
     language: the type may be in another one than the document."""

@@ -22,7 +22,7 @@ A line is ``section: phrase; phrase``; in a word with an apostrophe ``*`` stands
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -41,9 +41,11 @@ _CONCORD = "concord"
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """One file of ``languages/``: the folded phrases of each section, and the cues to look for."""
+    """One file of ``languages/``: the phrases of each section as they are written and folded, and
+    the cues to look for."""
 
     code: str
+    raw: Mapping[str, Sequence[str]]
     sections: Mapping[str, frozenset[str]]
     cues: Phrases
     concord: bool
@@ -67,7 +69,7 @@ def languages() -> Mapping[str, Language]:
 
 
 def _language(code: str, text: str) -> Language:
-    raw: dict[str, list[str]] = {}
+    raw: dict[str, list[str]] = {section: [] for section in CUES}
     for section, phrases in _lines(text):
         raw.setdefault(section, []).extend(phrases)
     cues = Phrases()
@@ -80,7 +82,7 @@ def _language(code: str, text: str) -> Language:
         )
         for section, phrases in raw.items()
     }
-    return Language(code, folded, cues, concord="yes" in raw.get(_CONCORD, ()))
+    return Language(code, raw, folded, cues, concord="yes" in raw.get(_CONCORD, ()))
 
 
 def _lines(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -102,19 +104,46 @@ def voters() -> Mapping[str, tuple[str, ...]]:
     return {word: tuple(codes) for word, codes in votes.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """``words``: one of every cue that turns a value, the first that is no small word. ``begin``
+    and ``end``: how such words with an apostrophe begin or end ("d'*", "*n't")."""
+
+    words: frozenset[str]
+    begin: tuple[str, ...]
+    end: tuple[str, ...]
+
+    def among(self, words: Sequence[str]) -> bool:
+        """Whether any of a text's folded ``words`` tells of a denial or a hypothesis."""
+        return not self.words.isdisjoint(words) or any(
+            "'" in word and (word.startswith(self.begin) or word.endswith(self.end))
+            for word in words
+        )
+
+
 @cache
-def telling_words() -> frozenset[str]:
-    """One word of every cue that turns a value, the first that is no small word: a passage with
-    none of them denies and supposes nothing, whatever language it is in."""
-    telling = set()
+def telling(code: str | None) -> Telling:
+    """What tells of a denial in language ``code``, or in any that is read: a passage with none of
+    it denies and supposes nothing."""
+    words: set[str] = set()
+    starred: set[str] = set()
     for language in languages().values():
+        if code is not None and language.code != code:
+            continue
         small = language.sections["words"] | language.sections["verbs"]
         for section in _TURNING:
-            for phrase in language.sections[section]:
-                words = [word for word in phrase.split() if word[0].isalpha() or "*" in word]
-                rare = [word for word in words if word not in small]
-                telling.update((rare or words)[:1])
-    return frozenset(telling)
+            for phrase in language.raw[section]:
+                parts = phrase.split()
+                if "'" in phrase:  # with its parts as the text has them
+                    starred.update(part for part in parts if "'" in part)
+                else:
+                    folded = [token.text for token in tokens_of(phrase)]
+                    plain = [word for word in folded if word[0].isalpha()]
+                    rare = [word for word in plain if word not in small]
+                    words.update((rare or plain)[:1])
+    begin = sorted({part.rstrip("*").casefold() for part in starred if not part.startswith("*")})
+    end = sorted({part.lstrip("*").casefold() for part in starred if part.startswith("*")})
+    return Telling(frozenset(words), tuple(begin), tuple(end))
 
 
 @cache

@@ -15,8 +15,8 @@ from itertools import pairwise
 from schemas import Finding
 from scoring_worker.comparison.contract import Comparison, Passage, Place, Question
 
-from .asked import asks_for, denied_words_of_type
-from .languages import in_any, languages, telling_words
+from .asked import asks_for, context_of_type, denied_words_of_type, same_stem, words_of_type
+from .languages import in_any, languages, telling
 from .reading import MAX_AROUND, MAX_QUOTE, Reading, read
 from .scopes import Scope, scopes_of
 from .tokens import small_words, tokens_of
@@ -35,6 +35,8 @@ _GENERIC = frozenset(
 _NEAR = 2
 """Words between a "not" and what it surely denies; and as many behind a name's."""
 _LISTED_NEAR = 3
+_CONTEXT_REACH = 6
+"""Words behind the value among which that is looked for of which it is said."""
 _RIGHT_BEFORE = 60
 _TWICE = 3
 """Words between two denials of which the second is denied by the first ("not without")."""
@@ -80,17 +82,25 @@ def may_deny(passage: Passage) -> bool:
     this takes a tenth of the time of reading them."""
     text = (
         f"{passage.before[-MAX_AROUND:]} {passage.quote[:MAX_QUOTE]} {passage.after[:MAX_AROUND]}"
+        f" {' '.join(passage.between)}"
     )
-    return "'" in text or "’" in text or not telling_words().isdisjoint(small_words(text))
+    known = passage.language.casefold()[:2] if passage.language is not None else None
+    return telling(known if known in languages() else None).among(small_words(text))
 
 
 def _may_be_denied(passage: Passage, places: Sequence[Place]) -> bool:
     """Whether a word with which denials begin stands right before a figure. Few figures have one,
     and for the others the passage need not be read."""
     before = passage.before[-_RIGHT_BEFORE:]
+    if any(passage.between):
+        return may_deny(passage)
     return any(
         not _openings().isdisjoint(
-            small_words(f"{before} {passage.quote[: place.start]}"[-_RIGHT_BEFORE:])
+            small_words(
+                f"{before} {passage.quote[max(0, place.start - _RIGHT_BEFORE) : place.start]}"[
+                    -_RIGHT_BEFORE:
+                ]
+            )
         )
         for place in places[:MAX_PLACES]
     )
@@ -148,7 +158,7 @@ def _decide(
         # One place is free of it: that place may be the answer.
         return replace(comparison, findings=(*comparison.findings, *_findings(seen, "_elsewhere")))
     denied = all("denied" in found for found in codes)
-    if denied and asks_for(question.entity_type, "asks"):
+    if denied and (asks_for(question.entity_type, "asks") or _asks_in_words(question, seen)):
         finding = Finding(code="denial_asked", detail=f"the passage denies it: {seen[0].words!r}")
         return replace(
             comparison, answer="not_comparable", findings=(*comparison.findings, finding)
@@ -161,6 +171,12 @@ def _decide(
     return replace(
         comparison, answer="not_comparable", findings=(*comparison.findings, *_findings(seen))
     )
+
+
+def _asks_in_words(question: Question, seen: Sequence[Sighting]) -> bool:
+    """Whether the type has the denial's own word: "Unable to terminate" for what is unable."""
+    asked = words_of_type(question.entity_type)
+    return any(word in asked for s in seen if s.code == "denied" for word in s.words.split()[:1])
 
 
 def _findings(sightings: Sequence[Sighting], suffix: str = "") -> list[Finding]:
@@ -189,7 +205,9 @@ def _sightings(
         Sighting(
             "denied_twice" if twice else "denied",
             reading.words(scope.cue.start, scope.cue.end),
-            not twice and _is_sure(reading, scope, (first, last), kind, personal=personal),
+            not twice
+            and not _denies_context(question, reading, scope, (first, last))
+            and _is_sure(reading, scope, (first, last), kind, personal=personal),
         )
         for scope in denials
     ]
@@ -208,6 +226,23 @@ def _sightings(
                 if scope.sense == sense
             ]
     return sightings
+
+
+def _denies_context(
+    question: Question, reading: Reading, scope: Scope, value: tuple[int, int]
+) -> bool:
+    """Whether what is denied is what the value is said of: "no significant findings" and
+    "not received treatment" deny the findings and the treatment, and the value with them or not.
+    """
+    context = context_of_type(question.entity_type)
+    first, last = value
+    if not context or scope.backward:
+        return False
+    ahead = range(last, min(scope.end, last + _CONTEXT_REACH))
+    beside = [scope.cue.end] if scope.cue.end < first else []
+    return any(
+        same_stem(reading.tokens[at].text, word) for at in (*ahead, *beside) for word in context
+    )
 
 
 def _covers(question: Question, kind: str, scope: Scope, first: int, last: int) -> bool:
@@ -244,6 +279,8 @@ def _is_sure(
     if kind in _FIGURES:
         return first == scope.cue.end
     if scope.backward:
+        if _is_attribute(reading, scope):
+            return False
         gap = scope.cue.start - last
         of_another_noun = first > 0 and reading.is_in("prepositions", first - 1)
         return gap <= _NEAR and not of_another_noun and not personal
@@ -255,6 +292,18 @@ def _is_sure(
         linked = any(reading.is_in("prepositions", at) for at in range(scope.cue.end, first))
         return gap <= _NEAR and (gap <= 0 or linked or not article)
     return not personal and (gap <= _LISTED_NEAR or _is_listed(reading, scope.cue.end, first))
+
+
+def _is_attribute(reading: Reading, scope: Scope) -> bool:
+    """Whether a single word such as "negative" belongs to a noun behind it: "HER2 negative breast
+    cancer" says nothing of what stands before."""
+    at = scope.cue.end
+    if scope.cue.end - scope.cue.start > 1 or at >= len(reading.tokens):
+        return False
+    following = reading.tokens[at]
+    return following.is_word and not any(
+        reading.is_in(section, at) for section in ("words", "prepositions", "verbs", "close", "and")
+    )
 
 
 def _is_listed(reading: Reading, start: int, end: int) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from schemas.alignment import PASSAGE_JOINT
 from scoring_worker.comparison.contract import Passage, Place
 
 from .languages import CUES, Language, languages, voters
@@ -20,6 +21,8 @@ MAX_QUOTE = 20_000
 MAX_AROUND = 400
 """Characters of what stands before and after that are read: a sentence is seldom longer."""
 _READ_PASSAGES = 256
+_MOST_JOINTS = 32
+"""Joints of a quote whose gaps are read; an elided quote has a few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +38,15 @@ class Cue:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """``tokens`` of surroundings and quote together. ``offset`` is where the quote begins among
-    their places, ``unread`` whether the passage is in none of the languages that are read."""
+    """``tokens`` of surroundings and quote together, with what an elided quote leaves out.
+    ``offset`` is where the quote begins among their places, ``shifts`` what is to be added from
+    a place of the quote on, ``unread`` whether the passage is in none of the languages that are
+    read."""
 
     tokens: tuple[Token, ...]
     text: str
     offset: int
+    shifts: tuple[tuple[int, int], ...]
     languages: tuple[Language, ...]
     cues: tuple[Cue, ...]
     marks: Mapping[str, frozenset[int]]
@@ -49,12 +55,16 @@ class Reading:
 
     def span(self, place: Place) -> tuple[int, int]:
         """The tokens, first and last exclusive, of ``place`` in the quote."""
-        start, end = place.start + self.offset, place.end + self.offset
+        start, end = self._at(place.start), self._at(place.end)
         first = _first_after(self.tokens, start)
         last = first
         while last < len(self.tokens) and self.tokens[last].start < end:
             last += 1
         return first, last
+
+    def _at(self, position: int) -> int:
+        shift = next((by for start, by in reversed(self.shifts) if start <= position), 0)
+        return position + self.offset + shift
 
     def words(self, start: int, end: int) -> str:
         """Tokens ``start`` to ``end`` as the text writes them."""
@@ -67,12 +77,40 @@ class Reading:
 
 def read(passage: Passage) -> Reading:
     """The reading of ``passage``; the last few hundred are remembered."""
-    return _read(replace(passage, heading="", day_first=None))
+    bare = not passage.heading and passage.day_first is None
+    return _read(passage if bare else replace(passage, heading="", day_first=None))
+
+
+def with_gaps(passage: Passage) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The quote with what it leaves out in place of its joints, and how far that moves what
+    follows: (place in the quote, code points) from left to right.
+
+    A quote may have an ellipsis of its own. Then nobody can say which joint is which, and every
+    one gets all: a denial too many is for the judge, one too few for nobody.
+    """
+    quote = passage.quote[:MAX_QUOTE]
+    if not any(passage.between):
+        return quote, ()
+    pieces = quote.split(PASSAGE_JOINT, _MOST_JOINTS)
+    gaps = passage.between
+    if len(gaps) != len(pieces) - 1:
+        gaps = (PASSAGE_JOINT.join(filter(None, gaps)),) * (len(pieces) - 1)
+    text, at, shift = pieces[0], len(pieces[0]), 0
+    shifts = []
+    for gap, piece in zip(gaps, pieces[1:], strict=True):
+        joint = f" {gap.strip()[:MAX_AROUND]} " if gap.strip() else PASSAGE_JOINT
+        shift += len(joint) - len(PASSAGE_JOINT)
+        at += len(PASSAGE_JOINT)
+        shifts.append((at, shift))
+        at += len(piece)
+        text += joint + piece
+    return text, tuple(shifts)
 
 
 @lru_cache(maxsize=_READ_PASSAGES)
 def _read(passage: Passage) -> Reading:
-    before, quote = passage.before[-MAX_AROUND:], passage.quote[:MAX_QUOTE]
+    before = passage.before[-MAX_AROUND:]
+    quote, shifts = with_gaps(passage)
     after = passage.after[:MAX_AROUND] if len(passage.quote) <= MAX_QUOTE else ""
     if before and not before[-1].isspace():
         before += " "
@@ -85,6 +123,7 @@ def _read(passage: Passage) -> Reading:
         tokens=tokens,
         text=text,
         offset=len(before),
+        shifts=shifts,
         languages=spoken,
         cues=cues,
         marks={

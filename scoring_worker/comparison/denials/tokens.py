@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|\n\s*|[^\w\s]|[\t_|]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_APOSTROPHE = str.maketrans({"’": "'", "‘": "'", "`": "'"})
 MARK = "\n"
 """The text of every token that is a line break, however many blanks follow it."""
 
@@ -27,8 +26,9 @@ class Token(NamedTuple):
 
 def tokens_of(text: str) -> list[Token]:
     """Words, marks and line breaks of ``text``, in order; linear in its length."""
-    if text.isascii():  # folded as a whole: no character changes its place
-        found = [Token(m[0], m.start(), m.end()) for m in _TOKEN.finditer(text.lower())]
+    folded = _folded(text)
+    if len(folded) == len(text):  # folded as a whole: no character changes its place
+        found = [Token(m[0], m.start(), m.end()) for m in _TOKEN.finditer(folded)]
     else:
         found = [Token(_folded(m[0]), m.start(), m.end()) for m in _TOKEN.finditer(text)]
     if "\n" not in text:
@@ -37,7 +37,7 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def _folded(text: str) -> str:
-    return (text.translate(_APOSTROPHE) if "’" in text or "‘" in text else text).casefold()
+    return text.replace("’", "'").replace("‘", "'").casefold()
 
 
 def small_words(text: str) -> list[str]:

@@ -19,6 +19,10 @@ class ContractsPack:
 
     name = "contracts"
 
+    def synonyms(self, question: Question) -> tuple[str, ...]:  # noqa: ARG002 - yes and no have none
+        """None."""
+        return ()
+
     def opinion(self, question: Question, comparison: Comparison) -> Opinion:
         """Features for a value that is yes or no and a type that names a clause."""
         notes = Notes(self.name)

@@ -17,7 +17,7 @@ _BODY = re.compile(
     r"forces?|mafia|rebels|taliban)\b"
 )
 _DOCUMENT = re.compile(
-    r"\b(?:act|code|form|package|guidelines?|regulations?|rules|narrative|treaty|statute|ordinance|"
+    r"\b(?:act|code|law|form|package|guidelines?|regulations?|rules|narrative|treaty|statute|ordinance|"
     r"convention|report|affidavit|certificate|alternative|disorder|criteria)s?$"
 )
 _REGION = re.compile(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from schemas import render_value
 from scoring_worker.comparison.contract import Comparison, Question
+from scoring_worker.comparison.dates import date_of_value
 from scoring_worker.packs.contract import Opinion
-from scoring_worker.packs.folding import fold, words
+from scoring_worker.packs.folding import REDACTED, fold, words
 from scoring_worker.packs.notes import Notes
 
-from . import categories, kinds
+from . import categories, kinds, roles
 from .places import plain_places
 from .reading import Place, examine_role
+from .synonyms import synonyms_in
 
 MAX_PASSAGE = 20_000
 MAX_VALUE = 2_000
+_ABSENT = frozenset({"name_absent", "words_missing"})
 _FIGURES = frozenset({"number", "money", "quantity"})
 
 
@@ -22,12 +25,21 @@ class LegalPack:
 
     name = "legal"
 
+    def synonyms(self, question: Question) -> tuple[str, ...]:
+        """Other names of a place or a body."""
+        if not isinstance(question.value, str):
+            return ()
+        return synonyms_in(question.value, question.passage.quote[:MAX_PASSAGE])
+
     def opinion(self, question: Question, comparison: Comparison) -> Opinion:
         """Features and findings about role, kind, category and places."""
         notes = Notes(self.name)
         value = render_value(question.value)[:MAX_VALUE]
         quote = question.passage.quote[:MAX_PASSAGE]
         folded = fold(quote)
+        if comparison.kind == "none" and _asks_for_somebody(question.entity_type):
+            notes.finding("nobody", "the value says that there is none, and names nobody")
+            return notes.opinion(different=True)
         if comparison.kind in {"claim", "none", "truth"} or not value:
             return notes.opinion()
         chosen = categories.choice(question.entity_type, value, folded)
@@ -39,7 +51,31 @@ class LegalPack:
         asked = question.entity_type
         fits = _kind(notes, asked, value, comparison, folded=folded, place=place)
         examine_role(notes, asked, folded, place, kind_fits=fits)
-        return notes.opinion()
+        missing = place is None and _is_missing(question, comparison, folded)
+        if missing:
+            notes.finding("not_in_quote", "a decision is quoted with the name or the date itself")
+        return notes.opinion(different=missing)
+
+
+def _asks_for_somebody(entity_type: str) -> bool:
+    role = roles.role_of_type(entity_type)
+    return role is not None and role.kind == "person"
+
+
+def _is_missing(question: Question, comparison: Comparison, folded: str) -> bool:
+    """Whether the quote has nothing of a name that the type asks for, or only a part of a date:
+    "early 1995" is no January, and a day in "XXXXX 22, 2000" is in no month.
+    """
+    codes = {finding.code for finding in comparison.findings}
+    if comparison.kind == "date":
+        redacted = "date_unread" in codes and REDACTED.search(folded) is not None
+        date = date_of_value(question.value, question.passage.language)
+        by_month = date is not None and date.month is not None
+        return by_month and ("date_vague" in codes or redacted)
+    role = roles.role_of_type(question.entity_type)
+    wanted = role.kind if role is not None else kinds.kind_of_type(question.entity_type)
+    named = wanted in {"person", "place", "body"} and comparison.kind in {"name", "words"}
+    return named and not comparison.places and bool(codes & _ABSENT)
 
 
 def _category(notes: Notes, chosen: categories.Choice) -> Opinion:

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 
 @cache
-def _place_rows() -> tuple[tuple[str, ...], ...]:
+def place_rows() -> tuple[tuple[str, ...], ...]:
     """The ways to write each place of the lexicon, the plain name first."""
     text = files(__package__).joinpath("places.txt").read_text("utf-8")
     lines = (line for line in text.splitlines() if line and not line.startswith("#"))
@@ -19,7 +19,7 @@ def _place_rows() -> tuple[tuple[str, ...], ...]:
 def _place_variants() -> tuple[re.Pattern[str], dict[str, str]]:
     """A pattern of all longer names, and the plain one of each; "british columbia" is its own,
     so that its second word is not taken for another spelling of Colombia."""
-    plain = {v: row[0] for row in _place_rows() for v in row if len(v) > 2}
+    plain = {v: row[0] for row in place_rows() for v in row if len(v) > 2}
     longest_first = sorted(plain, key=len, reverse=True)
     alternatives = "|".join(map(re.escape, longest_first))
     return re.compile(rf"(?<![\w'-])(?:{alternatives})(?![\w'-])"), plain
@@ -28,7 +28,7 @@ def _place_variants() -> tuple[re.Pattern[str], dict[str, str]]:
 @cache
 def _short_places() -> dict[str, str]:
     """Two-letter forms, which count only behind a comma or a bracket, or alone."""
-    return {v: row[0] for row in _place_rows() for v in row[1:] if len(v) == 2}
+    return {v: row[0] for row in place_rows() for v in row[1:] if len(v) == 2}
 
 
 _SHORT_FORM = re.compile(
@@ -48,4 +48,4 @@ def plain_places(folded: str) -> str:
 @cache
 def known_places() -> frozenset[str]:
     """Plain names and variants of places, folded."""
-    return frozenset(name for row in _place_rows() for name in row)
+    return frozenset(name for row in place_rows() for name in row)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scoring_worker.comparison.compare import compare
 from scoring_worker.comparison.contract import Comparison, Passage, Place, Question
 from scoring_worker.comparison.denials.languages import languages
 from scoring_worker.comparison.denials.places import read_denial
@@ -209,3 +210,28 @@ def test_nothing_raises(quote, before, after, data):
     compared = read_denial(question, Comparison("same", "words", places))
     assert compared.places == places
     assert compared.answer in {"same", "different", "not_comparable"}
+
+
+def test_a_denial_that_an_elided_quote_leaves_out_is_read() -> None:
+    quote = "The claimant is … a citizen of Iran … born in 1980"
+    denied = Passage(quote, between=("not", ""), language="en")
+    asked = Question("Nationality", "citizen of Iran", denied)
+    assert compare(asked).answer == "different"
+    said = Passage(quote, between=("since 1990", "not"), language="en")
+    assert compare(Question("Nationality", "citizen of Iran", said)).answer == "same"
+    [place] = compare(asked).places
+    assert quote[place.start : place.end] == "citizen of Iran"
+
+
+def test_where_the_document_has_an_ellipsis_too_every_joint_is_read() -> None:
+    passage = Passage("Well … he has … a fracture", between=("no sign of",), language="en")
+    assert compare(Question("Injury", "fracture", passage)).answer != "same"
+
+
+@given(st.lists(st.text(max_size=30), max_size=4), st.lists(st.text(max_size=30), max_size=4))
+def test_a_place_of_an_elided_quote_is_found_again(parts: list[str], gaps: list[str]) -> None:
+    quote = " … ".join([*parts, "the needle", *parts])
+    reading = read(Passage(quote, between=tuple(gaps), language="en"))
+    start = quote.index("the needle")
+    first, last = reading.span(Place(start, start + len("the needle")))
+    assert reading.words(first, last) == "the needle"

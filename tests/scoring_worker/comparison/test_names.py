@@ -176,3 +176,17 @@ def test_a_changed_surname_is_different(surname: str, data: st.DataObject) -> No
     assume(letter != surname[at].lower() and not other.endswith(f"{surname[:-1]}s"))
     quote = f"It was signed by Martha {surname} for the board of the bank."
     assert compare(f"Martha {other.capitalize()}", quote).answer == "different"
+
+
+@pytest.mark.parametrize(
+    ("entity_type", "value", "quote", "answer"),
+    [
+        ("Agency", "Northern Coastal Fisheries Board", "the Northern Costal Fisheries Board", "not_comparable"),
+        ("Agency", "Northern Coastal Fisheries Board", "the Northern Coostal Fisheries Board", "different"),
+        ("Person", "Anna Maria von Schmidt", "Anna Maria von Schmid came", "different"),
+        ("Organization", "Federal Court", "upheld by the Federal Court11, and", "not_comparable"),
+        ("Organization", "United States Department of State", "the United States (U.S.) Department of State (DOS)", "same"),
+    ],
+)  # fmt: skip
+def test_typing_errors_notes_and_brackets_in_long_names(entity_type, value, quote, answer):
+    assert compare_names(value, Passage(quote, language="en"), entity_type).answer == answer

@@ -18,9 +18,14 @@ CASES = [
     (1234, "1.234", None, "not_comparable"),
     (1.234, "1.234", None, "not_comparable"),
     (1234, "1.234", "de", "same"),
-    (1.234, "1.234", "de", "different"),
+    (1.234, "1.234", "de", "same"),  # in Switzerland
+    (1.234, "1.234 oder 12.345,60", "de", "different"),
+    ("1.234 EUR", "1.234 EUR", "de", "same"),
+    (1.234, "EUR 1.234", "de", "different"),
+    (1.235, "1.234", "de", "different"),
     (1234, "1.234", "es", "same"),
-    (1.234, "1.234", "es", "not_comparable"),
+    (1.234, "1.234", "es", "same"),  # in Mexico
+    ("1234 ml", "1.234 l", "es", "not_comparable"),
     (1.234, "1.234 and 2.50", None, "same"),
     (1234, "1.234 und 2.500,00", None, "same"),
     ("1.234", "1.234", None, "same"),

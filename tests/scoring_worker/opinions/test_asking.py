@@ -82,3 +82,17 @@ def test_any_value_has_parts_and_not_too_many(value: object, premise: str) -> No
 
 def test_a_value_of_too_many_parts_stays_whole() -> None:
     assert len(parts_of(pair("a", "Type", [str(at) for at in range(MAX_PARTS + 1)]))) == 1
+
+
+def test_fields_of_two_records_differ_though_each_stands_in_the_quote() -> None:
+    quote = "Engineer at Acme; Manager at Globex"
+    (part,) = parts_of(pair(quote, "Job", {"employer": "Globex", "title": "Engineer"}))
+    assert part.comparison.answer == "different"
+    parts = parts_of(pair(quote, "Job", {"employer": "Globex", "title": "Manager"}))
+    assert [one.comparison.answer for one in parts] == ["same", "same"]
+
+
+def test_what_an_elided_quote_leaves_out_reaches_the_comparators() -> None:
+    asked = pair("He is … a citizen of Iran", "Citizenship", "Iran", between=("not",))
+    (part,) = parts_of(asked)
+    assert part.comparison.answer == "different"

@@ -1,0 +1,56 @@
+"""Names by which decisions call the same place or body: "U.S.", "RPD"."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+
+from scoring_worker.packs.folding import fold
+
+from .places import place_rows
+
+_SHORT = 5
+"""Letters up to which a name is one only in capitals: "us" is a word."""
+_CERTAIN = frozenset({"us", "uk", "un", "eu"})
+MAX_VALUE = 200
+
+
+def synonyms_in(value: str, quote: str) -> tuple[str, ...]:
+    """Other names of the place or body ``value`` that stand in ``quote``, as it writes them."""
+    if len(value) > MAX_VALUE:
+        return ()
+    patterns = _patterns().get(_bare(value), ())
+    return tuple(dict.fromkeys(found[0] for p in patterns if (found := p.search(quote))))
+
+
+def _bare(name: str) -> str:
+    return fold(name).removeprefix("the ").strip()
+
+
+def _is_code(name: str) -> bool:
+    """Whether a name of two letters is a word as well, in capitals or not: "ON", "DE", "IN"."""
+    return len(name) == 2 and name.lower() not in _CERTAIN
+
+
+@cache
+def _patterns() -> dict[str, tuple[re.Pattern[str], ...]]:
+    """For each name the other ones of its row."""
+    text = files(__package__).joinpath("bodies.txt").read_text("utf-8")
+    lines = (line for line in text.splitlines() if line and line[0] != "#")
+    rows = [*(tuple(line.split(" | ")) for line in lines), *place_rows()]
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        for name in row:
+            others = (other for other in row if other != name and not _is_code(other))
+            found.setdefault(_bare(name), []).extend(others)
+    return {name: tuple(map(_pattern, dict.fromkeys(others))) for name, others in found.items()}
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    letters = re.sub(r"[^\w]", "", name)
+    if len(letters) > _SHORT:
+        return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
+    # An acronym with or without its points: U.S., U. S., US.
+    spelt = r"\.?\s?".join(map(re.escape, letters.upper()))
+    return re.compile(rf"(?<![\w.]){spelt}(?!\w)")
