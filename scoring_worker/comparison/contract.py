@@ -50,7 +50,8 @@ class Passage:
 
     ``before`` and ``after`` complete the sentence, line or row that holds the quote, ``between``
     is what it leaves out at each of its joints (" … "); ``heading`` is the label of the row, the
-    head of the column or the heading above. A value found only in these does not count as quoted. ``language`` is an ISO 639-1 code where it is known.
+    head of the column or the heading above. A value found only in these does not count as quoted.
+    ``language`` is an ISO 639-1 code where it is known.
     ``day_first`` is how the document's other dates decide an ambiguous one; None where they do
     not.
     """

@@ -19,7 +19,7 @@ class ContractsPack:
 
     name = "contracts"
 
-    def synonyms(self, question: Question) -> tuple[str, ...]:  # noqa: ARG002 - yes and no have none
+    def synonyms(self, question: Question) -> tuple[str, ...]:
         """None."""
         return ()
 
