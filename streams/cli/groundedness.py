@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from streams.cli.labelled import print_tables, progress_bars, show_refused
 from streams.cli.output import complain, print_line
+from streams.runtime.errors import OperatorError
+
+if TYPE_CHECKING:
+    from schemas.error_type import ErrorType
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -98,3 +102,106 @@ def benchmark(
         json_file.write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
     if any(read.refused for read in sets):
         raise typer.Exit(1)
+
+
+@groundedness_app.command()
+def adapt(
+    answers: Annotated[
+        Path,
+        typer.Argument(
+            metavar="ANSWERS", help='JSON lines (.gz) of {"id","query","context","response"}.'
+        ),
+    ],
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where answers and twins go.")],
+    error_types: Annotated[
+        list[str], typer.Option("--type", help="An error type; by default all six.")
+    ] = [],  # noqa: B006 - typer copies it
+    cache: Annotated[
+        Path, typer.Option(help="File of what the LLM answered: a second run asks nothing again.")
+    ] = Path("groundedness-cache/llm_answers.jsonl"),
+    limit: Annotated[int | None, typer.Option(help="So many answers at most.", min=1)] = None,
+) -> None:
+    """Have an LLM make subtle ungrounded variants of grounded answers, one for each error type.
+
+    Rows labelled 0 are left out: a variant of what is not grounded shows nothing. All answers to a
+    query are in one split, train, dev or test, 70 : 10 : 20.
+    """
+    from schemas import canonical_json
+    from scoring_worker.detectors.llm.asking import Asker
+    from scoring_worker.detectors.llm.settings import LLMSettings
+    from scoring_worker.training.adaptation.by_llm import adapt as adapt_all
+    from scoring_worker.training.adaptation.files import grounded_answers, written_rows
+
+    kinds = _kinds(error_types)
+    given, refused = grounded_answers(answers, limit)
+    show_refused(answers, refused)
+    made = adapt_all(given, Asker(LLMSettings(llm_answers=cache)), kinds)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with out.open("w", encoding="utf-8") as file:
+        for row in written_rows(made.twins):
+            file.write(canonical_json(row) + "\n")
+    cost = "" if made.usage.cost_usd is None else f", {made.usage.cost_usd:.4f} US dollars"
+    print_line(
+        f"{len(made.twins)} altered answers to {len(given)}, {made.usage.input_tokens} tokens in, "
+        f"{made.usage.output_tokens} out{cost}: {out}"
+    )
+    for why, count in made.failures.most_common():
+        complain.print(f"refused {count}: {why}", markup=False)
+    if refused or made.failures:
+        raise typer.Exit(1)
+
+
+@groundedness_app.command()
+def train(
+    twins: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TWINS",
+            help="What `groundedness adapt` wrote, or JSON lines (.gz) of NLI rows "
+            '{"premise","hypothesis","label","source"}, of which SNLI and MultiNLI are taken.',
+        ),
+    ],
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the classifier.")],
+    base: Annotated[
+        str,
+        typer.Option(
+            help="A folder or hub id, e.g. microsoft/deberta-v3-large; default: the reader "
+            "that ships, taught further."
+        ),
+    ] = "default",
+    limit: Annotated[int, typer.Option(help="So many twins at most.", min=1)] = 1_000,
+    epochs: Annotated[int, typer.Option(min=1)] = 2,
+    seed: Annotated[int, typer.Option(help="Of order, held-out queries and head.")] = 0,
+) -> None:
+    """Fine-tune GC, the grounding classifier, on the sentences that an altered answer changed."""
+    from scoring_worker.detectors.contract import DetectorSettings
+    from scoring_worker.detectors.nli.pairs import is_reader
+    from scoring_worker.detectors.similarity.embedding import reader_embedder
+    from scoring_worker.training.adaptation.files import sentence_twins
+    from scoring_worker.training.grounding.examples import weighted
+    from scoring_worker.training.grounding.fit import GroundingFit, fit
+    from scoring_worker.training.grounding.models import CrossEncoder, TrainedReader
+
+    found = sentence_twins(twins, limit, seed)
+    out.mkdir(parents=True, exist_ok=True)
+    examples = weighted(found, reader_embedder(DetectorSettings()))
+    trainee = TrainedReader(base) if is_reader(base) else CrossEncoder(base, seed=seed)
+    with progress_bars() as on_progress:
+        fitted = fit(trainee, examples, GroundingFit(epochs=epochs, seed=seed), on_progress)
+    trainee.save(out, [f"{len(found)} twins of {twins.name}"])
+    shown = " -> ".join("–" if a is None else f"{a:.3f}" for a in (fitted.before, fitted.accuracy))
+    print_line(
+        f"{fitted.examples} sentences, loss {fitted.loss}; accuracy on {fitted.held_out} of "
+        f"other queries: {shown}. Use it with  --detector gc={out}"
+    )
+
+
+def _kinds(named: list[str]) -> list[ErrorType]:
+    from schemas.error_type import ERROR_TYPES
+
+    unknown = sorted(set(named) - set(ERROR_TYPES))
+    if unknown:
+        raise OperatorError(f"no error type {unknown[0]!r}; there are: {', '.join(ERROR_TYPES)}")
+    return [kind for kind in ERROR_TYPES if not named or kind in named]
