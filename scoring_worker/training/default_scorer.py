@@ -9,14 +9,12 @@ model directory FOLDER/default with its card. Only what licences allow trains.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-import numpy as np
 import structlog
-from numpy.typing import NDArray
-from pydantic import JsonValue
 from tokenizers import Tokenizer
 
 from scoring_worker.encoders.devices import place
@@ -38,14 +36,14 @@ from scoring_worker.packs.registry import packs_named
 from scoring_worker.scorers.default import DefaultScorer
 
 from .card import write_card
-from .left_out import best_threshold, figures, mean_figures
+from .left_out import best_threshold, figure_blocks, scores_in_turn
 from .licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
-from .opinion_files import read_judged, write_judged
+from .opinion_files import judged_once
 from .reading.base import make_base
 from .reading.corpora import FAMILIES, PERMISSIVE
 from .reading.recipe import train_reader
 from .stack_pairs import document_pairs, generated_pairs, slot_pairs, unread_claims
-from .stacking import LabelledOpinion, fit_stack
+from .stacking import fit_stack
 from .weighing import Judged
 
 log = structlog.get_logger(__name__)
@@ -107,10 +105,9 @@ def build(steps: Steps) -> ScorerManifest:
         reader = _reader_folder(steps, f"fold-{family}", FOLD_SHARE, names)
         labelled |= _family_opinions(steps, reader, family, names)
     labelled |= _claim_opinions(steps, final)
-    opinions = {name: list(judged.labelled(name)) for name, judged in labelled.items()}
-    stack = fit_stack([one for own in opinions.values() for one in own])
+    stack = fit_stack([one for name, own in labelled.items() for one in own.labelled(name)])
     stack = stack.model_copy(update={"with_packs": _with_packs(steps, final)})
-    manifest = _manifest(steps, stack, labelled, opinions)
+    manifest = _manifest(steps, stack, labelled)
     steps.out.mkdir(exist_ok=True)
     for source in (steps.words, final):
         for path in source.iterdir():
@@ -152,37 +149,30 @@ def _family_opinions(
     steps: Steps, folder: Path, family: str, names: Sequence[str]
 ) -> dict[str, Judged]:
     """By source what the reader in ``folder``, which knows none of them, makes of their pairs."""
-    path = steps.folder / f"opinions-{family}.jsonl"
-    if not path.exists():
-        pairs = {name: slot_pairs(steps.data, name, ROWS) for name in names}
+
+    def pairs() -> dict[str, list[LabelledPair]]:
+        found = {name: slot_pairs(steps.data, name, ROWS) for name in names}
         made = {f"{name}{MADE}": generated_pairs(steps.data, name, ROWS) for name in names}
-        pairs |= {name: own for name, own in made.items() if own}
-        _judge(path, fold_scorer(folder, steps), pairs)
-    return read_judged(path)
+        return found | made
+
+    path = steps.folder / f"opinions-{family}.jsonl"
+    return judged_once(path, partial(fold_scorer, folder, steps), pairs)
 
 
 def _claim_opinions(steps: Steps, folder: Path) -> dict[str, Judged]:
     """What the reader that ships makes of NLI rows that taught it nothing."""
     path = steps.folder / "opinions-claims.jsonl"
-    if not path.exists():
-        _judge(path, fold_scorer(folder, steps), unread_claims(steps.data, FINAL_SHARE))
-    return read_judged(path)
+    pairs = partial(unread_claims, steps.data, FINAL_SHARE)
+    return judged_once(path, partial(fold_scorer, folder, steps), pairs)
 
 
 def _with_packs(steps: Steps, folder: Path) -> dict[str, dict[str, ShapeWeights]]:
     """Coefficients with packs, fitted on documents of their fields that trained nothing."""
     path = steps.folder / "opinions-packs.jsonl"
-    if not path.exists():
-        scorer = fold_scorer(folder, steps, packs_named(PACKS))
-        _judge(path, scorer, document_pairs(steps.data))
-    judged = read_judged(path)
+    scorer = partial(fold_scorer, folder, steps, packs_named(PACKS))
+    judged = judged_once(path, scorer, partial(document_pairs, steps.data))
     fitted = fit_stack([one for name, own in judged.items() for one in own.labelled(name)])
     return dict.fromkeys((*PACKS, "+".join(PACKS)), fitted.shapes)
-
-
-def _judge(path: Path, scorer: DefaultScorer, pairs: Mapping[str, Sequence[LabelledPair]]) -> None:
-    log.info("opinions", path=path.name, pairs=sum(map(len, pairs.values())))
-    write_judged(path, {name: Judged.by(scorer, own) for name, own in pairs.items()})
 
 
 def fold_folder(steps: Steps, family: str) -> Path:
@@ -207,28 +197,11 @@ def fold_scorer(folder: Path, steps: Steps, packs: Sequence[Pack] = ()) -> Defau
     return DefaultScorer(manifest, reader, packs)
 
 
-def _manifest(
-    steps: Steps,
-    stack: Stack,
-    labelled: dict[str, Judged],
-    opinions: dict[str, list[LabelledOpinion]],
-) -> ScorerManifest:
+def _manifest(steps: Steps, stack: Stack, labelled: dict[str, Judged]) -> ScorerManifest:
     """Threshold and figures are of stacks that were fitted without the family they are judged
     in."""
-    scores: dict[str, NDArray[np.float64]] = {}
-    for names in _judged_together(labelled):
-        others = [one for name, own in opinions.items() if name not in names for one in own]
-        without = fit_stack(others)
-        scores |= {name: labelled[name].scores(without) for name in names}
+    scores = scores_in_turn(labelled, _judged_together(labelled))
     threshold = best_threshold(labelled, scores)
-    found = figures(labelled, scores, threshold)
-    people = {name: row for name, row in found.items() if name in PERMISSIVE}
-    made = {name: row for name, row in found.items() if name not in PERMISSIVE}
-    metrics: dict[str, JsonValue] = {
-        "means of sources left out": dict(mean_figures(people)),
-        "sources left out": dict(people),
-        "made from sources left out, and claims": dict(made),
-    }
     return ScorerManifest(
         name="default",
         kind="reader",
@@ -240,7 +213,7 @@ def _manifest(
         thresholds=Thresholds(default=threshold),
         trained_on=SOURCES,
         learnt_from=LearntFrom(),
-        metrics=metrics,
+        metrics=figure_blocks(labelled, scores, threshold, PERMISSIVE),
     )
 
 

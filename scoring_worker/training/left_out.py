@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import JsonValue
 from sklearn.metrics import f1_score, roc_auc_score
 
+from .stacking import fit_stack
 from .weighing import Judged
 
 Scores = Mapping[str, NDArray[np.float64]]
 
 CANDIDATES = tuple(round(0.05 * step, 2) for step in range(2, 19))
 """Thresholds in steps of .05: a finer one would be fitted to these sources and no others."""
+
+
+def scores_in_turn(
+    judged: Mapping[str, Judged], kin: Iterable[Sequence[str]]
+) -> dict[str, NDArray[np.float64]]:
+    """By source the scores [pairs] of a stack that was fitted without it and its ``kin``."""
+    opinions = {name: list(own.labelled(name)) for name, own in judged.items()}
+    scores: dict[str, NDArray[np.float64]] = {}
+    for names in kin:
+        without = fit_stack([o for name, own in opinions.items() if name not in names for o in own])
+        scores |= {name: judged[name].scores(without) for name in names}
+    return scores
 
 
 def best_threshold(judged: Mapping[str, Judged], scores: Scores) -> float:
@@ -67,6 +80,21 @@ def mean_figures(by_source: Mapping[str, Mapping[str, JsonValue]]) -> dict[str, 
     for name in ("auroc", "caught", "refused"):
         means[name] = round(float(np.mean([_number(row[name]) for row in rows])), 3)
     return means
+
+
+def figure_blocks(
+    judged: Mapping[str, Judged], scores: Scores, threshold: float, annotated: Iterable[str]
+) -> dict[str, JsonValue]:
+    """``metrics`` of scorer.json: the sources ``annotated`` by people, their means, the others."""
+    found = figures(judged, scores, threshold)
+    people = {name: row for name, row in found.items() if name in set(annotated)}
+    return {
+        "means of sources left out": dict(mean_figures(people)),
+        "sources left out": dict(people),
+        "made from sources left out, and claims": {
+            name: row for name, row in found.items() if name not in people
+        },
+    }
 
 
 def _number(value: JsonValue) -> float:
