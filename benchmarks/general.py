@@ -64,7 +64,6 @@ from general_sets import (
     sources,
 )
 
-from schemas.hypothesis import render_value
 from scoring_worker import load_scorer
 from scoring_worker.calibration import apply
 from scoring_worker.encoders.batching import PairFailure
@@ -74,6 +73,7 @@ from scoring_worker.opinions.opinion import Opinion, opinion_of
 from scoring_worker.opinions.stack import Stack
 from scoring_worker.scorer import Pair
 from scoring_worker.scorers.default import DefaultScorer
+from scoring_worker.scorers.words import words_found
 from scoring_worker.training.default_scorer import Steps, fold_folder, fold_scorer
 from scoring_worker.training.stacking import LabelledOpinion, fit_stack, stack_scores
 
@@ -252,17 +252,6 @@ def reader_alone(
             min((one.get("value_mean", -1.0) for one in features), default=-1.0),
             min((one.get("entailed", -1.0) for one in features), default=-1.0),
         )
-
-
-_WORD = re.compile(r"\w+")
-
-
-def words_found(pair: Pair) -> float:
-    """The share of the value's words that the passage has."""
-    value = pair.value if isinstance(pair.value, str) else render_value(pair.value)
-    words = _WORD.findall(value.casefold())
-    there = set(_WORD.findall(pair.premise.casefold()))
-    return sum(word in there for word in words) / max(len(words), 1)
 
 
 def _weighed(

@@ -34,13 +34,14 @@ from .packs.contract import Pack
 from .packs.registry import packs_named, packs_of_environment
 from .scorer import Scorer
 from .scorers.encoder import EncoderScorer
+from .scorers.words import WordMatching
 
 if TYPE_CHECKING:
     from .scorers.llm import GraderSettings
 
 DEFAULT_MODEL = Path(__file__).parent / "models" / "default"
 LARGE_MODEL = DEFAULT_MODEL.with_name("large")
-NAMES = ("default", "llm", "hhem", "nli", "cascade")
+NAMES = ("default", "words", "llm", "hhem", "nli", "cascade")
 """What `load_scorer` knows by name; anything else is a local folder or a hub id."""
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
@@ -75,6 +76,8 @@ def load_scorer(
     active = packs_of_environment() if packs is None else packs_named(packs)
     if name == "llm":
         return _load_grader(grader)
+    if name == "words":
+        return WordMatching()
     use_threads(threads)
     if name in ("cascade", "cascade-large"):
         return _load_cascade(name, device, precision, grader, active)

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from scoring_worker.encoders.adapter import ADAPTER_FILE
+from scoring_worker.encoders.pinned import PINNED
+from scoring_worker.encoders.reader_model import READER_FILE
 from scoring_worker.manifest import ScorerManifest
 from scoring_worker.thresholds import Target
 
@@ -23,7 +26,7 @@ def write_card(
     """Write the card beside the weights and return its path."""
     path = folder / CARD_NAME
     sections = [
-        f"# {manifest.name}\n",
+        f"# {manifest.name}",
         _model(manifest),
         _list("Trained on", manifest.trained_on or ("no named set",)),
         _table("Labelled pairs", counts),
@@ -36,13 +39,16 @@ def write_card(
 
 
 def _model(manifest: ScorerManifest) -> str:
-    words = f"of the scorer {manifest.base!r}" if manifest.base else "in this folder"
+    if PINNED.fullmatch(manifest.base or ""):
+        reader = f"`{ADAPTER_FILE}` over the weights of `{manifest.base}`, which do not ship"
+    else:
+        words = f"of the scorer {manifest.base!r}" if manifest.base else "in this folder"
+        reader = f"`{READER_FILE}`, words and vocabulary {words}"
     return (
         "Judges whether a passage supports an extracted value as an answer to its entity type: "
-        "comparators look for the value, a reader (`reader.safetensors`) reads whether it stands "
-        "there as this, and a stack weighs both.\n\n"
-        f"Words and vocabulary are those {words}. Inputs of up to {manifest.max_length} tokens, "
-        "longer passages in windows."
+        f"comparators look for the value, a reader ({reader}) reads whether it stands there as "
+        "this, and a stack weighs both.\n\n"
+        f"Inputs of up to {manifest.max_length} tokens, longer passages in windows."
     )
 
 

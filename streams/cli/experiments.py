@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
-LOCAL_SCORERS = ("default", "nli", "hhem")
+LOCAL_SCORERS = ("default", "words", "nli", "hhem")
 """Those of table1 where none is named. The LLM is left out: it is asked only by name."""
 
 

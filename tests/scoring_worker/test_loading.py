@@ -198,7 +198,7 @@ def test_weights_that_are_missing_or_broken_are_said(folder):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("no-such-scorer", "none of default, llm"),
+        ("no-such-scorer", "none of default, words, "),
         ("./no/such/folder", "no scorer"),
         ("/nowhere", "no scorer"),
         ("", "no scorer"),

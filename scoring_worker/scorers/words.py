@@ -1,0 +1,46 @@
+"""Word matching, the baseline beside which every judge stands: are the value's words there?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from schemas import Assessment, ScorerTrail, render_value, stable_id
+from scoring_worker.learnt_from import LearntFrom
+from scoring_worker.scorer import Pair
+
+THRESHOLD = 1.0
+"""Every word has to be there."""
+_WORD = re.compile(r"\w+")
+_VERSION = "1"
+
+
+class WordMatching:
+    """Scores by the share of the value's words (of a claim, of its words) that the passage has,
+    in any order and case. It knows nothing of types, figures, dates or denials."""
+
+    name = "words"
+
+    def __init__(self) -> None:
+        self.learnt_from = LearntFrom()
+        self.revision = stable_id(self.name, _VERSION)[:16]
+
+    def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:
+        """One assessment per pair, in order."""
+        return [self._assessed(words_found(pair)) for pair in pairs]
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _assessed(self, score: float) -> Assessment:
+        said = {"scorer": self.name, "revision": self.revision}
+        trail = ScorerTrail(**said, score=score, threshold=THRESHOLD)
+        return Assessment(**said, score=score, threshold=THRESHOLD, trail=(trail,))
+
+
+def words_found(pair: Pair) -> float:
+    """The share of the value's words that the passage has; 0 of a value without words."""
+    value = pair.value if isinstance(pair.value, str) else render_value(pair.value)
+    words = _WORD.findall(value.casefold())
+    there = set(_WORD.findall(pair.premise.casefold()))
+    return sum(word in there for word in words) / max(len(words), 1)
