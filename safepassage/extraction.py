@@ -11,6 +11,10 @@ from schemas import DocumentRef, SchemaField, extraction_id, validation_summary
 from schemas import Extraction as ExtractionEvent
 
 
+class InvalidExtraction(ValueError):
+    """It cannot be one. The message says why and quotes nothing of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Extraction:
     """A fact that was extracted: its entity type, its value, and the text quoted for it.
@@ -34,17 +38,16 @@ def as_events(extractions: Sequence[Extraction], document: DocumentRef) -> list[
     """``extractions`` as the events of the stream; repetitions fall out.
 
     Raises:
-        ValueError: an extraction cannot be one, which is said without quoting it; or one id
-            stands for two.
+        InvalidExtraction: one of them cannot be one, or one id stands for two.
     """
     events: dict[str, ExtractionEvent] = {}
     for number, extraction in enumerate(extractions, start=1):
         try:
             event = _event(extraction, document)
         except ValidationError as error:
-            raise ValueError(f"extraction {number}: {validation_summary(error)}") from None
+            raise InvalidExtraction(f"extraction {number}: {validation_summary(error)}") from None
         if events.setdefault(event.id, event) != event:
-            raise ValueError(f"extraction id {event.id!r} stands for two extractions")
+            raise InvalidExtraction(f"extraction id {event.id!r} stands for two extractions")
     return list(events.values())
 
 

@@ -111,6 +111,14 @@ class Settings(JudgingSettings):
     # How long a case stays with a reviewer who does nothing.
     console_lease_seconds: float = Field(default=300, gt=0)
 
+    # Verdicts over HTTP (`safepassage serve`)
+    serve_host: str = "127.0.0.1"
+    serve_port: int = Field(default=8788, ge=0, le=65535)
+    serve_token: SecretStr | None = None
+    serve_max_body_bytes: int = Field(default=8 * 2**20, ge=1024)
+    serve_concurrency: int = Field(default=64, ge=1)
+    serve_timeout_seconds: float = Field(default=60, gt=0)
+
     @field_validator("entity_types", "console_proxies", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:

@@ -28,6 +28,7 @@ from . import (
     replay,
     rollback,
     scorers,
+    serve,
     shadow,
     submit,
     train,
@@ -48,7 +49,7 @@ for command in (
     *(submit.submit, check.check, verdicts.verdicts, watch.watch),
     *(evaluate.evaluate, train.train, calibrate.calibrate, compare.compare),
     *(replay.replay, promote.promote, rollback.rollback, shadow.shadow),
-    *(doctor.doctor, recorded_llm.recorded_llm),
+    *(serve.serve, doctor.doctor, recorded_llm.recorded_llm),
 ):
     app.command()(command)
 for group in (

@@ -8,7 +8,8 @@ from prometheus_client import REGISTRY
 from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
 
-import streams.runtime.metrics  # noqa: F401 - registers the metrics
+import safepassage.service.metrics  # noqa: F401 - registers the metrics
+import streams.runtime.metrics  # noqa: F401
 from streams.settings import Settings
 from streams.topics import ALL_TOPICS, ROLE_NAMES
 

@@ -26,7 +26,7 @@ class WordScorer:
         return [self._one(pair) for pair in pairs]
 
     def _one(self, pair: Pair) -> Assessment:
-        there = str(pair.value) in pair.premise
+        there = str(pair.value).rstrip(".") in pair.premise
         seen = () if there else (Finding(code="value_differs", detail="the passage differs"),)
         return Assessment(
             scorer=self.name,

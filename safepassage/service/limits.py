@@ -1,0 +1,22 @@
+"""How much one request, and all of them together, may take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MAX_EXTRACTIONS = 2_000
+MAX_ANSWER_CHARACTERS = 100_000
+MAX_PASSAGES = 1_000
+MIN_TOKEN_CHARACTERS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """``body_bytes`` a request; ``concurrency`` requests at once, beyond which callers are asked to
+    come back; ``timeout_seconds`` from a request's first byte to its answer; after
+    ``stalled_seconds`` of waiting for the scorer the process calls itself unhealthy."""
+
+    body_bytes: int = 8 * 2**20
+    concurrency: int = 64
+    timeout_seconds: float = 60.0
+    stalled_seconds: float = 120.0

@@ -1,0 +1,80 @@
+"""What is asked and answered over HTTP. Verdicts go out as the bytes that the stream publishes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import orjson
+from pydantic import Field
+
+from safepassage.extraction import Extraction
+from safepassage.result import Result
+from schemas import Document, SchemaField, Verdict, text_digest
+from schemas.base import Contract, EntityType, EventId, Json, Text
+
+from .limits import MAX_ANSWER_CHARACTERS, MAX_EXTRACTIONS, MAX_PASSAGES
+
+
+class AskedExtraction(Contract):
+    """A fact that was extracted: entity type, value, and the text quoted for it."""
+
+    type: EntityType
+    value: Json
+    quote: Text = Field(repr=False)
+    field: SchemaField | None = None
+    id: EventId | None = None
+
+
+class VerifyRequest(Contract):
+    """A document's text and all that was extracted from it."""
+
+    text: Text = Field(repr=False)
+    extractions: Annotated[tuple[AskedExtraction, ...], Field(max_length=MAX_EXTRACTIONS)]
+    document_id: EventId | None = None
+
+    def document(self) -> Document:
+        return Document(id=self.document_id or text_digest(self.text), text=self.text)
+
+    def given(self) -> list[Extraction]:
+        return [
+            Extraction(asked.type, asked.value, asked.quote, field=asked.field, id=asked.id)
+            for asked in self.extractions
+        ]
+
+
+class ClaimsRequest(Contract):
+    """An answer and the retrieved text, or texts, that it has to rest on."""
+
+    context: Text | Annotated[tuple[Text, ...], Field(max_length=MAX_PASSAGES)] = Field(repr=False)
+    answer: Text = Field(repr=False, max_length=MAX_ANSWER_CHARACTERS)
+    answer_id: EventId | None = None
+
+
+class Verdicts(Contract):
+    """One verdict for each extraction or sentence, in order. ``feedback`` has the reasons of what
+    was stopped in words, to ask an LLM again; "" where nothing was."""
+
+    verdicts: tuple[Verdict, ...]
+    feedback: str
+
+
+class Problem(Contract):
+    """Why there is no answer. Quotes nothing of what was sent."""
+
+    error: str
+    detail: str = ""
+
+
+class Health(Contract):
+    """``healthy`` is False while a question waits for the scorer longer than it should."""
+
+    healthy: bool
+    scorer: str
+    revision: str
+    seconds_waiting: float
+
+
+def verdicts_json(result: Result) -> bytes:
+    """`Verdicts`, with each verdict as `Verdict.to_json` has it."""
+    verdicts = [orjson.Fragment(verdict.to_json()) for verdict in result.verdicts]
+    return orjson.dumps({"verdicts": verdicts, "feedback": result.feedback()})

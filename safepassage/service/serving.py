@@ -1,0 +1,82 @@
+"""The process: who may reach it, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import socket
+from collections.abc import Iterator
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from .limits import MIN_TOKEN_CHARACTERS
+
+BACKLOG = 512
+
+
+def check_entrance(host: str, token: str | None) -> None:
+    """Whoever can reach the service must be known, unless all of them are on this machine.
+
+    Raises:
+        ValueError: there is no token and others can reach it, or the token is a short one.
+    """
+    if token is None:
+        if not _is_loopback(host):
+            raise ValueError(
+                f"{host} can be reached by others: set SAFEPASSAGE_SERVE_TOKEN, or serve 127.0.0.1"
+            )
+    elif len(token) < MIN_TOKEN_CHARACTERS:
+        raise ValueError(f"SAFEPASSAGE_SERVE_TOKEN has less than {MIN_TOKEN_CHARACTERS} characters")
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes a free one.
+
+    Raises:
+        OSError: the address cannot be bound.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=BACKLOG)
+
+
+async def serve(
+    app: ASGIApp, listener: socket.socket, stop: asyncio.Event, *, drain_seconds: float
+) -> None:
+    """Serve until ``stop`` is set; then nobody new is let in, and requests at hand are answered
+    for at most ``drain_seconds``."""
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        server_header=False,
+        proxy_headers=False,  # no client is believed who it is
+        timeout_graceful_shutdown=max(1, round(drain_seconds)),
+    )
+    server = _Server(config)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    stopped = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait({serving, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stopped.cancel()
+        server.should_exit = True
+        await serving
+        listener.close()
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """They are the caller's."""
+        yield
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

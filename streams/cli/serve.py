@@ -1,0 +1,49 @@
+"""``serve``: verdicts over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from streams.cli.output import complain
+from streams.runtime.logs import configure_logging
+from streams.settings import Settings, settings
+
+if TYPE_CHECKING:
+    import socket
+
+    from starlette.applications import Starlette
+
+# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
+
+
+def serve() -> None:
+    """Serve verdicts over HTTP at SAFEPASSAGE_SERVE_HOST and _PORT until stopped; no Kafka."""
+    from safepassage import Verifier
+    from safepassage.service.app import service_app
+    from safepassage.service.limits import Limits
+    from safepassage.service.serving import check_entrance, listen
+
+    chosen = settings()
+    token = chosen.serve_token.get_secret_value() if chosen.serve_token else None
+    check_entrance(chosen.serve_host, token)
+    configure_logging(chosen, role="serve")
+    limits = Limits(
+        body_bytes=chosen.serve_max_body_bytes,
+        concurrency=chosen.serve_concurrency,
+        timeout_seconds=chosen.serve_timeout_seconds,
+        stalled_seconds=chosen.stalled_after_seconds,
+    )
+    # The scorer first: whoever can connect gets an answer.
+    with Verifier(settings=chosen) as verifier:
+        app = service_app(verifier, limits=limits, token=token)
+        asyncio.run(_serve(app, listen(chosen.serve_host, chosen.serve_port), chosen))
+
+
+async def _serve(app: Starlette, listener: socket.socket, chosen: Settings) -> None:
+    from safepassage.service.serving import serve as serve_app
+    from streams.runtime.signals import stop_event
+
+    host, port = listener.getsockname()[:2]
+    complain.print(f"serving http://{host}:{port} (/openapi.json describes it)", markup=False)
+    await serve_app(app, listener, stop_event(), drain_seconds=chosen.drain_seconds)
