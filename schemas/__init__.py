@@ -27,6 +27,7 @@ from .hypothesis import CLAIM_TYPE, entity_type_name, hypothesis, render_value
 from .ids import canonical_json, stable_id, text_digest
 from .jsonl import BadLine, read_jsonl, validation_summary
 from .judgement import Assessment, judge, reject, undetermined, verdict_id
+from .layout import Box, Layout, Omission, Original, PageSize, Region
 from .report import (
     AuditBlock,
     AuditEntry,
@@ -49,6 +50,7 @@ __all__ = [
     "AuditBlock",
     "AuditEntry",
     "BadLine",
+    "Box",
     "ChatCompletion",
     "Claim",
     "Conflict",
@@ -66,9 +68,14 @@ __all__ = [
     "ExtractorTrail",
     "Finding",
     "LabelledExtraction",
+    "Layout",
     "Occurrence",
+    "Omission",
+    "Original",
+    "PageSize",
     "Part",
     "Reason",
+    "Region",
     "Response",
     "Review",
     "ReviewDecision",

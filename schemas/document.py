@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Self
 
-from .base import Contract, Event, EventId, Json, Text, is_false
+from pydantic import Field, model_validator
+
+from .base import Contract, Event, EventId, Json, Text, is_false, is_none
 from .ids import text_digest
+from .layout import Layout, Original
 
 
 class Coordinates(Contract):
@@ -37,11 +40,23 @@ class DocumentRef(Contract):
 
 
 class Document(Event):
-    """Topic ``documents``. ``meta`` is carried along and never interpreted."""
+    """Topic ``documents``. ``meta`` is carried along and never interpreted.
+
+    ``layout`` says where the text stands on the pages of ``original``, the file that it was read
+    from; both are None for a text that came as text. Ids and digests are of the text alone.
+    """
 
     id: EventId
     text: Text = Field(repr=False)
     meta: dict[Text, Json] | None = Field(default=None, repr=False)
+    layout: Layout | None = Field(default=None, repr=False, exclude_if=is_none)
+    original: Original | None = Field(default=None, exclude_if=is_none)
+
+    @model_validator(mode="after")
+    def _layout_is_of_the_text(self) -> Self:
+        if self.layout and self.layout.end > len(self.text):
+            raise ValueError("the layout is of a longer text")
+        return self
 
     def ref(self, coordinates: Coordinates | None = None) -> DocumentRef:
         """The reference under which every later event names this text."""

@@ -1,0 +1,37 @@
+"""What a file gives: documents, and what of it gave none."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from schemas import Contract, Layout, Omission
+from schemas.base import Text
+
+
+class ImportedPart(Contract):
+    """One document of a file: the file itself, or one of its attachments.
+
+    ``name`` is "" for the file itself, else the attachment's own, in an attached e-mail with that
+    one's before it. ``part`` see `schemas.Original`.
+    """
+
+    name: Text = ""
+    part: tuple[int, ...] = ()
+    media_type: str
+    text: Text = Field(repr=False)
+    layout: Layout | None = Field(default=None, repr=False)
+    omissions: tuple[Omission, ...] = ()
+
+
+class RefusedPart(Contract):
+    """A file or an attachment that gave no document, and why."""
+
+    name: Text = ""
+    reason: Text
+
+
+class Imported(Contract):
+    """Everything that came of one file. Each of its parts is in one of the two."""
+
+    parts: tuple[ImportedPart, ...] = ()
+    refused: tuple[RefusedPart, ...] = ()
