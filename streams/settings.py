@@ -87,6 +87,16 @@ class Settings(JudgingSettings):
     shadow_scorer: str | None = None
     score_batch_records: int = Field(default=512, ge=1)
 
+    # Files
+    # The folder below which originals lie; the console shows pages of no other file.
+    originals: Path | None = None
+    ocr: Literal["needed", "always", "never"] = "needed"
+    max_file_bytes: int = Field(default=100 * 2**20, ge=1)
+    max_file_pages: int = Field(default=2_000, ge=1, le=10_000)
+    max_ocr_pages: int = Field(default=200, ge=0)
+    file_seconds: float = Field(default=600, gt=0)
+    file_memory_bytes: int = Field(default=4 * 2**30, ge=256 * 2**20)
+
     # Roles
     breaker_consecutive: int = Field(default=50, ge=1)
     breaker_ratio: float = Field(default=0.9, gt=0, le=1)

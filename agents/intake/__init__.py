@@ -7,7 +7,7 @@ are read in a process that is bounded and may die, see `Intake`.
 
 from .imported import Imported, ImportedPart, RefusedPart
 from .intake import Intake
-from .kinds import Kind, kind_of
+from .kinds import Kind, kind_of, media_type
 from .limits import Limits, MissingExtra, OcrUse, Refused
 
 __all__ = [
@@ -21,4 +21,5 @@ __all__ = [
     "Refused",
     "RefusedPart",
     "kind_of",
+    "media_type",
 ]

@@ -4,6 +4,7 @@ a program breaks it into some, so there is no layout."""
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Iterator
 from typing import Any
@@ -20,6 +21,7 @@ _SMALLEST_HALF_POINTS = 5
 _MAX_MEMBERS = 5_000
 _MAX_RATIO = 200
 _MAX_DEPTH = 200
+_EMPTY_LINES = re.compile(r"\n(?:[ ]*\n){2,}")
 _BREAKS = {"br": "\n", "cr": "\n", "tab": "\t", "noBreakHyphen": "-", "softHyphen": ""}
 _SKIPPED = {"del", "moveFrom", "delText", "instrText", "footnoteReference", "commentReference"}
 
@@ -42,7 +44,7 @@ def read_docx(raw: bytes, limits: Limits) -> tuple[str, Omitted]:
         raise
     except Exception as error:  # many kinds, of zip, XML and package
         raise Refused("is damaged: no Word file can be read") from error
-    return "\n".join(lines).strip("\n"), reader.omitted
+    return _EMPTY_LINES.sub("\n\n", "\n".join(lines)).strip("\n"), reader.omitted
 
 
 def _check_archive(raw: bytes, limits: Limits) -> None:

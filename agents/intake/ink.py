@@ -88,7 +88,7 @@ def _gap(ink: Any, one: Word, other: Word, offset: int) -> int:
         if run > length:
             best, length = low + at - (run + 1) // 2, run
         run = 0
-    return min(max(best, 0), ink.shape[1])
+    return int(min(max(best, 0), ink.shape[1]))
 
 
 def _tight(ink: Any) -> tuple[int, int, int, int] | None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from email.errors import MessageError
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 
 from .html import read_html
 from .limits import Limits, Refused
@@ -123,7 +123,7 @@ def _content(part: EmailMessage) -> bytes:
     return payload if isinstance(payload, bytes) else b""
 
 
-def _body(part: EmailMessage, limits: Limits, omitted: Omitted) -> str:
+def _body(part: MIMEPart, limits: Limits, omitted: Omitted) -> str:
     if part.get_content_type() == "text/html":
         text, hidden = read_html(str(part.get_content()).encode(), limits)
         omitted.update(hidden)

@@ -126,12 +126,12 @@ def _columns(fragments: list[_Fragment], height: float) -> list[list[_Fragment]]
     for gutter in _gutters(fragments, height):
         left, right, across = _sides(fragments, gutter)
         for top, bottom in _bands(across, fragments):
-            inside = [[f for f in side if top <= _middle(f) < bottom] for side in (left, right)]
+            inside = [[f for f in side if top < _middle(f) < bottom] for side in (left, right)]
             lines = min(map(len, inside))
             if lines < _COLUMN_LINES or (best and lines <= best[0]):
                 continue
             if all(_runs(side) for side in inside):
-                above = [f for f in fragments if _middle(f) < top]
+                above = [f for f in fragments if _middle(f) <= top]
                 below = [f for f in fragments if _middle(f) >= bottom]
                 best = lines, [part for part in (above, *inside, below) if part]
     return best[1] if best else None

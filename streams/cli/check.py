@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,14 +15,20 @@ from streams.cli.output import complain
 from streams.settings import settings
 
 if TYPE_CHECKING:
-    from schemas import Verdict
+    from schemas import Document, Verdict
+    from streams.offline.boxes import EvidenceBoxes
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
 
-def check(
+def check(  # noqa: PLR0917 - typer's options
     documents: Annotated[
-        list[Path], typer.Option("--documents", "-d", help='JSON lines (.gz) of {"id","text"}.')
+        list[Path],
+        typer.Option(
+            "--documents",
+            "-d",
+            help='JSON lines (.gz) of {"id","text"}; or files and folders as `submit` reads them.',
+        ),
     ] = [],  # noqa: B006 - typer copies it
     extractions: Annotated[
         list[Path],
@@ -41,6 +48,10 @@ def check(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Where the verdicts go; stdout if omitted.")
     ] = None,
+    boxes: Annotated[
+        Path | None,
+        typer.Option(help="Where the boxes of the evidence go, for documents with a layout."),
+    ] = None,
 ) -> None:
     """Align and score without Kafka. Exits 1 if a row of the input was refused."""
     if not (responses or (documents and extractions)):
@@ -50,12 +61,14 @@ def check(
     from streams.offline.check import check as run_check
     from streams.offline.check import read_input
 
-    given = read_input(documents, extractions, responses)
+    given = read_input(documents, extractions, responses, settings())
     for line in given.refused:
         complain.print(f"refused {line}", markup=False, soft_wrap=True)
     loaded = load_scorer(scorer or settings().scorer, packs=settings().packs)
     verdicts = run_check(given, new_aligner(settings()), loaded)
     _write(verdicts, out)
+    if boxes:
+        _write(_boxes(verdicts, given.documents), boxes)
     counts = Counter(verdict.decision for verdict in verdicts)
     summary = ", ".join(f"{counts[name]} {name}" for name in sorted(counts))
     complain.print(f"{len(verdicts)} verdicts: {summary or 'none'}")
@@ -63,7 +76,15 @@ def check(
         raise typer.Exit(1)
 
 
-def _write(verdicts: list[Verdict], out: Path | None) -> None:
+def _boxes(verdicts: list[Verdict], documents: Mapping[str, Document]) -> list[EvidenceBoxes]:
+    from streams.offline.boxes import boxes_line
+
+    known = ((verdict, documents.get(verdict.doc_id)) for verdict in verdicts)
+    lines = (boxes_line(verdict, document) for verdict, document in known if document)
+    return [line for line in lines if line]
+
+
+def _write(rows: Sequence[Verdict | EvidenceBoxes], out: Path | None) -> None:
     with out.open("wb") if out else nullcontext(sys.stdout.buffer) as stream:
-        stream.writelines(verdict.to_json() + b"\n" for verdict in verdicts)
+        stream.writelines(row.model_dump_json().encode() + b"\n" for row in rows)
         stream.flush()

@@ -12,7 +12,7 @@ import typer
 from rich.progress import Progress
 
 from schemas import Coordinates, DeadLetter, Document, Response
-from streams.cli.output import complain, print_line
+from streams.cli.output import complain, print_line, tell_omissions
 from streams.settings import settings
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
@@ -21,7 +21,10 @@ from streams.settings import settings
 def submit(
     paths: Annotated[
         list[Path],
-        typer.Argument(help='Files, folders, or JSON lines (.gz) of {"id","text"}.'),
+        typer.Argument(
+            help="PDF, Word, HTML, e-mail, images, text, OCR outputs; folders of them; or JSON "
+            'lines (.gz) of {"id","text"}.'
+        ),
     ],
     responses: Annotated[
         bool,
@@ -45,7 +48,9 @@ def submit(
 async def _submit(paths: list[Path], responses: bool) -> tuple[set[Coordinates], int, int]:
     """Publish what can be; returns where that stands of which a report comes, and how many inputs
     were submitted and refused."""
-    from streams.offline.submit import Rejected, is_reported, read_documents
+    from streams.offline.documents import read_documents
+    from streams.offline.files import Rejected
+    from streams.offline.submit import is_reported
     from streams.offline.submit import submit as publish
 
     refused: list[Rejected] = []
@@ -56,6 +61,7 @@ async def _submit(paths: list[Path], responses: bool) -> tuple[set[Coordinates],
                 refused.append(found)
                 complain.print(f"refused {found}", markup=False, soft_wrap=True)
             else:
+                tell_omissions(found)
                 yield found
 
     sent = [each async for each in publish(readable(), settings())]

@@ -10,10 +10,15 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from agents.aligner import Aligner
+from agents.intake import Kind, kind_of
 from safepassage.pipeline import align_all, ground, judge_in_batches
 from schemas import Document, Extraction, LabelledExtraction, Response, Verdict
 from schemas.jsonl import BadLine, read_jsonl
 from scoring_worker import Scorer
+from streams.settings import Settings
+
+from .documents import read_documents
+from .files import Rejected
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -30,9 +35,13 @@ class CheckInput:
 
 
 def read_input(
-    documents: Sequence[Path], extractions: Sequence[Path], responses: Sequence[Path] = ()
+    documents: Sequence[Path],
+    extractions: Sequence[Path],
+    responses: Sequence[Path] = (),
+    settings: Settings | None = None,
 ) -> CheckInput:
-    """Read the extractions, the documents that they name, and the answers.
+    """Read the extractions, the documents that they name, and the answers. Documents are rows, or
+    folders and files of the kinds that ``submit`` reads, within the limits of ``settings``.
 
     Raises:
         OSError: a file cannot be opened.
@@ -48,7 +57,9 @@ def read_input(
         result.extractions.append(Extraction(**row.model_dump(exclude={"label", "kind", "why"})))
     result.responses += _rows(responses, Response, result)
     wanted = {extraction.doc_id for extraction in result.extractions}
-    for document in _rows(documents, Document, result):
+    files = [path for path in documents if path.is_dir() or _is_a_document(path)]
+    rows = [path for path in documents if path not in files]
+    for document in (*_rows(rows, Document, result), *_read(files, settings, result)):
         if document.id not in wanted:
             continue
         known = result.documents.setdefault(document.id, document)
@@ -63,6 +74,22 @@ def check(given: CheckInput, aligner: Aligner, scorer: Scorer) -> list[Verdict]:
     for response in given.responses:
         results += ground(response)
     return list(judge_in_batches(results, scorer.assess))
+
+
+def _is_a_document(path: Path) -> bool:
+    """Whether a file is one document and not rows of them."""
+    with path.open("rb") as opened:
+        return kind_of(path.name, opened.read()) not in (Kind.TEXT, Kind.UNKNOWN)
+
+
+def _read(
+    paths: Sequence[Path], settings: Settings | None, result: CheckInput
+) -> Iterator[Document]:
+    for found in read_documents(paths, settings or Settings()) if paths else ():
+        if isinstance(found, Rejected):
+            result.refused.append(str(found))
+        elif isinstance(found, Document):
+            yield found
 
 
 def _rows(paths: Iterable[Path], model: type[R], result: CheckInput) -> Iterator[R]:

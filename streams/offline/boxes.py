@@ -1,0 +1,39 @@
+"""Where a verdict's evidence stands on the pages: looked up, since no verdict carries boxes."""
+
+from __future__ import annotations
+
+from schemas import Box, Contract, Document, Layout, Verdict
+from schemas.base import EventId, Probability
+
+
+class EvidenceBoxes(Contract):
+    """A line of ``safepassage check --boxes``: the boxes of one verdict's passages, and the lowest
+    confidence of the OCR in them. Coordinates see `schemas.Layout`, whose pages' sizes are
+    ``pages``: those that a box stands on, by number."""
+
+    id: EventId
+    doc_id: EventId
+    boxes: tuple[Box, ...]
+    pages: dict[int, tuple[float, float]]
+    confidence: Probability | None = None
+
+
+def evidence_boxes(verdict: Verdict, layout: Layout) -> tuple[Box, ...]:
+    """What to draw around the passages of ``verdict``, whose document has ``layout``."""
+    quoted = verdict.alignment.quoted if verdict.alignment else ()
+    return tuple([box for span in quoted for box in layout.boxes(span.start, span.end)])
+
+
+def boxes_line(verdict: Verdict, document: Document) -> EvidenceBoxes | None:
+    """The boxes of a verdict; None where nothing is known of where its passages stand."""
+    if document.layout is None or not (boxes := evidence_boxes(verdict, document.layout)):
+        return None
+    quoted = verdict.alignment.quoted if verdict.alignment else ()
+    sure = [document.layout.confidence(span.start, span.end) for span in quoted]
+    return EvidenceBoxes(
+        id=verdict.id,
+        doc_id=verdict.doc_id,
+        boxes=boxes,
+        pages={box.page: tuple(document.layout.pages[box.page]) for box in boxes},
+        confidence=min((c for c in sure if c is not None), default=None),
+    )

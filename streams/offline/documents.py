@@ -1,0 +1,95 @@
+"""Documents and answers from files, folders and JSON lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from schemas import Document, Response, text_digest
+from schemas.jsonl import BadLine, read_jsonl
+from streams.settings import Settings
+
+from .files import FileReader, Rejected
+
+ROW_SUFFIXES = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
+
+Submittable = Document | Response
+
+
+def read_documents(
+    paths: Sequence[Path], settings: Settings, model: type[Submittable] = Document
+) -> Iterator[Submittable | Rejected]:
+    """The documents of files of any kind, of folders (recursively, hidden files left out) and of
+    JSON lines, whose rows are of ``model``.
+
+    A file's id is its path as given; an attachment's has its number and name behind it. The same
+    id with the same text is one document; with another text it is refused, since verdicts would
+    mix.
+    """
+    seen: dict[str, str] = {}
+    with FileReader(settings) as reader:
+        for found in (found for path in paths for found in _read_path(path, reader, model)):
+            if isinstance(found, Rejected):
+                yield found
+            elif refusal := _refuse(found, seen, settings):
+                yield refusal
+            elif found.id not in seen or _in_parts(found):
+                seen[found.id] = _digest(found)
+                yield found
+
+
+def _read_path(
+    path: Path, reader: FileReader, model: type[Submittable]
+) -> Iterator[Submittable | Rejected]:
+    if not path.exists():
+        yield Rejected(str(path), "there is no such file or folder")
+        return
+    files: list[Path] = []
+    for child in _files_in(path) if path.is_dir() else [path]:
+        if child.name.endswith(ROW_SUFFIXES):
+            for row in read_jsonl(child, model):
+                yield _rejected_line(row) if isinstance(row, BadLine) else row
+        elif model is Response:
+            yield Rejected(str(child), "answers come as JSON lines (.jsonl, .jsonl.gz)")
+        else:
+            files.append(child)
+    yield from reader.read_all(files)
+
+
+def _files_in(folder: Path) -> list[Path]:
+    found = (p for p in sorted(folder.rglob("*")) if p.is_file())
+    return [path for path in found if not path.name.startswith(".")]
+
+
+def _rejected_line(bad: BadLine) -> Rejected:
+    return Rejected(f"{bad.path}:{bad.line}", bad.reason)
+
+
+def _refuse(document: Submittable, seen: dict[str, str], settings: Settings) -> Rejected | None:
+    if not document.text.strip():
+        return Rejected(document.id, "the text is empty")
+    if len(document.text) > settings.max_document_characters:
+        return Rejected(
+            document.id,
+            f"has {len(document.text)} characters; the limit is "
+            f"SAFEPASSAGE_MAX_DOCUMENT_CHARACTERS = {settings.max_document_characters}",
+        )
+    if (size := len(document.to_json())) > settings.max_record_bytes:
+        return Rejected(document.id, _too_large(size, settings))
+    if seen.get(document.id, digest := _digest(document)) != digest and not _in_parts(document):
+        return Rejected(document.id, "this id was used before for another text")
+    return None
+
+
+def _in_parts(document: Submittable) -> bool:
+    return isinstance(document, Response) and document.part is not None
+
+
+def _digest(document: Submittable) -> str:
+    return text_digest(document.model_dump_json(exclude={"meta", "layout", "original"}))
+
+
+def _too_large(size: int, settings: Settings) -> str:
+    return (
+        f"has {size} bytes; the limit is SAFEPASSAGE_MAX_RECORD_BYTES = {settings.max_record_bytes}"
+    )

@@ -1,0 +1,196 @@
+"""Files of any kind as documents, each with a reference to the file that it was read from."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from agents.intake import Imported, ImportedPart, Intake, Kind, Limits, kind_of, media_type
+from schemas import Document, Original
+from schemas.base import MAX_ID_CHARACTERS
+from schemas.layout import MAX_URI_CHARACTERS
+from streams.settings import Settings
+
+_PAGED = (".pdf", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".gif", ".webp")
+_OCR_OUTPUTS = (".json", ".hocr", ".xml", ".html", ".htm")
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """An input that is no document. ``str()`` is one line that says where and why."""
+
+    place: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.reason}"
+
+
+def limits(settings: Settings) -> Limits:
+    """What one file may cost, as configured."""
+    return Limits(
+        file_bytes=settings.max_file_bytes,
+        characters=settings.max_document_characters,
+        pages=settings.max_file_pages,
+        ocr_pages=settings.max_ocr_pages,
+        seconds=settings.file_seconds,
+        memory_bytes=settings.file_memory_bytes,
+        ocr=settings.ocr,
+    )
+
+
+class FileReader:
+    """Reads files one after another; a context manager."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._intake = Intake(limits(settings))
+        self._root = settings.originals.resolve() if settings.originals else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._intake.close()
+
+    def read_all(self, paths: Sequence[Path]) -> Iterator[Document | Rejected]:
+        """The documents of ``paths``. A file that an OCR output among them is about is not read:
+        the output says what stands in it."""
+        about = {output: of for output in paths if (of := self._subject(output, paths))}
+        known = set(about.values())
+        for path in paths:
+            if path not in known:
+                yield from self._read(path, about.get(path))
+
+    def _read(self, path: Path, subject: Path | None) -> Iterator[Document | Rejected]:
+        try:
+            if (size := path.stat().st_size) > self._settings.max_file_bytes:
+                limit = self._settings.max_file_bytes
+                yield Rejected(str(path), f"has {size} bytes; SAFEPASSAGE_MAX_FILE_BYTES = {limit}")
+                return
+            raw = path.read_bytes()
+            kind = kind_of(path.name, raw)
+            if kind is Kind.TEXT:
+                yield self._text(path, raw)
+                return
+            shown = subject or path
+            digest = hashlib.sha256(shown.read_bytes() if subject else raw).hexdigest()
+            shown_type = _media_type(shown) if subject else None
+        except OSError as error:
+            yield Rejected(str(path), f"cannot be read: {error.strerror}")
+            return
+        if kind is Kind.UNKNOWN and b"\0" in raw[:4096]:
+            yield Rejected(
+                str(path), "looks binary (it holds NUL characters), and is of no kind that is read"
+            )
+            return
+        yield from self._documents(shown, self._intake.read(path.name, raw), digest, shown_type)
+
+    def _documents(
+        self, path: Path, imported: Imported, digest: str, shown_type: str | None
+    ) -> Iterator[Document | Rejected]:
+        for part in imported.parts:
+            doc_id = _document_id(path, part)
+            uri = self._uri(path)
+            if len(doc_id) > MAX_ID_CHARACTERS or len(uri) > MAX_URI_CHARACTERS:
+                yield Rejected(doc_id[:MAX_ID_CHARACTERS], "its path is too long")
+                continue
+            original = Original(
+                uri=uri,
+                digest=digest,
+                media_type=shown_type or part.media_type,
+                part=part.part,
+                omissions=part.omissions,
+            )
+            document = Document(id=doc_id, text=part.text, layout=part.layout, original=original)
+            yield self._fitting(document)
+        for refused in imported.refused:
+            place = f"{path}: {refused.name}" if refused.name else str(path)
+            yield Rejected(place, refused.reason)
+
+    def _fitting(self, document: Document) -> Document:
+        """With fewer regions where a region for each word is more than a record may hold."""
+        if document.layout and len(document.to_json()) > self._settings.max_record_bytes:
+            return document.model_copy(update={"layout": document.layout.by_lines()})
+        return document
+
+    def _text(self, path: Path, raw: bytes) -> Document | Rejected:
+        limit = self._settings.max_record_bytes
+        if len(raw) > limit:
+            return Rejected(
+                str(path),
+                f"has {len(raw)} bytes; the limit is SAFEPASSAGE_MAX_RECORD_BYTES = {limit}",
+            )
+        try:
+            text = raw.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            reason = f"is not UTF-8 text (byte {error.start}); convert it first"
+            return Rejected(str(path), reason)
+        if "\0" in text:
+            return Rejected(
+                str(path), "looks binary (it holds NUL characters); extract its text first"
+            )
+        return Document(id=_path_id(path), text=text)
+
+    def _uri(self, path: Path) -> str:
+        """Below the folder of originals, from there; else from the root of the file system."""
+        found = path.resolve()
+        if self._root and found.is_relative_to(self._root):
+            found = found.relative_to(self._root)
+        return unicodedata.normalize("NFC", found.as_posix())
+
+    def _subject(self, output: Path, paths: Sequence[Path]) -> Path | None:
+        """The file that an OCR output is about, by its name: ``scan.pdf.json`` or ``scan.json``
+        is about ``scan.pdf``."""
+        if output.suffix.lower() not in _OCR_OUTPUTS:
+            return None
+        siblings = {p for p in (*paths, *_siblings(output)) if p.parent == output.parent}
+        name = output.name
+        while "." in name:
+            name = name.rpartition(".")[0]
+            for sibling in sorted(siblings):
+                is_paged = sibling.suffix.lower() in _PAGED
+                if is_paged and name in (sibling.name, sibling.stem) and _is_output(output):
+                    return sibling
+        return None
+
+
+def _siblings(output: Path) -> Iterator[Path]:
+    stem = output.name.partition(".")[0]
+    yield from (p for p in output.parent.glob(f"{_literal(stem)}.*") if p.is_file())
+
+
+def _literal(name: str) -> str:
+    return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in name)
+
+
+def _is_output(path: Path) -> bool:
+    try:
+        return kind_of(path.name, path.read_bytes()).is_ocr_output
+    except OSError:
+        return False
+
+
+def _media_type(path: Path) -> str:
+    raw = path.read_bytes()
+    return media_type(kind_of(path.name, raw), raw)
+
+
+def _path_id(path: Path) -> str:
+    return unicodedata.normalize("NFC", str(path))
+
+
+def _document_id(path: Path, part: ImportedPart) -> str:
+    if not part.part:
+        return _path_id(path)
+    return f"{_path_id(path)}#{'.'.join(map(str, part.part))}/{part.name}"
