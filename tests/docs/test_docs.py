@@ -16,6 +16,7 @@ from streams.topics import ALL_TOPICS, ROLE_NAMES
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     ROOT / "docs" / "architecture.md",
+    ROOT / "docs" / "files.md",
     ROOT / "docs" / "one-call.md",
     ROOT / "docs" / "operations.md",
     ROOT / "deploy" / "README.md",
