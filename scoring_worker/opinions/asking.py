@@ -17,6 +17,7 @@ from schemas.hypothesis import entity_type_name
 from scoring_worker.comparison import Comparison, Passage, Question
 from scoring_worker.comparison.compare import compare
 from scoring_worker.comparison.dates import date_of_value
+from scoring_worker.comparison.features import general_features
 from scoring_worker.encoders.reading_windows import Task
 from scoring_worker.packs.contract import Pack
 from scoring_worker.packs.registry import with_packs
@@ -43,7 +44,7 @@ class Part:
     question: Task | None
     claim: Task
     known: Mapping[str, float] = field(default_factory=dict)
-    """Features of the packs."""
+    """Features of the comparators and the packs: an opinion is formed more than once."""
     siblings: bool = False
     """Whether the field may have several values, which then are no rivals of each other."""
 
@@ -80,7 +81,8 @@ def _compared(pair: Pair, asked: Question) -> Comparison:
 
 def _part(pair: Pair, asked: Question, compared: Comparison, packs: Sequence[Pack]) -> Part:
     text, shift = text_of(pair)
-    comparison, known = with_packs(packs, asked, compared)
+    comparison, of_packs = with_packs(packs, asked, compared)
+    known = {**general_features(asked, comparison), **of_packs}
     stated = Task(hypothesis(asked.entity_type, asked.value), text)
     is_claim = asked.entity_type == CLAIM_TYPE
     question = None if is_claim else Task(described(pair, asked.entity_type), text)

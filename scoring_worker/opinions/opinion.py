@@ -8,7 +8,6 @@ import numpy as np
 
 from schemas import Finding
 from scoring_worker.comparison import Place
-from scoring_worker.comparison.features import general_features
 from scoring_worker.encoders.batching import PairFailure
 from scoring_worker.encoders.reader import Reading
 
@@ -55,7 +54,7 @@ def opinion_of(
     assert not isinstance(read, PairFailure)  # noqa: S101 (for the type checker)
     assert not isinstance(entailed, PairFailure)  # noqa: S101
     comparison = part.comparison
-    features = {**general_features(part.asked, comparison), **part.known}
+    features = dict(part.known)
     findings = list(comparison.findings)
     unfounded: tuple[Place, ...] = ()
     if read is not None and comparison.places:
