@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from redis.asyncio import Redis
 
-from schemas import Coordinates
+from schemas import Coordinates, Document
 
 from .kafka.reading import reread
 from .kafka.records import UnreadableRecord, decode
@@ -100,6 +100,21 @@ def redis_client(settings: Settings) -> Redis:
     if settings.redis_ca_file:
         options["ssl_ca_certs"] = settings.redis_ca_file
     return Redis.from_url(settings.redis_url.get_secret_value(), **options)
+
+
+async def reread_document(settings: Settings, coordinates: Coordinates) -> Document:
+    """A document with its layout from the record it came in.
+
+    Raises:
+        LookupError: the record is gone, or is no document.
+        aiokafka.errors.KafkaError: the broker did not answer.
+    """
+    if coordinates.topic != settings.topic(DOCUMENTS.name):
+        raise LookupError(f"{coordinates.topic} is not the topic of documents")
+    try:
+        return decode(await reread(settings, coordinates), Document).event
+    except UnreadableRecord as error:
+        raise LookupError(str(error)) from error
 
 
 async def reread_text(settings: Settings, coordinates: Coordinates) -> str:

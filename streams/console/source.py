@@ -8,12 +8,14 @@ import secrets
 import socket
 import sys
 from collections.abc import Iterable
+from functools import partial
 
 import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
 from agents.document_store import DocumentStore
 from schemas import Event, Review, StandingDecision, Verdict
+from streams.configured import reread_document
 from streams.delivery.lag import LagMeter
 from streams.kafka.clients import new_reader
 from streams.kafka.publisher import Publisher, PublishFailed
@@ -31,6 +33,7 @@ from .index.measures import open_cases
 from .index.store import CaseStore
 from .session import Sessions
 from .web.app import console_app
+from .web.originals import Originals
 from .web.texts import DocumentTexts
 
 log = structlog.get_logger(__name__)
@@ -51,6 +54,8 @@ class ReviewSource:
         self._publisher = publisher
         self._settings = settings
         self._texts = DocumentTexts(texts)
+        reading = partial(reread_document, settings)
+        self._originals = Originals(settings, reading) if settings.originals else None
         self._models = {settings.topic(topic.name): topic.model for topic in READ_BY[ROLE]}
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -65,7 +70,10 @@ class ReviewSource:
         desk = ReviewDesk(store, self._publisher, self._settings)
         configured = self._settings.console_token
         token = configured.get_secret_value() if configured else secrets.token_urlsafe(TOKEN_BYTES)
-        app = console_app(desk, self._texts, Sessions(token), self.progress, self._settings)
+        sessions, originals = Sessions(token), self._originals
+        app = console_app(
+            desk, self._texts, sessions, self.progress, self._settings, originals=originals
+        )
         server = quiet_server(app, *listener.getsockname()[:2])
         _announce(listener, None if configured else token)
         ending = asyncio.Event()
@@ -85,6 +93,8 @@ class ReviewSource:
             await asyncio.wait(working, timeout=self._settings.drain_seconds)
             await _cancel(working)
             store.close()
+            if self._originals:
+                self._originals.close()
         for task in working:
             if not task.cancelled():
                 task.result()

@@ -28,6 +28,7 @@ from streams.settings import Settings
 from .correction import BadCorrection, read_correction
 from .entrance import Entrance, foreign_form, login_path
 from .guard import Guard
+from .originals import NoPicture, Originals
 from .pages import claim, query_string
 from .templating import STATIC, render
 from .texts import DocumentTexts
@@ -52,9 +53,12 @@ def console_app(
     sessions: Sessions,
     progress: Progress,
     settings: Settings,
+    *,
+    originals: Originals | None = None,
 ) -> Starlette:
-    """The whole console, with ``/health`` and ``/metrics`` of the process."""
-    console = Console(desk, texts, sessions)
+    """The whole console, with ``/health`` and ``/metrics`` of the process. Without ``originals``
+    no pages are shown."""
+    console = Console(desk, texts, sessions, originals)
     own_health = health_app([progress], settings.stalled_after_seconds)
     middleware = [Middleware(Guard)]
     if proxies := [str(network) for network in settings.console_proxies]:
@@ -82,11 +86,18 @@ def signed_in(handler: Handler) -> Callable[[Console, Request], Awaitable[Respon
 class Console:
     """The handlers. One for all reviewers."""
 
-    def __init__(self, desk: ReviewDesk, texts: DocumentTexts, sessions: Sessions) -> None:
+    def __init__(
+        self,
+        desk: ReviewDesk,
+        texts: DocumentTexts,
+        sessions: Sessions,
+        originals: Originals | None = None,
+    ) -> None:
         self.desk = desk
         self.entrance = Entrance(sessions, desk.leases)
-        self.views = Views(desk, texts, self.entrance)
+        self.views = Views(desk, texts, self.entrance, originals)
         self._texts = texts
+        self._originals = originals
 
     def routes(self) -> list[BaseRoute]:
         """Every path of the console."""
@@ -97,6 +108,7 @@ class Console:
             Route("/queue", self.queue),
             Route("/cases/{case_id}", self.show),
             Route("/cases/{case_id}/document", self.document),
+            Route("/cases/{case_id}/pages/{page:int}.png", self.page),
             Route("/cases/{case_id}/decision", self.decide, methods=["POST"]),
             Route("/cases/{case_id}/lease", self.renew, methods=["POST"]),
             Route("/reviews/{review_id}/undo", self.undo, methods=["POST"]),
@@ -145,6 +157,18 @@ class Console:
         if not found or not found.text:
             return PlainTextResponse(found.problem if found else "There is no such case.", 404)
         return PlainTextResponse(found.text)
+
+    @signed_in
+    async def page(self, request: Request, _session: Session) -> Response:
+        """A page of the file that the document was read from, as a picture."""
+        case = self.desk.store.case(request.path_params["case_id"])
+        if case is None or self._originals is None:
+            return PlainTextResponse("There is no such page.", 404)
+        try:
+            picture = await self._originals.picture(case.verdict, request.path_params["page"])
+        except NoPicture as error:
+            return PlainTextResponse(str(error), 404)
+        return Response(picture, media_type="image/png")
 
     @signed_in
     async def decide(self, request: Request, session: Session) -> Response:

@@ -16,6 +16,7 @@ from streams.console.index.store import Case
 from streams.console.session import Session
 
 from .entrance import Entrance
+from .originals import EvidencePages, Originals
 from .pages import case_page, claim, query_string
 from .templating import render
 from .texts import DocumentTexts
@@ -34,9 +35,16 @@ _STATUS: dict[type[DeskError], int] = {
 class Views:
     """Pages for a session."""
 
-    def __init__(self, desk: ReviewDesk, texts: DocumentTexts, entrance: Entrance) -> None:
+    def __init__(
+        self,
+        desk: ReviewDesk,
+        texts: DocumentTexts,
+        entrance: Entrance,
+        originals: Originals | None = None,
+    ) -> None:
         self._desk = desk
         self._texts = texts
+        self._originals = originals
         self._entrance = entrance
         self._facets: tuple[float, dict[str, object]] = (-FRESH_SECONDS, {})
 
@@ -103,8 +111,10 @@ class Views:
         )
         lease = self._desk.leases.on(case.id)
         stands = case.standing
+        pages = await self._originals.pages(case.verdict) if self._originals else EvidencePages()
         context = {
             "page": page,
+            "pages": pages,
             "mine": mine,
             "holder": lease.reviewer if lease else "",
             "alert": alert,

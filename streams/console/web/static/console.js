@@ -81,6 +81,13 @@
     text.scrollTop += offset - text.clientHeight / 3;
   }
 
+  for (const sheet of document.querySelectorAll(".pages .sheet")) {
+    const box = sheet.querySelector(".evidence");
+    if (!box) continue;
+    const offset = box.getBoundingClientRect().top - sheet.getBoundingClientRect().top;
+    sheet.scrollTop += offset - sheet.clientHeight / 3;
+  }
+
   // Somebody who reads keeps the case.
   const open = document.querySelector("[data-case]");
   if (open && decide && !byId("supports").disabled) {

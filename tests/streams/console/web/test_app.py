@@ -25,6 +25,7 @@ from streams.console.index.store import CaseStore
 from streams.console.session import Sessions
 from streams.console.web.app import console_app
 from streams.console.web.guard import HEADERS, MAX_BODY_BYTES
+from streams.console.web.originals import Originals
 from streams.console.web.texts import DocumentTexts
 from streams.runtime.health import quiet_server
 from streams.runtime.progress import Progress
@@ -75,14 +76,17 @@ class Browser:
 class Console:
     """A console and a browser's bare bones: cookies, and forms with their hidden fields."""
 
-    def __init__(self, proxies: str = "", address: str = "127.0.0.1") -> None:
+    def __init__(
+        self, proxies: str = "", address: str = "127.0.0.1", originals: Originals | None = None
+    ) -> None:
         self.publisher, self.texts = FakePublisher(), Texts()
         named: Mapping[str, Any] = {"console_proxies": proxies}
         settings = Settings(console_grace_seconds=0, leakage_sample=0, **named)
         self.desk = ReviewDesk(CaseStore(0), self.publisher, settings)
         self.desk.ready = True
         texts = DocumentTexts(self.texts)  # type: ignore[arg-type]
-        app = console_app(self.desk, texts, Sessions(TOKEN), Progress("review"), settings)
+        sessions, progress = Sessions(TOKEN), Progress("review")
+        app = console_app(self.desk, texts, sessions, progress, settings, originals=originals)
         served = quiet_server(app, "127.0.0.1", 0).config
         served.load()
         self.browser = Browser(served.loaded_app, address)
