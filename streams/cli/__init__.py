@@ -23,6 +23,7 @@ from . import (
     evaluate,
     groundedness,
     labels,
+    mcp,
     promote,
     recorded_llm,
     replay,
@@ -49,7 +50,7 @@ for command in (
     *(submit.submit, check.check, verdicts.verdicts, watch.watch),
     *(evaluate.evaluate, train.train, calibrate.calibrate, compare.compare),
     *(replay.replay, promote.promote, rollback.rollback, shadow.shadow),
-    *(serve.serve, doctor.doctor, recorded_llm.recorded_llm),
+    *(serve.serve, mcp.mcp, doctor.doctor, recorded_llm.recorded_llm),
 ):
     app.command()(command)
 for group in (

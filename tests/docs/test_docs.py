@@ -18,6 +18,7 @@ PAGES = [
     ROOT / "docs" / "architecture.md",
     ROOT / "docs" / "files.md",
     ROOT / "docs" / "one-call.md",
+    ROOT / "docs" / "recipes.md",
     ROOT / "docs" / "operations.md",
     ROOT / "deploy" / "README.md",
     ROOT / "CONTRIBUTING.md",

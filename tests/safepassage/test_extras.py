@@ -119,6 +119,8 @@ streams.cli.main()
         (["worker", "score"], "stream"),
         (["demo"], "demo"),
         (["submit", "README.md"], "stream"),
+        (["serve"], "serve"),
+        (["mcp"], "mcp"),
     ],
 )
 def test_a_command_whose_extra_is_missing_says_which_in_one_line(command: list[str], extra: str):

@@ -1,0 +1,120 @@
+"""The guardrail as tools of an agent, over the Model Context Protocol.
+
+The tools say what an agent needs to mend its facts; whole verdicts are the library's and HTTP's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Annotated
+
+import structlog
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
+
+from schemas import Verdict
+from schemas.base import Contract, Json, Probability
+
+from .extraction import Extraction, InvalidExtraction
+from .result import Result
+from .service.limits import MAX_ANSWER_CHARACTERS, MAX_EXTRACTIONS, MAX_PASSAGES
+from .service.messages import AskedExtraction
+from .verifier import Verifier
+
+log = structlog.get_logger(__name__)
+
+_USE = (
+    "Checks facts against the text that they come from. Use `verify` for facts that were extracted "
+    "with a quote, `claims` for an answer in sentences. Only what is accepted is borne out."
+)
+
+
+class Judged(Contract):
+    """What was decided on one fact or sentence. ``passage`` is what stands in the text."""
+
+    type: str
+    value: Json
+    decision: str
+    reasons: tuple[str, ...]
+    passage: str
+    score: Probability | None
+    threshold: Probability | None
+
+
+class Judgement(Contract):
+    """In the order asked. ``feedback`` says in words what to mend; "" where nothing was stopped."""
+
+    judged: tuple[Judged, ...]
+    feedback: str
+
+
+def mcp_server(load: Callable[[], Verifier]) -> MCPServer:
+    """The tools ``verify`` and ``claims``. ``load`` is called at the first use of one: a client
+    waits for its servers to start, and a scorer takes seconds."""
+    server: MCPServer = MCPServer("safepassage", instructions=_USE, log_level="CRITICAL")
+    once = asyncio.Lock()
+    loaded: list[Verifier] = []
+
+    async def verifier() -> Verifier:
+        async with once:
+            if not loaded:
+                loaded.append(await asyncio.to_thread(load))
+        return loaded[0]
+
+    @server.tool()
+    async def verify(
+        text: Annotated[str, Field(description="The whole text of the document.")],
+        extractions: Annotated[
+            list[AskedExtraction],
+            Field(
+                max_length=MAX_EXTRACTIONS,
+                description="Facts said to stand in it: type, value, and the text quoted for it.",
+            ),
+        ],
+    ) -> Judgement:
+        """Does the quote of each fact stand in the text, and does it bear out the value?"""
+        given = [
+            Extraction(asked.type, asked.value, asked.quote, field=asked.field, id=asked.id)
+            for asked in extractions
+        ]
+        return await _judgement((await verifier()).averify(text, given))
+
+    @server.tool()
+    async def claims(
+        context: Annotated[
+            list[str],
+            Field(max_length=MAX_PASSAGES, description="The texts that the answer rests on."),
+        ],
+        answer: Annotated[str, Field(max_length=MAX_ANSWER_CHARACTERS)],
+    ) -> Judgement:
+        """Is each sentence of an answer borne out by the texts that it was given on?"""
+        return await _judgement((await verifier()).aclaims(context, answer))
+
+    return server
+
+
+async def _judgement(judging: Awaitable[Result]) -> Judgement:
+    try:
+        result = await judging
+    except InvalidExtraction as error:
+        raise ToolError(str(error)) from None
+    except Exception as error:  # noqa: BLE001 - the last resort, for every tool
+        # The library would log the traceback, which may quote the text.
+        log.error("tool_failed", error=type(error).__name__)  # noqa: TRY400
+        raise ToolError("it failed; nothing was judged") from None
+    judged = tuple([_judged(verdict) for verdict in result.verdicts])
+    return Judgement(judged=judged, feedback=result.feedback())
+
+
+def _judged(verdict: Verdict) -> Judged:
+    return Judged(
+        type=verdict.entity_type,
+        value=verdict.value,
+        decision=verdict.decision,
+        reasons=verdict.reasons,
+        passage=verdict.alignment.passage if verdict.alignment else "",
+        score=verdict.score,
+        threshold=verdict.threshold,
+    )

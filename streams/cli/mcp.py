@@ -1,0 +1,20 @@
+"""``mcp``: the guardrail as tools of an agent."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from streams.runtime.logs import configure_command_logging
+from streams.settings import settings
+
+# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
+
+
+def mcp() -> None:
+    """Offer the tools `verify` and `claims` to an agent, over MCP on stdin and stdout; no Kafka."""
+    from safepassage import Verifier
+    from safepassage.mcp_server import mcp_server
+
+    chosen = settings()
+    configure_command_logging(chosen)
+    mcp_server(partial(Verifier, settings=chosen)).run("stdio")
