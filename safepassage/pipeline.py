@@ -21,6 +21,7 @@ from schemas import (
 from schemas.rivals import with_rivals
 from scoring_worker import Pair
 from scoring_worker.comparison.language import language_of_document
+from scoring_worker.error_types.of_verdicts import TypeVerdicts
 from scoring_worker.rivals_heard import pairs_of, verdicts
 
 from .settings import JudgingSettings
@@ -74,13 +75,15 @@ def ground(response: Response, whole: bool = False) -> Results:
 
 
 def judge_in_batches(
-    results: Sequence[AlignedExtraction | Verdict], assess: Assess
+    results: Sequence[AlignedExtraction | Verdict],
+    assess: Assess,
+    type_errors: TypeVerdicts | None = None,
 ) -> Iterator[Verdict]:
     """Score in batches as long as the worker's; what was not aligned passes through."""
     for start in range(0, len(results), SCORE_BATCH):
         part = results[start : start + SCORE_BATCH]
         pairs = questions(part)
-        yield from judge(part, assess(pairs) if pairs else ())
+        yield from judge(part, assess(pairs) if pairs else (), type_errors)
 
 
 def questions(results: Sequence[AlignedExtraction | Verdict]) -> list[Pair]:
@@ -89,11 +92,17 @@ def questions(results: Sequence[AlignedExtraction | Verdict]) -> list[Pair]:
 
 
 def judge(
-    results: Sequence[AlignedExtraction | Verdict], assessments: Sequence[Assessment]
+    results: Sequence[AlignedExtraction | Verdict],
+    assessments: Sequence[Assessment],
+    type_errors: TypeVerdicts | None = None,
 ) -> list[Verdict]:
-    """A verdict for each, in order; ``assessments`` answer the `questions` of the same."""
+    """A verdict for each, in order; ``assessments`` answer the `questions` of the same.
+
+    ``type_errors`` puts error types onto those of stopped claims; it may block.
+    """
     aligned = [result for result in results if isinstance(result, AlignedExtraction)]
-    judged = iter(verdicts(aligned, assessments))
+    made = verdicts(aligned, assessments)
+    judged = iter(made if type_errors is None else type_errors(made))
     return [result if isinstance(result, Verdict) else next(judged) for result in results]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -24,6 +24,7 @@ class JudgingSettings(BaseSettings):
     # Scoring
     scorer: str = "default"
     packs: Annotated[tuple[str, ...], NoDecode] = ()
+    error_types: Literal["none", "local", "llm"] = "none"
 
     @field_validator("packs", mode="before")
     @classmethod

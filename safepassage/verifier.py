@@ -56,6 +56,8 @@ class Verifier:
         packs: Sequence[str] | None = None,
         settings: JudgingSettings | None = None,
     ) -> None:
+        from scoring_worker.error_types.of_verdicts import typing_of
+
         from .batches import SharedBatches
         from .pipeline import new_aligner
 
@@ -66,6 +68,7 @@ class Verifier:
         self.scorer: Scorer = scorer
         self.batches = SharedBatches(scorer)
         self._aligner = new_aligner(configured)
+        self._type_errors = typing_of(configured.error_types)
 
     def verify(
         self,
@@ -121,7 +124,7 @@ class Verifier:
         from .pipeline import ground, judge_in_batches
 
         results = ground(_response(context, answer, id))
-        return Result(tuple(judge_in_batches(results, self.batches.assess)))
+        return Result(tuple(judge_in_batches(results, self.batches.assess, self._type_errors)))
 
     async def aclaims(
         self,
@@ -157,7 +160,7 @@ class Verifier:
         from .pipeline import align_all, judge_in_batches
 
         results = align_all(events, {document.id: document}, self._aligner)
-        return tuple(judge_in_batches(results, self.batches.assess))
+        return tuple(judge_in_batches(results, self.batches.assess, self._type_errors))
 
     async def _averdicts(self, document: Document, events: Sequence[Event]) -> tuple[Verdict, ...]:
         aligning = self._aligner.submit(document.text, document.ref(), with_rivals(events))
@@ -168,7 +171,7 @@ class Verifier:
 
         pairs = questions(results)
         assessments = await asyncio.wrap_future(self.batches.submit(pairs)) if pairs else []
-        return tuple(await asyncio.to_thread(judge, results, assessments))
+        return tuple(await asyncio.to_thread(judge, results, assessments, self._type_errors))
 
 
 def _load(name: str | Path, packs: tuple[str, ...]) -> Scorer:

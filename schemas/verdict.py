@@ -20,6 +20,7 @@ from .base import (
     is_none,
 )
 from .document import DocumentRef
+from .error_type import ErrorTyping
 from .evidence import Evidence
 from .extraction import MAX_ATTEMPTS, ExtractorTrail, Usage
 from .schema_field import SchemaField
@@ -134,6 +135,8 @@ class Verdict(Event):
     """The extractions that contradict this one and would be accepted as well."""
     evidence: Evidence | None = Field(default=None, exclude_if=is_none)
     """Of a claim: its words that nothing bears out, triples, and the passages consulted."""
+    error_types: ErrorTyping | None = Field(default=None, exclude_if=is_none)
+    """Of a claim that was stopped: what kind of error it makes, as far as anybody typed it."""
     attempt: int = Field(default=1, ge=1, le=MAX_ATTEMPTS, exclude_if=is_first)
     """The extraction's: 2 where its LLM was asked again."""
 

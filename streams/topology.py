@@ -173,8 +173,11 @@ def score_role(
     batch: int,
     observe: Callable[[Sequence[AlignedExtraction]], None] = lambda _: None,
     settle: Settle = as_judged,
+    type_errors: Callable[[Sequence[Verdict]], list[Verdict]] | None = None,
 ) -> Role:
     """``alignments`` to ``accepted`` or ``quarantine``; ``observe`` is told of what was scored.
+
+    ``type_errors`` puts error types onto the verdicts of stopped claims; it may block.
 
     ``observe`` neither waits nor raises: it hands over to whoever judges beside, for `shadow`.
     """
@@ -185,7 +188,10 @@ def score_role(
         aligned = [entry.event for entry in received]
         assessments = await assess(pairs_of(aligned))
         observe(aligned)
-        return [[route(settle(verdict))] for verdict in verdicts(aligned, assessments)]
+        made = verdicts(aligned, assessments)
+        if type_errors is not None:
+            made = await asyncio.to_thread(type_errors, made)
+        return [[route(settle(verdict))] for verdict in made]
 
     return Role("score", "score", READ_BY["score"], step, batch=batch)
 

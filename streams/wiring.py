@@ -132,6 +132,8 @@ async def score_source(
         ReleaseRefused: that scorer cannot be loaded, or is another than was released, or it is
             not known any more which was.
     """
+    from scoring_worker.error_types.of_verdicts import typing_of
+
     from .delivery.batch_source import BatchSource
     from .release.live_scorer import LiveScorer, ScoreSource
     from .release.releases import releases_in_force
@@ -157,6 +159,7 @@ async def score_source(
         batch=settings.score_batch_records,
         observe=shadow.offer,
         settle=decisions.settle,
+        type_errors=typing_of(settings.error_types),
     )
     batches = BatchSource(role, delivery(role, publisher, settings), settings)
     source = ScoreSource(batches, live, shadow, settings, held)

@@ -58,6 +58,7 @@ def check(  # noqa: PLR0917 - typer's options
         raise typer.BadParameter("give --documents with --extractions, or --responses")
     from safepassage.pipeline import new_aligner
     from scoring_worker import load_scorer
+    from scoring_worker.error_types.of_verdicts import typing_of
     from streams.offline.check import check as run_check
     from streams.offline.check import read_input
 
@@ -65,7 +66,8 @@ def check(  # noqa: PLR0917 - typer's options
     for line in given.refused:
         complain.print(f"refused {line}", markup=False, soft_wrap=True)
     loaded = load_scorer(scorer or settings().scorer, packs=settings().packs)
-    verdicts = run_check(given, new_aligner(settings()), loaded)
+    typed = typing_of(settings().error_types)
+    verdicts = run_check(given, new_aligner(settings()), loaded, typed)
     _write(verdicts, out)
     if boxes:
         _write(_boxes(verdicts, given.documents), boxes)

@@ -198,6 +198,79 @@ def train(
     )
 
 
+@groundedness_app.command()
+def types(
+    answers: Annotated[
+        Path,
+        typer.Argument(
+            metavar="ANSWERS",
+            help="Answers with their altered twins, as `groundedness adapt` writes them.",
+        ),
+    ],
+    *,
+    typers: Annotated[
+        list[str], typer.Option("--by", help="local or llm; both show how far they agree.")
+    ] = ["local"],  # noqa: B006 - typer copies it
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Where all figures go, as JSON.")
+    ] = None,
+) -> None:
+    """Type the errors of altered sentences: agreement with the labels and with each other, and
+    which types are taken for which."""
+    from scoring_worker.error_types.of_verdicts import load_typer
+    from scoring_worker.experiments.groundedness.typing import (
+        compared,
+        confusion_tables,
+        labelled_errors,
+    )
+
+    errors = labelled_errors(answers)
+    said = {}
+    for name in typers:
+        if name not in ("local", "llm"):
+            raise OperatorError(f"no typer {name!r}; there are: local, llm")
+        typing = load_typer("llm" if name == "llm" else "local")
+        said[name] = typing.type_errors([one.stopped for one in errors]) if typing else []
+    found = compared(errors, said)
+    print_tables(confusion_tables(found))
+    if json_file:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
+
+
+@groundedness_app.command("train-types")
+def train_types(
+    texts: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="TEXTS...",
+            help='JSON lines (.gz) of documents {"id","text"} and of NLI rows, of which those '
+            "with a permissive licence are taken.",
+        ),
+    ],
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where the weights go, as JSON.")],
+    most: Annotated[int, typer.Option(help="Examples of a type and kind of text.", min=10)] = 1_500,
+    seed: Annotated[int, typer.Option(help="Of alterations and draws.")] = 0,
+) -> None:
+    """Train the local classifier of error types on sentences that rules alter, and measure it."""
+    from scoring_worker.training.corpora import read_rows
+    from scoring_worker.training.error_types import of_documents, of_statements, trained
+
+    examples, names = [], []
+    for path in texts:
+        rows = list(read_rows(path))
+        is_nli = bool(rows) and "premise" in rows[0]
+        examples += list((of_statements if is_nli else of_documents)(rows, seed))
+        names.append(path.name.removesuffix(".gz").removesuffix(".jsonl"))
+    weights = trained(examples, names, most, seed)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(weights.model_dump_json() + "\n", encoding="utf-8")
+    for name, figure in weights.measured.items():
+        print_line(f"{name}: {figure:g}")
+    print_line(f"written: {out}")
+
+
 def _kinds(named: list[str]) -> list[ErrorType]:
     from schemas.error_type import ERROR_TYPES
 

@@ -15,6 +15,7 @@ from safepassage.pipeline import align_all, ground, judge_in_batches
 from schemas import Document, Extraction, LabelledExtraction, Response, Verdict
 from schemas.jsonl import BadLine, read_jsonl
 from scoring_worker import Scorer
+from scoring_worker.error_types.of_verdicts import TypeVerdicts
 from streams.settings import Settings
 
 from .documents import read_documents
@@ -68,12 +69,17 @@ def read_input(
     return result
 
 
-def check(given: CheckInput, aligner: Aligner, scorer: Scorer) -> list[Verdict]:
+def check(
+    given: CheckInput,
+    aligner: Aligner,
+    scorer: Scorer,
+    type_errors: TypeVerdicts | None = None,
+) -> list[Verdict]:
     """One verdict per extraction, then one per sentence of each answer, in order."""
     results = align_all(given.extractions, given.documents, aligner)
     for response in given.responses:
         results += ground(response)
-    return list(judge_in_batches(results, scorer.assess))
+    return list(judge_in_batches(results, scorer.assess, type_errors))
 
 
 def _is_a_document(path: Path) -> bool:

@@ -14,6 +14,7 @@ from aiokafka.errors import KafkaError
 from safepassage.pipeline import new_aligner
 from schemas import Event, Verdict
 from scoring_worker import Scorer
+from scoring_worker.error_types.of_verdicts import typing_of
 from streams.configured import document_store
 from streams.delivery.delivery import Failed, Outcome, Step
 from streams.kafka.admin import create_topics
@@ -137,7 +138,8 @@ async def _steps(
     plan: ReplayPlan, scorer: Scorer, settings: Settings, resources: AsyncExitStack
 ) -> list[Step]:
     """The live roles' own steps, which is what makes their verdicts equal."""
-    score = score_role(assess_off_the_loop(scorer), batch=BATCH_RECORDS).step
+    typed = typing_of(settings.error_types)
+    score = score_role(assess_off_the_loop(scorer), batch=BATCH_RECORDS, type_errors=typed).step
     if plan.origin == "alignments":
         return [score]
     aligning = settings.model_copy(update={"alignment_threshold": plan.alignment_threshold})

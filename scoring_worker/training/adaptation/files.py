@@ -83,6 +83,18 @@ def sentence_twins(path: Path, limit: int, seed: int = 0) -> list[SentenceTwins]
     return found[:limit]
 
 
+def labelled_twins(path: Path) -> list[Twins]:
+    """Every answer with an altered twin in a file, of all splits.
+
+    Raises:
+        CorpusError: there is none in it.
+    """
+    found = list(_twins({**row, "split": "train"} for row in read_rows(path)))
+    if not found:
+        raise CorpusError(f"{path}: no answer with an altered twin in it")
+    return found
+
+
 def _twins(rows: Iterable[Any]) -> Iterator[Twins]:
     try:
         read = [_Row.model_validate(row) for row in rows if row.get("split", "train") == "train"]

@@ -49,6 +49,7 @@ class CaseFilter:
     order: Order = "uncertain"
     entity_type: str = ""
     reason: str = ""
+    error_type: str = ""
     model: str = ""
     document: str = ""
     age: Age = ""
@@ -64,6 +65,7 @@ class CaseFilter:
             age=_one_of(query.get("age", ""), get_args(Age), ""),
             entity_type=query.get("entity_type", "").strip(),
             reason=query.get("reason", "").strip(),
+            error_type=query.get("error_type", "").strip(),
             model=query.get("model", "").strip(),
             document=query.get("document", "").strip(),
             min_score=_score(query.get("min_score", "")),
@@ -91,6 +93,7 @@ class CaseFilter:
             for condition, value in (
                 ("entity_type = ?", self.entity_type),
                 ("instr(reasons, ?) > 0", f" {self.reason} " if self.reason else ""),
+                ("instr(error_types, ?) > 0", f" {self.error_type} " if self.error_type else ""),
                 ("model = ?", self.model),
                 ("doc_id = ?", self.document),
             )

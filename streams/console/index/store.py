@@ -203,10 +203,11 @@ class CaseStore:
         pool = "queue" if stopped else "checks" if drawn < self._leakage_sample else None
         extractor = verdict.extractor
         self.connection.execute(
-            "INSERT INTO cases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0) "
+            "INSERT INTO cases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0) "
             "ON CONFLICT (id) DO UPDATE SET at = excluded.at, decision = excluded.decision, "
             "entity_type = excluded.entity_type, model = excluded.model, "
-            "prompt = excluded.prompt, reasons = excluded.reasons, score = excluded.score, "
+            "prompt = excluded.prompt, reasons = excluded.reasons, "
+            "error_types = excluded.error_types, score = excluded.score, "
             "margin = excluded.margin, lot = excluded.lot, revision = excluded.revision, "
             "pool = excluded.pool",
             (
@@ -218,6 +219,7 @@ class CaseStore:
                 extractor.prompt_digest if extractor else "",
                 verdict.doc_id,
                 f" {' '.join(verdict.reasons)} ",
+                f" {' '.join(verdict.error_types.types if verdict.error_types else ())} ",
                 verdict.score,
                 margin(verdict),
                 drawn,

@@ -15,6 +15,7 @@ CREATE TABLE cases (
     prompt TEXT NOT NULL,
     doc_id TEXT NOT NULL,
     reasons TEXT NOT NULL,
+    error_types TEXT NOT NULL,
     score REAL,
     margin REAL NOT NULL,
     lot REAL NOT NULL,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from schemas import Review, Verdict, render_value
+from schemas.error_type import DESCRIPTIONS
 from schemas.reviews_that_count import opinions
 from schemas.wording import REASONS
 from streams.console.index.queue import CaseFilter
@@ -67,6 +68,7 @@ class CasePage:
     comparison: Comparison | None
     no_passage: str
     reasons: tuple[tuple[str, str], ...]
+    error_types: tuple[tuple[str, str], ...]
     meters: tuple[Meter, ...]
     pieces: tuple[Piece, ...]
     document_problem: str
@@ -112,6 +114,10 @@ def case_page(
         comparison=compare(verdict.context, passage) if passage else None,
         no_passage=_why_no_passage(verdict),
         reasons=tuple((code, REASONS[code]) for code in verdict.reasons),
+        error_types=tuple(
+            (code, DESCRIPTIONS[code])
+            for code in (verdict.error_types.types if verdict.error_types else ())
+        ),
         meters=_meters(verdict),
         pieces=pieces,
         document_problem=document.problem,

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from starlette.requests import Request
 from starlette.responses import Response
 
+from schemas.error_type import DESCRIPTIONS
 from schemas.wording import REASONS
 from streams.console.desk import CaseChanged, CaseGone, CaseTaken, DeskError, NotSaved, ReviewDesk
 from streams.console.index import measures
@@ -74,7 +75,13 @@ class Views:
                 "saved": own,
                 "saved_claim": claim(own.verdict) if own else "",
                 "undone": "undone" in request.query_params,
-                "words": {"pool": POOLS, "order": ORDERS, "age": AGES, "reason": REASONS},
+                "words": {
+                    "pool": POOLS,
+                    "order": ORDERS,
+                    "age": AGES,
+                    "reason": REASONS,
+                    "error_type": DESCRIPTIONS,
+                },
             }
         )
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from schemas import Review, Verdict
+from schemas.error_type import ErrorTyping
 from schemas.reviews_that_count import case_id, standing
 from schemas.verdict_after_review import next_verdict
 from streams.console.index.measures import extractor_scores, facets, leakage, open_cases
@@ -71,6 +72,17 @@ def test_each_filter_keeps_what_it_names_and_nothing_else(
     assert store.count(CaseFilter.parse(wanted | {"pool": "stopped"}), "Ana") == 1
 
 
+def test_the_error_type_filter_keeps_what_was_typed_so(store: CaseStore) -> None:
+    typing = ErrorTyping(
+        types=("misattribution", "reasoning_error"), typed_by="local", revision="1"
+    )
+    store.add_verdict(verdict(1), 0)
+    store.add_verdict(verdict(2, value="it").model_copy(update={"error_types": typing}), 0)
+    for kind, expected in (("reasoning_error", ["it"]), ("procedural_error", [])):
+        wanted = CaseFilter.parse({"error_type": kind, "pool": "stopped"})
+        assert values(store, wanted) == expected
+
+
 def test_the_score_filter_leaves_out_what_has_no_score(store: CaseStore) -> None:
     for number, score in enumerate([0.1, 0.3, None]):
         store.add_verdict(verdict(number, score=score, value=str(score)), number)
@@ -81,7 +93,7 @@ def test_the_score_filter_leaves_out_what_has_no_score(store: CaseStore) -> None
 @pytest.mark.parametrize("hostile", ["' OR 1=1 --", "%", '"; DROP TABLE cases; --'])
 def test_what_a_filter_says_never_becomes_a_query(store: CaseStore, hostile: str) -> None:
     store.add_verdict(verdict(1), 0)
-    for field in ("entity_type", "reason", "model", "document"):
+    for field in ("entity_type", "reason", "error_type", "model", "document"):
         assert store.count(CaseFilter.parse({field: hostile, "pool": "stopped"}), hostile) == 0
     assert store.count(EVERYTHING, hostile) == 1
 

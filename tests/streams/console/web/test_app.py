@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 
 from agents.document_store import DocumentMismatch, DocumentMissing
 from schemas import DocumentRef, Reason, Verdict
+from schemas.error_type import DESCRIPTIONS, ErrorTyping
 from schemas.evidence import ConsultedPassage, Evidence, JudgedTriple, UnsupportedSpan
 from schemas.reviews_that_count import case_id
 from schemas.wording import REASONS
@@ -289,6 +290,16 @@ def test_a_case_shows_claim_quote_passage_scores_and_reason(console: Console) ->
     assert "0.400, below 0.500" in page
     assert "unsupported" in page
     assert "prompt-of-" in page
+
+
+def test_a_case_shows_the_kind_of_error_and_can_be_filtered_by_it(console: Console) -> None:
+    typing = ErrorTyping(types=("misattribution",), typed_by="local", revision="1")
+    console.add(verdict(1).model_copy(update={"error_types": typing}))
+    console.login()
+    page = console.page("/review?pool=stopped&error_type=misattribution")
+    assert f"Perhaps: {DESCRIPTIONS['misattribution']} <code>misattribution</code>" in page
+    assert '<option value="misattribution" selected>' in page
+    assert "Perhaps:" not in console.page("/review?pool=stopped&error_type=procedural_error")
 
 
 def test_a_claim_shows_what_is_not_borne_out_and_the_passages_consulted(console: Console) -> None:
