@@ -47,7 +47,7 @@ class LocalExtractor:
         texts = (*answer.context, answer.query, answer.response)
         if sum(map(len, texts)) > MAX_CHARACTERS:
             return NoGraph("texts_too_long")
-        known = vocabulary(texts)
+        known = vocabulary((text, _language(text)) for text in texts)
         passages = [*enumerate(answer.context), (QUERY, answer.query)]
         return Graphs(
             answer=_graph(self._sentences(0, answer.response, known), _neighbours),
@@ -62,7 +62,7 @@ class LocalExtractor:
         )
 
     def _sentences(self, passage: int, text: str, known: Vocabulary) -> list[_Sentence]:
-        language = with_language(Passage(text)).language
+        language = _language(text)
         return [
             _Sentence(
                 passage, start, text[start:end],
@@ -97,6 +97,10 @@ class _Sentence:
             place=Place(self.start + one.start, self.start + other.end),
             passage=self.passage,
         )
+
+
+def _language(text: str) -> str | None:
+    return with_language(Passage(text)).language
 
 
 def _graph(read: Sequence[_Sentence], edges: Callable[[_Sentence], Iterator[Edge]]) -> Graph:

@@ -2,9 +2,10 @@
 
 Addresses, dates and figures are what the comparators read as such. A name is a run of words in
 capitals. Where a sentence begins, one capital shows nothing, unless the same word has one elsewhere
-in the texts at hand. A term is a run of words of which each stands right behind an article or a
-possessive somewhere in these texts: the nearest thing to a noun that needs no model of a language.
-Languages that write neither capitals nor articles have names and terms that this does not find.
+in the texts at hand. A term is a run of words of which each stands right behind an article, a
+possessive or a preposition somewhere in these texts: the nearest thing to a noun that needs no
+model of a language. Languages that write no capitals have names, and languages whose small words
+are not listed here have terms, that this does not find.
 """
 
 from __future__ import annotations
@@ -28,15 +29,33 @@ MAX_WORDS_OF_NAME = 8
 MAX_WORDS_OF_TERM = 4
 STEM_CHARACTERS = 6
 _FEWEST_LETTERS = 3
-_WORDS_BEFORE_NOUNS = """
-a an the this that these those my your his her its our their each every some any no
-der die das den dem des ein eine einen einem einer eines kein keine mein sein ihr dieser diese
-le la les l un une des du au aux ce cet cette ces son sa ses leur leurs mon ma mes
-el los las lo una unos unas del al su sus este esta estos estas
-il i gli uno dello della dei delle nel nella o os as um uma do da dos das no na ao
-het een de en ett
-"""
-_ARTICLES = frozenset(_WORDS_BEFORE_NOUNS.split())
+_ARTICLES_OF = {
+    "en": "a an the this that these those my your his her its our their each every some any no",
+    "de": "der die das den dem des ein eine einen einem einer eines kein keine mein sein ihr",
+    "fr": "le la les l un une des du au aux ce cet cette ces son sa ses leur leurs mon ma mes",
+    "es": "el los las la lo un una unos unas del al su sus este esta estos estas",
+    "it": "il lo la i gli le un uno una del dello della dei delle nel nella al alla suo sua",
+    "pt": "o a os as um uma do da dos das no na ao seu sua este esta",
+    "nl": "de het een deze dit zijn haar mijn geen",
+}
+"""Articles and possessives: a small closed class, and each language's own ("a été" has none)."""
+_PREPOSITIONS_OF = {
+    "en": "of in for with from about between on at into during without against",
+    "de": "von mit für aus bei nach ohne gegen über durch in auf an",
+    "fr": "de en dans pour avec sans par sur contre entre d",
+    "es": "de en para con sin por sobre contra entre",
+    "it": "di in per con senza da su contro tra",
+    "pt": "de em para com sem por sobre contra entre",
+    "nl": "van in voor met uit bij na zonder tegen over door",
+}
+"""Things that are not counted have no article ("of water")."""
+_ARTICLES = {language: frozenset(words.split()) for language, words in _ARTICLES_OF.items()}
+_ANY_ARTICLE = frozenset().union(*_ARTICLES.values())
+_BEFORE_NOUNS = {
+    language: _ARTICLES[language] | frozenset(words.split())
+    for language, words in _PREPOSITIONS_OF.items()
+}
+_BEFORE_ANY = frozenset().union(*_BEFORE_NOUNS.values())
 _JOINING = frozenset({"of", "de", "di", "del", "la", "le", "von", "van", "der", "du", "da", "dos"})
 _NAME_GAPS = frozenset({" ", "-", ". ", ".", "'", "’", " & ", "&", "\u00a0", "–"})
 
@@ -53,7 +72,7 @@ class Mention:
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """What the texts at hand show of words: ``named`` have a capital inside a sentence, ``nouns``
-    (stems) stand behind an article."""
+    (stems) stand behind a word that stands before nouns."""
 
     named: frozenset[str]
     nouns: frozenset[str]
@@ -64,11 +83,17 @@ def stem(word: str) -> str:
     return word[:STEM_CHARACTERS]
 
 
-def vocabulary(texts: Iterable[str]) -> Vocabulary:
-    """Read off ``texts``, which are judged together."""
+def words_before_nouns(language: str | None) -> frozenset[str]:
+    """What stands before nouns in a language; in any, where the language is not known."""
+    return _BEFORE_ANY if language is None else _BEFORE_NOUNS.get(language, frozenset())
+
+
+def vocabulary(texts: Iterable[tuple[str, str | None]]) -> Vocabulary:
+    """Read off texts that are judged together, each with its language where that is known."""
     named: set[str] = set()
     nouns: set[str] = set()
-    for text in texts:
+    for text, language in texts:
+        before_nouns = words_before_nouns(language)
         for start, end in sentences(text):
             sentence = text[start:end]
             words = words_of(sentence)
@@ -76,7 +101,7 @@ def vocabulary(texts: Iterable[str]) -> Vocabulary:
                 plain = word.keys.plain
                 if sentence[word.start].isupper() and plain not in FUNCTION_WORDS:
                     named.add(plain)
-                if before.keys.plain in _ARTICLES and _is_content(word):
+                if before.keys.plain in before_nouns and _is_content(word):
                     nouns.add(stem(plain))
     return Vocabulary(frozenset(named), frozenset(nouns))
 
@@ -135,7 +160,7 @@ def _names(
 
 
 def _may_be_named(sentence: str, word: Word) -> bool:
-    return sentence[word.start].isupper() and word.keys.plain not in FUNCTION_WORDS | _ARTICLES
+    return sentence[word.start].isupper() and word.keys.plain not in FUNCTION_WORDS | _ANY_ARTICLE
 
 
 def _names_alone(sentence: str, words: Sequence[Word], at: int, known: Vocabulary) -> bool:

@@ -31,7 +31,7 @@ def entity(text: str, kind: str = "name") -> Entity:
 
 
 def found(sentence: str, *texts: str) -> list[tuple[str, str]]:
-    known = vocabulary([sentence, *texts])
+    known = vocabulary((text, "en") for text in (sentence, *texts))
     return [(m.entity.text, m.entity.kind) for m in mentions(sentence, known, "en")]
 
 
@@ -52,6 +52,13 @@ def test_what_a_sentence_speaks_of():
         ("court", "term"),
         ("smith@acme.org", "identifier"),
     ]
+
+
+def test_an_article_of_one_language_is_none_of_another():
+    said = "La demande a été rejetée."
+    french, unknown = (vocabulary([(said, language)]).nouns for language in ("fr", None))
+    assert french == {"demand"}
+    assert french < unknown
 
 
 def test_the_capital_that_begins_a_sentence_names_nobody_unless_it_stands_elsewhere_too():
