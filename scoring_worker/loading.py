@@ -34,6 +34,7 @@ from .packs.contract import Pack
 from .packs.registry import packs_named, packs_of_environment
 from .scorer import Scorer
 from .scorers.encoder import EncoderScorer
+from .scorers.with_detector import GRAPHED, WithDetector
 from .scorers.words import WordMatching
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ def load_scorer(
     """The scorer of that name, in that folder, or under that hub id.
 
     Args:
-        name_or_path: one of `NAMES`, a folder, or a hub id.
+        name_or_path: one of `NAMES`, a folder, or a hub id; with "+hallugraph" behind it, claims
+            carry the graph of what they rest on as evidence.
         device: "auto" takes a GPU where there is one.
         precision: "auto" is fp32 on a CPU and bf16 or fp16 on a GPU.
         threads: CPU threads of torch, for the whole process; by default all usable cores.
@@ -72,6 +74,16 @@ def load_scorer(
         UnknownPack: there is no pack of that name.
     """
     name = str(name_or_path)
+    if name.endswith(GRAPHED):
+        plain = load_scorer(
+            name.removesuffix(GRAPHED),
+            device=device,
+            precision=precision,
+            threads=threads,
+            grader=grader,
+            packs=packs,
+        )
+        return _graphed(name, plain)
     # First of all: a misspelt pack must not wait for a scorer that has use for it.
     active = packs_of_environment() if packs is None else packs_named(packs)
     if name == "llm":
@@ -93,6 +105,12 @@ def load_scorer(
     else:
         folder, manifest = open_manifest(name)
     return load_folder(folder, manifest, device=device, precision=precision, packs=active)
+
+
+def _graphed(name: str, scorer: Scorer) -> Scorer:
+    from .detectors.registry import load_detector  # noqa: PLC0415 (seldom needed)
+
+    return WithDetector(name, scorer, load_detector(GRAPHED[1:]))
 
 
 def open_manifest(name_or_path: str | Path) -> tuple[Path, ScorerManifest]:

@@ -21,6 +21,7 @@ from . import (
     demo,
     doctor,
     evaluate,
+    graph,
     groundedness,
     labels,
     mcp,
@@ -55,6 +56,7 @@ for command in (
     app.command()(command)
 for group in (
     groundedness.groundedness_app,
+    graph.graph_app,
     labels.labels_app,
     audit.audit_app,
     scorers.scorers_app,
@@ -70,7 +72,7 @@ def before_every_command() -> None:
 
 _EXTRAS = {
     **dict.fromkeys(("demo", "up"), "demo"),
-    **dict.fromkeys(("evaluate", "train", "calibrate", "compare"), "training"),
+    **dict.fromkeys(("evaluate", "train", "calibrate", "compare", "graph"), "training"),
     **{"serve": "serve", "mcp": "mcp", "check": "llm"},
 }
 """The extra that a command needs, where it is not "stream"."""

@@ -14,16 +14,17 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from schemas import Coordinates, DeadLetter, Document, Response, Verdict
+from scoring_worker.scorers.with_detector import GRAPHED
 from streams.demo.embedded import LOOPBACK, free_port
 from streams.kafka.admin import create_topics
 from streams.kafka.reading import read_topics
 from streams.kafka.records import decode
-from streams.offline.submit import submit, wait_for_reports
+from streams.offline.submit import is_reported, submit, wait_for_reports
 from streams.runtime.errors import OperatorError
 from streams.settings import Settings
 from streams.topics import ACCEPTED, QUARANTINE
 
-from . import corpus
+from . import answers, corpus
 from .stack import RunningStack, running_stack, sigterm_unwinds
 from .tables import Written, new_console, print_verdicts
 
@@ -42,9 +43,11 @@ def run_demo(*, keep: bool) -> None:
     console = new_console()
     started = time.monotonic()
     console.print("starting an embedded broker, a Redis, a recorded LLM and the workers …")
-    with sigterm_unwinds(), running_stack(DEMO_ROLES, corpus_schema()) as stack:
+    environment = corpus_schema() | graphs_of_claims()
+    with sigterm_unwinds(), running_stack(DEMO_ROLES, environment) as stack:
         verdicts = asyncio.run(_flow(stack, console))
         print_verdicts(console, verdicts, _written(), time.monotonic() - started)
+        console.print(answers.judged_answers(verdicts))
         if keep:
             _keep(verdicts, stack.logs)
             console.print(f"kept in {KEPT_FOLDER}")
@@ -55,7 +58,7 @@ def run_up() -> None:
     console = new_console()
     port, token = free_port(), secrets.token_urlsafe(16)
     environment = {"SAFEPASSAGE_CONSOLE_PORT": str(port), "SAFEPASSAGE_CONSOLE_TOKEN": token}
-    environment |= corpus_schema()
+    environment |= corpus_schema() | graphs_of_claims()
     with sigterm_unwinds(), running_stack((*DEMO_ROLES, "review"), environment) as stack:
         asyncio.run(_flow(stack, console))
         console.print(f"review console: http://{LOOPBACK}:{port}/   token: {token}")
@@ -83,6 +86,12 @@ def corpus_schema() -> dict[str, str]:
     return {"SAFEPASSAGE_SCHEMA": str(corpus.SCHEMA)}
 
 
+def graphs_of_claims() -> dict[str, str]:
+    """The scorer that also draws what claims rest on, unless the environment names one."""
+    named = "scorer" in Settings().model_fields_set
+    return {} if named else {"SAFEPASSAGE_SCORER": f"{Settings().scorer}{GRAPHED}"}
+
+
 def _written() -> Written:
     kinds = {d.id: str((d.meta or {}).get("kind", "")) for d in corpus.documents()}
     return Written(kinds, corpus.extractions())
@@ -98,9 +107,10 @@ async def _flow(stack: RunningStack, console: Console) -> list[Verdict]:
 
 
 async def _submit_corpus(settings: Settings) -> AsyncIterator[Coordinates]:
-    events: Sequence[Document | Response] = (*corpus.documents(), *corpus.responses())
-    async for place, _ in submit(iter(events), settings):
-        yield place
+    events: Sequence[Document | Response] = (*corpus.documents(), *answers.submitted())
+    async for place, sent in submit(iter(events), settings):
+        if is_reported(sent):
+            yield place
 
 
 async def _wait(

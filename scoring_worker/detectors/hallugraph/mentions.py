@@ -125,7 +125,7 @@ def mentions(
         if date.certainty == "stated":
             take(date.start, date.end, "date")
     for figure in figures_in(sentence, language):
-        if figure.stands and any(map(str.isdecimal, figure.digits)):
+        if figure.stands:
             take(figure.place.start, figure.place.end, "figure")
     words = words_of(sentence)
     free = [taken.find(1, word.start, word.end) < 0 for word in words]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
 from schemas import Verdict
 from schemas.evidence import ConsultedPassage, JudgedTriple, TripleStatus
+from scoring_worker.detectors.hallugraph.drawing import draw, svg
 
 from .marking import cut
 
@@ -21,11 +24,13 @@ STATUSES: dict[TripleStatus, str] = {
 
 @dataclass(frozen=True, slots=True)
 class EvidenceShown:
-    """Lines for the page, at most `MAX_SHOWN` of each kind."""
+    """Lines for the page, at most `MAX_SHOWN` of each kind, and the triples as a picture."""
 
     unsupported: tuple[str, ...]
     triples: tuple[tuple[str, str], ...]
     passages: tuple[str, ...]
+    measures: tuple[str, ...]
+    graph: Markup | None
 
 
 def evidence_shown(verdict: Verdict) -> EvidenceShown | None:
@@ -38,6 +43,11 @@ def evidence_shown(verdict: Verdict) -> EvidenceShown | None:
         unsupported=tuple([cut(word, 120) for word in words if word.strip()][:MAX_SHOWN]),
         triples=tuple([_triple(triple) for triple in evidence.triples[:MAX_SHOWN]]),
         passages=tuple([_passage(passage) for passage in evidence.passages[:MAX_SHOWN]]),
+        measures=tuple(
+            [f"{cut(name, 40)} {share:.2f}" for name, share in evidence.measures.items()]
+        ),
+        # What the entities say is escaped where the picture is made.
+        graph=Markup(svg(draw(evidence.triples))) if evidence.triples else None,  # noqa: S704
     )
 
 

@@ -312,6 +312,7 @@ def test_a_claim_shows_what_is_not_borne_out_and_the_passages_consulted(console:
             ),
         ),
         passages=(ConsultedPassage(passage=1, start=4, end=9, score=0.5),),
+        measures={"EG": 0.5},
     )  # fmt: skip
     case = verdict(1, value="Ann Lee left").model_copy(update={"evidence": evidence})
     console.add(case)
@@ -322,6 +323,12 @@ def test_a_claim_shows_what_is_not_borne_out_and_the_passages_consulted(console:
     assert "Ann &lt;b&gt; — met — Roe" in page
     assert "stands nowhere in the context: Roe" in page
     assert "passage 2, characters 4–9, 0.50" in page
+    assert "EG 0.50" in page
+    drawn = page[page.index('<svg xmlns="http://www.w3.org/2000/svg"') :]
+    assert "2 entities, 1 missing in the passages" in drawn
+    assert "Ann &lt;b&gt;</text>" in drawn
+    assert "Roe (missing)</text>" in drawn
+    assert "<b>" not in drawn[: drawn.index("</svg>")]
 
 
 def test_a_decision_is_saved_and_the_next_page_says_so(console: Console) -> None:

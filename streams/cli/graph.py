@@ -1,0 +1,142 @@
+"""``graph``: the graph of an answer as a picture, and where judging by graphs works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from rich.markup import escape
+
+from schemas import read_jsonl
+from schemas.base import EventId, Text
+from streams.cli.labelled import print_tables, progress_bars
+from streams.cli.output import print_line
+from streams.runtime.errors import OperatorError
+
+if TYPE_CHECKING:
+    from scoring_worker.experiments.operating_regime import Band, Regime
+
+# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
+
+SHOWN_TRIPLES = 20
+
+graph_app = typer.Typer(help="Answers as graphs (HalluGraph).", no_args_is_help=True, name="graph")
+
+
+@graph_app.command("draw")
+def draw_graph(
+    responses: Annotated[
+        Path, typer.Argument(help='JSON lines (.gz) of {"id","context","query","response"}.')
+    ],
+    *,
+    picture: Annotated[Path, typer.Option("--out", "-o", help="A .svg, .png or .pdf.")],
+    answer_id: Annotated[str | None, typer.Option("--id", help="Which; else the first.")] = None,
+    detector: Annotated[str, typer.Option(help="hallugraph, or hallugraph_llm.")] = "hallugraph",
+) -> None:
+    """Draw what an answer speaks of, and what of it stands in its passages.
+
+    Prints EG, RP and what is not borne out. Exits 1 where the answer cannot be judged.
+    """
+    from scoring_worker.detectors.contract import Answer
+    from scoring_worker.detectors.hallugraph.drawing import draw, save
+    from scoring_worker.detectors.registry import load_detector
+
+    found = _answer(responses, answer_id)
+    judge = load_detector(detector)
+    try:
+        [grounding] = judge.ground([Answer(found.passages, found.response, found.query or "")])
+    finally:
+        judge.close()
+    if grounding.score is None:
+        raise OperatorError(f"{found.id}: undetermined ({grounding.failure})")
+    evidence = grounding.evidence
+    measures = ", ".join(f"{name} {share:.2f}" for name, share in evidence.measures.items())
+    print_line(f"{found.id}: {grounding.score:.2f} ({measures})")
+    wrong = [triple for triple in evidence.triples if triple.status != "supported"]
+    for triple in wrong[:SHOWN_TRIPLES]:
+        said = " — ".join(filter(None, (triple.subject, triple.relation, triple.object)))
+        missing = f": {', '.join(triple.missing)}" if triple.missing else ""
+        print_line(f"  {triple.status}: {said}{missing}")
+    try:
+        save(draw(evidence.triples), picture)
+    except ValueError as error:
+        raise OperatorError(str(error)) from None
+    print_line(f"written: {picture}")
+
+
+@graph_app.command()
+def regime(
+    datasets: Annotated[
+        list[Path],
+        typer.Argument(metavar="DATASET...", help="JSON lines (.gz) of labelled answers."),
+    ],
+    *,
+    terms: Annotated[bool, typer.Option(help="Things without a name are entities, too.")] = True,
+    limit: Annotated[int | None, typer.Option(help="The first so many of each.", min=1)] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Where all figures go, as JSON.")
+    ] = None,
+) -> None:
+    """Measure the AUC by the length of answers and by how many entities they name."""
+    from scoring_worker.detectors.hallugraph.local import LocalExtractor
+    from scoring_worker.experiments.operating_regime import operating_regime
+
+    extractor = LocalExtractor(terms=terms)
+    with progress_bars() as on_progress:
+        measured = [
+            operating_regime(path, extractor, limit=limit, on_progress=on_progress)
+            for path in datasets
+        ]
+    _show(measured)
+    if json_file:
+        lines = ",\n".join(one.model_dump_json(indent=1) for one in measured)
+        json_file.write_text(f"[{lines}]\n", encoding="utf-8")
+
+
+class _AnswerRow(BaseModel):
+    """An answer of any file: labelled or not."""
+
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+    id: EventId
+    context: Text | list[Text]
+    response: Text = Field(validation_alias=AliasChoices("response", "claim"))
+    query: Text | None = None
+
+    @property
+    def passages(self) -> tuple[str, ...]:
+        return (self.context,) if isinstance(self.context, str) else tuple(self.context)
+
+
+def _answer(path: Path, answer_id: str | None) -> _AnswerRow:
+    for row in read_jsonl(path, _AnswerRow):
+        if isinstance(row, _AnswerRow) and answer_id in (None, row.id):
+            return row
+    raise OperatorError(f"{path}: there is no answer {answer_id or ''}".rstrip())
+
+
+def _show(measured: list[Regime]) -> None:
+    from rich.table import Table
+
+    from scoring_worker.experiments.operating_regime import PAPER
+
+    tables = []
+    for one in measured:
+        title = escape(f"{one.dataset}, {one.extractor}")
+        table = Table("answers", "n", "judged", "unsupported", "AUC", "95% interval", title=title)
+        for band in (one.whole, one.eg, one.rp, *one.by_words, *one.by_entities):
+            table.add_row(*_row(band))
+        tables.append(table)
+    paper = Table("the paper's table 1", "HalluGraph", "BERTScore")
+    for name, (ours, theirs) in PAPER.items():
+        paper.add_row(name, f"{ours:.2f}", f"{theirs:.2f}")
+    print_tables([*tables, paper])
+
+
+def _row(band: Band) -> tuple[str, ...]:
+    auc = "-" if band.auc is None else f"{band.auc:.3f}"
+    interval = "-" if band.interval is None else "[{:.3f}, {:.3f}]".format(*band.interval)
+    counts = map(str, (band.answers, band.judged, band.unsupported))
+    return (band.name, *counts, auc, interval)
