@@ -74,23 +74,24 @@ def load_scorer(
         UnknownPack: there is no pack of that name.
     """
     name = str(name_or_path)
-    if name.endswith(GRAPHED):
-        plain = load_scorer(
-            name.removesuffix(GRAPHED),
-            device=device,
-            precision=precision,
-            threads=threads,
-            grader=grader,
-            packs=packs,
-        )
-        return _graphed(name, plain)
     # First of all: a misspelt pack must not wait for a scorer that has use for it.
     active = packs_of_environment() if packs is None else packs_named(packs)
+    use_threads(threads)
+    scorer = _load_named(name.removesuffix(GRAPHED), device, precision, grader, active)
+    return _graphed(name, scorer) if name.endswith(GRAPHED) else scorer
+
+
+def _load_named(
+    name: str,
+    device: DeviceChoice,
+    precision: PrecisionChoice,
+    grader: GraderSettings | None,
+    active: Sequence[Pack],
+) -> Scorer:
     if name == "llm":
         return _load_grader(grader)
     if name == "words":
         return WordMatching()
-    use_threads(threads)
     if name in ("cascade", "cascade-large"):
         return _load_cascade(name, device, precision, grader, active)
     from .scorers.baselines import HHEM_HUB_ID, NLI_HUB_ID, is_hhem, load_hhem  # noqa: PLC0415 (seldom needed)
