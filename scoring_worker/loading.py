@@ -250,8 +250,15 @@ def entailment_index(config: Any, folder: Path) -> int:
 
 
 def _folder(name: str) -> Path:
-    if name in ("default", "large"):
-        return DEFAULT_MODEL if name == "default" else LARGE_MODEL
+    if name == "default":
+        return DEFAULT_MODEL
+    if name == "large":
+        if not LARGE_MODEL.is_dir():
+            raise ModelError(
+                "this version ships no adapter for 'large'; train one with python -m "
+                "scoring_worker.training.large_scorer and give its folder"
+            )
+        return LARGE_MODEL
     path = Path(name).expanduser()
     if name and path.is_dir():
         return path

@@ -6,7 +6,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from scoring_worker import ModelError, load_scorer
+from scoring_worker import ModelError, load_scorer, loading
 from scoring_worker.encoders.adapter import ADAPTER_FILE, LowRank, adapt, load_adapted
 from scoring_worker.encoders.pinned import WEIGHTS_FILE, pinned_weights
 from scoring_worker.manifest import MANIFEST_NAME, ScorerManifest, file_digest
@@ -132,6 +132,25 @@ def test_the_file_itself_may_be_named(base, made, monkeypatch):
     monkeypatch.setenv("SAFEPASSAGE_LARGE_BASE", str(base / "nowhere"))
     with pytest.raises(ModelError, match="there is no file"):
         pinned_weights(tiny.BASE, file_digest(path))
+
+
+@pytest.mark.parametrize("name", ["large", "cascade-large"])
+def test_without_an_adapter_it_says_how_to_make_one(name, monkeypatch, tmp_path):
+    monkeypatch.setattr(loading, "LARGE_MODEL", tmp_path / "nowhere")
+    with pytest.raises(ModelError, match=r"training\.large_scorer"):
+        load_scorer(name)
+
+
+def test_the_cascade_asks_large_where_default_is_unsure(folder, tmp_path, monkeypatch):
+    """Both by name, from the folders where they ship."""
+    monkeypatch.setattr(loading, "DEFAULT_MODEL", tiny.reader_scorer(tmp_path / "default"))
+    monkeypatch.setattr(loading, "LARGE_MODEL", folder)
+    assert load_scorer("large", device="cpu").name == "adapted"
+    cascade = load_scorer("cascade-large", device="cpu")
+    unsure, sure = cascade.assess([tiny.pair(), tiny.pair(value="1999")])
+    assert unsure.scorer == "cascade-large"
+    assert [step.scorer for step in unsure.trail] == ["tiny", "adapted"]
+    assert [step.scorer for step in sure.trail] == ["tiny"], "another year is no question"
 
 
 @pytest.mark.parametrize("pinned", ["owner/name", "owner/name@main", "../name@" + "0" * 40, "name"])
