@@ -61,7 +61,7 @@ _NOT_ENGLISH = tuple(f"xquad_{language}" for language in LANGUAGES if language !
 SHARE = 0.45
 SETTINGS = FitSettings(learning_rate=1e-4, batch_size=16, most_steps=1_600, final=0.02)
 """Not tried to its end. At 5e-4, ten times the learning rate of full fine-tuning, this base forgot
-how to read within 40 steps; at 1e-4 it learns, slowly at first: after 160 steps it had only begun."""
+how to read within 40 steps; at 1e-4 it learns, but after 160 steps it had only begun."""
 ROWS, CLAIMS = 160, 60
 """Rows of each source, and of each NLI collection, that stack and figures rest on."""
 MAX_LENGTH = 256
