@@ -1,9 +1,10 @@
 """Writes the audit chains, beside the report role.
 
 The consumer group gives each partition, and so each chain, one writer. Where a chain goes on is
-read from its last block and not from the group's offsets, so a crash between a block and a
-commit leaves neither a gap nor a repetition. A writer that was paused, lost its partition and
-writes one more block does no harm: blocks of the same records lead to the same heads.
+read from its last block, or where that is long ago from the bookmark in the group's offsets
+(`streams.audit.chain_ends`), so a crash between a block and a commit leaves no gap. A writer that
+was paused, lost its partition and writes one more block does no harm: blocks of the same records
+lead to the same heads.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 
 import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
@@ -22,7 +22,7 @@ from streams.delivery.lag import LagMeter
 from streams.delivery.taking_up import Fetched, polling_meanwhile
 from streams.kafka.clients import new_group_consumer
 from streams.kafka.publisher import Publisher, PublishFailed
-from streams.kafka.reading import ends, read_topics, tails, to_record
+from streams.kafka.reading import ends, to_record
 from streams.kafka.records import (
     Outgoing,
     Received,
@@ -39,7 +39,8 @@ from streams.settings import Settings
 from streams.topics import AUDIT, DEAD_LETTERS
 from streams.verdicts.each_once import Conflict, Deduplicator
 
-from .chain import AUDITED, chain_name, entry_of, fold, genesis
+from .chain import AUDITED, chain_name, entry_of, fold
+from .chain_ends import ChainEnd, chain_ends
 
 log = structlog.get_logger(__name__)
 
@@ -51,24 +52,6 @@ BLOCK_ENTRIES = 200
 GATHER_SECONDS = 0.5
 # Contradictions come soon after the first: from a redelivery or a second submission.
 REMEMBERED_VERDICTS = 200_000
-# How far back the last block of a chain is looked for before everything is read.
-TAIL_BLOCKS = (500, 20_000)
-
-
-@dataclass(slots=True)
-class _Tail:
-    """Where a chain goes on."""
-
-    entries: int
-    head: str
-    next_offset: int
-
-    def follow(self, block: AuditBlock) -> None:
-        """Move on to the end of ``block``, unless it repeats what is behind."""
-        end = block.index + len(block.entries)
-        if end > self.entries:
-            self.entries, self.head = end, block.hash
-            self.next_offset = block.entries[-1].source.offset + 1
 
 
 class AuditSource:
@@ -79,7 +62,7 @@ class AuditSource:
         self._publisher = publisher
         self._settings = settings
         self._lag = LagMeter(ROLE)
-        self._chains: dict[TopicPartition, _Tail] = {}
+        self._chains: dict[TopicPartition, ChainEnd] = {}
         self._assigned: set[TopicPartition] | None = None
         self._between_batches = asyncio.Lock()
         self._generation = 0
@@ -122,32 +105,38 @@ class AuditSource:
             self._between_batches.release()
 
     async def _take_up(self, consumer: AIOKafkaConsumer) -> None:
-        """Go on behind the last block of every assigned chain."""
+        """Go on behind the last block of every assigned chain, and bookmark where."""
+        generation = self._generation
         assigned, self._assigned = self._assigned or set(), None
         found, _ = await polling_meanwhile(
-            consumer, self.progress, self._tails(assigned), lambda: self._assigned is not None
+            consumer, self.progress, self._ends(assigned), lambda: self._assigned is not None
         )
         if found is None or self._assigned is not None:
             return  # assigned anew meanwhile; what was fetched is read again from the right place
         self._chains, reach = found
-        for tp, tail in self._chains.items():
-            if tail.next_offset > reach.get(tp, 0):
+        for tp, end in self._chains.items():
+            if end.next_offset > reach.get(tp, 0):
                 raise OperatorError(
                     f"{tp.topic}-{tp.partition} ends at offset {reach.get(tp, 0)}, but was "
-                    f"recorded up to {tail.next_offset}: records are gone; see "
+                    f"recorded up to {end.next_offset}: records are gone; see "
                     "`safepassage audit verify`"
                 )
-            consumer.seek(tp, tail.next_offset)
-        if fresh := assigned - self._chains.keys():
+            consumer.seek(tp, end.next_offset)
+        begun = {tp for tp, end in self._chains.items() if end.entries}
+        if fresh := assigned - begun:
             await consumer.seek_to_beginning(*fresh)
+        async with self._between_batches:
+            if assigned and self._assigned is None and generation == self._generation:
+                await self._commit(consumer, assigned)
 
-    async def _tails(
+    async def _ends(
         self, assigned: Collection[TopicPartition]
-    ) -> tuple[dict[TopicPartition, _Tail], dict[TopicPartition, int]]:
+    ) -> tuple[dict[TopicPartition, ChainEnd], dict[TopicPartition, int]]:
         """Where the chains go on, and how far their partitions reach."""
         if not assigned:
             return {}, {}
-        return await last_blocks(self._settings, assigned), await ends(self._settings, AUDITED)
+        found = await chain_ends(self._settings, ROLE, assigned)
+        return found, await ends(self._settings, AUDITED)
 
     async def _record_batch(self, consumer: AIOKafkaConsumer) -> int:
         # Outside of the lock: a fetch may wait for the end of a rebalance, which waits for that.
@@ -168,14 +157,21 @@ class AuditSource:
                 await self._record(tp, [to_record(message) for message in messages])
         metrics.RECORDS.labels(ROLE, "published").inc(count)
         if generation == self._generation:
-            reached = {tp: messages[-1].offset + 1 for tp, messages in fetched.items()}
-            await commit(consumer, reached)
+            await self._commit(consumer, fetched)
         self.progress.finished(count)
         return count
 
+    async def _commit(self, consumer: AIOKafkaConsumer, chains: Iterable[TopicPartition]) -> None:
+        """Commit the ends of ``chains``, bookmarked. One that has not begun is as good to know."""
+        bookmarks = {}
+        for tp in chains:
+            name = chain_name(tp.topic, tp.partition)
+            bookmarks[tp] = self._chains.get(tp, ChainEnd.of_nothing(name)).bookmark(name)
+        await commit(consumer, bookmarks)
+
     async def _record(self, tp: TopicPartition, records: Sequence[Record]) -> None:
         name = chain_name(tp.topic, tp.partition)
-        tail = self._chains.setdefault(tp, _Tail(0, genesis(name).hex(), 0))
+        end = self._chains.setdefault(tp, ChainEnd.of_nothing(name))
         for first in range(0, len(records), BLOCK_ENTRIES):
             part = records[first : first + BLOCK_ENTRIES]
             outgoing, entries = [], []
@@ -185,14 +181,14 @@ class AuditSource:
                 outgoing += self._contradiction(verdict)
             block = AuditBlock(
                 chain=name,
-                index=tail.entries,
-                previous=tail.head,
+                index=end.entries,
+                previous=end.head,
                 entries=tuple(entries),
-                hash=fold(tail.head, entries),
+                hash=fold(end.head, entries),
             )
             if await self._publisher.publish([Outgoing(AUDIT, name, block), *outgoing]):
                 raise PublishFailed("the broker refuses a block of the audit chain")
-            tail.follow(block)
+            end.follow(block)
 
     def _contradiction(self, verdict: Received[Verdict] | None) -> list[Outgoing]:
         """A dead letter where ``verdict`` says something else than an earlier one of its id."""
@@ -203,24 +199,6 @@ class AuditSource:
         about = Subject(doc_id=verdict.event.doc_id)
         letter = dead_letter(verdict.record, "report", "VerdictConflict", str(seen), about=about)
         return [Outgoing(DEAD_LETTERS, verdict.event.doc_id, letter)]
-
-
-async def last_blocks(
-    settings: Settings, partitions: Iterable[TopicPartition]
-) -> dict[TopicPartition, _Tail]:
-    """Where the chains of ``partitions`` go on; those without any block are left out."""
-    wanted = {chain_name(tp.topic, tp.partition): tp for tp in partitions}
-    found: dict[TopicPartition, _Tail] = {}
-    for blocks in (*TAIL_BLOCKS, None) if wanted else ():
-        start = await tails(settings, [AUDIT], blocks) if blocks else None
-        async for record in read_topics(settings, [AUDIT], start=start):
-            with contextlib.suppress(UnreadableRecord):
-                block = decode(record, AuditBlock).event
-                if block.chain in wanted and block.entries:
-                    found.setdefault(wanted[block.chain], _Tail(0, "", 0)).follow(block)
-        if len(found) == len(wanted):
-            break
-    return found
 
 
 def _verdict(record: Record) -> Received[Verdict] | None:

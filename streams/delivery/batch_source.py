@@ -114,10 +114,13 @@ class _Turn(ConsumerRebalanceListener):  # type: ignore[misc]
         log.info("assigned", partitions=[f"{tp.topic}-{tp.partition}" for tp in assigned])
 
 
-async def commit(consumer: AIOKafkaConsumer, offsets: dict[TopicPartition, int]) -> bool:
-    """Commit ``offsets``; False where a rebalance took the partitions meanwhile."""
+async def commit(
+    consumer: AIOKafkaConsumer, offsets: Mapping[TopicPartition, int | tuple[int, str]]
+) -> bool:
+    """Commit ``offsets``, each by itself or with metadata; False where a rebalance took the
+    partitions meanwhile."""
     try:
-        await consumer.commit(offsets)
+        await consumer.commit(dict(offsets))
     except LOST_PARTITIONS as error:
         log.warning("commit_lost_to_rebalance", error=type(error).__name__)
         return False

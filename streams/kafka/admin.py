@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from aiokafka import OffsetAndMetadata, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.errors import (
     ClusterAuthorizationFailedError,
@@ -100,6 +101,25 @@ async def topic_retention(settings: Settings, topics: Sequence[Topic]) -> dict[s
     try:
         await admin.start()
         return await told_retention(admin, [settings.topic(topic.name) for topic in topics])
+    finally:
+        await admin.close()
+
+
+async def committed_offsets(
+    settings: Settings, role: str, partitions: Sequence[TopicPartition]
+) -> dict[TopicPartition, OffsetAndMetadata]:
+    """What the role's group committed of ``partitions``, with the metadata that it gave; those of
+    which it committed nothing are left out. The embedded broker forgets the metadata.
+
+    Raises:
+        aiokafka.errors.KafkaError: the broker refused or did not answer.
+    """
+    admin = new_admin(settings)
+    try:
+        await admin.start()
+        group = settings.group(role)
+        told = await admin.list_consumer_group_offsets(group, partitions=list(partitions))
+        return {tp: committed for tp, committed in told.items() if committed.offset >= 0}
     finally:
         await admin.close()
 

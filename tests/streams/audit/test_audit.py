@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from schemas import AuditBlock, AuditEntry, Coordinates, DeadLetter
 from streams.audit.chain import AuditFinding, Chain, Head, Recorded, fold, genesis, read_chains
+from streams.audit.chain_ends import chain_ends
 from streams.audit.retention import Retention
-from streams.audit.source import AuditSource, last_blocks
+from streams.audit.source import ROLE, AuditSource
 from streams.audit.verification import AuditResult, verify, verify_chain
 from streams.kafka.admin import create_topics
 from streams.kafka.clients import new_admin, new_producer
@@ -348,7 +349,7 @@ async def test_auditor_stops_where_recorded_verdicts_are_gone(kafka: Settings):
         chain=f"{tp.topic}-0", index=0, previous=head, entries=(lost,), hash=fold(head, [lost])
     )
     await publish(kafka, AUDIT, [ahead], key=ahead.chain)
-    assert (await last_blocks(kafka, [tp]))[tp].next_offset == 10_001
+    assert (await chain_ends(kafka, ROLE, [tp]))[tp].next_offset == 10_001
     async with auditing(kafka) as task:
         async with asyncio.timeout(PATIENCE):
             await asyncio.wait([task])
