@@ -67,19 +67,22 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, and the ``response_format`` of type ``json_schema`` for the answer."""
+    """What is asked, and the ``response_format`` of type ``json_schema`` for the answer; None for
+    an answer in plain words."""
 
     messages: Sequence[Mapping[str, Any]]
-    form: Mapping[str, Any]
+    form: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The text of an answer, and the tokens it took."""
+    """The text of an answer, and the tokens it took. ``first_token``: the likeliest first tokens
+    with their log-probabilities, where they were asked for."""
 
     content: str
     input_tokens: int
     output_tokens: int
+    first_token: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -169,6 +172,8 @@ class Caller:
         ).__aiter__()
 
     async def _post_in_a_supported_form(self, client: AsyncOpenAI, question: Question) -> bytes:
+        if question.form is None:
+            return await self._post(client, question, None)
         if self._enforces_schema:
             try:
                 return await self._post(client, question, question.form)
@@ -179,7 +184,7 @@ class Caller:
         return body
 
     async def _post(
-        self, client: AsyncOpenAI, question: Question, form: Mapping[str, Any]
+        self, client: AsyncOpenAI, question: Question, form: Mapping[str, Any] | None
     ) -> bytes:
         create: Any = client.chat.completions.with_raw_response.create
         with self._within(self._timeout), api_errors():
@@ -188,7 +193,7 @@ class Caller:
                 response = await create(
                     model=self._model,
                     messages=question.messages,
-                    response_format=form,
+                    **({} if form is None else {"response_format": form}),
                     **self._options,
                 )
         content: bytes = response.content
@@ -214,4 +219,5 @@ def _completion(body: bytes, spent: Spent) -> Completion:
         content=answer.text,
         input_tokens=answer.input_tokens,
         output_tokens=answer.output_tokens,
+        first_token=answer.first_token,
     )

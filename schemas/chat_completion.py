@@ -10,9 +10,23 @@ class _Message(BaseModel):
     refusal: str | None = None
 
 
+class _Token(BaseModel):
+    token: str
+    logprob: float = Field(le=0, allow_inf_nan=False)
+
+
+class _Place(BaseModel):
+    top_logprobs: list[_Token] = Field(default_factory=list, max_length=100)
+
+
+class _Probabilities(BaseModel):
+    content: list[_Place] | None = None
+
+
 class _Choice(BaseModel):
     message: _Message
     finish_reason: str | None = None
+    logprobs: _Probabilities | None = None
 
 
 class _Tokens(BaseModel):
@@ -31,6 +45,15 @@ class ChatCompletion(BaseModel):
     def text(self) -> str:
         """What the model wrote; empty where it wrote nothing."""
         return self.choices[0].message.content or ""
+
+    @property
+    def first_token(self) -> dict[str, float]:
+        """The likeliest first tokens with their log-probabilities; empty where the endpoint tells
+        none."""
+        told = self.choices[0].logprobs
+        if told is None or not told.content:
+            return {}
+        return {one.token: one.logprob for one in told.content[0].top_logprobs}
 
     @property
     def declined(self) -> bool:

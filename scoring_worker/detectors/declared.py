@@ -7,6 +7,7 @@ from typing import Final
 from .compared import COMPARED
 from .contract import Declaration, Detector, DetectorSettings
 from .hallugraph.declared import HALLUGRAPH
+from .ragulator.declared import RAGULATOR
 
 
 def _load_default(settings: DetectorSettings) -> Detector:
@@ -28,5 +29,5 @@ _SCORED: Final = (
     ),
 )
 
-BUILT_IN: Final[tuple[Declaration, ...]] = (*_SCORED, *HALLUGRAPH, *COMPARED)
+BUILT_IN: Final[tuple[Declaration, ...]] = (*_SCORED, *RAGULATOR, *HALLUGRAPH, *COMPARED)
 """Every family adds its own tuple."""

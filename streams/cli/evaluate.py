@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
+DETECTORS_PANEL = "With --detector, or for folders"
 CURVE_PANEL = "With --experiment figure4"
 
 
@@ -46,7 +47,8 @@ def evaluate(
         typer.Argument(
             metavar="DATASET...",
             help="JSON lines (.gz) of labelled extractions, pairs, answers, or documents with "
-            "annotated entities; which, the fields tell.",
+            "annotated entities; which, the fields tell. A folder: all of its answers, by every "
+            "detector that needs nothing.",
         ),
     ],
     *,
@@ -54,6 +56,29 @@ def evaluate(
         list[str],
         typer.Option("--scorer", "-s", help="A scorer's name or folder; several side by side."),
     ] = [],  # noqa: B006 - typer copies it
+    detectors: Annotated[
+        list[str],
+        typer.Option(
+            "--detector",
+            help="Judge answers with detectors in place of scorers: a name of `scorers list`, "
+            "NAME=MODEL, or all that need nothing.",
+            rich_help_panel=DETECTORS_PANEL,
+        ),
+    ] = [],  # noqa: B006 - typer copies it
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of what detectors said, by their revision: a stopped run goes on.",
+            rich_help_panel=DETECTORS_PANEL,
+        ),
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            help='Only rows of this "source" in files that mix several, such as SNLI.',
+            rich_help_panel=DETECTORS_PANEL,
+        ),
+    ] = None,
     documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],  # noqa: B006 - typer copies it
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Where all figures go, as JSON.")
@@ -111,6 +136,20 @@ def evaluate(
     """
     given = scorers or [settings().scorer]
     _make_room(json_file, report)
+    if detectors or any(path.is_dir() for path in datasets):
+        from streams.cli.answers import evaluate_detectors
+
+        evaluate_detectors(
+            datasets,
+            detectors or ["all"],
+            keep=keep,
+            json_file=json_file,
+            report=report,
+            limit=limit,
+            source=source,
+            seed=seed,
+        )
+        return
     with progress_bars() as on_progress:
         sources = label_sources(documents, seed, on_progress)
         read = [_read(path, sources, labels, limit) for path in datasets]

@@ -1,0 +1,134 @@
+"""Forests of decision trees as JSON: what serves needs neither LightGBM nor a pickle."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, JsonValue, ValidationError, model_validator
+
+from schemas.base import Contract
+from scoring_worker.manifest import REVISION_HEX_DIGITS, ModelError
+
+MAX_TREES = 2_000
+MAX_NODES = 4_096
+LEAF = -1
+
+Floats = NDArray[np.float64]
+
+
+class Tree(Contract):
+    """Nodes by number, the root is 0. A row goes left where its ``feature`` is at most
+    ``threshold``; where ``feature`` is `LEAF` it ends, and ``value`` is what the tree says."""
+
+    feature: tuple[int, ...] = Field(min_length=1, max_length=MAX_NODES)
+    threshold: tuple[float, ...]
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    value: tuple[float, ...]
+
+    @model_validator(mode="after")
+    def _ends(self) -> Self:
+        """A file of others cannot make a walk that never ends, or one outside the nodes."""
+        nodes = len(self.feature)
+        if any(len(row) != nodes for row in (self.threshold, self.left, self.right, self.value)):
+            raise ValueError("a tree's columns are not of one length")
+        for at, feature in enumerate(self.feature):
+            children = (self.left[at], self.right[at])
+            if feature != LEAF and not all(at < child < nodes for child in children):
+                raise ValueError("a node's children do not stand behind it")
+        return self
+
+
+class Forest(Contract):
+    """Trees over named features; gives P(out of context).
+
+    ``boosted`` trees add up to log-odds (LightGBM), ``averaged`` ones have a probability each
+    (random forest). ``trained_on`` names sets and licences, ``measured`` is for the model card.
+    """
+
+    version: Literal[1] = 1
+    kind: Literal["boosted", "averaged"]
+    features: tuple[str, ...] = Field(min_length=1, max_length=64)
+    trees: tuple[Tree, ...] = Field(min_length=1, max_length=MAX_TREES)
+    parameters: dict[str, JsonValue] = Field(default_factory=dict)
+    threshold: float = Field(default=0.5, ge=0, le=1)
+    trained_on: tuple[str, ...] = ()
+    measured: dict[str, JsonValue] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _knows_its_features(self) -> Self:
+        count = len(self.features)
+        if any(not LEAF <= feature < count for tree in self.trees for feature in tree.feature):
+            raise ValueError("a tree asks for a feature that is not named")
+        return self
+
+    @property
+    def revision(self) -> str:
+        """Hex digits that change with anything in the file."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:REVISION_HEX_DIGITS]
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """The forest of a JSON file.
+
+        Raises:
+            ModelError: it cannot be read, or is no forest.
+        """
+        try:
+            return cls.model_validate_json(path.read_bytes())
+        except OSError as error:
+            raise ModelError(f"cannot read {path}: {error.strerror}") from error
+        except ValidationError as error:
+            raise ModelError(f"{path} is no forest: {error.errors()[0]['msg']}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Nodes:
+    """A tree's columns as arrays."""
+
+    feature: NDArray[np.int64]
+    threshold: Floats
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    value: Floats
+
+    @classmethod
+    def of(cls, tree: Tree) -> _Nodes:
+        whole = (
+            np.asarray(column, dtype=np.int64) for column in (tree.feature, tree.left, tree.right)
+        )
+        feature, left, right = whole
+        return cls(feature, np.asarray(tree.threshold), left, right, np.asarray(tree.value))
+
+    def walk(self, rows: Floats) -> Floats:
+        """The value of the leaf that each of ``rows`` [rows, features] ends in."""
+        at = np.zeros(len(rows), dtype=np.int64)
+        everyone = np.arange(len(rows))
+        while (inner := self.feature[at] != LEAF).any():
+            below = rows[everyone, np.maximum(self.feature[at], 0)] <= self.threshold[at]
+            at = np.where(inner, np.where(below, self.left[at], self.right[at]), at)
+        found: Floats = self.value[at]
+        return found
+
+
+class Predictor:
+    """A forest laid out for numpy."""
+
+    def __init__(self, forest: Forest) -> None:
+        self._boosted = forest.kind == "boosted"
+        self._trees = [_Nodes.of(tree) for tree in forest.trees]
+
+    def out_of_context(self, rows: Floats) -> Floats:
+        """P(out of context) [rows] of features [rows, features]; NaN where a feature is."""
+        # scikit-learn fits its thresholds to features in single precision.
+        seen = rows if self._boosted else rows.astype(np.float32).astype(np.float64)
+        total = np.zeros(len(rows))
+        for tree in self._trees:
+            total += tree.walk(seen)
+        found = 1.0 / (1.0 + np.exp(-total)) if self._boosted else total / len(self._trees)
+        return np.where(np.isfinite(rows).all(axis=1), found, np.nan)

@@ -1,0 +1,92 @@
+"""Loads RAGulator's detectors: shipped forests, forests of one's own, cross-encoders."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from scoring_worker.detectors.contract import DetectorSettings
+from scoring_worker.detectors.scored import ScoredDetector
+from scoring_worker.detectors.similarity.word_vectors import WordVectors
+from scoring_worker.loading import load_scorer
+from scoring_worker.manifest import ModelError
+from scoring_worker.scorer import Scorer
+from scoring_worker.scorers.encoder import EncoderScorer
+
+from .features import EXTENDED
+from .forest import Forest
+from .measuring import ClaimMeasure
+from .meta import MODELS, MetaClassifier, SingleFeature
+
+_FEATURES: Final[dict[str, tuple[str, Callable[[float], float]]]] = {
+    "token_precision": ("token_precision", lambda share: share),
+    "unigram_perplexity": ("unigram_perplexity", lambda surprise: math.exp(-surprise)),
+    "bigram_perplexity": ("bigram_perplexity", lambda surprise: math.exp(-surprise)),
+    "missing_words": ("missing_weight", lambda weight: 1.0 / (1.0 + weight)),
+}
+"""The feature of each baseline, and how it becomes a score in [0, 1] that falls with doubt."""
+
+
+def load_meta(name: str, settings: DetectorSettings) -> MetaClassifier:
+    """The meta-classifier ``name``, or the forest in the file ``settings.model``.
+
+    Its relevance is what ``settings.scorer`` says: the default scorer, or the hub id of a reranker
+    such as BAAI/bge-reranker-base for what the paper does; then train a forest of your own on it.
+
+    Raises:
+        ModelError: the forest or the scorer cannot be read.
+    """
+    path = MODELS / f"{name}.json" if settings.model is None else Path(settings.model)
+    forest = Forest.load(path)
+    measure = ClaimMeasure(WordVectors(), _scorer(settings))
+    unknown = set(forest.features) - set(EXTENDED)
+    if unknown:
+        raise ModelError(f"{path}: unknown features {sorted(unknown)}")
+    return MetaClassifier(name, forest, measure)
+
+
+def load_feature(name: str) -> SingleFeature:
+    """The baseline of that name."""
+    feature, grounded = _FEATURES[name]
+    return SingleFeature(name, feature, grounded)
+
+
+def load_encoder_detector(settings: DetectorSettings) -> ScoredDetector:
+    """The cross-encoder in the folder (or under the hub id) ``settings.model``, with windows of
+    whole sentences that leave room for the claim in what it reads.
+
+    Raises:
+        ModelError: no model is named, or it is no cross-encoder.
+    """
+    if settings.model is None:
+        raise ModelError(
+            "ragulator-encoder needs a model: a folder from `safepassage ragulator train-encoder`, "
+            "or a hub id such as ipoeyke/ragulator-deberta-v3-large"
+        )
+    scorer = load_scorer(
+        settings.model,
+        device=settings.device,
+        precision=settings.precision,
+        threads=settings.threads,
+    )
+    if not isinstance(scorer, EncoderScorer):
+        raise ModelError(f"{settings.model} is no cross-encoder")
+    return ScoredDetector("ragulator-encoder", scorer, room=_characters(scorer))
+
+
+def _characters(scorer: EncoderScorer) -> int:
+    """Room of a window: about three of four of what the model reads, at four characters a token;
+    what is longer all the same is cut by the encoder, not lost."""
+    return scorer.encoder.max_length * 3
+
+
+def _scorer(settings: DetectorSettings) -> Scorer:
+    return load_scorer(
+        settings.scorer,
+        device=settings.device,
+        precision=settings.precision,
+        threads=settings.threads,
+        grader=settings.llm,
+    )

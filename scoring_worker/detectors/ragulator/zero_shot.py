@@ -1,0 +1,140 @@
+"""The zero-shot baseline: an LLM says 0 or 1, and its log-probabilities say how sure it is.
+
+RAGulator, appendix D: P(out of context) is the softmax over the two answers at the first token.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from openai import AsyncOpenAI
+
+from llm_calls.caller import Caller, Completion, Question, RetryPolicy
+from llm_calls.client import create_client
+from llm_calls.concurrency import AdaptiveLimit
+from llm_calls.errors import LLMError, LLMMisconfigured, LLMUnavailable, Malformed
+from scoring_worker.detectors.contract import Answer, ClaimGrounding, Grounding
+from scoring_worker.detectors.granularity import claims
+from scoring_worker.detectors.llm.prompting import MATERIAL, fenced, passages, prompts_digest
+from scoring_worker.detectors.llm.settings import LLMSettings
+from scoring_worker.detectors.scored import grounding_of
+from scoring_worker.manifest import ModelError
+from scoring_worker.scorers.llm import GraderSettings
+
+GROUNDED: Final = "0"
+OUT_OF_CONTEXT: Final = "1"
+TOP: Final = 20
+DECIMALS = 6
+
+SYSTEM: Final = f"""\
+You check one sentence of an answer against the text that the answer was written from.
+
+{GROUNDED}: the text says what the sentence says, or the sentence follows from the text alone.
+{OUT_OF_CONTEXT}: anything less, even where the sentence may be true.
+
+{MATERIAL}
+Answer with the one digit {GROUNDED} or {OUT_OF_CONTEXT} and nothing else.
+"""
+
+
+class ZeroShot:
+    """Asks about every sentence of an answer by itself; a failed call is undetermined."""
+
+    name = "zero-shot"
+
+    def __init__(self, settings: GraderSettings | None = None) -> None:
+        self._settings = LLMSettings.of(settings)
+        digest = prompts_digest(SYSTEM)
+        self.revision = f"{digest}-{self._settings.model}"[:60].replace("/", "-")
+        self._caller = Caller(
+            model=self._settings.model,
+            timeout=self._settings.llm_timeout_seconds,
+            retries=RetryPolicy(
+                attempts=self._settings.llm_attempts,
+                first_wait=self._settings.llm_first_wait_seconds,
+            ),
+            options={"temperature": 0.0, "logprobs": True, "top_logprobs": TOP},
+        )
+
+    def ground(self, answers: Sequence[Answer]) -> list[Grounding]:
+        """One grounding per answer, in order.
+
+        Blocks: it runs an event loop of its own, so the calling thread must not have one.
+
+        Raises:
+            ModelError: the endpoint refuses every request.
+        """
+        return asyncio.run(self._ground_all(answers))
+
+    def close(self) -> None:
+        """Nothing is held open between calls."""
+
+    async def _ground_all(self, answers: Sequence[Answer]) -> list[Grounding]:
+        settings = self._settings
+        key = settings.openai_api_key
+        limit = AdaptiveLimit(settings.llm_concurrency, overload=LLMUnavailable)
+        async with create_client(
+            settings.openai_base_url,
+            api_key=key.get_secret_value() if key else None,
+            timeout=settings.llm_timeout_seconds,
+        ) as client:
+            asked = [
+                asyncio.gather(
+                    *(
+                        self._claim(client, limit, answer, place)
+                        for place in claims(answer.response)
+                    )
+                )
+                for answer in answers
+            ]
+            return [grounding_of(tuple(await one)) for one in asked]
+
+    async def _claim(
+        self, client: AsyncOpenAI, limit: AdaptiveLimit, answer: Answer, place: tuple[int, int]
+    ) -> ClaimGrounding:
+        start, end = place
+        if not any(text.strip() for text in answer.context):
+            return ClaimGrounding(start, end, None, "no_context")
+        material = {"TEXT": passages(answer.context), "SENTENCE": answer.response[start:end]}
+        messages = (
+            {"role": "system", "content": SYSTEM},
+            {"role": "user", "content": fenced(material)},
+        )
+        if sum(len(message["content"]) for message in messages) > (
+            self._settings.max_prompt_characters
+        ):
+            return ClaimGrounding(start, end, None, "prompt_too_long")
+        try:
+            out = await self._caller.ask(client, Question(messages, None), _read, limit=limit)
+        except LLMMisconfigured as error:
+            raise ModelError(f"the LLM: {error}; check OPENAI_BASE_URL and the model") from None
+        except LLMError as error:
+            return ClaimGrounding(start, end, None, error.code)
+        return ClaimGrounding(start, end, round(1.0 - out, DECIMALS))
+
+
+def out_of_context(first_token: Mapping[str, float]) -> float | None:
+    """P("1") of "0" and "1" by their log-probabilities; None where neither is told.
+
+    One that is not among the likeliest is at most as likely as the least of these.
+    """
+    told: dict[str, float] = {}
+    for token, logprob in first_token.items():
+        digit = token.strip()
+        if digit in (GROUNDED, OUT_OF_CONTEXT):
+            told[digit] = max(logprob, told.get(digit, -math.inf))
+    if not told:
+        return None
+    floor = min(first_token.values())
+    zero, one = (told.get(digit, floor) for digit in (GROUNDED, OUT_OF_CONTEXT))
+    return 1.0 / (1.0 + math.exp(min(700.0, zero - one)))
+
+
+def _read(completion: Completion) -> float:
+    found = out_of_context(completion.first_token)
+    if found is None:
+        raise Malformed("the endpoint tells no log-probabilities of 0 and 1")
+    return found

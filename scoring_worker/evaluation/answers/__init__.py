@@ -1,0 +1,1 @@
+"""Detectors on labelled answers: sets, judgements that are kept, figures, the paper's beside."""

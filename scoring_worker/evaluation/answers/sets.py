@@ -1,0 +1,145 @@
+"""Labelled answers, out of files as they are or built as RAGulator builds its data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from schemas.jsonl import BadLine, read_objects
+from scoring_worker.detectors.contract import Answer
+from scoring_worker.evaluation.curation import (
+    Bounds,
+    CuratedPair,
+    from_similar,
+    from_summaries,
+    read_similar,
+    read_summary,
+)
+from scoring_worker.evaluation.rows import read_label
+from scoring_worker.evaluation.sources import DatasetError, kind_of_file
+
+Row = Mapping[str, Any]
+
+BUILT_BOUNDS = Bounds(context=(50, 5_000))
+"""PubMedQA abstracts are shorter than the articles of the paper."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledAnswer:
+    """One labelled answer. ``spans`` are the code points that people marked as hallucinated,
+    None where nobody was asked; ``group`` is the document that errs together."""
+
+    id: str
+    answer: Answer
+    grounded: bool
+    group: str
+    spans: tuple[tuple[int, int], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersOfSource:
+    """The cases of one source. ``built`` says that its labels are by construction."""
+
+    name: str
+    cases: tuple[LabelledAnswer, ...]
+    built: bool = False
+
+
+def read_sets(
+    paths: Iterable[Path], *, seed: int = 0, limit: int | None = None, source: str | None = None
+) -> list[AnswersOfSource]:
+    """The sets of files, and of all files of folders, in order of their names.
+
+    Args:
+        seed: draws unrelated articles and noise sentences.
+        limit: at most so many cases of a set, spread over it.
+        source: in files whose rows name their source, only rows of this one.
+
+    A file with rows of a ``train`` and a ``test`` split gives its test rows only.
+
+    Raises:
+        OSError: a file cannot be opened.
+        DatasetError: a file is of no kind that has answers, or none of its rows can be used.
+    """
+    files = [file for path in paths for file in _files(path)]
+    sets = [_read(file, seed, source) for file in files]
+    return [_limited(one, limit) for one in sets]
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    found = sorted(file for file in path.iterdir() if ".jsonl" in file.suffixes)
+    if not found:
+        raise DatasetError(f"{path}: no .jsonl or .jsonl.gz file in this folder")
+    return found
+
+
+def _read(path: Path, seed: int, source: str | None) -> AnswersOfSource:
+    name = path.name.removesuffix(".gz").removesuffix(".jsonl")
+    kind = kind_of_file(path)
+    rows = list(_rows(path, source))
+    if source is not None and any(row.get("source") == source for row in rows):
+        name = source
+    if kind == "responses":
+        cases = tuple(_answers(rows))
+    elif kind == "conclusions":
+        summaries = [s for n, row in enumerate(rows) if (s := read_summary(row, n))]
+        cases = tuple(map(_case, from_summaries(summaries, name, seed, BUILT_BOUNDS)))
+    elif kind == "pairs":
+        pairs = [p for n, row in enumerate(rows) if (p := read_similar(row, n))]
+        cases = tuple(map(_case, from_similar(pairs, name, seed)))
+    else:
+        raise DatasetError(f"{path}: {kind} are no answers; detectors judge answers")
+    if not cases:
+        raise DatasetError(f"{path}: no labelled answer to judge")
+    return AnswersOfSource(name, cases, built=kind != "responses")
+
+
+def _rows(path: Path, source: str | None) -> Iterator[Row]:
+    rows = [row for row in read_objects(path) if not isinstance(row, BadLine)]
+    splits = {row.get("split") for row in rows}
+    measured = {"test"} if {"train", "test"} <= splits else splits
+    for row in rows:
+        if row.get("split") in measured and source in (None, row.get("source", source)):
+            yield row
+
+
+def _answers(rows: Sequence[Row]) -> Iterator[LabelledAnswer]:
+    for row in rows:
+        try:
+            label = read_label(row.get("label"))
+        except ValueError:
+            continue
+        text = row.get("claim") or row.get("response")
+        context = row.get("context")
+        passages = (context,) if isinstance(context, str) else tuple(context or ())
+        if label is None or not isinstance(text, str) or not passages:
+            continue
+        extra = row.get("extra") or {}
+        yield LabelledAnswer(
+            id=str(row.get("id")),
+            answer=Answer(context=passages, response=text, query=str(row.get("query") or "")),
+            grounded=label,
+            group=str(extra.get("source_id") or row.get("group") or row.get("id")),
+            spans=_spans(extra) if "spans" in extra and "response" in row else None,
+        )
+
+
+def _spans(extra: Row) -> tuple[tuple[int, int], ...]:
+    return tuple((int(span["start"]), int(span["end"])) for span in extra["spans"])
+
+
+def _case(pair: CuratedPair) -> LabelledAnswer:
+    answer = Answer(context=(pair.context,), response=pair.sentence)
+    return LabelledAnswer(pair.id, answer, pair.grounded, pair.group)
+
+
+def _limited(one: AnswersOfSource, limit: int | None) -> AnswersOfSource:
+    if limit is None or len(one.cases) <= limit:
+        return one
+    step = len(one.cases) / limit
+    cases = tuple([one.cases[int(number * step)] for number in range(limit)])
+    return AnswersOfSource(one.name, cases, one.built)

@@ -1,0 +1,1 @@
+"""Training of RAGulator: curation, labelling by an LLM, meta-classifiers, cross-encoder."""

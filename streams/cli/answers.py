@@ -1,0 +1,50 @@
+"""What ``evaluate --detector`` does: detectors of answers on labelled sets, in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from streams.cli.labelled import print_tables, progress_bars
+from streams.cli.output import complain
+from streams.runtime.errors import OperatorError
+
+# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
+
+
+def evaluate_detectors(
+    datasets: Sequence[Path],
+    detectors: Sequence[str],
+    *,
+    keep: Path | None,
+    json_file: Path | None,
+    report: Path | None,
+    limit: int | None,
+    source: str | None,
+    seed: int,
+) -> None:
+    """Judge answers, print one table beside the paper's, and write what is asked for.
+
+    Raises:
+        OperatorError: none of the detectors could be loaded.
+    """
+    from rich.console import Console
+
+    from scoring_worker.evaluation.answers.report import run
+    from scoring_worker.evaluation.answers.sets import read_sets
+    from scoring_worker.evaluation.answers.tables import table
+
+    sets = read_sets(datasets, seed=seed, limit=limit, source=source)
+    with progress_bars() as on_progress:
+        found = run(sets, detectors, keep, on_progress)
+    for name, why in found.left_out.items():
+        complain.print(f"left out: {name}: {why}", markup=False, soft_wrap=True)
+    if not found.results:
+        raise OperatorError("no detector could be loaded")
+    shown = table(found)
+    print_tables([shown])
+    if json_file:
+        json_file.write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    if report:
+        with (report / "detectors.txt").open("w", encoding="utf-8") as file:
+            Console(file=file, width=150).print(shown)

@@ -1,0 +1,181 @@
+"""Forests as JSON: what they say is what the libraries say, and a hostile file cannot hang us."""
+
+import math
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from scoring_worker.detectors.contract import Answer, DetectorSettings
+from scoring_worker.detectors.ragulator.forest import Forest, Predictor, Tree
+from scoring_worker.detectors.ragulator.loading import load_meta
+from scoring_worker.detectors.ragulator.measuring import ClaimMeasure
+from scoring_worker.detectors.ragulator.meta import MODELS, MetaClassifier, SingleFeature
+from scoring_worker.detectors.similarity.word_vectors import WordVectors
+from scoring_worker.manifest import ModelError
+from scoring_worker.training.ragulator.fit import (
+    LabelledFeatures,
+    boosted_trees,
+    fitted,
+    forest_trees,
+)
+from scoring_worker.training.ragulator.grid import LIGHTGBM, RANDOM_FOREST, points
+from tests.scoring_worker.detectors.doubles import WordScorer
+
+RENT = "The rent was 900 euros."
+
+
+def _stump(threshold: float = 0.5, low: float = 0.9, high: float = 0.1) -> Tree:
+    return Tree(
+        feature=(0, -1, -1), threshold=(threshold, 0, 0), left=(1, 0, 0), right=(2, 0, 0),
+        value=(0, low, high),
+    )  # fmt: skip
+
+
+def _forest(*trees: Tree, kind: str = "averaged", features=("token_precision",)) -> Forest:
+    return Forest(kind=kind, features=features, trees=trees or (_stump(),))
+
+
+def _rows(seed: int, count: int = 200) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(count, 3)).round(4)
+    return rows, (rows[:, 0] + rows[:, 1] ** 2 + rng.normal(size=count) > 0.5).astype(int)
+
+
+def test_a_random_forest_as_json_says_what_scikit_learn_says():
+    from sklearn.ensemble import RandomForestClassifier
+
+    rows, labels = _rows(0)
+    model = RandomForestClassifier(n_estimators=20, max_depth=5, random_state=0).fit(rows, labels)
+    made = _forest(*forest_trees(model), features=("a", "b", "c"))
+    again = Forest.model_validate_json(made.model_dump_json())
+    unseen, _ = _rows(1)
+    wanted = model.predict_proba(unseen)[:, 1]
+    assert Predictor(again).out_of_context(unseen) == pytest.approx(wanted, abs=1e-5)
+
+
+def test_boosted_trees_as_json_say_what_lightgbm_says():
+    lightgbm = pytest.importorskip("lightgbm")
+    rows, labels = _rows(0)
+    model = lightgbm.LGBMClassifier(n_estimators=20, num_leaves=10, verbosity=-1, n_jobs=1)
+    model.fit(rows, labels)
+    made = _forest(*boosted_trees(model), kind="boosted", features=("a", "b", "c"))
+    again = Forest.model_validate_json(made.model_dump_json())
+    unseen, _ = _rows(1)
+    wanted = model.booster_.predict(unseen)
+    assert Predictor(again).out_of_context(unseen) == pytest.approx(wanted, abs=1e-9)
+
+
+def test_a_feature_that_is_no_number_gives_no_score():
+    found = Predictor(_forest()).out_of_context(np.array([[0.2], [np.nan], [np.inf]]))
+    assert found[0] == 0.9
+    assert np.isnan(found[1:]).all()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"left": (0, 0, 0)},  # a node that is its own child
+        {"left": (9, 0, 0)},
+        {"feature": (7, -1, -1)},
+        {"value": (0, 1)},
+        {"threshold": (math.nan, 0, 0)},
+    ],
+)
+def test_a_tree_that_leads_nowhere_is_refused(changed):
+    written = _forest().model_dump(mode="python")
+    written["trees"] = [written["trees"][0] | changed]
+    with pytest.raises(ValidationError):
+        Forest.model_validate(written)
+
+
+def test_a_file_that_is_no_forest_is_said_to_be_none(tmp_path):
+    path = tmp_path / "forest.json"
+    with pytest.raises(ModelError, match="cannot read"):
+        Forest.load(path)
+    path.write_text("{}")
+    with pytest.raises(ModelError, match="no forest"):
+        Forest.load(path)
+    path.write_text(_forest(features=("nobody knows",)).model_dump_json())
+    with pytest.raises(ModelError, match="unknown features"):
+        load_meta("ragulator-extended", DetectorSettings(model=str(path)))
+
+
+def test_the_revision_changes_with_the_trees():
+    assert _forest().revision == _forest().revision != _forest(_stump(0.6)).revision
+
+
+@pytest.fixture(scope="module")
+def vectors() -> WordVectors:
+    return WordVectors()
+
+
+def test_a_response_is_as_grounded_as_its_worst_claim_with_evidence(vectors):
+    detector = MetaClassifier("it", _forest(), ClaimMeasure(vectors, WordScorer()))
+    response = f"{RENT} Cats sing opera."
+    good, mixed, lost = detector.ground(
+        [Answer((RENT,), RENT), Answer((RENT,), response), Answer((" ",), RENT)]
+    )
+    assert good.score == pytest.approx(0.9)
+    assert good.claims[0].passages[0].supports
+    assert mixed.score == pytest.approx(0.1)
+    assert [c.score for c in mixed.claims] == pytest.approx([0.9, 0.1])
+    [span] = mixed.evidence.unsupported
+    assert response[span.start : span.end] == "Cats sing opera."
+    assert lost.failure == "no_context"
+
+
+def test_a_score_does_not_change_with_the_company(vectors):
+    detector = MetaClassifier("it", _forest(), ClaimMeasure(vectors, WordScorer()))
+    answers = [Answer((RENT, "Dogs bark."), f"{RENT} Cats {n}.") for n in range(5)]
+    together = detector.ground(answers)
+    assert together == [detector.ground([answer])[0] for answer in answers]
+
+
+def test_a_single_feature_is_a_detector():
+    detector = SingleFeature("token_precision", "token_precision", lambda share: share)
+    found, none = detector.ground([Answer((RENT,), f"{RENT} Cats sing."), Answer((), RENT)])
+    assert found.score == 0.0
+    assert none.failure == "no_context"
+
+
+def test_the_grids_are_those_of_the_paper():
+    assert len(points(LIGHTGBM)) == 54
+    assert len(points(RANDOM_FOREST)) == 25
+
+
+@pytest.mark.parametrize("model", ["random-forest", "extended"])
+def test_a_fitted_forest_tells_the_grounded_from_the_rest(model, monkeypatch):
+    if model == "extended":
+        pytest.importorskip("lightgbm")
+    from scoring_worker.detectors.ragulator.features import EXTENDED, RISING
+    from scoring_worker.training.ragulator import fit
+
+    monkeypatch.setattr(fit, "RANDOM_FOREST", {"max_depth": (2,), "n_estimators": (10,)})
+    small = {"max_depth": (2,), "n_estimators": (10,), "num_leaves": (4,), "subsample": (0.8, 1.0)}
+    monkeypatch.setattr(fit, "LIGHTGBM", small)
+    rng = np.random.default_rng(0)
+    labelled = [
+        LabelledFeatures(
+            {n: float(rng.normal(RISING[n] * (at % 2), 0.7)) for n in EXTENDED},
+            bool(at % 2), f"doc-{at // 4}", "made here",
+        )
+        for at in range(240)
+    ]  # fmt: skip
+    forest = fitted(model, labelled, lambda *_: None)
+    assert forest.measured["folds_auroc"] > 0.9
+    assert forest.trained_on == ("made here",)
+    with pytest.raises(ValueError, match="one class"):
+        fitted(model, [one for one in labelled if one.out_of_context], lambda *_: None)
+
+
+@pytest.mark.parametrize(
+    "name", ["ragulator-lightgbm", "ragulator-random-forest", "ragulator-extended"]
+)
+def test_the_forests_that_ship_load_and_say_what_they_learnt_from(name):
+    forest = Forest.load(MODELS / f"{name}.json")
+    assert forest.trained_on
+    assert not any(
+        word in source for source in forest.trained_on for word in ("MRPC", "PubMed", "SNLI")
+    )
+    assert (MODELS / f"{name}.json").stat().st_size < 3_000_000
