@@ -1,27 +1,36 @@
-"""Examinations per second of `compare` beside the old checks, and the probes by kind.
+"""Examinations per second of `compare` beside the checks that it replaced, and the probes by kind.
 
     python benchmarks/comparison_speed.py [--data ../shared/data] [--pairs 2000] [--probes]
 
-Both examine the same labelled tribunal pairs and the same pairs of other domains, by the process's
-CPU clock. A first part of them only warms up (patterns, tables of libraries); of the parts after
-it none is seen twice, since what is remembered of a passage would flatter, and the median counts.
+The old checks are no longer in the tree: they are taken out of the repository's history into a
+temporary folder and measured there by a process of their own, between two runs of `compare`, so
+that all three see the same machine. Without the history their column is empty. Both examine the
+same labelled tribunal pairs and the same pairs of other domains, by the process's CPU clock. The
+tables of all languages are built before, as the scorer does when it is loaded; no pair is seen
+twice, since what is remembered of a passage would flatter; the median of several parts counts.
+*language given*: as for documents that are long enough for the aligner to tell their language.
 The second table doubles one passage again and again: time that grows faster than the passage
-would show there. ``--probes`` prints
-what `compare` answers to the hand-written probes: *right* is different for a wrong value, and
-anything but different for a right one.
+would show there. ``--probes`` prints what `compare` answers to the hand-written probes: *right* is
+different for a wrong value, and anything but different for a right one.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
+import io
 import json
+import os
 import random
 import statistics
+import subprocess
 import sys
+import tarfile
+import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +39,25 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from rich.console import Console
 from rich.table import Table
 
-from schemas import hypothesis
-from scoring_worker.checks import examine
 from scoring_worker.comparison.compare import compare
 from scoring_worker.comparison.contract import Comparison, Passage, Question
-from scoring_worker.scorer import Pair
+from scoring_worker.comparison.spoken import with_language
 
+LAST_WITH_OLD_CHECKS = "88eb5f7^"
+OLD = """
+import json, statistics, sys, time
+from schemas import hypothesis
+from scoring_worker.checks import examine
+from scoring_worker.scorer import Pair
+rates = []
+for part in json.load(sys.stdin):
+    start = time.process_time()
+    for kind, value, quote in part:
+        examine(Pair(quote, hypothesis(kind, value), kind, value))
+    rates.append(len(part) / (time.process_time() - start))
+print(statistics.median(rates[1:]))
+"""
+WARMED = ("en", "de", "es", "fr", "it", "pt", "nl", "ro", "ca", "la", "sv", "da", "pl", "tr", None)
 PARTS = 6
 REPEATS = 3
 DOUBLINGS = 7
@@ -71,31 +93,88 @@ def other_domains(data: Path, count: int) -> list[Question]:
     return asked
 
 
-def rate(work: Callable[[Question], object], questions: Sequence[Question]) -> float:
-    """Questions a second of CPU time: the median of the parts after the first."""
+def parts_of(questions: Sequence[Question]) -> list[Sequence[Question]]:
+    return [questions[part::PARTS] for part in range(PARTS)]
+
+
+def rate(questions: Sequence[Question], mark: str) -> float:
+    """Questions a second of CPU time: the median of the parts after the first. ``mark`` stands
+    behind each passage, so that another run remembers nothing of this one."""
     rates = []
-    for part in range(PARTS):
-        mine = questions[part::PARTS]
+    for part in parts_of(questions):
+        mine = [
+            replace(one, passage=replace(one.passage, quote=one.passage.quote + mark))
+            for one in part
+        ]
         start = time.process_time()
         for question in mine:
-            work(question)
+            compare(question)
         rates.append(len(mine) / (time.process_time() - start))
     return statistics.median(rates[1:])
 
 
-def old(question: Question) -> object:
-    value, quote = question.value, question.passage.quote
-    return examine(
-        Pair(quote, hypothesis(question.entity_type, value), question.entity_type, value)
+def rate_of_old(tree: Path, questions: Sequence[Question]) -> float:
+    """The same of the old checks in ``tree``."""
+    asked = [
+        [(one.entity_type, one.value, one.passage.quote) for one in part]
+        for part in parts_of(questions)
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", OLD],
+        input=json.dumps(asked),
+        env={**os.environ, "PYTHONPATH": str(tree)},
+        cwd=tree,
+        capture_output=True,
+        text=True,
+        check=True,
     )
+    return float(done.stdout)
+
+
+def old_tree(folder: Path) -> Path | None:
+    """The repository as it was with the old checks; None where its history is not here."""
+    command = ["git", "archive", LAST_WITH_OLD_CHECKS, "schemas", "scoring_worker"]
+    done = subprocess.run(
+        command, cwd=Path(__file__).parent.parent, capture_output=True, check=False
+    )
+    if done.returncode:
+        return None
+    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
+        archive.extractall(folder, filter="data")
+    return folder
+
+
+def warm() -> None:
+    """Build the tables of the languages, as a scorer does when it is loaded."""
+    quote = "It was 12 kg for EUR 5 on 5 May 2020 or twelve by Ann Lee"
+    for language in WARMED:
+        for value in ("5 May 2020", "12 kg", "5 EUR", "twelve", "Ann Lee"):
+            compare(Question("Date", value, Passage(quote, language=language)))
+
+
+def told(questions: Sequence[Question]) -> list[Question]:
+    """``questions`` with the language of their passages, as the aligner gives a document's."""
+    return [
+        replace(one, passage=replace(one.passage, language=with_language(one.passage).language))
+        for one in questions
+    ]
 
 
 def speed(sets: dict[str, list[Question]]) -> None:
-    table = Table("pairs", "number", "old checks/s", "compare/s", "ratio", title="Speed")
-    for name, questions in sets.items():
-        before, now = rate(old, questions), rate(compare, questions)
-        cells = f"{before:.0f}", f"{now:.0f}", f"{now / before:.2f}"
-        table.add_row(name, str(len(questions)), *cells)
+    heads = ("pairs", "number", "old checks/s", "compare/s", "ratio", "language given/s", "ratio")
+    table = Table(*heads, title="Speed")
+    warm()
+    with tempfile.TemporaryDirectory() as folder:
+        tree = old_tree(Path(folder))
+        for name, questions in sets.items():
+            known = told(questions)
+            before = [rate(questions, " ."), rate(known, " ,")]
+            old = rate_of_old(tree, questions) if tree else None
+            after = [rate(questions, " !"), rate(known, " ;")]
+            cells = []
+            for now in map(statistics.mean, zip(before, after, strict=True)):
+                cells += [f"{now:.0f}", f"{now / old:.2f}" if old else ""]
+            table.add_row(name, str(len(questions)), f"{old:.0f}" if old else "", *cells)
     console.print(table)
 
 
@@ -111,7 +190,9 @@ def growth() -> None:
     }
     sizes = [4 * 2**step for step in range(DOUBLINGS)]
     table = Table(
-        "ms by characters", *(str(len(sentence) * size) for size in sizes), title="Growth"
+        "ms by characters",
+        *(str(len(sentence) * size) for size in sizes),
+        title="Growth with the passage",
     )
     for name, (entity_type, value) in values.items():
         cells = []

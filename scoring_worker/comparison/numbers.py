@@ -24,7 +24,7 @@ from .numerals import MAX_DIGITS, Style, style_in, style_of
 _MAX_VALUE = 120
 """Longer values are no figure."""
 _MAX_KEPT = 4_000
-"""Code points of a text whose figures are kept; a longer one could hold a great many."""
+"""Code points of a text of which many are kept; a longer one could hold a great many figures."""
 _AROUND = "()[]{}.,;:!?\"'* "
 _AGE = frozenset({"old", "-old", "of age", "per annum", "p.a", "p. a", "alt"})
 """What may stand behind a figure without saying more than its unit does."""
@@ -36,14 +36,17 @@ def figures_in(text: str, language: str | None = None) -> tuple[Figure, ...]:
     Where the language is None, number words are read as English, and 1.234 has two readings
     unless other numbers of the text decide. Takes time linear in the text and raises nothing.
     """
-    if len(text) > _MAX_KEPT:
-        return _figures(fold(text), language, style_of(language))
-    return _kept(text, language)
+    return _kept(text, language) if len(text) <= _MAX_KEPT else _long_kept(text, language)
 
 
 @lru_cache(maxsize=1024)
 def _kept(text: str, language: str | None) -> tuple[Figure, ...]:
     """A passage is asked for every value that was extracted from it."""
+    return _figures(fold(text), language, style_of(language))
+
+
+@lru_cache(maxsize=2)
+def _long_kept(text: str, language: str | None) -> tuple[Figure, ...]:
     return _figures(fold(text), language, style_of(language))
 
 

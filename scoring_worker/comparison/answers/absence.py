@@ -4,6 +4,7 @@ stated* are three different things; an empty list does not tell the first from t
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Literal
 
 from pydantic import JsonValue
@@ -52,14 +53,24 @@ def is_empty(value: JsonValue) -> bool:
 def _of_words(value: str) -> Absence | None:
     if len(value) > _LONGEST:
         return None
-    if not value.strip():
+    bare = value.strip()
+    if not bare:
         return "either"
+    if bare[0].casefold() not in _first_letters():
+        return None
     phrase = phrase_of(value).removesuffix(" .")
     if phrase in in_any("either"):
         return "either"
     if phrase in in_any("none") and phrase not in in_any("no answer"):
         return "none"
     return "unstated" if phrase in in_any("unstated") else None
+
+
+@cache
+def _first_letters() -> frozenset[str]:
+    """With which the phrases that say that there is none begin; most values begin with others."""
+    sections = ("either", "none", "unstated")
+    return frozenset(phrase[0] for section in sections for phrase in in_any(section))
 
 
 def compare_none(question: Question, wanted: Absence) -> Comparison:
