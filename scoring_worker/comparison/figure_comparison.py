@@ -190,11 +190,17 @@ def _shown(figure: Figure) -> str:
     if not figure.readings:
         return "a number too long to read"
     one = figure.readings[0]
-    written = any(map(str.isdecimal, figure.digits)) and one.high is None
+    scaled = one.step > 1  # "65k" is 65,000, and its digits alone would mislead
+    written = any(map(str.isdecimal, figure.digits)) and one.high is None and not scaled
     amount = figure.digits if written else _decimal(one)
-    unit = next(iter(one.currencies)) if len(one.currencies) == 1 else (one.unit or "")
+    unit = next(iter(one.currencies)) if len(one.currencies) == 1 else _unit(one.unit)
     bound = "" if figure.bound == "none" else figure.bound.replace("_", " ")
     return " ".join(part for part in (bound, amount, unit) if part)[:_SHOWN]
+
+
+def _unit(unit: str | None) -> str:
+    """CLDR's name of a unit, as people read it: "square meter"."""
+    return (unit or "").replace("-per-", "/").replace("-", " ")
 
 
 def _decimal(reading: Reading) -> str:

@@ -35,11 +35,12 @@ _INITIAL = re.compile(r"\w\Z")
 class NameParts:
     """``core``: the words that name somebody, initials among them; ``form``: of a company, as one
     string without points ("gmbhco kg" is "gmbhcokg"), empty where none is given; ``generation``:
-    "jr", "iii" or empty."""
+    "jr", "iii" or empty; ``text``: the name as it was given."""
 
     core: tuple[Word, ...]
     form: str
     generation: str
+    text: str
 
 
 def parts_of(words: Sequence[Word], text: str) -> NameParts:
@@ -52,7 +53,7 @@ def parts_of(words: Sequence[Word], text: str) -> NameParts:
         if not accompanies(word, text, inside=0 < number < last)
     )
     generation = next((w.keys.plain for w in kept[1:] if w.keys.plain in GENERATIONS), "")
-    return NameParts(core or tuple(kept), form, generation)
+    return NameParts(core or tuple(kept), form, generation, text)
 
 
 def accompanies(word: Word, text: str, *, inside: bool) -> bool:

@@ -139,7 +139,7 @@ def _read(window: Window, parts: NameParts, quoted: Quoted, entity_type: str) ->
         return _answer("same", "name_order" if _turned(window) else "", "other order", window)
     for missing in window.missing:
         if _decides(missing, parts, quoted, entity_type):
-            return _differs(missing, quoted)
+            return _differs(missing, quoted, parts)
     codes = {
         "initial": "name_initial",
         "misread": "name_close",
@@ -200,10 +200,11 @@ def _dotted(missing: Missing, quoted: Quoted) -> bool:
     return is_initial(rival) and quoted.text[rival.end : rival.end + 1] == "."
 
 
-def _differs(missing: Missing, quoted: Quoted) -> Comparison:
+def _differs(missing: Missing, quoted: Quoted, parts: NameParts) -> Comparison:
     rival = quoted.words[missing.rival]
     given = quoted.text[rival.start : rival.end][:60]
-    detail = f"the quote has {given} for {missing.part.keys.exact[:60]}"
+    wanted = parts.text[missing.part.start : missing.part.end][:60]
+    detail = f"the quote has {given} for {wanted}"
     finding = Finding(code="name_differs", detail=detail)
     return Comparison("different", "name", rivals=(_place(rival),), findings=(finding,))
 

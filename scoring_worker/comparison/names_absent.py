@@ -55,7 +55,7 @@ def _candidates(quoted: Quoted) -> list[Word]:
     for word in quoted.words:
         if len(seen) == _MOST_WORDS:
             break
-        if named(word, quoted):
+        if named(word, quoted) and any(map(str.isalpha, word.keys.plain)):
             seen.setdefault(word.keys.plain, word)
     return list(seen.values())
 

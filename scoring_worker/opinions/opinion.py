@@ -119,7 +119,10 @@ def _preferred(
         first -= 1
     while last + 1 < len(elsewhere) and elsewhere[last + 1] > 0:
         last += 1
-    text = part.question.passage[read.starts[first] : read.ends[last]].strip()
+    text = part.question.passage[read.starts[first] : read.ends[last]]
+    text = " ".join(text.split()).strip(" ,;:.()[]|")
+    if not any(map(str.isalnum, text)):
+        return []
     name = part.asked.entity_type
     detail = f"the passage gives {text[:_LONGEST_RIVAL]!r} as {name}"
     return [Finding(code="rival_preferred", detail=detail[:500])]

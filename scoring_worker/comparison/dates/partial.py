@@ -165,11 +165,23 @@ def _quarter(parts: Parts, quarter: int | None) -> int | None:
     return None if parts.month is None else (parts.month + 2) // 3
 
 
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
+
+
 def _shown(parts: Parts, quarter: int | None) -> str:
+    """ISO 8601 where the year is known; "30 June" where it is not."""
     year, month, day = parts
     if (year, month, day) == (None, None, None):
-        return ""
-    shown = "????" if year is None else f"'{year:02}" if year < 100 else f"{year:04}"
+        return "" if quarter is None else f"Q{quarter}"
+    if year is None:
+        if quarter is not None:
+            return f"Q{quarter}"
+        named = _MONTHS[month - 1] if month else "day"
+        return named if day is None else f"{day} {named}" if month else f"{named} {day}"
+    shown = f"'{year:02}" if year < 100 else f"{year:04}"
     if quarter is not None:
         return f"{shown}-Q{quarter}"
     if month is not None or day is not None:

@@ -35,6 +35,13 @@ _GENERIC = frozenset(
 _NEAR = 2
 """Words between a "not" and what it surely denies; and as many behind a name's."""
 _LISTED_NEAR = 3
+_SAID = {
+    "denied": "the passage denies it",
+    "denial_near": "the passage denies something beside it",
+    "denied_twice": "the passage denies twice",
+    "hypothetical": "the passage only supposes it",
+    "of_someone_else": "the passage says it of someone else",
+}
 _CONTEXT_REACH = 6
 """Words behind the value among which that is looked for of which it is said."""
 _RIGHT_BEFORE = 60
@@ -186,7 +193,7 @@ def _findings(sightings: Sequence[Sighting], suffix: str = "") -> list[Finding]:
         code = "denial_near" if near else sighting.code
         codes.setdefault(code, []).append(repr(sighting.words))
     return [
-        Finding(code=f"{code}{suffix}", detail=f"the passage says {', '.join(words[:4])}"[:500])
+        Finding(code=f"{code}{suffix}", detail=f"{_SAID[code]}: {', '.join(words[:4])}"[:500])
         for code, words in codes.items()
     ]
 
