@@ -87,17 +87,19 @@ def _long_words_kept(text: str) -> tuple[Word, ...]:
 def _words(text: str) -> tuple[Word, ...]:
     found: list[Word] = []
     end = -1
-    if text.isascii():
-        pattern = _ASCII_WORD
-    else:
-        pattern = _LATIN_WORD if _LATIN.fullmatch(text) else _WORD
-    for match in pattern.finditer(text):
+    for match in _pattern_for(text).finditer(text):
         keys = keys_of(match[0])
         if keys.exact:
             start = match.start()
             found.append(Word(keys, start, match.end(), end >= 0 and _loose(text, end, start)))
             end = match.end()
     return tuple(found)
+
+
+def _pattern_for(text: str) -> re.Pattern[str] | regex.Pattern[str]:
+    if text.isascii():
+        return _ASCII_WORD
+    return _LATIN_WORD if _LATIN.fullmatch(text) else _WORD
 
 
 def _loose(text: str, end: int, start: int) -> bool:
