@@ -13,6 +13,7 @@ from scoring_worker.detectors.granularity import (
     aggregate,
     claims,
 )
+from scoring_worker.manifest import ModelError
 
 from .embedding import Embedder, encoder_embedder, reader_embedder, similarities
 from .quip import N, quoted
@@ -98,9 +99,18 @@ def load_cos_sim(settings: DetectorSettings) -> SimilarityDetector:
     )
 
 
-def load_quip(_settings: DetectorSettings, n: int = N) -> SimilarityDetector:
-    """QuIP with n-grams of ``n`` characters; the answer is worth the mean of its sentences, since
-    hardly any sentence is a quote from end to end."""
+def load_quip(settings: DetectorSettings) -> SimilarityDetector:
+    """QuIP with n-grams of 21 characters, or of as many as ``settings.model`` says ("quip=13"), so
+    that n can be tuned. The answer is worth the mean of its sentences, since hardly any sentence
+    is a quote from end to end.
+
+    Raises:
+        ModelError: that is no number of characters.
+    """
+    given = settings.model or str(N)
+    if not given.isdecimal() or int(given) < 1:
+        raise ModelError(f"quip takes a number of characters as its model, not {given!r}")
+    n = int(given)
 
     def judge(sentences: Sequence[str], sources: Sequence[str]) -> list[float]:
         return quoted(sentences, sources, n)

@@ -14,10 +14,13 @@ from .figures import GroundednessFigures
 
 COLUMNS = ("method", "P", "R", "F1", "accuracy", "AUROC", "undet.", "s/answer", "$/answer", "from")
 
+MARKS = "osD^vP*X"
+"""Of a method in the plot, with its colour the same in every panel."""
+
 
 def tables(report: GroundednessReport) -> list[Table]:
     """One table a set, the best macro F1 first."""
-    return [
+    made = [
         terminal_table(
             f"{drawn.dataset}: {drawn.judged} of {drawn.of} answers, "
             f"{_grounded(report, drawn.dataset)} grounded",
@@ -28,6 +31,7 @@ def tables(report: GroundednessReport) -> list[Table]:
         )
         for drawn in report.sets
     ]
+    return made + [table for drawn in report.sets if (table := _missed(report, drawn.dataset))]
 
 
 def of_set(report: GroundednessReport, dataset: str) -> list[GroundednessFigures]:
@@ -42,6 +46,7 @@ def plot(path: Path, report: GroundednessReport) -> None:
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     count = len(report.sets)
+    names = list(dict.fromkeys(one.detector for one in report.results))
     figure = Figure(figsize=(5.2 * count, 4.6), layout="constrained")
     FigureCanvasAgg(figure)
     for at, drawn in enumerate(report.sets):
@@ -53,17 +58,21 @@ def plot(path: Path, report: GroundednessReport) -> None:
             error = [[max(0.0, one.f1 - low)], [max(0.0, high - one.f1)]]
             hollow = one.rests_on == "a recording"
             axes.errorbar(
-                [seconds], [one.f1], yerr=error, fmt="o", capsize=2, elinewidth=0.8,
+                [seconds],
+                [one.f1],
+                yerr=error,
+                fmt=MARKS[names.index(one.detector) % len(MARKS)],
+                color=f"C{names.index(one.detector) % 10}",
+                capsize=2,
+                elinewidth=0.8,
+                label=one.detector,
                 mfc="none" if hollow else None,
-            )  # fmt: skip
-            axes.annotate(
-                one.detector, (seconds, one.f1), xytext=(4, 4), textcoords="offset points",
-                fontsize=7,
-            )  # fmt: skip
+            )
         axes.set(
             xscale="log", ylim=(0, 1), xlabel="seconds per answer", ylabel="macro F1",
             title=drawn.dataset,
         )  # fmt: skip
+        axes.legend(fontsize=7, loc="lower left")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
 
@@ -82,6 +91,21 @@ def _cells(one: GroundednessFigures) -> Sequence[str]:
         cost,
         one.rests_on,
     )
+
+
+def _missed(report: GroundednessReport, dataset: str) -> Table | None:
+    """By error type how many ungrounded answers a method took for grounded (paper, Table 4); None
+    where no answer names its error."""
+    results = of_set(report, dataset)
+    kinds = sorted({kind for one in results for kind in one.by_error_type})
+    if not kinds:
+        return None
+    rows = []
+    for one in results:
+        counts = [one.by_error_type[kind] for kind in kinds]
+        rows.append((one.detector, *(f"{missed} of {total}" for total, missed in counts)))
+    heads = ("method", *(kind.replace("_", " ") for kind in kinds))
+    return terminal_table(f"{dataset}: taken for grounded, by error type", heads, rows, "")
 
 
 def _grounded(report: GroundednessReport, dataset: str) -> int:

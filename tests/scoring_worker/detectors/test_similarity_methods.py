@@ -9,6 +9,7 @@ from scoring_worker.detectors.contract import Answer, DetectorSettings
 from scoring_worker.detectors.registry import load_detector
 from scoring_worker.detectors.similarity.embedding import encoder_embedder, similarities
 from scoring_worker.detectors.similarity.quip import quoted
+from scoring_worker.manifest import ModelError
 from tests.scoring_worker import tiny
 
 texts = st.text(alphabet="ab c", min_size=1, max_size=30).filter(str.strip)
@@ -37,6 +38,17 @@ def test_quip_of_an_answer_is_the_mean_of_its_sentences():
     [found] = load_detector("quip").ground([answer])
     assert found.score == 0.5
     assert [claim.score for claim in found.claims] == [1.0, 0.0]
+
+
+def test_the_length_of_n_grams_can_be_tuned():
+    answer = Answer(("abcdef abcdef",), "abcdex abcdef.")
+    found = [
+        load_detector("quip", DetectorSettings(model=n)).ground([answer])[0].score
+        for n in ("2", "6")
+    ]
+    assert found[0] > found[1]
+    with pytest.raises(ModelError, match="number of characters"):
+        load_detector("quip", DetectorSettings(model="some"))
 
 
 @pytest.fixture(scope="module")

@@ -145,7 +145,11 @@ def test_methods_that_ask_an_llm_run_on_the_recorded_one_and_repeat_without_it(t
     assert {one.detector: one.f1 for one in first.results}["direct_prompt"] == 1.0
     plot(tmp_path / "plot.png", first)
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
-    assert len(tables(first)) == 1
+    [_, missed] = tables(first)
+    assert "by error type" in str(missed.title)
+    assert [column.header for column in missed.columns][1:] == [
+        "factual inaccuracy", "misattribution",
+    ]  # fmt: skip
 
 
 def test_only_what_nobody_asked_for_is_left_out(tmp_path):
