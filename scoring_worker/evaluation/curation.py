@@ -83,6 +83,23 @@ class CuratedPair:
             "group": self.group,
         }
 
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> CuratedPair:
+        """What `as_row` wrote.
+
+        Raises:
+            KeyError: a field is missing.
+        """
+        return cls(
+            id=str(row["id"]),
+            context=str(row["context"]),
+            sentence=str(row["claim"]),
+            grounded=row["label"] == 1,
+            group=str(row["group"]),
+            kind=str(row["kind"]),
+            source=str(row["source"]),
+        )
+
 
 def tokens(text: str) -> int:
     """Words and signs of ``text``."""

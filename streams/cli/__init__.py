@@ -26,6 +26,7 @@ from . import (
     labels,
     mcp,
     promote,
+    ragulator,
     recorded_llm,
     replay,
     rollback,
@@ -56,6 +57,7 @@ for command in (
     app.command()(command)
 for group in (
     groundedness.groundedness_app,
+    ragulator.ragulator_app,
     graph.graph_app,
     labels.labels_app,
     audit.audit_app,

@@ -62,8 +62,8 @@ def load_encoder_detector(settings: DetectorSettings) -> ScoredDetector:
     """
     if settings.model is None:
         raise ModelError(
-            "ragulator-encoder needs a model: a folder from `safepassage ragulator train-encoder`, "
-            "or a hub id such as ipoeyke/ragulator-deberta-v3-large"
+            "ragulator-encoder needs a model: a folder that `safepassage ragulator train "
+            "--model encoder` wrote, or a hub id such as ipoeyke/ragulator-deberta-v3-large"
         )
     scorer = load_scorer(
         settings.model,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from scoring_worker.evaluation.sources import OnProgress
 from .grid import LIGHTGBM, RANDOM_FOREST, search
 
 Model = Literal["lightgbm", "random-forest", "extended"]
+MODELS: Final[tuple[Model, ...]] = get_args(Model)
 
 Floats = NDArray[np.float64]
 _DECIMALS = 6

@@ -137,6 +137,11 @@ def _labelled(
     return Labelled(pair, places, said)
 
 
+def whole_windows(pair: CuratedPair, room: int) -> Iterator[CuratedPair]:
+    """The windows of a pair out of context: it is so in every one, and needs no LLM."""
+    yield from labelled_windows(Labelled(pair, ()), room)
+
+
 def labelled_windows(labelled: Labelled, room: int) -> Iterator[CuratedPair]:
     """The windows of a pair in context, each grounded where it holds a supporting sentence.
 

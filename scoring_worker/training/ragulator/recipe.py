@@ -15,7 +15,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, get_args
+from typing import Final
 
 import structlog
 
@@ -34,7 +34,7 @@ from scoring_worker.evaluation.curation import (
 from scoring_worker.loading import load_scorer
 from scoring_worker.training.corpora import read_rows
 
-from .fit import Model, fitted
+from .fit import MODELS, Model, fitted
 from .measured import labelled_features
 
 log = structlog.get_logger(__name__)
@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     measure = ClaimMeasure(WordVectors(), load_scorer("default", packs=[]))
     labelled = labelled_features(pairs, measure, chosen.folder / "features.jsonl", _log_progress)
     licensed = [replace(one, source=f"{one.source} ({LICENCES[one.source]})") for one in labelled]
-    for model in get_args(Model):
+    for model in MODELS:
         forest = fitted(model, licensed, _log_progress)
         path = chosen.folder / FILES[model]
         path.write_text(forest.model_dump_json() + "\n", encoding="utf-8")
