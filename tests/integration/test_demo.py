@@ -29,6 +29,7 @@ def test_the_demo_judges_every_bundled_document():
     documents = len(corpus.documents()) + len(corpus.responses())
     assert f"{documents} documents, " in ended.stdout
     assert " 1 undetermined" in ended.stdout  # the line in Japanese
+    assert re.search(r"rag-boiler .*\(EG 0\.\d\d, RP 0\.\d\d\)", ended.stdout)
     assert "the passage gives '5 mg'" in ended.stdout
     assert "language_not_covered" in ended.stdout
     stopped, wrong, accepted, right = map(

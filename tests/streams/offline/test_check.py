@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from agents.aligner import Aligner
-from schemas import Assessment, SchemaField, Verdict
+from schemas import Assessment, Part, Response, SchemaField, Verdict
 from scoring_worker import Pair
 from streams.offline.check import CheckInput, check, read_input
 
@@ -114,3 +115,26 @@ def test_two_values_for_a_field_with_room_for_one_are_conflicting(tmp_path):
     assert [[c.extraction_id for c in v.conflicts] for v in found[:2]] == [["e2"], ["e1"]]
     again = checked(given_files(tmp_path, *conflicting_rows()), AgreeingScorer())
     assert [v.to_json() for v in again] == [v.to_json() for v in found]
+
+
+def test_a_file_of_an_answer_in_parts_gives_the_verdicts_of_the_whole(tmp_path):
+    answer = "The dose is 850 mg. The claimant is from Iran. The claimant is not a citizen of Iran."
+    cuts = (0, 30, 31, len(answer))
+    parts = [
+        Response(
+            id="r",
+            context=TEXT,
+            response=answer[:end],
+            part=Part(since=since, final=end == len(answer)),
+        )
+        for since, end in pairwise(cuts)
+    ]
+    whole = Response(id="r", context=TEXT, response=answer)
+    found = []
+    for number, rows in enumerate((parts, [whole])):
+        path = tmp_path / f"{number}.jsonl"
+        path.write_bytes(b"".join(row.to_json() + b"\n" for row in rows))
+        judged = checked(read_input([], [], [path]), AgreeingScorer())
+        found.append([v.model_dump(exclude={"document"}) for v in judged])
+    assert found[0] == found[1]
+    assert len(found[0]) == 3

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from schemas import Document, Response
+from schemas import Document, Part, Response
 from streams.offline.boxes import boxes_line
 from streams.offline.check import read_input
 from streams.offline.documents import read_documents
 from streams.offline.files import Rejected
+from streams.offline.submit import is_reported
 from streams.settings import Settings
 from tests.agents.intake.making import lines, pdf
 from tests.agents.intake.test_ocr_outputs import TEXT as OCR_TEXT
@@ -143,3 +144,15 @@ def test_frames_of_an_image_need_ocr_and_say_so(tmp_path: Path) -> None:
     (tmp_path / "a.tiff").write_bytes(written.getvalue())
     _, refused = read(tmp_path)
     assert "SAFEPASSAGE_OCR" in refused[0]
+
+
+def test_the_parts_of_an_answer_have_one_id_and_all_go_in(tmp_path: Path) -> None:
+    whole = Response(id="r", context="It rained.", response="It rained. It was wet.")
+    part = {"part": Part(since=0), "response": "It rained. It"}
+    rows = [whole.model_copy(update=part), whole.model_copy(update={"part": Part(since=13)})]
+    path = tmp_path / "parts.jsonl"
+    path.write_bytes(b"".join(row.to_json() + b"\n" for row in rows))
+    assert list(read_documents([path], settings(tmp_path), Response)) == rows
+    assert [is_reported(row) for row in rows] == [False, False]
+    assert is_reported(whole.model_copy(update={"part": Part(since=13, final=True)}))
+    assert is_reported(whole)
