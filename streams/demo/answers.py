@@ -18,8 +18,8 @@ from . import corpus
 WRITTEN_LIVE = "rag-boiler"
 """The answer that is submitted in parts, as a model would write it."""
 WORDS_A_PART = 9
-DETECTORS = ("hallugraph",)
-"""Those that need neither a hub nor an LLM, and no model of their own in this process."""
+DETECTORS = ("hallugraph", "ragulator-extended")
+"""Those of the two papers on answers that need neither a hub nor an LLM."""
 _SHOWN = 4
 
 
@@ -39,19 +39,20 @@ def in_parts(response: Response, words: int = WORDS_A_PART) -> Iterator[Response
         since = end
 
 
-def judged_answers(verdicts: Sequence[Verdict]) -> Table:
-    """A line for each answer: its sentences as the stream judged them, the whole of it by each
-    detector, and what no passage bears out."""
+def judged_answers(verdicts: Sequence[Verdict], detectors: Sequence[str] = DETECTORS) -> Table:
+    """A line for each answer: how many of its sentences the stream accepted, the score of the
+    worst, the whole of it by each detector, how many are wrong by their labels, and what no
+    passage bears out by the first detector."""
     by_answer: defaultdict[str, list[Verdict]] = defaultdict(list)
     for verdict in verdicts:
         by_answer[verdict.doc_id].append(verdict)
     wrong: defaultdict[str, list[bool]] = defaultdict(list)
     for label in corpus.response_labels():
         wrong[label.id].append(label.label == 0)
-    found = {name: _ground(name) for name in DETECTORS}
+    found = {name: _ground(name) for name in detectors}
     table = Table(title="Answers", title_justify="left", box=SIMPLE_HEAD, expand=True)
-    for column in ("answer", "sentences accepted", "worst sentence", *DETECTORS, "wrong by label"):
-        table.add_column(column)
+    for column in ("answer", "accepted", "worst", *detectors, "wrong"):
+        table.add_column(column, no_wrap=True)
     table.add_column("stands in no passage", ratio=1)
     for number, response in enumerate(corpus.responses()):
         own = by_answer[response.id]
@@ -62,9 +63,9 @@ def judged_answers(verdicts: Sequence[Verdict]) -> Table:
             escape(response.id),
             f"{accepted} of {len(own)}",
             f"{min(scores):.2f}" if scores else "·",
-            *(_measured(found[name][number]) for name in DETECTORS),
+            *(_measured(found[name][number]) for name in detectors),
             f"{sum(labels)} of {len(labels)}",
-            escape(", ".join(_missing(response, [found[name][number] for name in DETECTORS]))),
+            escape(", ".join(_missing(response, found[detectors[0]][number]))),
         )
     return table
 
@@ -91,7 +92,7 @@ def _measured(grounding: Grounding) -> str:
     return f"{grounding.score:.2f}" + (f" ({named})" if named else "")
 
 
-def _missing(response: Response, found: Sequence[Grounding]) -> list[str]:
-    spans = [span for grounding in found for span in grounding.evidence.unsupported]
+def _missing(response: Response, grounding: Grounding) -> list[str]:
+    spans = grounding.evidence.unsupported
     words = [response.response[span.start : span.end] for span in spans]
     return list(dict.fromkeys(words))[:_SHOWN]

@@ -37,7 +37,7 @@ def verdicts() -> list[Verdict]:
 
 def test_the_table_names_what_no_passage_bears_out_and_the_labels():
     console = Console(width=200, record=True, file=StringIO())
-    console.print(judged_answers(verdicts()))
+    console.print(judged_answers(verdicts(), ["hallugraph"]))
     [line] = [row for row in console.export_text().splitlines() if "rag-corn-exchange" in row]
     assert "0 of 4" in line
     assert "1 of 4" in line
