@@ -330,7 +330,8 @@ def report(
     tables[f"{LEFT_OUT}, by language"] = of_languages(pooled(sections[LEFT_OUT]), threshold)
     lines = [f"default {revision}, threshold {threshold}", "", SHORT_HEADING]
     lines += [short_line(name, found) for name, found in summary.items()]
-    lines += ["", BEFORE, (__doc__ or "").partition("Positive class")[2].strip(), ""]
+    told = "".join((__doc__ or "").partition("Positive class")[1:]).strip()
+    lines += ["", BEFORE, told, ""]
     for name, table in tables.items():
         lines += [name, HEADING, *(line_of(row, found) for row, found in table.items()), ""]
     lines.append(
