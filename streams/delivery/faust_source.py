@@ -151,6 +151,7 @@ class SafeConsumer(FaustConsumer):
         """Start afresh: all that was not committed is delivered again."""
         self.source.take_up()
         await super().on_partitions_assigned(assigned, generation_id)
+        log.info("assigned", partitions=sorted(f"{tp.topic}-{tp.partition}" for tp in assigned))
 
 
 class FaustSource:

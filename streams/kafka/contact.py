@@ -12,7 +12,9 @@ dozen idle consumers kept it and themselves busy for a fifth of a core.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import aiokafka.admin.client
@@ -21,6 +23,7 @@ import aiokafka.producer.producer
 import structlog
 from aiokafka.client import AIOKafkaClient
 from aiokafka.protocol.fetch import FetchRequest
+from aiokafka.protocol.group import JoinGroupRequest, SyncGroupRequest
 
 log = structlog.get_logger(__name__)
 
@@ -29,27 +32,42 @@ LONGEST_WAIT_SECONDS = 1.0
 IDLE_AFTER_FETCHES = 40
 IDLE_FETCH_MILLISECONDS = 500
 AWAY_SECONDS = 2.0
+UNANSWERED_SECONDS = 5.0  # ten times what an idle fetch may wait for records
 SAY_EVERY_SECONDS = 60.0
 
 
 class Contact:
-    """When this process last reached a broker, and last failed to. Written by the threads of all
-    clients: each field by itself, so that no lock is needed."""
+    """When a broker last answered this process, and what it has not answered. Written by the
+    threads of all clients: each field by itself, so that no lock is needed."""
 
     def __init__(self) -> None:
         self._reached = time.monotonic()
         self._failed = float("-inf")
         self._said = float("-inf")
+        self._unanswered: dict[object, float] = {}
 
     @property
     def away(self) -> bool:
-        """No broker was reached for a while, and that was tried."""
+        """No broker answered for a while, and that was tried: it cannot be connected to, or keeps
+        its connections and is silent, as a frozen one does."""
         now = time.monotonic()
+        oldest = min([*self._unanswered.values()], default=now)
         tried = now - self._failed < AWAY_SECONDS + 2 * LONGEST_WAIT_SECONDS
-        return tried and now - self._reached > AWAY_SECONDS
+        waiting = now - oldest > UNANSWERED_SECONDS
+        return (tried or waiting) and now - self._reached > AWAY_SECONDS
 
-    def reached(self) -> None:
-        """A connection stands."""
+    @contextlib.contextmanager
+    def asking(self) -> Iterator[None]:
+        """While the block runs, a broker is asked; that it ends without an error is the answer."""
+        question = object()
+        self._unanswered[question] = time.monotonic()
+        try:
+            yield
+            self._answered()
+        finally:
+            del self._unanswered[question]
+
+    def _answered(self) -> None:
         self._reached = time.monotonic()
         if self._said > float("-inf"):
             self._said = float("-inf")
@@ -76,11 +94,19 @@ class PatientClient(AIOKafkaClient):  # type: ignore[misc]
         self._empty_fetches = 0
 
     async def send(self, node_id: Any, request: Any, **options: Any) -> Any:
-        if not isinstance(request, FetchRequest):
+        if isinstance(request, (JoinGroupRequest, SyncGroupRequest)):
+            # A broker answers these when all members have asked.
             return await super().send(node_id, request, **options)
+        if isinstance(request, FetchRequest):
+            return await self._fetch(node_id, request, options)
+        with contact.asking():
+            return await super().send(node_id, request, **options)
+
+    async def _fetch(self, node_id: Any, request: Any, options: dict[str, Any]) -> Any:
         if self._empty_fetches > IDLE_AFTER_FETCHES:
             request._max_wait_ms = max(request._max_wait_ms, IDLE_FETCH_MILLISECONDS)
-        response = await super().send(node_id, request, **options)
+        with contact.asking():
+            response = await super().send(node_id, request, **options)
         parts = (part for _, partitions in response.topics for part in partitions)
         # The records are the last field in every version of the answer; an error is looked into.
         empty = not any(part[-1] or part[1] for part in parts)
@@ -91,7 +117,6 @@ class PatientClient(AIOKafkaClient):  # type: ignore[misc]
         connection = await super()._get_conn(node_id, **options)
         if connection is not None:
             self._waits.pop(node_id, None)
-            contact.reached()
             return connection
         contact.failed()
         wait = self._waits.get(node_id, FIRST_WAIT_SECONDS)

@@ -221,8 +221,8 @@ async def _observe(run: Run, load: Load, fault: Fault, shape: Shape) -> History:
 async def _send(run: Run, records: Sequence[Raw], seconds: float) -> set[Coordinates]:
     """Send ``records`` evenly over ``seconds``; returns where everything stands."""
     producer = new_producer(run.settings)
-    await _patiently(producer.start)
     try:
+        await _patiently(producer.start)
         topic, acknowledged = run.settings.topic(DOCUMENTS.name), []
         for key, value in records:
             acknowledged.append(await producer.send(topic, value, key))

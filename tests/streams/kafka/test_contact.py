@@ -29,6 +29,7 @@ from streams.kafka.contact import (
     IDLE_AFTER_FETCHES,
     IDLE_FETCH_MILLISECONDS,
     LONGEST_WAIT_SECONDS,
+    UNANSWERED_SECONDS,
     Contact,
     PatientClient,
 )
@@ -54,8 +55,32 @@ def test_a_broker_is_away_once_it_was_tried_for_a_while(clock: list[float]) -> N
     clock[0] += AWAY_SECONDS + 1
     contact.failed()
     assert contact.away
-    contact.reached()
+    with contact.asking():
+        pass
     assert not contact.away
+
+
+def test_a_broker_that_keeps_its_connections_and_is_silent_is_away(clock: list[float]) -> None:
+    contact = Contact()
+    with contact.asking():
+        clock[0] += UNANSWERED_SECONDS + 1
+        assert contact.away
+        with contact.asking():  # another broker of the cluster answers
+            pass
+        assert not contact.away
+        clock[0] += AWAY_SECONDS + 1
+        assert contact.away
+    assert not contact.away
+
+
+def test_an_error_is_no_answer(clock: list[float]) -> None:
+    contact = Contact()
+    contact.failed()
+    clock[0] += AWAY_SECONDS + 1
+    contact.failed()
+    with pytest.raises(TimeoutError), contact.asking():
+        raise TimeoutError
+    assert contact.away
 
 
 def test_what_nobody_tries_is_not_away(clock: list[float]) -> None:
@@ -126,7 +151,11 @@ async def test_every_client_is_patient(kafka: Settings) -> None:
         await client.stop()
 
 
-def test_role_without_a_broker_says_it_once_and_leaves_when_told_to(tmp_path: Path) -> None:
+@pytest.mark.parametrize("frozen", [False, True])
+def test_role_without_a_broker_says_it_once_and_leaves_when_told_to(
+    frozen: bool, tmp_path: Path
+) -> None:
+    """A frozen broker keeps its connections: no client notices before its requests time out."""
     address = f"{LOOPBACK}:{free_port()}"
     broker = start_broker(address)
     log = tmp_path / "log"
@@ -137,22 +166,27 @@ def test_role_without_a_broker_says_it_once_and_leaves_when_told_to(tmp_path: Pa
                 redis_url=SecretStr(redis),
                 kafka_idempotence=False,
                 kafka_session_timeout_seconds=SESSION_TIMEOUT_SECONDS,
+                drain_seconds=10 * PATIENCE,
             )
             command = [sys.executable, "-m", "streams.cli", "worker", "align"]
             worker = subprocess.Popen(
                 command, env=environment(settings), stdout=output, stderr=output
             )
             try:
-                until_said(log, b"worker_started")
-                stop_process(broker)
+                until_said(log, b'"assigned"')
                 before = log.read_bytes().count(b"\n")
-                until_said(log, b"broker_is_away")
+                if frozen:
+                    broker.send_signal(signal.SIGSTOP)
+                else:
+                    stop_process(broker)
+                    until_said(log, b"broker_is_away")
                 worker.send_signal(signal.SIGTERM)
-                assert worker.wait(PATIENCE) == 0
+                assert worker.wait(PATIENCE) in ({0, 1} if frozen else {0})
             finally:
                 worker.kill()
                 worker.wait()
     finally:
+        broker.send_signal(signal.SIGCONT)
         stop_process(broker)
     assert log.read_bytes().count(b"\n") - before < MANY_LINES
 
