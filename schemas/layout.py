@@ -22,6 +22,7 @@ MAX_URI_CHARACTERS = 2_048
 MAX_OMISSIONS = 1_000
 
 _WIDEST_GAP = 1.5  # of the line's height: what stands farther apart is boxed apart
+_TALL = 2.0  # heights by widths
 _SAME_LINE = 0.5  # of the lower box's height
 
 Length = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
@@ -171,8 +172,7 @@ def _are_neighbours(one: Box, other: Box) -> bool:
     """Whether two boxes stand side by side on a line, also one that runs up or down the page."""
     if one.page != other.page:
         return False
-    width, height = one.right - one.left, one.bottom - one.top
-    if height > 2 * width and other.bottom - other.top > 2 * (other.right - other.left):
+    if _run_down(one, other):
         one, other = _turned(one), _turned(other)
     height = min(one.bottom - one.top, other.bottom - other.top)
     shared = min(one.bottom, other.bottom) - max(one.top, other.top)
@@ -180,6 +180,15 @@ def _are_neighbours(one: Box, other: Box) -> bool:
     return shared >= _SAME_LINE * height and gap <= _WIDEST_GAP * max(
         one.bottom - one.top, other.bottom - other.top
     )
+
+
+def _run_down(one: Box, other: Box) -> bool:
+    """Whether two boxes are of a line that runs up or down: as thick as each other, and one of
+    them much higher than it is wide."""
+    widths = one.right - one.left, other.right - other.left
+    heights = one.bottom - one.top, other.bottom - other.top
+    tall = any(h > _TALL * w for h, w in zip(heights, widths, strict=True))
+    return tall and max(widths) <= _TALL * min(widths)
 
 
 def _turned(box: Box) -> Box:

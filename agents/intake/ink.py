@@ -35,13 +35,16 @@ def fitted(line: Line, grey: Any) -> list[Word]:
     if ink is None or not line.words:
         return list(line.words)
     words = sorted(line.words, key=lambda word: word.box.left)
-    edges = [0, *(_gap(ink, one, other, left) for one, other in pairwise(words)), right - left]
+    edges = [0]
+    for one, other in pairwise(words):
+        edges.append(_gap(ink, (one.box.right + other.box.left) / 2 - left, edges[-1]))
+    edges.append(right - left)
     found = []
     for word, (start, end) in zip(words, pairwise(edges), strict=True):
         box = _tight(ink[:, start:end])
-        if box is None:
-            found.append(word)
-            continue
+        if box is None:  # the blanks were not where the OCR says: at least the line's height
+            rows = _tight(ink)
+            box = (0, rows[1], end - start, rows[3]) if rows else (0, 0, end - start, bottom - top)
         x1, y1, x2, y2 = box
         place = Rectangle(left + start + x1, top + y1, left + start + x2, top + y2)
         found.append(Word(word.text, place, word.confidence))
@@ -61,6 +64,20 @@ def _ink(crop: Any) -> Any:
     # The rules of a table around the line are not of the word.
     ink[ink.mean(axis=1) > _RULE, :] = False
     ink[:, ink.mean(axis=0) > _RULE] = _inner_columns(ink)
+    return _one_line(ink)
+
+
+def _one_line(ink: Any) -> Any:
+    """Without what reaches in from the lines above and below: only the rows around the fullest
+    one, as far as no blank row parts them."""
+    full = ink.sum(axis=1)
+    if not full.any():
+        return ink
+    blank = np.flatnonzero(full == 0)
+    at = int(full.argmax())
+    top = int(blank[blank < at].max(initial=-1)) + 1
+    bottom = int(blank[blank > at].min(initial=len(full)))
+    ink[:top], ink[bottom:] = False, False
     return ink
 
 
@@ -74,21 +91,19 @@ def _inner_columns(ink: Any) -> Any:
     return kept
 
 
-def _gap(ink: Any, one: Word, other: Word, offset: int) -> int:
-    """Where the line parts two words: the middle of the widest blank near where the OCR says."""
-    middle = (one.box.right + other.box.left) / 2 - offset
-    reach = max(_REACH * ink.shape[0], (other.box.left - one.box.right) / 2)
-    low, high = max(0, int(middle - reach)), min(ink.shape[1], int(middle + reach) + 1)
-    blank = ~ink[:, low:high].any(axis=0)
-    best, length, run = round(middle), 0, 0
-    for at, empty in enumerate([*blank, False]):
-        if empty:
-            run += 1
-            continue
-        if run > length:
-            best, length = low + at - (run + 1) // 2, run
-        run = 0
-    return int(min(max(best, 0), ink.shape[1]))
+def _gap(ink: Any, middle: float, after: int) -> int:
+    """Where the line parts two words, behind ``after``: of the blanks near ``middle``, where the
+    OCR says, those about as wide as any; of these the nearest."""
+    reach = _REACH * ink.shape[0]
+    low, high = max(after, int(middle - reach)), min(ink.shape[1], int(middle + reach) + 1)
+    inked = np.concatenate([[True], ink[:, low:high].any(axis=0), [True]])
+    edges = np.flatnonzero(np.diff(inked.astype(int))).reshape(-1, 2) + low
+    if not len(edges):
+        return int(min(max(middle, after), ink.shape[1]))
+    lengths = edges[:, 1] - edges[:, 0]
+    wide = edges[2 * lengths >= lengths.max()]
+    middles = wide.mean(axis=1)
+    return int(middles[np.abs(middles - middle).argmin()])
 
 
 def _tight(ink: Any) -> tuple[int, int, int, int] | None:

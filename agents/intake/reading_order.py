@@ -17,7 +17,9 @@ from statistics import median
 
 from .words import Rectangle, Word, hull
 
-_CELL_GAP = 1.1  # of the line's height; wider parts two cells
+_CELL_GAP = 1.1  # of the line's height; wider parts two cells …
+_USUAL_GAPS = 1.7  # … unless blanks are usually so wide: typewriters, justified lines …
+_WIDEST_GAP = 1.6  # … and that not without end, since in a table all blanks are wide
 _ROW_SHARE = 0.5  # of the lower one's height, for two fragments to stand on one line
 _PARAGRAPH_PITCH = 1.35  # of the usual distance from line to line
 _USUAL_PITCH = 2.0  # of the height of words, where too few lines tell
@@ -69,11 +71,14 @@ def read(words: Sequence[Word]) -> list[Line]:
 
 def _fragments(words: Sequence[Word], height: float) -> list[_Fragment]:
     fragments = []
-    for row in _rows([_Fragment((word,), word.box) for word in words]):
+    rows = [[f.words[0] for f in row] for row in _rows([_Fragment((w,), w.box) for w in words])]
+    blanks = [b.box.left - a.box.right for row in rows for a, b in pairwise(row)]
+    usual = _USUAL_GAPS * median([blank for blank in blanks if blank > 0] or [0.0])
+    for row in rows:
         run: list[Word] = []
-        for fragment in row:
-            word = fragment.words[0]
-            reach = max(_CELL_GAP * max(_height(word, height), height * 0.7), 1e-6)
+        for word in row:
+            line = max(_height(word, height), height * 0.7, 1e-6)
+            reach = min(max(usual, _CELL_GAP * line), _WIDEST_GAP * line)
             if run and word.box.left - max(w.box.right for w in run) > reach:
                 fragments.append(_fragment(run))
                 run = []

@@ -160,9 +160,17 @@ class FileReader:
             name = name.rpartition(".")[0]
             for sibling in sorted(siblings):
                 is_paged = sibling.suffix.lower() in _PAGED
-                if is_paged and name in (sibling.name, sibling.stem) and _is_output(output):
+                if is_paged and name in (sibling.name, sibling.stem) and self._is_output(output):
                     return sibling
         return None
+
+    def _is_output(self, path: Path) -> bool:
+        try:
+            if path.stat().st_size > self._settings.max_file_bytes:
+                return False
+            return kind_of(path.name, path.read_bytes()).is_ocr_output
+        except OSError:
+            return False
 
 
 def _siblings(output: Path) -> Iterator[Path]:
@@ -172,13 +180,6 @@ def _siblings(output: Path) -> Iterator[Path]:
 
 def _literal(name: str) -> str:
     return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in name)
-
-
-def _is_output(path: Path) -> bool:
-    try:
-        return kind_of(path.name, path.read_bytes()).is_ocr_output
-    except OSError:
-        return False
 
 
 def _media_type(path: Path) -> str:

@@ -85,6 +85,17 @@ def test_words_that_run_down_the_page_share_a_box() -> None:
     assert found.boxes(0, 9) == (Box(0, 50, 10, 60, 120),)
 
 
+def test_short_words_on_a_line_that_runs_down_are_of_it() -> None:
+    words = [(10, 60), (64, 72), (76, 84), (88, 140)]
+    regions = [Region(3 * n, 3 * n + 2, 0, 50, a, 60, b) for n, (a, b) in enumerate(words)]
+    assert layout(*regions).boxes(0, 11) == (Box(0, 50, 10, 60, 140),)
+
+
+def test_a_narrow_word_below_a_line_is_not_of_it() -> None:
+    found = layout(Region(0, 9, 0, 10, 100, 300, 110), Region(10, 11, 0, 12, 114, 15, 124))
+    assert len(found.boxes(0, 11)) == 2
+
+
 def test_the_lowest_confidence_counts() -> None:
     found = layout(
         Region(0, 4, 0, 1, 1, 2, 2, 0.9),

@@ -108,7 +108,8 @@ def test_all_four_fill_the_same_layout(name: str, raw: bytes, kind: Kind, unit: 
     ("name", "raw"),
     [
         ("a.json", b'{"Blocks": [{"BlockType": "WORD", "Text": "x"}]}'),
-        ("a.json", b'{"Blocks": []}'),
+        ("a.json", b'{"Blocks": [], "BlockType": 1}'),
+        ("a.json", b'{"pages": [], "words": ' + b"[" * 100_000),
         ("a.json", b'{"Blocks": [{"BlockType": "WORD", "Page": 99999999}]}'),
         ("a.json", b'{"Blocks": [{"BlockType": "WORD", "Page": "one"}]}'),
         ("a.json", b'{"pages": [{"words": [{"content": "x", "polygon": [1, 2, 3]}]}]}'),
