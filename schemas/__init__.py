@@ -12,6 +12,7 @@ from .alignment import (
 from .base import Contract, Event
 from .chat_completion import ChatCompletion
 from .claim import Claim, Part, Response, claim_id
+from .decision_rule import Assessment, judge, reject, undetermined, verdict_id
 from .document import Coordinates, Document, DocumentRef
 from .entity import Entity, entities_in
 from .extraction import (
@@ -26,7 +27,6 @@ from .extraction import (
 from .hypothesis import CLAIM_TYPE, entity_type_name, hypothesis, render_value
 from .ids import canonical_json, stable_id, text_digest
 from .jsonl import BadLine, read_jsonl, validation_summary
-from .judgement import Assessment, judge, reject, undetermined, verdict_id
 from .layout import Box, Layout, Omission, Original, PageSize, Region
 from .report import (
     AuditBlock,

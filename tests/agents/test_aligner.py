@@ -18,7 +18,7 @@ from schemas import (
     Verdict,
     judge,
 )
-from schemas.judgement import Assessment
+from schemas.decision_rule import Assessment
 
 TEXT = (
     "The claimant is a citizen of Turkey. The hearing was held on June 19, 2013 in Toronto. "

@@ -219,6 +219,14 @@ class TestIds:
         assert verdict_id(EXTRACTION, REF, "r2") != ACCEPTED.id
         assert verdict_id(EXTRACTION, None, "r1") != ACCEPTED.id
 
+    @pytest.mark.parametrize("change", [{"aligner": "other"}, {"threshold": 0.7}])
+    def test_a_verdict_id_depends_on_the_aligner_and_its_tau(self, change):
+        aligned = ALIGNMENT.model_copy(update={"aligner": "a1"})
+        moved = aligned.model_copy(update=change)
+        assert verdict_id(EXTRACTION, REF, "r1", aligned) != verdict_id(
+            EXTRACTION, REF, "r1", moved
+        )
+
 
 class TestHypothesis:
     """h(y): a value as a document would write it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -13,6 +13,7 @@ from schemas import Coordinates, DocumentRef, DocumentReport, ExtractionManifest
 from streams.kafka.admin import create_topics
 from streams.kafka.clients import new_producer
 from streams.kafka.publisher import KafkaPublisher
+from streams.kafka.reading import read_topics
 from streams.kafka.records import Outgoing
 from streams.report import source as report_source
 from streams.report.source import ReportSource
@@ -137,3 +138,34 @@ async def test_a_restart_reports_nothing_again(kafka: Settings) -> None:
 
             await until(there)
     assert len(await all_records(kafka, REPORTS)) == 3
+
+
+async def test_taking_up_partitions_reads_a_bounded_tail_of_the_reports(
+    kafka: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many reports are retained: no more than could repeat are read."""
+    await create_topics(kafka)
+    await put(kafka, *(each for number in range(6) for each in ended(number)))
+
+    async def all_there() -> bool:
+        return len(await reports(kafka)) == 6
+
+    async with reporting(kafka):
+        await until(all_there)
+    read: list[int] = []
+
+    async def counted(*arguments: Any, **options: Any) -> AsyncIterator[Any]:
+        async for record in read_topics(*arguments, **options):
+            read.append(record.offset)
+            yield record
+
+    monkeypatch.setattr(report_source, "read_topics", counted)
+    monkeypatch.setattr(report_source, "TAIL_REPORTS", 2)
+    await put(kafka, *ended(6))
+
+    async def one_more() -> bool:
+        return "d6" in await reports(kafka)
+
+    async with reporting(kafka):
+        await until(one_more)
+    assert 0 < len(read) <= 2 * kafka.partitions
