@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from safepassage.pipeline import align_with, new_aligner
 from schemas import AlignedExtraction, Response, ScorerRelease, Verdict
@@ -128,18 +129,15 @@ async def promote(
         raise ReleaseRefused("the candidate does not meet the bounds; nothing was changed")
     if await incumbent(settings) != live:
         raise ReleaseRefused("another scorer went live meanwhile; compare with that one")
-    release = ScorerRelease(
+    return await _release(
+        settings,
+        signed,
         slot="live",
         scorer=candidate,
         revision=result.candidate.revision,
         previous=live.name,
         previous_revision=result.incumbent.revision,
-        released_at=datetime.now(UTC),
-        released_by=signed.by,
-        reason=signed.reason,
     )
-    await publish_release(settings, release)
-    return release
 
 
 async def rollback(settings: Settings, signed: Signature) -> ScorerRelease:
@@ -152,16 +150,9 @@ async def rollback(settings: Settings, signed: Signature) -> ScorerRelease:
     if release is None or release.previous is None:
         why = "nothing was promoted yet" if release is None else "the last release was a rollback"
         raise ReleaseRefused(f"there is nothing to roll back to: {why}")
-    restored = ScorerRelease(
-        slot="live",
-        scorer=release.previous,
-        revision=release.previous_revision,
-        released_at=datetime.now(UTC),
-        released_by=signed.by,
-        reason=signed.reason,
+    return await _release(
+        settings, signed, slot="live", scorer=release.previous, revision=release.previous_revision
     )
-    await publish_release(settings, restored)
-    return restored
 
 
 async def reinstate(
@@ -180,19 +171,8 @@ async def reinstate(
     else:
         known = release.scorer if release else f"{settings.scorer}, as configured"
         raise ReleaseRefused(f"nothing is lost: live is {known}; use `safepassage promote`")
-    found = await asyncio.to_thread(load_released, load, scorer, None)
-    revision = found.revision
-    found.close()
-    reinstated = ScorerRelease(
-        slot="live",
-        scorer=scorer,
-        revision=revision,
-        released_at=datetime.now(UTC),
-        released_by=signed.by,
-        reason=signed.reason,
-    )
-    await publish_release(settings, reinstated)
-    return reinstated
+    revision = await _revision_of(scorer, load)
+    return await _release(settings, signed, slot="live", scorer=scorer, revision=revision)
 
 
 async def shadow(
@@ -203,18 +183,19 @@ async def shadow(
     Raises:
         ReleaseRefused: it cannot be loaded.
     """
-    revision = None
-    if candidate is not None:
-        scorer = await asyncio.to_thread(load_released, load, candidate, None)
-        revision = scorer.revision
-        scorer.close()
+    revision = await _revision_of(candidate, load) if candidate is not None else None
+    return await _release(settings, signed, slot="shadow", scorer=candidate, revision=revision)
+
+
+async def _revision_of(scorer: str, load: Load) -> str:
+    loaded = await asyncio.to_thread(load_released, load, scorer, None)
+    loaded.close()
+    return loaded.revision
+
+
+async def _release(settings: Settings, signed: Signature, **what: Any) -> ScorerRelease:
     release = ScorerRelease(
-        slot="shadow",
-        scorer=candidate,
-        revision=revision,
-        released_at=datetime.now(UTC),
-        released_by=signed.by,
-        reason=signed.reason,
+        released_at=datetime.now(UTC), released_by=signed.by, reason=signed.reason, **what
     )
     await publish_release(settings, release)
     return release
