@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from scoring_worker.detectors.granularity import over_windows
 from scoring_worker.manifest import ModelError, ScorerManifest
 
 from .batching import PairFailure, PairTokenizer, Piece, tiles
@@ -165,11 +166,14 @@ class Encoder:
         rows = PackedBert.tile_rows if self._packed else None
         budget = PackedBert.tile_tokens if self._packed else self.placement.tile_tokens
         made = tiles(pieces, budget, rows=rows, packed=self._packed)
+        windows: dict[int, list[float]] = {}
         for piece, outcome in self._lanes.outcomes(made):
             if isinstance(outcome, PairFailure):
                 failures[piece.pair] = outcome
-            else:  # any window of the premise suffices
-                probabilities[piece.pair] = np.fmax(probabilities[piece.pair], outcome)
+            else:
+                windows.setdefault(piece.pair, []).append(outcome)
+        for pair, scores in windows.items():
+            probabilities[pair] = over_windows(scores)
 
     def _compute(self, tile: Sequence[Piece]) -> list[float | None]:
         """p(entailment) of each piece of a tile, None where it is not finite.

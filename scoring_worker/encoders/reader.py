@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from scoring_worker.detectors.granularity import over_windows
 from scoring_worker.manifest import ModelError
 
 from .batching import PairFailure, Piece, tiles
@@ -154,7 +155,8 @@ def _reading(task: Task, parts: list[tuple[Window, Floats]]) -> Reading:
                 continue
             best, column = (answers, TOKENS) if side else (founded, FOUNDED)
             best[offset] = max(best.get(offset, -np.inf), float(row[column]))
-    claim = max(float(logits[0, CLAIM]) for _, logits in parts)
+    claim = over_windows([float(logits[0, CLAIM]) for _, logits in parts])
+    assert claim is not None  # noqa: S101 (every task that is read has a window)
     return Reading(*_columns(answers), claim, *_columns(founded))
 
 

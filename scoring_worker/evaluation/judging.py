@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from schemas import Assessment, Reason, Usage
+from scoring_worker.detectors.granularity import over_claims
 from scoring_worker.scorer import Pair, Scorer
 
 from .cases import Dataset, LabelledCase, Lost
@@ -145,7 +146,7 @@ def _outcome(case: LabelledCase, answers: Iterator[Assessment]) -> JudgedCase:
         return JudgedCase(case, False, None, lost[0].reason, undetermined=undetermined)
     scored = [part for part in parts if isinstance(part, tuple)]
     accepted = all(score >= threshold for score, threshold in scored)
-    score = min(score for score, _ in scored)
+    score = over_claims([score for score, _ in scored])
     return JudgedCase(case, accepted, score, None if accepted else "unsupported")
 
 
