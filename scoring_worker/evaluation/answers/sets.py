@@ -124,12 +124,18 @@ def _answers(rows: Sequence[Row]) -> Iterator[LabelledAnswer]:
             answer=Answer(context=passages, response=text, query=str(row.get("query") or "")),
             grounded=label,
             group=str(extra.get("source_id") or row.get("group") or row.get("id")),
-            spans=_spans(extra) if "spans" in extra and "response" in row else None,
+            spans=_spans(extra) if "response" in row else None,
         )
 
 
-def _spans(extra: Row) -> tuple[tuple[int, int], ...]:
-    return tuple((int(span["start"]), int(span["end"])) for span in extra["spans"])
+def _spans(extra: Row) -> tuple[tuple[int, int], ...] | None:
+    """What people marked; None where nobody was asked, or a mark has no place."""
+    marked = extra.get("spans")
+    if not isinstance(marked, list):
+        return None
+    places = [(span.get("start"), span.get("end")) for span in marked]
+    known = [(a, b) for a, b in places if isinstance(a, int) and isinstance(b, int)]
+    return tuple(known) if len(known) == len(places) else None
 
 
 def _case(pair: CuratedPair) -> LabelledAnswer:

@@ -103,6 +103,7 @@ def test_sets_of_a_folder_are_read_by_what_their_fields_tell(tmp_path):
         {"id": "1", "context": RENT, "response": RENT, "label": 1, "extra": {"spans": []}},
         {"id": "2", "context": [RENT, "b"], "claim": "x", "label": 0, "extra": {"spans": []}},
         {"id": "3", "context": RENT, "response": RENT, "label": None},
+        {"id": "4", "context": RENT, "response": RENT, "label": 1, "extra": {"spans": None}},
     ])  # fmt: skip
     _write(tmp_path / "b_pubmedqa.jsonl.gz", [
         {"id": str(n), "context": f"{words} {n}.", "conclusion": f"In short it says word{n} again."}
@@ -117,7 +118,7 @@ def test_sets_of_a_folder_are_read_by_what_their_fields_tell(tmp_path):
     assert [(s.name, s.built) for s in (answers, summaries, pairs)] == [
         ("a_answers", False), ("b_pubmedqa", True), ("c_mrpc", True),
     ]  # fmt: skip
-    assert [case.spans for case in answers.cases] == [(), None]
+    assert [case.spans for case in answers.cases] == [(), None, None]
     assert answers.cases[1].answer.context == (RENT, "b")
     assert sum(case.grounded for case in summaries.cases) == 4
     assert len(pairs.cases) == 6
