@@ -45,8 +45,8 @@ $(VENV)/run.stamp: requirements.lock pyproject.toml
 	@$(PIP) install -r requirements.lock && $(PIP) install --no-deps --editable .
 	@touch $@
 
-$(VENV)/dev.stamp: $(VENV)/run.stamp requirements-dev.lock
-	@$(PIP) install -r requirements-dev.lock
+$(VENV)/dev.stamp: $(VENV)/run.stamp requirements-ocr.lock requirements-dev.lock
+	@$(PIP) install -r requirements-ocr.lock -r requirements-dev.lock
 	@touch $@
 
 clean:

@@ -1,7 +1,8 @@
 """Writes the lock files from the environment it runs in: `make lock`.
 
 The versions are those installed, the selection is the closure of what pyproject.toml asks for:
-of everything that runs, of "dev" and of "bench", each without what stands in the one before.
+of everything that runs, of "ocr" (which no image has unasked: it alone brings LGPL libraries), of
+"dev" and of "bench", each without what stands in the ones before.
 A local version (torch's "+cpu") is cut off, so that the lock installs on any machine.
 """
 
@@ -20,7 +21,7 @@ HEADER = "# Made by `make lock` from pyproject.toml. Do not edit.\n"
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
-ASIDE = ("dev", "bench")
+ASIDE = ("ocr", "dev", "bench")
 
 
 def closure(requirements: list[str]) -> dict[str, str]:
