@@ -15,6 +15,7 @@ import yaml
 from prometheus_client import REGISTRY
 from pydantic import AliasChoices
 
+import safepassage.service.metrics  # noqa: F401 - registers the metrics
 import streams.runtime.metrics  # noqa: F401 - registers the metrics
 from streams.settings import Settings
 from streams.topics import READ_BY, ROLE_NAMES

@@ -38,7 +38,7 @@ def test_the_finding_names_the_rival_that_the_reader_prefers() -> None:
     text = "Landlord: Peter Hahn. Tenant: Maria Lopez."
     (wrong,) = scorer(reading).assess([pair(text, "Tenant", "Peter Hahn")])
     details = [found.detail for found in wrong.findings if found.code == "rival_preferred"]
-    assert details == ["the passage gives 'Maria Lopez.' as Tenant"]
+    assert details == ["the passage gives 'Maria Lopez' as Tenant"]
 
 
 def test_what_differs_is_refused_whatever_the_reader_would_say_and_costs_no_reading() -> None:
