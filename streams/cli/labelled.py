@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -26,13 +27,18 @@ if TYPE_CHECKING:
 DOCUMENTS_HELP = 'JSON lines (.gz) of {"id","text"}, for extractions.'
 TARGET_HELP = "What thresholds are fitted to: f1, recall=0.97, precision=0.96, …"
 SHOWN_REFUSALS = 20
+SECONDS_BETWEEN_LINES = 30
 PLAIN_WIDTH = 150  # of tables in files and pipes
 
 
 @contextmanager
 def progress_bars() -> Iterator[OnProgress]:
-    """A bar on stderr for each stage, where stderr is a terminal."""
-    with Progress(console=complain, disable=not complain.is_terminal) as bars:
+    """A bar on stderr for each stage; where stderr is no terminal a line when a stage is done,
+    and of a long one every half minute."""
+    if not complain.is_terminal:
+        yield progress_lines()
+        return
+    with Progress(console=complain) as bars:
         tasks: dict[str, TaskID] = {}
 
         def on_progress(stage: str, done: int, total: int) -> None:
@@ -41,6 +47,20 @@ def progress_bars() -> Iterator[OnProgress]:
             bars.update(tasks[stage], completed=done, total=total)
 
         yield on_progress
+
+
+def progress_lines(clock: Callable[[], float] = time.monotonic) -> OnProgress:
+    """Progress for a log: "stage: done of total" when a stage is done, and every half minute."""
+    shown: dict[str, tuple[float, int]] = {}
+
+    def on_progress(stage: str, done: int, total: int) -> None:
+        now = clock()
+        last, said = shown.setdefault(stage, (now, -1))
+        if done > said and (done >= total or now - last >= SECONDS_BETWEEN_LINES):
+            shown[stage] = (now, done)
+            complain.print(f"{stage}: {done} of {total}", markup=False, soft_wrap=True)
+
+    return on_progress
 
 
 def label_sources(documents: Iterable[Path], seed: int, on_progress: OnProgress) -> Sources:

@@ -75,6 +75,7 @@ class JudgedAnswers:
             or (known.score is None and known.calls_llm)
         ]  # fmt: skip
         done = len(rows) - len(missing)
+        on_progress(detector.name, done, len(rows))
         for start in range(0, len(missing), TOGETHER if llm else 1):
             chunk = missing[start : start + (TOGETHER if llm else 1)]
             answers = [rows[at].answer for at in chunk]
