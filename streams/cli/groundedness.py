@@ -136,7 +136,8 @@ def adapt(
     kinds = _kinds(error_types)
     given, refused = grounded_answers(answers, limit)
     show_refused(answers, refused)
-    made = adapt_all(given, Asker(LLMSettings(llm_answers=cache)), kinds)
+    with progress_bars() as on_progress:
+        made = adapt_all(given, Asker(LLMSettings(llm_answers=cache)), kinds, on_progress)
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("w", encoding="utf-8") as file:
         for row in written_rows(made.twins):

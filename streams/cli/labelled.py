@@ -56,6 +56,8 @@ def progress_lines(clock: Callable[[], float] = time.monotonic) -> OnProgress:
     def on_progress(stage: str, done: int, total: int) -> None:
         now = clock()
         last, said = shown.setdefault(stage, (now, -1))
+        if done < said:  # the stage comes again, for another file
+            last, said = shown[stage] = (now, -1)
         if done > said and (done >= total or now - last >= SECONDS_BETWEEN_LINES):
             shown[stage] = (now, done)
             complain.print(f"{stage}: {done} of {total}", markup=False, soft_wrap=True)

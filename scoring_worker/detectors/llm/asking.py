@@ -10,6 +10,7 @@ import contextlib
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TypeVar
 
 from openai import AsyncOpenAI
@@ -83,19 +84,27 @@ class Asker:
         self._tokens = 0
 
     def run(
-        self, judge: Callable[[Conversation, S], Awaitable[R]], subjects: Sequence[S]
+        self,
+        judge: Callable[[Conversation, S], Awaitable[R]],
+        subjects: Sequence[S],
+        on_done: Callable[[int], None] = lambda _done: None,
     ) -> list[tuple[R | NoAnswer, Usage]]:
         """What ``judge`` makes of each subject, or why there is no answer, and what it took.
+
+        ``on_done`` hears after every subject how many are done.
 
         Blocks: it runs an event loop of its own, so the calling thread must not have one.
 
         Raises:
             AskingMisconfigured: the endpoint refuses every request.
         """
-        return asyncio.run(self._run(judge, subjects))
+        return asyncio.run(self._run(judge, subjects, on_done))
 
     async def _run(
-        self, judge: Callable[[Conversation, S], Awaitable[R]], subjects: Sequence[S]
+        self,
+        judge: Callable[[Conversation, S], Awaitable[R]],
+        subjects: Sequence[S],
+        on_done: Callable[[int], None],
     ) -> list[tuple[R | NoAnswer, Usage]]:
         settings = self.settings
         key = settings.openai_api_key
@@ -107,12 +116,17 @@ class Asker:
         ) as client:
             asking = _Asking(self, client, limit)
 
+            numbers = count(1)
+
             async def one(subject: S) -> tuple[R | NoAnswer, Usage]:
                 conversation = Conversation(asking)
+                found: R | NoAnswer
                 try:
-                    return await judge(conversation, subject), conversation.usage
+                    found = await judge(conversation, subject)
                 except NoAnswer as failure:
-                    return failure, conversation.usage
+                    found = failure
+                on_done(next(numbers))
+                return found, conversation.usage
 
             try:
                 async with asyncio.TaskGroup() as group:

@@ -68,12 +68,13 @@ def judge_set(
     wanted = [(digest_of(case.answer), case.answer) for case in cases.cases]
     missing = list({digest: answer for digest, answer in wanted if digest not in known}.items())
     stage = f"{detector.name} on {cases.name}"
+    before = len(wanted) - len(missing)
     for start in range(0, len(missing), BLOCK):
-        on_progress(stage, start, len(missing))
+        on_progress(stage, before + start, len(wanted))
         made = _judge_block(detector, missing[start : start + BLOCK])
         known |= {judgement.digest: judgement for judgement in made}
         kept.add(made)
-    on_progress(stage, 1, 1)
+    on_progress(stage, len(wanted), len(wanted))
     return JudgedSet(cases, detector.name, tuple([known[digest] for digest, _ in wanted]))
 
 

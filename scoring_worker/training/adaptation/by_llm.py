@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -67,10 +67,12 @@ def adapt(
     answers: Sequence[tuple[str, Answer]],
     asker: Asker,
     types: Sequence[ErrorType] = ERROR_TYPES,
+    on_progress: Callable[[str, int, int], None] = lambda _stage, _done, _total: None,
 ) -> Adapted:
     """Every grounded answer with an error of each type; what is no subtle variant is refused.
 
-    Blocks while the LLM answers.
+    Blocks while the LLM answers; ``on_progress`` hears the stage, how many variants were asked
+    for and answered or given up, and of how many.
 
     Raises:
         AskingMisconfigured: the endpoint refuses every request.
@@ -79,7 +81,9 @@ def adapt(
     made: list[Twins] = []
     failures: Counter[str] = Counter()
     usage = Usage()
-    found = asker.run(_altered, wanted)
+    found = asker.run(
+        _altered, wanted, lambda done: on_progress("altered answers", done, len(wanted))
+    )
     for one, (altered, spent) in zip(wanted, found, strict=True):
         usage = added(usage, spent)
         if isinstance(altered, NoAnswer):

@@ -169,7 +169,8 @@ def test_the_command_prints_the_table_and_writes_figures_and_plot(tmp_path):
     ]  # fmt: skip
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
-    assert "quip" in result.output
+    assert "quip" in result.stdout
+    assert result.stderr.count("quip on rows: 4 of 4") == 1
     assert "4 of 4 answers, 2 grounded" in (tmp_path / "out.txt").read_text()
     [made] = json.loads((tmp_path / "out.json").read_text())["results"]
     assert made["n"] == 4

@@ -86,6 +86,7 @@ def test_the_command_writes_answers_with_their_twins_in_one_split(tmp_path, monk
              "--cache", str(tmp_path / "kept.jsonl")],
         )  # fmt: skip
     assert result.exit_code == 0, result.output
+    assert "altered answers: 2 of 2" in result.stderr
     written = [json.loads(line) for line in out.read_text().splitlines()]
     assert [row["label"] for row in written] == [1, 0, 0]
     assert len({row["split"] for row in written}) == 1
