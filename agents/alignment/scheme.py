@@ -8,7 +8,7 @@ GAP_EXTEND = -0.5  # each further one
 DEFAULT_THRESHOLD = 0.6
 """tau: the best threshold on D over 2,550 real and hallucinated contexts (docs/alignment.md)."""
 
-ALIGNER_VERSION = "3"
+ALIGNER_VERSION = "4"
 """Another one for whatever changes an alignment or what stands around it: part of verdicts' ids."""
 
 LOW_EVIDENCE_CHARACTERS = 24

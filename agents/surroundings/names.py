@@ -17,6 +17,9 @@ _LABEL = re.compile(r"[^\W\d_][^:：\n.;|]{0,58}[:：](?=\s)")
 _MARKS = " \t-*•–—▪◦●○·>()"
 _LETTER = re.compile(r"[^\W\d_]")
 _DIGIT = re.compile(r"\d")
+_FIGURE = re.compile(r"\d(?:[\d.,' ]*\d)?")
+_WORD = re.compile(r"[^\W\d_]+")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _DIVIDER = re.compile(r"[\s|│┃¦:+\-=_─━┼╋]+")
 _UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,}|─{3,}|~{3,})\s*")
 _NUMBERED = re.compile(r"\d+(?:\.\d+)*\.?\s+\S|[IVX]+\.\s+\S")
@@ -104,9 +107,10 @@ def _head_line(lines: Lines, number: int, row: Row, column: int) -> int | None:
         if above is None or above.kind != row.kind:
             break
         if len(above.cells) > column and _names_columns(lines.text, above):
-            head = line
             if divided:
-                break
+                return line
+            if not _is_alike(lines.text, above, row):
+                head = line
     return head
 
 
@@ -114,6 +118,25 @@ def _names_columns(text: str, row: Row) -> bool:
     words = [text[start:end] for start, end in row.cells]
     plain = sum(not _DIGIT.search(word) for word in words)
     return 2 * plain > len(words) and any(map(_LETTER.search, words))
+
+
+def _is_alike(text: str, above: Row, row: Row) -> bool:
+    """Whether ``above`` holds values as ``row`` does: figures of the same form in one column
+    ("850 mg" over "5 mg"). Years are left out, since they name columns too."""
+    if row.kind == "run" and len(above.cells) != len(row.cells):
+        return False
+    for one, other in zip(above.cells, row.cells, strict=False):
+        upper, lower = text[slice(*one)], text[slice(*other)]
+        if not _DIGIT.search(upper) or _YEAR.fullmatch(upper):
+            continue
+        if _form(upper) == _form(lower):
+            return True
+    return False
+
+
+def _form(cell: str) -> str:
+    """A cell with its figures and words made equal."""
+    return _WORD.sub("a", _FIGURE.sub("0", cell))
 
 
 def _label_above(lines: Lines, number: int) -> Place | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,6 +40,9 @@ panel. The claim is denied.
 Name\tAge\tCity
 Bob\t12\tRome
 """
+
+
+CELL_GAP = re.compile(r"\s*[|\t\n]\s*| {2,}")
 
 
 def spans(text: str, *quotes: str) -> list[Span]:
@@ -111,6 +116,32 @@ def test_a_label_on_the_line_above_names_the_line():
 def test_the_number_of_a_paragraph_makes_no_row_of_it():
     text = "1.   The claimants are brothers, aged 24 and 27, who came\nnot together. They fled."
     assert around(text, "together")["before"].startswith("1.   The claimants")
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "Metformin\ttablet\t850 mg\nRamipril\tcapsule\t5 mg\nInsulin\tsyringe\t12 mg",
+        "| Bob | Tenant | £1,200.50 |\n| Ann | Lessor | £31 |\n| Eva | Agent | £7 |",
+        "Bob     Tenant     3 May\nAnn     Lessor    17 March\nEva     Agent      9 July",
+    ],
+)
+def test_the_first_row_of_a_table_without_a_head_is_none(table):
+    for value in {"12 mg", "syringe", "£7", "Agent", "9 July"} & set(CELL_GAP.split(table)):
+        assert "column" not in around(table, value)
+
+
+@pytest.mark.parametrize(
+    ("table", "quote", "head"),
+    [
+        ("Name\tCity\tQ1\nBob\tRome\t12\nAnn\tBari\t7", "7", "Q1"),
+        ("Name\tCity\t2019\nBob\tRome\t12\nAnn\tBari\t7", "7", "2019"),
+        ("Name\tCity\tDay 30\nBob\tRome\t12\nAnn\tBari\t7", "Bari", "City"),
+        ("| Drug | Form | 5 mg |\n|---|---|---|\n| Ramipril | pill | 7 mg |", "7 mg", "5 mg"),
+    ],
+)
+def test_a_head_with_figures_is_one_where_its_column_is_of_another_form(table, quote, head):
+    assert around(table, quote)["column"] == head
 
 
 def test_a_label_above_is_not_of_what_stands_two_paragraphs_below():
