@@ -292,6 +292,15 @@ def test_a_case_shows_claim_quote_passage_scores_and_reason(console: Console) ->
     assert "prompt-of-" in page
 
 
+def test_a_second_attempt_of_the_llm_is_said_and_a_first_is_not(console: Console) -> None:
+    console.add(verdict(1))
+    console.login()
+    assert "asked again" not in console.page()
+    again = verdict(2).model_copy(update={"attempt": 2})
+    case = console.add(again)
+    assert "attempt 2 · the LLM was asked again" in console.page(f"/cases/{case}")
+
+
 def test_a_case_shows_the_kind_of_error_and_can_be_filtered_by_it(console: Console) -> None:
     typing = ErrorTyping(types=("misattribution",), typed_by="local", revision="1")
     console.add(verdict(1).model_copy(update={"error_types": typing}))
