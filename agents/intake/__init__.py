@@ -8,7 +8,7 @@ are read in a process that is bounded and may die, see `Intake`.
 from .imported import Imported, ImportedPart, RefusedPart
 from .intake import Intake
 from .kinds import Kind, kind_of, media_type
-from .limits import Limits, MissingExtra, OcrUse, Refused
+from .limits import Limits, MissingExtra, OcrUse, Refused, ocr_is_installed
 
 __all__ = [
     "Imported",
@@ -22,4 +22,5 @@ __all__ = [
     "RefusedPart",
     "kind_of",
     "media_type",
+    "ocr_is_installed",
 ]

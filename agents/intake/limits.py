@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Literal
 
 from pydantic import Field
@@ -38,6 +39,11 @@ class Limits(Contract):
     seconds: float = Field(default=600, gt=0)
     memory_bytes: int = Field(default=4 * 2**30, ge=256 * 2**20)
     ocr: OcrUse = "needed"
+
+
+def ocr_is_installed() -> bool:
+    """Whether pages can be read: for scans, and to compare fonts with what pages show."""
+    return find_spec("rapidocr") is not None
 
 
 def extra_module(name: str, extra: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections.abc import Sequence
 from functools import cached_property
@@ -14,7 +13,7 @@ import numpy.typing as npt
 from schemas import PageSize
 
 from .ink import Line, fitted
-from .limits import Limits, OcrUse, Refused, extra_module
+from .limits import Limits, OcrUse, Refused, extra_module, ocr_is_installed
 from .pdf_characters import PdfWord, as_groups
 from .uprightness import direction, direction_over, levelled, original
 from .words import Group, Rectangle, Word
@@ -40,7 +39,7 @@ class Reader:
     @cached_property
     def may_compare(self) -> bool:
         """Whether pages with text of their own are read as well, to compare."""
-        return self.use != "never" and importlib.util.find_spec("rapidocr") is not None
+        return self.use != "never" and ocr_is_installed()
 
     def read(self, pixels: Pixels, size: PageSize, name: str) -> Group:
         """The words in ``pixels``, RGB of shape (height, width, 3), which show a page of ``size``.

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from schemas import Document, Event
+
+if TYPE_CHECKING:
+    from agents.intake import OcrUse
+
+# ruff: noqa: PLC0415 - `--help` must not wait for importers
 
 complain = Console(stderr=True, highlight=False)
 
@@ -14,6 +20,31 @@ complain = Console(stderr=True, highlight=False)
 def print_line(text: str) -> None:
     """One line of a command's result on stdout."""
     sys.stdout.write(text + "\n")
+
+
+def tell_uncompared(pdfs: int, use: OcrUse) -> None:
+    """That the fonts of ``pdfs`` documents may lie, where no page was read to compare them."""
+    from agents.intake import ocr_is_installed
+
+    if not pdfs or (use != "never" and ocr_is_installed()):
+        return
+    why = "SAFEPASSAGE_OCR is `never`" if use == "never" else "pip install 'safepassage[ocr]'"
+    complain.print(
+        f"fonts not compared with what pages show, in {pdfs} PDF: {why}",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def has_fonts(document: Event) -> bool:
+    """Whether a document's words are those of a PDF itself, and not an OCR's."""
+    return (
+        isinstance(document, Document)
+        and document.original is not None
+        and document.original.media_type == "application/pdf"
+        and document.layout is not None
+        and any(region.confidence is None for region in document.layout.regions)
+    )
 
 
 def tell_omissions(document: Event) -> None:

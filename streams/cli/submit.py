@@ -12,7 +12,7 @@ import typer
 from rich.progress import Progress
 
 from schemas import Coordinates, DeadLetter, Document, Response
-from streams.cli.output import complain, print_line, tell_omissions
+from streams.cli.output import complain, has_fonts, print_line, tell_omissions, tell_uncompared
 from streams.settings import settings
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
@@ -54,17 +54,21 @@ async def _submit(paths: list[Path], responses: bool) -> tuple[set[Coordinates],
     from streams.offline.submit import submit as publish
 
     refused: list[Rejected] = []
+    with_fonts = 0
 
     def readable() -> Iterator[Document | Response]:
+        nonlocal with_fonts
         for found in read_documents(paths, settings(), Response if responses else Document):
             if isinstance(found, Rejected):
                 refused.append(found)
                 complain.print(f"refused {found}", markup=False, soft_wrap=True)
             else:
                 tell_omissions(found)
+                with_fonts += has_fonts(found)
                 yield found
 
     sent = [each async for each in publish(readable(), settings())]
+    tell_uncompared(with_fonts, settings().ocr)
     return {place for place, given in sent if is_reported(given)}, len(sent), len(refused)
 
 

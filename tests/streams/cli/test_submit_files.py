@@ -49,6 +49,8 @@ async def test_a_folder_of_mixed_files_goes_in_by_one_command(
     assert f"refused {folder}/d.pdf: is encrypted: it needs a password" in ended.stderr
     assert f"left out of {folder}/a.pdf page 1: 10 characters, unseen" in ended.stderr
     assert "9,999" not in ended.stderr
+    uncompared = "fonts not compared with what pages show, in 2 PDF: SAFEPASSAGE_OCR is `never`"
+    assert uncompared in ended.stderr
     found = [decode(r, Document).event async for r in read_topics(kafka, [DOCUMENTS])]
     by_id = {document.id: document for document in found}
     assert by_id.keys() == {f"{folder}/{n}" for n in ("a.pdf", "b.eml", "b.eml#2/c.pdf", "e.html")}
