@@ -1,9 +1,10 @@
 """Do a verdict's boxes cover its evidence on the page?
 
-    python benchmarks/files.py [--json F] [--seed N] [--keep FOLDER]
+    python benchmarks/files.py [--stream] [--json F] [--seed N] [--keep FOLDER]
 
 Makes a folder of some thirty mixed files (`files_letters`), gives it to ``safepassage check`` with
-what an LLM would have extracted, and compares the boxes of every verdict with the ink of the
+what an LLM would have extracted, or with ``--stream`` to ``safepassage submit --wait`` and a
+recorded LLM (`files_stream`), and compares the boxes of every verdict with the ink of the
 evidence: intersection over union of the areas.
 """
 
@@ -21,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from files_letters import Box, File, files
+from files_stream import submit
 
 from schemas.proportion import Proportion
 
@@ -28,7 +30,7 @@ GOOD = 0.8
 _GRID = 2_000  # cells a side, to measure areas
 
 
-def measure(folder: Path, seed: int = 0) -> dict[str, Any]:
+def measure(folder: Path, seed: int = 0, *, stream: bool = False) -> dict[str, Any]:
     """Write the files and what is extracted into ``folder``, run the command, compare."""
     made = list(files(seed))
     letters = folder / "letters"
@@ -48,14 +50,25 @@ def measure(folder: Path, seed: int = 0) -> dict[str, Any]:
             )
     extractions = folder / "extractions.jsonl"
     extractions.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    seconds = _check(folder, letters, extractions)
-    verdicts = {row["extraction_id"]: row for row in _rows(folder / "verdicts.jsonl")}
+    started = time.monotonic()
+    (_submit if stream else _check)(folder, letters, extractions)
+    seconds = time.monotonic() - started
+    names = {_claim(row): row["id"] for row in rows}
+    verdicts = {names.get(_claim(row), row["id"]): row for row in _rows(folder / "verdicts.jsonl")}
     boxes = {row["id"]: row for row in _rows(folder / "boxes.jsonl")}
     return _compared(made, verdicts, boxes) | {"files": len(made), "seconds": round(seconds, 1)}
 
 
-def _check(folder: Path, letters: Path, extractions: Path) -> float:
-    started = time.monotonic()
+def _claim(row: dict[str, Any]) -> tuple[str, ...]:
+    """What an extraction says, by which its verdict is known: ids are the extractor's own."""
+    return tuple(row[name] for name in ("doc_id", "entity_type", "value", "context"))
+
+
+def _submit(folder: Path, letters: Path, extractions: Path) -> None:
+    print(submit(folder, letters, extractions), end="")
+
+
+def _check(folder: Path, letters: Path, extractions: Path) -> None:
     subprocess.run(
         [
             *(sys.executable, "-m", "streams.cli", "check", "--documents", str(letters)),
@@ -64,7 +77,6 @@ def _check(folder: Path, letters: Path, extractions: Path) -> float:
         ],
         check=True,
     )
-    return time.monotonic() - started
 
 
 def _compared(
@@ -145,11 +157,12 @@ def report(figures: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--stream", action="store_true", help="by `submit` and the workers")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, help="an absent folder to leave everything in")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        figures = measure(given.keep or Path(temporary), given.seed)
+        figures = measure(given.keep or Path(temporary), given.seed, stream=given.stream)
     print(report(figures))
     if given.json:
         given.json.write_text(json.dumps(figures, indent=2) + "\n")
