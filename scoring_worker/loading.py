@@ -117,12 +117,14 @@ def _graphed(name: str, scorer: Scorer) -> Scorer:
 def open_manifest(name_or_path: str | Path) -> tuple[Path, ScorerManifest]:
     """The folder of "default", of a path or of a hub id, and its verified manifest.
 
-    A folder as transformers writes it gets one: threshold .5, entailment by the label's name.
+    A folder as transformers writes it gets one: threshold .5, entailment by the label's name. What
+    draws graphs beside a scorer moves no score: "default+hallugraph" is "default" here.
 
     Raises:
         ModelError: there is no such folder, or it is incomplete or altered.
     """
-    folder = _folder(str(name_or_path))
+    name_or_path = str(name_or_path).removesuffix(GRAPHED)
+    folder = _folder(name_or_path)
     if (folder / MANIFEST_NAME).exists():
         return folder, ScorerManifest.load(folder)
     config = load_config(folder)
@@ -266,6 +268,11 @@ def _folder(name: str) -> Path:
         raise ModelError(f"{name} is a file; give the folder that holds the model")
     if _HUB_ID.fullmatch(name):
         return base_folder(name, None)
+    if name in NAMES:
+        raise ModelError(
+            f"{name!r} has no folder of which a copy could be calibrated or trained; give "
+            "'default', a folder or a hub id"
+        )
     raise ModelError(
         f"no scorer {name!r}: it is no folder, no hub id (owner/name), and none of "
         + ", ".join(NAMES)

@@ -210,6 +210,13 @@ def test_unknown_names_are_explained(name, message):
         load_scorer(name)
 
 
+@pytest.mark.parametrize("name", ["cascade", "llm+hallugraph"])
+def test_what_has_no_folder_is_not_called_unknown(name):
+    """A copy of it is asked for, to calibrate or train; its name alone is right."""
+    with pytest.raises(ModelError, match="has no folder"):
+        loading.open_manifest(name)
+
+
 def test_a_file_is_not_a_model(folder):
     """The folder is wanted, not the weights in it."""
     with pytest.raises(ModelError, match="give the folder"):

@@ -332,8 +332,11 @@ def test_calibrate_writes_a_scorer_that_reaches_its_target(model, pairs, tmp_pat
     assert "Calibrated to recall>=0.9" in (out / "MODEL_CARD.md").read_text()
 
 
-def test_a_calibrated_default_shares_the_words_of_the_default(reader, tmp_path, monkeypatch):
-    """A hundred megabytes less in every scorer made from it."""
+@pytest.mark.parametrize("configured", ["default", "default+hallugraph"])
+def test_a_calibrated_default_shares_the_words_of_the_default(
+    configured, reader, tmp_path, monkeypatch
+):
+    """A hundred megabytes less in every scorer made from it. What draws graphs is no part of it."""
     monkeypatch.setattr(loading, "DEFAULT_MODEL", Path(reader))
     years = [
         {
@@ -348,7 +351,7 @@ def test_a_calibrated_default_shares_the_words_of_the_default(reader, tmp_path, 
         for year in (1990 + at, 2090 + at)
     ]
     labels = write(tmp_path / "years.jsonl", years)
-    invoke("calibrate", labels, "-s", "default", "-o", tmp_path / "out", "--kind", "platt")
+    invoke("calibrate", labels, "-s", configured, "-o", tmp_path / "out", "--kind", "platt")
     manifest = ScorerManifest.load(tmp_path / "out")
     assert (manifest.base, manifest.base_digest is None) == ("default", False)
     assert not (tmp_path / "out" / "words.safetensors").exists()
