@@ -8,6 +8,7 @@ name (WHO for the World Trade Organization).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
@@ -17,6 +18,10 @@ from .name_parts import CONJUNCTIONS, PARTICLES, without_form
 from .segmentation import Word
 
 _SHORTEST, _LONGEST = 2, 8
+_SOLID_LETTERS = 4
+"""Letters that a compound has at the least for each one of its acronym."""
+_MOST_LETTERS = 200
+_VOWELS = "aeiouy"
 _SKIPPED = PARTICLES | CONJUNCTIONS | word_list("small")
 
 Verdict = Literal["spelt", "possible", "other"]
@@ -44,7 +49,7 @@ def spelling(
     alone = list(acronyms(sought, value))
     if len(alone) == 1 and alone[0].place == Place(sought[0].start, sought[-1].end):
         return _spelt_by_passage(alone[0].letters, quoted, quote)
-    if len(sought) < _SHORTEST or len(sought) > 3 * _LONGEST or quote.isupper():
+    if len(sought) > 3 * _LONGEST or quote.isupper():
         return None
     return _acronym_of_value(sought, quoted, quote)
 
@@ -134,11 +139,36 @@ def _acronym_of_value(
     }
     other: Spelling | None = None
     for acronym in acronyms(quoted, quote):
-        if acronym.letters in spelt:
+        if acronym.letters in spelt or _from_inside(acronym.letters, kept):
             return Spelling("possible", acronym.place)
         if any(_same_shape(letters, acronym.letters) for letters in spelt):
             other = other or Spelling("other", acronym.place)
     return other
+
+
+def _from_inside(letters: str, words: Sequence[Word]) -> bool:
+    """Whether consonants inside compounds are among the initials: MRT for
+    "Magnetresonanztomographie". Each has to begin a syllable, and every word gives its first."""
+    kept = [word.keys.plain for word in words if word.keys.plain not in _SKIPPED]
+    if not _SHORTEST < len(letters) <= _LONGEST or len(kept) >= len(letters):
+        return False
+    enough = _SOLID_LETTERS * len(letters) <= sum(map(len, kept)) <= _MOST_LETTERS
+    return enough and _given_by(letters, kept)
+
+
+def _given_by(letters: str, words: Sequence[str]) -> bool:
+    """Greedy from the left: a word takes the next letter at the first syllable that gives it."""
+    at = 0
+    for number, word in enumerate(words):
+        if at >= len(letters) or not word.startswith(letters[at]):
+            return False
+        at, after = at + 1, 2
+        while at < len(letters) - (len(words) - number - 1):
+            onset = re.compile(rf"{letters[at]}[lr]?[{_VOWELS}]").search(word, after)
+            if onset is None or letters[at] in _VOWELS:
+                break
+            at, after = at + 1, onset.start() + 2
+    return at == len(letters)
 
 
 def _initials(words: Sequence[Word]) -> str:

@@ -70,8 +70,9 @@ class Comparison:
     """One comparator's answer.
 
     ``places`` are where the value stands in the quote; ``rivals`` are where other values of the
-    same kind stand, which the judge weighs against it. ``findings`` say what was seen, for the
-    person who reads the verdict.
+    same kind stand, which the judge weighs against it. ``companions`` are ranges of which the
+    value is the end that the type asks for: nothing in them rivals it. ``findings`` say what was
+    seen, for the person who reads the verdict.
     """
 
     answer: Answer
@@ -79,6 +80,7 @@ class Comparison:
     places: tuple[Place, ...] = ()
     rivals: tuple[Place, ...] = ()
     findings: tuple[Finding, ...] = ()
+    companions: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

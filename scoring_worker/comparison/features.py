@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
+
+from pydantic import JsonValue
 
 from .contract import Answer, Comparison, Kind, Question
 from .denials.asked import words_of_type
@@ -25,6 +28,7 @@ FINDINGS = (
 """Findings with a feature of their own; another one counts as ``finding_other``."""
 _MANY = 4
 _SEVERAL = 2
+_SHORT = 4
 
 
 def general_features(question: Question, comparison: Comparison) -> dict[str, float]:
@@ -50,7 +54,7 @@ def general_features(question: Question, comparison: Comparison) -> dict[str, fl
         "type_words_around": _type_words(
             question.entity_type, f"{passage.heading} {passage.before[-200:]} {passage.after[:200]}"
         ),
-        "short_value": float(isinstance(question.value, str) and len(question.value.strip()) <= 4),
+        "short_value": float(_is_short(question.value) and comparison.kind != "none"),
     }
     for finding in comparison.findings:
         known = finding.code in FINDINGS
@@ -68,6 +72,12 @@ def _is_exact(question: Question, comparison: Comparison) -> bool:
     )
 
 
+def _is_short(value: JsonValue) -> bool:
+    """Whether a text is so short that it stands in many places by chance. That there is none is
+    not looked for by its letters: "None", a null and an empty list are one value."""
+    return isinstance(value, str) and len(value.strip()) <= _SHORT
+
+
 def _share(question: Question, comparison: Comparison) -> float:
     covered = sum(place.end - place.start for place in comparison.places[:1])
     return min(1.0, covered / max(1, len(question.passage.quote)))
@@ -77,8 +87,14 @@ def _type_words(entity_type: str, text: str) -> float:
     asked = [word[:5] for word in words_of_type(entity_type) if len(word) > 2]
     if not asked:
         return 0.0
-    there = {token.text[:5] for token in tokens_of(text[:5_000]) if token.is_word}
+    there = _stems_of(text[:5_000])
     return sum(word in there for word in asked) / len(asked)
+
+
+@lru_cache(maxsize=64)
+def _stems_of(text: str) -> frozenset[str]:
+    """The first letters of a text's words: many types are asked of the same quote."""
+    return frozenset(token.text[:5] for token in tokens_of(text) if token.is_word)
 
 
 def names_of_features() -> Mapping[str, None]:

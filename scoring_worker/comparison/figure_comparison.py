@@ -77,12 +77,14 @@ def compare_figure(figure: Figure, passage: Passage, entity_type: str = "") -> C
     if held or maybe:
         right = held or maybe
         places = tuple(dict.fromkeys(one.place for one in right))[:_MAX_PLACES]
+        companions = _ranges_of(held, seen)
         return Comparison(
             "same" if held else "not_comparable",
             figure.kind,
             places,
-            _rivals(known, places),
+            _rivals(known, (*places, *companions)),
             () if held else (_finding(right[0].found.code, figure, right),),
+            companions,
         )
     if not _is_read(figure, passage, any_figures=bool(known)):
         finding = Finding(code="number_missing", detail="numbers may be in words that are not read")
@@ -167,6 +169,28 @@ def _rivals(known: list[_Seen], places: tuple[Place, ...]) -> tuple[Place, ...]:
         if all(one.place.end <= at.start or at.end <= one.place.start for at in places)
     )
     return tuple(dict.fromkeys(apart))[:_MAX_PLACES]
+
+
+def _ranges_of(held: list[_Seen], seen: list[_Seen]) -> tuple[Place, ...]:
+    """The ranges of which a figure that is held is the end that the type asks for."""
+    ends = sorted({one.place for one in held if one.figure.part in ("low", "high")}, key=_start)
+    whole = sorted({one.place for one in seen if _is_range(one.figure)}, key=_start)
+    found = []
+    at = 0
+    for range_ in whole:  # both in order, and no two ranges overlap: one pass
+        while at < len(ends) and ends[at].start < range_.start:
+            at += 1
+        if at < len(ends) and ends[at].end <= range_.end:
+            found.append(range_)
+    return tuple(found[:_MAX_PLACES])
+
+
+def _start(place: Place) -> int:
+    return place.start
+
+
+def _is_range(figure: Figure) -> bool:
+    return figure.part == "whole" and any(one.high is not None for one in figure.readings)
 
 
 def _code(known: list[_Seen]) -> str:

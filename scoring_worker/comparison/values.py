@@ -8,6 +8,7 @@ from typing import Literal
 
 from .contract import Comparison, Question
 from .dates import compare_date, date_of_value
+from .dates.ranges import at_asked_end, is_open_end
 from .dates.values import month_named
 from .figure_comparison import compare_figure
 from .identifiers import asks_for_identifier, compare_identifiers, identifier_of
@@ -42,7 +43,7 @@ def compare_value(question: Question) -> Comparison:
     if identifier != "asked" and (counted or _names_a_month(written, passage.language)):
         date = date_of_value(value, passage.language, entity_type)
         if date is not None:
-            return compare_date(date, passage)
+            return at_asked_end(question, compare_date(date, passage))
     figure = parse_figure(value, passage.language) if counted else None
     if figure is not None and not (identifier in _FIRST and _is_code(written, figure.kind)):
         return compare_figure(figure, passage, entity_type)
@@ -50,7 +51,8 @@ def compare_value(question: Question) -> Comparison:
         return compare_identifiers(written, passage, entity_type)
     if is_name(written, entity_type):
         return compare_names(written, passage, entity_type)
-    return compare_words(written, passage, entity_type)
+    found = compare_words(written, passage, entity_type)
+    return at_asked_end(question, found) if is_open_end(written) else found
 
 
 def _counts(written: str, language: str | None) -> bool:

@@ -15,6 +15,7 @@ from pydantic import JsonValue
 from schemas import CLAIM_TYPE, hypothesis
 from schemas.hypothesis import entity_type_name
 from scoring_worker.comparison import Comparison, Passage, Question
+from scoring_worker.comparison.answers.absence import absence_of
 from scoring_worker.comparison.compare import compare
 from scoring_worker.comparison.dates import date_of_value
 from scoring_worker.comparison.features import general_features
@@ -83,13 +84,24 @@ def _part(pair: Pair, asked: Question, compared: Comparison, packs: Sequence[Pac
     text, shift = text_of(pair)
     comparison, of_packs = with_packs(packs, asked, compared)
     known = {**general_features(asked, comparison), **of_packs}
-    stated = Task(hypothesis(asked.entity_type, asked.value), text)
+    stated = Task(hypothesis(asked.entity_type, _in_words(asked, comparison)), text)
     is_claim = asked.entity_type == CLAIM_TYPE
     question = None if is_claim else Task(described(pair, asked.entity_type), text)
     several = isinstance(pair.value, list | dict) or (
         pair.field is not None and pair.field.single is False
     )
     return Part(comparison, asked, shift, question, stated, known, several)
+
+
+def _in_words(asked: Question, comparison: Comparison) -> JsonValue:
+    """The value as the reader is asked whether it follows: that there is none in the quote's own
+    words ("none known"), since a reader does not read "None" as the same; others as they are."""
+    if comparison.kind == "none" and comparison.answer == "same" and comparison.places:
+        place = comparison.places[0]
+        said = asked.passage.quote[place.start : place.end]
+        if absence_of(said) is not None:
+            return said
+    return asked.value
 
 
 def text_of(pair: Pair) -> tuple[str, int]:

@@ -90,7 +90,10 @@ def _located(part: Part, read: Reading) -> tuple[dict[str, float], list[Finding]
             best = max(best or (-np.inf, -np.inf), (float(logits.mean()), float(logits.min())))
     if best is None:
         return {}, []
-    elsewhere = np.where(everywhere, -np.inf, read.answers)
+    beside = everywhere.copy()
+    for place in part.comparison.companions:
+        beside |= read.inside(place.start + part.shift, place.end + part.shift)
+    elsewhere = np.where(beside, -np.inf, read.answers)
     if part.siblings:  # other values of the field are no rivals of this one
         elsewhere = np.full(len(read.answers), -np.inf)
     rival = float(elsewhere.max()) if len(elsewhere) else -LARGEST

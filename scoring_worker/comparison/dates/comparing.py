@@ -83,7 +83,10 @@ def _decide(
     value: PartialDate, passage: Passage, seen: _Seen, around: str, order: bool | None
 ) -> Comparison:
     same = [each for each, how in seen if how == "same" and each.certainty in _HOLDING]
-    rivals = _places(each for each, how in seen if each.certainty == "stated" and each not in same)
+    held = {each.start for each in same}
+    rivals = _places(
+        each for each, _ in seen if each.certainty == "stated" and each.start not in held
+    )
     if same:
         return _with_time(value, passage.quote, _places(same), rivals)
     open_ = _why_open(value, passage, seen, around)

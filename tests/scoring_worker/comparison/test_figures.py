@@ -231,3 +231,21 @@ def test_figures_in_running_text(value, quote, language, expected):
 def test_a_scale_that_the_type_names_is_left_out_of_the_value():
     assert answer(180.6, "was $180.6 million", "en", "Revenue (in millions)") == "same"
     assert answer(180.6, "was $180.6 million", "en", "Revenue") == "different"
+
+
+@pytest.mark.parametrize(
+    ("value", "entity_type", "companions", "rivals"),
+    [
+        (65000, "Minimum Salary", ["65k to 80k EUR"], ["5"]),
+        (80000, "Maximum Salary", ["65k to 80k EUR"], ["5"]),
+        (65000, "Salary", [], ["80k EUR", "5"]),
+        (5, "Minimum Years", [], ["65k to 80k EUR", "65k", "80k EUR"]),
+    ],
+)
+def test_the_other_end_is_no_rival_of_the_one_that_is_asked_for(
+    value, entity_type, companions, rivals
+):
+    quote = "65k to 80k EUR, 5 years"
+    found = compare_figures(value, Passage(quote, language="en"), entity_type)
+    assert [quote[at.start : at.end] for at in found.companions] == companions
+    assert [quote[at.start : at.end].removesuffix(" years") for at in found.rivals] == rivals

@@ -144,6 +144,14 @@ def test_every_word_of_a_long_value_is_compared() -> None:
         ("data base", "the database", "spacing_differs"),
         ("myocardial infarction", "admitted with MI", "acronym_possible"),
         ("multiple sclerosis", "admitted with MI", "acronym_differs"),
+        ("Magnetresonanztomographie", "Ein MRT wurde gemacht", "acronym_possible"),
+        ("Personenkraftwagen", "ein PKW", "acronym_possible"),
+        ("deoxyribonucleic acid", "the DNA was read", "acronym_possible"),
+        ("posttraumatic stress disorder", "treated for PTSD", "acronym_possible"),
+        ("Lastkraftwagen", "ein PKW", "words_missing"),
+        ("Personenkraftwagen", "ein PWK", "words_missing"),
+        ("ribonucleic acid", "the DNA was read", "words_missing"),
+        ("Personen", "ein PKW", "words_missing"),
     ],
 )
 def test_what_was_seen_is_said(value: str, quote: str, code: str) -> None:

@@ -19,6 +19,7 @@ HOSTILE = {
     "names": "Ann Lee ",
     "figures": "1.234,5 ",
     "dates": "4/5/20 ",
+    "periods": "4/5/20 - 4/5/21 - present ",
     "denials": "no not without ",
     "commas": ", and ",
     "brackets": "(A.B.) ",
@@ -26,6 +27,7 @@ HOSTILE = {
 VALUES = {
     "number": ("Total", "1,234.51"),
     "date": ("Date", "2020-05-05"),
+    "end of a period": ("End Date", "4/5/20"),
     "name": ("Payer", "Ann Leigh Marie Smith"),
     "words": ("Colour", "bright red paint"),
     "identifier": ("Item Number", "AB-1235"),

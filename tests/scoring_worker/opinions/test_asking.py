@@ -96,3 +96,12 @@ def test_what_an_elided_quote_leaves_out_reaches_the_comparators() -> None:
     asked = pair("He is … a citizen of Iran", "Citizenship", "Iran", between=("not",))
     (part,) = parts_of(asked)
     assert part.comparison.answer == "different"
+
+
+def test_that_there_is_none_is_asked_in_the_words_of_the_quote() -> None:
+    for value in ("None", None, []):
+        (part,) = parts_of(pair("Pets: none known", "Pets", value))
+        assert part.claim.asked == "Pets: none known"
+        assert "short_value" not in part.known
+    (denied,) = parts_of(pair("She has no pets.", "Pets", "None"))
+    assert denied.claim.asked == "Pets: None"

@@ -160,3 +160,15 @@ def test_a_manifest_without_usable_coefficients_is_refused(stack: object) -> Non
 
 def test_the_revision_covers_comparators_and_manifest() -> None:
     assert scorer().revision != scorer(thresholds=Thresholds(default=0.4)).revision
+
+
+def test_the_other_end_of_a_range_is_no_rival() -> None:
+    quote = "2016 - present, before that 2012"
+    (end,) = scorer(ToldReader({"End Date": "2016"})).opinions([pair(quote, "End Date", "present")])
+    (past,) = scorer(ToldReader({"End Date": "2012"})).opinions(
+        [pair(quote, "End Date", "present")]
+    )
+    assert end[0].features["lead"] == 0.0
+    assert not any(found.code == "rival_preferred" for found in end[0].findings)
+    assert past[0].features["lead"] < 0
+    assert any(found.code == "rival_preferred" for found in past[0].findings)
