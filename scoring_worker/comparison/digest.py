@@ -1,4 +1,4 @@
-"""Which comparison is at work: part of the revision of every scorer that uses it."""
+"""Which rules are at work: part of the revision of every scorer that uses them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,19 @@ LIBRARIES = (
 """Libraries whose data or code moves an answer: months, units, languages, forms of companies."""
 
 
+BESIDE = (
+    ("scoring_worker.opinions", ""),
+    ("scoring_worker.encoders", "reading_windows.py"),
+    ("schemas", "hypothesis.py"),
+)
+"""What moves a score beside the comparison: how opinions are formed of answers and readings, which
+words of a passage are read together, and how a value is put into words."""
+
+
 def comparison_digest(packs: Iterable[str] = ()) -> str:
-    """Hex digits that change with any line of the comparison's code or data, with the versions
-    of the libraries that it asks, and with the active ``packs``, by name in any order."""
+    """Hex digits that change with any line of code or data of the comparison and of what stands
+    `BESIDE` it, with the versions of the libraries that it asks, and with the active ``packs``,
+    by name in any order."""
     return _digest(tuple(sorted(set(packs))))
 
 
@@ -30,11 +40,13 @@ def _digest(packs: tuple[str, ...]) -> str:
     for name in LIBRARIES:
         digest.update(f"{name}={_version(name)};".encode())
     digest.update(f"packs={','.join(packs)};".encode())
-    roots = [("comparison", files("scoring_worker.comparison"))]
+    roots = [("scoring_worker.comparison", ""), *BESIDE]
     if packs:
-        roots.append(("packs", files("scoring_worker.packs")))
-    for prefix, root in roots:
-        for name, source in sorted(_sources(root, prefix), key=lambda found: found[0]):
+        roots.append(("scoring_worker.packs", ""))
+    for package, file in roots:
+        root = files(package)
+        found = [(file, root / file)] if file else _sources(root, package)
+        for name, source in sorted(found, key=lambda each: each[0]):
             digest.update(name.encode())
             digest.update(source.read_bytes())
     return digest.hexdigest()[:_HEX_DIGITS]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 
@@ -47,7 +48,7 @@ def plot(path: Path, report: GroundednessReport) -> None:
 
     count = len(report.sets)
     names = list(dict.fromkeys(one.detector for one in report.results))
-    figure = Figure(figsize=(5.2 * count, 4.6), layout="constrained")
+    figure = Figure(figsize=(5.2 * count + 1.8, 4.6), layout="constrained")
     FigureCanvasAgg(figure)
     for at, drawn in enumerate(report.sets):
         axes = figure.add_subplot(1, count, at + 1)
@@ -72,7 +73,11 @@ def plot(path: Path, report: GroundednessReport) -> None:
             xscale="log", ylim=(0, 1), xlabel="seconds per answer", ylabel="macro F1",
             title=drawn.dataset,
         )  # fmt: skip
-        axes.legend(fontsize=7, loc="lower left")
+    # Outside of the panels, where it covers no point, and once: every detector has one mark.
+    shown: dict[str, Any] = {}
+    for axes in figure.axes:
+        shown |= {name: mark for mark, name in zip(*axes.get_legend_handles_labels(), strict=True)}
+    figure.legend(shown.values(), shown.keys(), fontsize=7, loc="outside right upper")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scoring_worker.comparison import digest
 from scoring_worker.comparison.compare import MAX_FINDINGS, compare
 from scoring_worker.comparison.contract import Passage, Question
 from scoring_worker.comparison.digest import comparison_digest
@@ -88,3 +89,10 @@ def test_the_digest_changes_with_the_packs():
     assert len(comparison_digest()) == 8
     assert comparison_digest(("legal",)) != comparison_digest()
     assert comparison_digest(("legal", "contracts")) == comparison_digest(("contracts", "legal"))
+
+
+@pytest.mark.parametrize("left_out", digest.BESIDE)
+def test_the_digest_covers_what_moves_a_score_beside_the_comparison(monkeypatch, left_out):
+    whole = digest._digest.__wrapped__(())
+    monkeypatch.setattr(digest, "BESIDE", [each for each in digest.BESIDE if each != left_out])
+    assert digest._digest.__wrapped__(()) != whole
