@@ -253,7 +253,16 @@ class FaustSource:
         await self._lanes.stop()
         with contextlib.suppress(Exception):
             await asyncio.wait_for(self._app.stop(), ABANDON_SECONDS)
+        self._close_unused_loop()
         self._directory.cleanup()
+
+    def _close_unused_loop(self) -> None:
+        """Faust's consumer makes the event loop of its thread before there is one, and leaves it
+        open where the thread never began."""
+        thread = getattr(self._app.consumer, "_thread", None)
+        loop = getattr(thread, "thread_loop", None)
+        if thread is not None and loop is not None and not thread._thread_started.is_set():
+            loop.close()
 
     async def _measure_lag(self) -> None:
         while True:
@@ -314,6 +323,7 @@ class FaustSource:
         await self._lanes.stop()
         with contextlib.suppress(TimeoutError):  # Faust would wait for a broker that is gone
             await asyncio.wait_for(self._app.stop(), AWAY_SECONDS if contact.away else None)
+        self._close_unused_loop()
         self._directory.cleanup()
 
     def _new_app(self) -> Any:
