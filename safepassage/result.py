@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ _ASK = (
     "These were refused. Correct each or leave it out; copy every quote from the document "
     "character by character, and give no value that its quote does not bear out."
 )
+
+_STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,10 @@ class Result:
         """Could not be judged: neither safe nor unsafe, and not to be used."""
         return tuple([v for v in self.verdicts if v.decision == "undetermined"])
 
+    def __str__(self) -> str:
+        """A line for each verdict, with why where it was not accepted."""
+        return "\n".join(line for verdict in self.verdicts for line in _shown(verdict))
+
     def feedback(self) -> str:
         """The reasons of what was stopped in words, to ask an LLM again; "" where nothing was.
 
@@ -57,10 +64,24 @@ class Result:
         return "\n".join(lines)
 
 
+def _shown(verdict: Verdict) -> Iterator[str]:
+    measured = "" if verdict.score is None else f" (score {verdict.score:.2f})"
+    yield f"{verdict.decision:<12} {_named(verdict)}{measured}"
+    if verdict.decision != "accepted":
+        yield from _why(verdict)
+
+
 def _told(verdict: Verdict) -> Iterator[str]:
     quote = f', quoted as "{_cut(verdict.context, MAX_QUOTE)}"' if verdict.context else ""
-    value = _cut(render_value(verdict.value), MAX_VALUE)
-    yield f"- {verdict.entity_type}: {value}{quote}"
+    yield f"- {_named(verdict)}{quote}"
+    yield from _why(verdict)
+
+
+def _named(verdict: Verdict) -> str:
+    return f"{verdict.entity_type}: {_cut(render_value(verdict.value), MAX_VALUE)}"
+
+
+def _why(verdict: Verdict) -> Iterator[str]:
     for reason in verdict.reasons:
         yield f"  {REASONS[reason]}"
     for finding in verdict.findings:
@@ -68,5 +89,6 @@ def _told(verdict: Verdict) -> Iterator[str]:
 
 
 def _cut(text: str, most: int) -> str:
-    words = " ".join(text.split())
+    # What steers a terminal does not reach one from a document.
+    words = " ".join(_STEERING.sub(" ", text).split())
     return words if len(words) <= most else f"{words[: most - 1]}…"
