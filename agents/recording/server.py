@@ -15,9 +15,8 @@ import asyncio
 import contextlib
 import json
 import socket
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -26,6 +25,7 @@ from starlette.routing import Route
 from agents.extraction.answers import Finding
 from agents.extraction.prompt import fenced_text
 from schemas import Document, Extraction
+from serving.quiet_server import quiet_server
 
 from .answers import Unanswerable, answer
 from .by_question import RecordedAnswers
@@ -74,15 +74,7 @@ async def serve(app: Starlette, *, host: str = "127.0.0.1", port: int = 0) -> As
         OSError: the port is taken.
     """
     listener = socket.create_server((host, port))
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,
-        lifespan="off",
-        ws="none",
-        timeout_graceful_shutdown=1,
-    )
-    server = _Server(config)
+    server = quiet_server(app, drain_seconds=1)
     running = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         yield f"http://{host}:{listener.getsockname()[1]}/v1"
@@ -90,12 +82,6 @@ async def serve(app: Starlette, *, host: str = "127.0.0.1", port: int = 0) -> As
         server.should_exit = True
         await running
         listener.close()
-
-
-class _Server(uvicorn.Server):
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
 
 
 class _Endpoint:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import ipaddress
 import socket
-from collections.abc import Iterator
 
-import uvicorn
 from starlette.types import ASGIApp
+
+from serving.quiet_server import quiet_server
 
 from .limits import MIN_TOKEN_CHARACTERS
 
@@ -46,17 +45,8 @@ async def serve(
 ) -> None:
     """Serve until ``stop`` is set; then nobody new is let in, and requests at hand are answered
     for at most ``drain_seconds``."""
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,
-        lifespan="off",
-        ws="none",
-        server_header=False,
-        proxy_headers=False,  # no client is believed who it is
-        timeout_graceful_shutdown=max(1, round(drain_seconds)),
-    )
-    server = _Server(config)
+    drain = max(1, round(drain_seconds))
+    server = quiet_server(app, drain_seconds=drain)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     stopped = asyncio.create_task(stop.wait())
     try:
@@ -66,13 +56,6 @@ async def serve(
         server.should_exit = True
         await serving
         listener.close()
-
-
-class _Server(uvicorn.Server):
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """They are the caller's."""
-        yield
 
 
 def _is_loopback(host: str) -> bool:

@@ -15,6 +15,7 @@ from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
 from agents.document_store import DocumentStore
 from schemas import Event, Review, StandingDecision, Verdict
+from serving.quiet_server import quiet_server
 from streams.configured import reread_document
 from streams.delivery.lag import LagMeter
 from streams.kafka.clients import new_reader
@@ -23,7 +24,6 @@ from streams.kafka.reading import POLL_MILLISECONDS, assign, ends, to_record
 from streams.kafka.records import Record, UnreadableRecord, decode
 from streams.runtime import metrics
 from streams.runtime.errors import OperatorError
-from streams.runtime.health import quiet_server
 from streams.runtime.progress import Progress
 from streams.settings import Settings
 from streams.topics import READ_BY, RoleName

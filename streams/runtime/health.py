@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-import uvicorn
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from serving.quiet_server import QuietServer, quiet_server
 from streams.settings import Settings
 
 from .progress import Progress
@@ -40,34 +39,9 @@ def health_app(progress: Sequence[Progress], stalled_after_seconds: float) -> St
     return Starlette(routes=[Route("/health", health), Route("/metrics", metrics)])
 
 
-class QuietServer(uvicorn.Server):
-    """A uvicorn server that leaves signals to the worker."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """The worker has its own handlers."""
-        yield
-
-
 def health_server(settings: Settings, progress: Sequence[Progress]) -> QuietServer | None:
     """The server, or None where no port is set."""
     if settings.health_port is None:
         return None
     app = health_app(progress, settings.stalled_after_seconds)
     return quiet_server(app, settings.health_host, settings.health_port)
-
-
-def quiet_server(app: Starlette, host: str, port: int) -> QuietServer:
-    """A server for ``app`` that logs nothing by itself, and believes no client who it is."""
-    config = uvicorn.Config(
-        app,
-        host=host,
-        port=port,
-        log_config=None,
-        access_log=False,
-        lifespan="off",
-        # On by default, for whoever connects from loopback or is in FORWARDED_ALLOW_IPS. Whoever
-        # guessed a token from there had a new address, and ten more tries, with every request.
-        proxy_headers=False,
-    )
-    return QuietServer(config)

@@ -21,6 +21,7 @@ from schemas.error_type import DESCRIPTIONS, ErrorTyping
 from schemas.evidence import ConsultedPassage, Evidence, JudgedTriple, UnsupportedSpan
 from schemas.reviews_that_count import case_id
 from schemas.wording import REASONS
+from serving.quiet_server import quiet_server
 from streams.console.desk import ReviewDesk
 from streams.console.index.store import CaseStore
 from streams.console.session import Sessions
@@ -28,7 +29,6 @@ from streams.console.web.app import console_app
 from streams.console.web.guard import HEADERS, MAX_BODY_BYTES
 from streams.console.web.originals import Originals
 from streams.console.web.texts import DocumentTexts
-from streams.runtime.health import quiet_server
 from streams.runtime.progress import Progress
 from streams.settings import Settings
 from streams.topics import REVIEWS
