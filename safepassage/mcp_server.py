@@ -114,7 +114,7 @@ def _judged(verdict: Verdict) -> Judged:
         value=verdict.value,
         decision=verdict.decision,
         reasons=verdict.reasons,
-        passage=verdict.alignment.passage if verdict.alignment else "",
+        passage=verdict.passage,
         score=verdict.score,
         threshold=verdict.threshold,
     )

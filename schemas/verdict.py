@@ -140,6 +140,11 @@ class Verdict(Event):
     attempt: int = Field(default=1, ge=1, le=MAX_ATTEMPTS, exclude_if=is_first)
     """The extraction's: 2 where its LLM was asked again."""
 
+    @property
+    def passage(self) -> str:
+        """What was judged, of the document; "" where the quote was not found."""
+        return self.alignment.passage if self.alignment else ""
+
     @model_validator(mode="after")
     def _rests_on_evidence(self) -> Self:
         if self.decision == "accepted":

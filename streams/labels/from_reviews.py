@@ -63,18 +63,13 @@ class ReviewedCase:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One labelled value. ``passage`` is "" where the quote was not found in the document."""
+    """One labelled value."""
 
     verdict: Verdict
     value: Json
     label: Literal[0, 1]
     kind: Kind
     why: str
-
-    @property
-    def passage(self) -> str:
-        """The premise of a pair."""
-        return self.verdict.alignment.passage if self.verdict.alignment else ""
 
     def pair(self) -> dict[str, object]:
         """The label as a row of a pair file, with all that the scorer was asked."""
@@ -86,7 +81,7 @@ class Label:
             "field": verdict.field.model_dump(mode="json") if verdict.field else None,
         }
         return {
-            "premise": self.passage,
+            "premise": self.verdict.passage,
             "hypothesis": hypothesis(self.verdict.entity_type, self.value),
             "label": self.label,
             "entity_type": self.verdict.entity_type,
@@ -223,7 +218,7 @@ def extraction_rows(found: Sequence[Label], names: Mapping[DocumentRef, str]) ->
 def pair_rows(found: Iterable[Label]) -> Iterator[bytes]:
     """Pairs of passage and hypothesis; a quote that was not found has no passage and no pair."""
     for label in found:
-        if label.passage:
+        if label.verdict.passage:
             yield json.dumps(label.pair(), ensure_ascii=False).encode()
 
 

@@ -71,7 +71,7 @@ async def reviewed_gold(settings: Settings, since: datetime | None = None) -> li
     """
     reviews, _ = await read_reviews(settings)
     found = [label for case in reviewed_cases(reviews, since) for label in labels(case)]
-    return [_case(label) for label in found if label.passage]
+    return [_case(label) for label in found if label.verdict.passage]
 
 
 def labelled_gold(
@@ -225,7 +225,7 @@ def _compare(
 def _case(label: Label) -> LabelledCase:
     verdict = label.verdict
     pair = Pair(
-        premise=label.passage,
+        premise=label.verdict.passage,
         hypothesis=hypothesis(verdict.entity_type, label.value),
         entity_type=verdict.entity_type,
         value=label.value,

@@ -164,7 +164,7 @@ def _example(verdict: Verdict, old: Opinion, label: int | None) -> Example:
         doc_id=verdict.doc_id,
         entity_type=verdict.entity_type,
         hypothesis=verdict.hypothesis,
-        passage=verdict.alignment.passage if verdict.alignment else "",
+        passage=verdict.passage,
         before=old.decision,
         after=verdict.decision,
         reasons_before=old.reasons,

@@ -104,14 +104,13 @@ def case_page(
     reviewers said, so that a second opinion is one. ``rivals`` are the cases that this one is
     in conflict with."""
     verdict = case.verdict
-    passage = verdict.alignment.passage if verdict.alignment else ""
     around = min(max(around, AROUND_CHARACTERS), MAX_AROUND_CHARACTERS)
     pieces = tuple(excerpt(document.text, document.spans, around)) if document.text else ()
     cut_off = any(piece.skipped for piece in pieces)
     return CasePage(
         case=case,
         value=cut(render_value(verdict.value), MAX_VALUE_CHARACTERS) or "(empty)",
-        comparison=compare(verdict.context, passage) if passage else None,
+        comparison=compare(verdict.context, verdict.passage) if verdict.passage else None,
         no_passage=_why_no_passage(verdict),
         reasons=tuple((code, REASONS[code]) for code in verdict.reasons),
         error_types=tuple(
