@@ -4,15 +4,38 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import AsyncIterator
+from typing import Protocol
 
 import httpx2
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+from pydantic import SecretStr
 
 from .errors import LLMRejected, TooLarge
 
 MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 KEYLESS = "none"
 """Local endpoints ask for no key, but the client insists on one."""
+
+
+class EndpointSettings(Protocol):
+    """Settings that say where an LLM is asked, as whom, and for how many seconds at most."""
+
+    @property
+    def openai_base_url(self) -> str: ...
+    @property
+    def openai_api_key(self) -> SecretStr | None: ...
+    @property
+    def llm_timeout_seconds(self) -> float: ...
+
+
+def configured_client(settings: EndpointSettings, *, timeout: float | None = None) -> AsyncOpenAI:
+    """`create_client` as ``settings`` say; ``timeout`` in place of theirs where it is given."""
+    key = settings.openai_api_key
+    return create_client(
+        settings.openai_base_url,
+        api_key=key.get_secret_value() if key else None,
+        timeout=settings.llm_timeout_seconds if timeout is None else timeout,
+    )
 
 
 def create_client(

@@ -39,15 +39,10 @@ def new_extractor(
     from agents.extraction.extractor import Extractor
     from agents.extraction.schema_loading import load_schema
     from llm_calls.caller import RetryPolicy, unwatched
-    from llm_calls.client import create_client
+    from llm_calls.client import configured_client
 
     schema = load_schema(settings.extraction_schema, settings.entity_types)
-    key = settings.openai_api_key
-    client = create_client(
-        settings.openai_base_url,
-        api_key=key.get_secret_value() if key else None,
-        timeout=settings.llm_timeout_seconds,
-    )
+    client = configured_client(settings)
     resources.push_async_callback(client.close)
     redis = redis_client(settings)
     resources.push_async_callback(redis.aclose)

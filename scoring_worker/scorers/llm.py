@@ -13,7 +13,7 @@ from openai import AsyncOpenAI
 from pydantic import AliasChoices, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from llm_calls.client import create_client
+from llm_calls.client import configured_client
 from llm_calls.concurrency import AdaptiveLimit
 from llm_calls.errors import LLMUnavailable
 from schemas import Assessment, ScorerTrail, Usage, stable_id
@@ -91,14 +91,9 @@ class LLMGrader:
 
     async def _answer_all(self, questions: Sequence[tuple[str, str]]) -> list[Assessment]:
         settings = self._settings
-        key = settings.openai_api_key
         concurrency = settings.llm_concurrency
         limit = AdaptiveLimit(concurrency, overload=LLMUnavailable, initial=concurrency)
-        async with create_client(
-            settings.openai_base_url,
-            api_key=key.get_secret_value() if key else None,
-            timeout=settings.llm_timeout_seconds,
-        ) as client:
+        async with configured_client(settings) as client:
 
             async def answer(premise: str, hypothesis: str) -> Assessment:
                 return await self._answer(client, limit, premise, hypothesis)

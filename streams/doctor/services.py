@@ -62,8 +62,7 @@ async def check_model(settings: Settings) -> list[Diagnosis]:
 
 async def check_llm(settings: Settings) -> list[Diagnosis]:
     """Whether the LLM endpoint answers, takes the key, and has the model."""
-    key = settings.openai_api_key
-    if key is None and settings.openai_base_url == OPENAI_URL:
+    if settings.openai_api_key is None and settings.openai_base_url == OPENAI_URL:
         return [
             Diagnosis(
                 "llm",
@@ -72,13 +71,9 @@ async def check_llm(settings: Settings) -> list[Diagnosis]:
                 "set OPENAI_API_KEY, or OPENAI_BASE_URL to any OpenAI-compatible endpoint",
             )
         ]
-    from llm_calls.client import create_client  # noqa: PLC0415 - slow to import
+    from llm_calls.client import configured_client  # noqa: PLC0415 - slow to import
 
-    client = create_client(
-        settings.openai_base_url,
-        api_key=key.get_secret_value() if key else None,
-        timeout=PROBE_SECONDS,
-    )
+    client = configured_client(settings, timeout=PROBE_SECONDS)
     try:
         return [await _ask_llm(client, settings)]
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import structlog
+from pydantic import SecretStr
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -13,8 +14,9 @@ from agents.extraction.completion import CompletionCaller
 from agents.extraction.schema_loading import load_schema
 from agents.recording.server import create_app, serve
 from llm_calls.caller import RetryPolicy
-from llm_calls.client import _is_loopback, create_client
+from llm_calls.client import _is_loopback, configured_client, create_client
 from llm_calls.errors import LLMUnavailable
+from scoring_worker.scorers.llm import GraderSettings
 
 
 async def test_a_proxy_of_the_environment_does_not_stand_before_the_loopback(monkeypatch):
@@ -53,6 +55,17 @@ async def test_the_key_is_sent_and_an_endpoint_without_keys_needs_none(monkeypat
             async with create_client(base_url, api_key=key) as client:
                 await client.models.list()
     assert seen == ["Bearer sk-test", "Bearer none"]
+
+
+def test_settings_make_the_client_with_their_key_and_their_patience_or_a_shorter_one():
+    settings = GraderSettings(
+        openai_base_url="http://127.0.0.1:9/v1",
+        openai_api_key=SecretStr("sk-test"),
+        llm_timeout_seconds=7,
+    )
+    patient, probing = configured_client(settings), configured_client(settings, timeout=0.5)
+    assert (str(patient.base_url), patient.api_key) == ("http://127.0.0.1:9/v1/", "sk-test")
+    assert (patient.timeout, probing.timeout) == (7, 0.5)
 
 
 async def test_neither_key_nor_document_nor_the_endpoints_words_are_logged():

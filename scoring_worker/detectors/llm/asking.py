@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from llm_calls.answer_cache import AnswerCache, KeptAnswer, answer_key
 from llm_calls.caller import Caller, Completion, Question, RetryPolicy, Spent
-from llm_calls.client import create_client
+from llm_calls.client import configured_client
 from llm_calls.concurrency import AdaptiveLimit
 from llm_calls.errors import (
     LLMError,
@@ -107,13 +107,8 @@ class Asker:
         on_done: Callable[[int], None],
     ) -> list[tuple[R | NoAnswer, Usage]]:
         settings = self.settings
-        key = settings.openai_api_key
         limit = AdaptiveLimit(settings.llm_concurrency, overload=LLMUnavailable)
-        async with create_client(
-            settings.openai_base_url,
-            api_key=key.get_secret_value() if key else None,
-            timeout=settings.llm_timeout_seconds,
-        ) as client:
+        async with configured_client(settings) as client:
             asking = _Asking(self, client, limit)
 
             numbers = count(1)

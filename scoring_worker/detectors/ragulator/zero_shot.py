@@ -13,7 +13,7 @@ from typing import Final
 from openai import AsyncOpenAI
 
 from llm_calls.caller import Caller, Completion, Question, RetryPolicy
-from llm_calls.client import create_client
+from llm_calls.client import configured_client
 from llm_calls.concurrency import AdaptiveLimit
 from llm_calls.errors import LLMError, LLMMisconfigured, LLMUnavailable, Malformed
 from scoring_worker.detectors.contract import Answer, ClaimGrounding, Grounding
@@ -74,13 +74,8 @@ class ZeroShot:
 
     async def _ground_all(self, answers: Sequence[Answer]) -> list[Grounding]:
         settings = self._settings
-        key = settings.openai_api_key
         limit = AdaptiveLimit(settings.llm_concurrency, overload=LLMUnavailable)
-        async with create_client(
-            settings.openai_base_url,
-            api_key=key.get_secret_value() if key else None,
-            timeout=settings.llm_timeout_seconds,
-        ) as client:
+        async with configured_client(settings) as client:
             asked = [
                 asyncio.gather(
                     *(
