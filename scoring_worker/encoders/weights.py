@@ -61,12 +61,26 @@ def load_full(folder: Path, dtype: torch.dtype) -> Any:
     Raises:
         ModelError: it is no such model, or some of its weights are missing.
     """
-    model, missing = _load(folder, dtype)
+    model, report = _load(folder, dtype=dtype)
+    if report.get("mismatched_keys"):
+        raise ModelError(f"{folder}: weights and config disagree on shapes")
+    missing = report["missing_keys"]
     if missing:
         raise ModelError(
             f"{folder}: its weights lack {', '.join(sorted(missing)[:3])}; this is no trained "
             "sequence classifier"
         )
+    return model
+
+
+def load_with_new_head(folder: Path) -> Any:
+    """The encoder of ``folder`` under a new head of one logit, to be trained: what the head starts
+    from is drawn from torch's generator.
+
+    Raises:
+        ModelError: it is no such model, or holds no safetensors.
+    """
+    model, _ = _load(folder, num_labels=1, ignore_mismatched_sizes=True)
     return model
 
 
@@ -114,8 +128,8 @@ def longest_input(config: Any, tokenizer: Any) -> int:
     return int(min(limits, default=512))
 
 
-def _load(folder: Path, dtype: torch.dtype) -> tuple[Any, set[str]]:
-    """The model and the names of the weights that ``folder`` does not hold."""
+def _load(folder: Path, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """The sequence classifier, and transformers' report of which weights were found."""
     if not any(folder.glob("*.safetensors")):
         raise ModelError(
             f"{folder} holds no safetensors file; convert the weights first "
@@ -125,7 +139,7 @@ def _load(folder: Path, dtype: torch.dtype) -> tuple[Any, set[str]]:
         with _quiet():
             model, report = AutoModelForSequenceClassification.from_pretrained(
                 folder,
-                dtype=dtype,
+                **options,
                 use_safetensors=True,
                 trust_remote_code=False,
                 local_files_only=True,
@@ -133,9 +147,7 @@ def _load(folder: Path, dtype: torch.dtype) -> tuple[Any, set[str]]:
             )
     except (OSError, ValueError, KeyError, RuntimeError, TypeError, SafetensorError) as error:
         raise ModelError(f"{folder}: cannot load its model: {_line(error)}") from error
-    if report.get("mismatched_keys"):
-        raise ModelError(f"{folder}: weights and config disagree on shapes")
-    return model.eval(), set(report["missing_keys"])
+    return model.eval(), report
 
 
 def _from_hub(base: str) -> Path:

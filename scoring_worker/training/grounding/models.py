@@ -20,7 +20,13 @@ from scoring_worker.encoders.reader_model import (
     save_reader,
 )
 from scoring_worker.encoders.reading_windows import Task, WindowMaker
-from scoring_worker.encoders.weights import load_config, load_tokenizer, longest_input, named_folder
+from scoring_worker.encoders.weights import (
+    load_config,
+    load_tokenizer,
+    load_with_new_head,
+    longest_input,
+    named_folder,
+)
 from scoring_worker.manifest import PACKAGED_BASE, ModelError, ScorerManifest
 
 
@@ -45,26 +51,13 @@ class CrossEncoder:
     """
 
     def __init__(self, named: str, *, seed: int = 0) -> None:
-        from transformers import AutoModelForSequenceClassification  # noqa: PLC0415 (slow)
-
         folder = named_folder(named)
         config = load_config(folder)
         self._tokenizer = load_tokenizer(folder)
         self._most = longest_input(config, self._tokenizer)
         torch.manual_seed(seed)  # the head is new
-        try:
-            model: Any = AutoModelForSequenceClassification.from_pretrained(
-                folder,
-                num_labels=1,
-                use_safetensors=True,
-                trust_remote_code=False,
-                local_files_only=True,
-                ignore_mismatched_sizes=True,
-            )
-        except (OSError, ValueError, RuntimeError) as error:
-            raise ModelError(f"{folder}: cannot load a base: {type(error).__name__}") from error
-        self._model = model
-        self.module: nn.Module = model
+        self._model: Any = load_with_new_head(folder)
+        self.module: nn.Module = self._model
 
     def logits(self, sources: Sequence[str], sentences: Sequence[str]) -> Tensor:
         """[pairs]; a source too long for the model is cut off at its end."""

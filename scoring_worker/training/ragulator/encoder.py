@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from scoring_worker.encoders.weights import load_tokenizer, load_with_new_head, named_folder
 from scoring_worker.evaluation.curation import CuratedPair
 from scoring_worker.evaluation.sources import OnProgress
 from scoring_worker.manifest import ModelError
@@ -58,7 +59,8 @@ def train_encoder(
     if len({pair.grounded for pair in pairs}) < 2:
         raise ValueError("the pairs are all of one label")
     torch.manual_seed(recipe.seed)
-    model, tokenizer = _load(base)
+    source = named_folder(str(base))
+    model, tokenizer = load_with_new_head(source), load_tokenizer(source)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     model.to(device).train()
     steps = math.ceil(len(pairs) / recipe.batch) * recipe.epochs
@@ -84,26 +86,6 @@ def train_encoder(
     model.cpu().eval().save_pretrained(folder, safe_serialization=True)
     tokenizer.save_pretrained(folder)
     return losses
-
-
-def _load(base: str | Path) -> tuple[Any, Any]:
-    from transformers import AutoModelForSequenceClassification  # noqa: PLC0415 (slow to import)
-
-    from scoring_worker.encoders.weights import load_tokenizer, named_folder  # noqa: PLC0415
-
-    folder = named_folder(str(base))
-    try:
-        model = AutoModelForSequenceClassification.from_pretrained(
-            folder,
-            num_labels=1,
-            use_safetensors=True,
-            trust_remote_code=False,
-            local_files_only=True,
-            ignore_mismatched_sizes=True,
-        )
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise ModelError(f"{base}: cannot load an encoder: {type(error).__name__}") from error
-    return model, load_tokenizer(folder)
 
 
 def _rates(model: Any, recipe: EncoderRecipe) -> list[dict[str, Any]]:
