@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from schemas import Document, Response, stable_id, text_digest
 from schemas.rivals import with_rivals
@@ -34,7 +34,7 @@ stopped."""
 AsyncReask = Callable[[Result], Awaitable[Iterable[Extraction]]]
 
 
-class Verifier:
+class Verifier(AbstractContextManager["Verifier"]):
     """Aligns and scores as the stream does. Safe for several threads and tasks, whose pairs
     travel to the scorer together.
 
@@ -145,15 +145,7 @@ class Verifier:
         self.batches.close()
         self.scorer.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def _verdicts(self, document: Document, events: Sequence[Event]) -> tuple[Verdict, ...]:

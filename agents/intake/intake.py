@@ -8,9 +8,9 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Self
+from typing import IO
 
 from pydantic import ValidationError
 
@@ -24,7 +24,7 @@ _KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TMPDIR", "OMP_NUM_THREADS", "LD_LI
 _ROOT = Path(__file__).resolve().parents[2]
 
 
-class Intake:
+class Intake(AbstractContextManager["Intake"]):
     """Reads files in a process of its own, which is bounded, has none of this one's secrets, and
     is started again whenever a file was its end. Safe to share between threads: one file at a
     time.
@@ -37,15 +37,7 @@ class Intake:
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def read(self, name: str, raw: bytes) -> Imported:

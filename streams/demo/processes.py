@@ -8,7 +8,6 @@ import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
-from types import TracebackType
 
 from streams.demo.embedded import die_with_parent, stop_process
 from streams.runtime.errors import OperatorError
@@ -56,12 +55,7 @@ class Processes(AbstractContextManager["Processes"]):
                     f"the {name} process ended with code {process.returncode}: {self._tail(name)}"
                 )
 
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         for process in self._running.values():
             if process.poll() is None:
                 process.terminate()

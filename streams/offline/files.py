@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from agents.intake import Imported, ImportedPart, Intake, Kind, Limits, kind_of, media_type
 from schemas import Document, Original
@@ -44,7 +43,7 @@ def limits(settings: Settings) -> Limits:
     )
 
 
-class FileReader:
+class FileReader(AbstractContextManager["FileReader"]):
     """Reads files one after another; a context manager."""
 
     def __init__(self, settings: Settings) -> None:
@@ -52,15 +51,7 @@ class FileReader:
         self._intake = Intake(limits(settings))
         self._root = settings.originals.resolve() if settings.originals else None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._intake.close()
 
     def read_all(self, paths: Sequence[Path]) -> Iterator[Document | Rejected]:
