@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from .contract import Passage
 from .denials.languages import languages, voters
-from .denials.tokens import small_words
+from .denials.months import words_beside_dates
 from .language import language_of
 
 _READ = 600
@@ -47,17 +48,21 @@ def _spoken(text: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def _clear(text: str) -> str | None:
-    """The language that the small words of ``text`` clearly speak for."""
-    return _votes(text).clear
+    """The language that the small words of ``text`` clearly speak for: two of them at least, or
+    the Romanian "mai mult" would be Italian in a Romanian document."""
+    votes = _votes(text)
+    return votes.clear if votes.clear in votes.several else None
 
 
 @dataclass(frozen=True, slots=True)
 class _Votes:
-    """Small words of a text by language: those that one language alone has, and all of them."""
+    """Small words of a text by language: those that one language alone has, and all of them.
+    ``several`` are the languages of which two words or more stand there, however often each."""
 
     own: dict[str, int]
     shared: dict[str, int]
     words: int
+    several: frozenset[str]
 
     @property
     def clear(self) -> str | None:
@@ -82,8 +87,9 @@ class _Votes:
 def _votes(text: str) -> _Votes:
     own: dict[str, int] = {}
     shared: dict[str, int] = {}
-    words = small_words(text)
+    words = words_beside_dates(text)
     spoken = voters()
+    kinds = Counter(code for word in set(words) for code in spoken.get(word, ()))
     for word in words:
         codes = spoken.get(word)
         if codes is None:
@@ -92,7 +98,8 @@ def _votes(text: str) -> _Votes:
             own[codes[0]] = own.get(codes[0], 0) + 1
         for code in codes:
             shared[code] = shared.get(code, 0) + 1
-    return _Votes(own, shared, len(words))
+    several = frozenset(code for code, count in kinds.items() if count > 1)
+    return _Votes(own, shared, len(words), several)
 
 
 def _alone(votes: dict[str, int]) -> str | None:

@@ -14,6 +14,7 @@ from schemas.alignment import PASSAGE_JOINT
 from scoring_worker.comparison.contract import Passage, Place
 
 from .languages import CUES, Language, languages, voters
+from .months import is_month_of_date
 from .tokens import Token, tokens_of
 
 MAX_QUOTE = 20_000
@@ -144,8 +145,8 @@ def _languages_of(tokens: tuple[Token, ...], known: str | None) -> tuple[Languag
         found = languages().get(known.casefold()[:2])
         return () if found is None else (found,)
     votes: dict[str, int] = {}
-    for token in tokens:
-        for code in voters().get(token.text, ()):
+    for at, token in enumerate(tokens):
+        for code in () if is_month_of_date(tokens, at) else voters().get(token.text, ()):
             votes[code] = votes.get(code, 0) + 1
     most = max(votes.values(), default=0)
     return tuple(language for code, language in languages().items() if votes.get(code, 0) == most)
@@ -156,6 +157,9 @@ def _cues(text: str, tokens: tuple[Token, ...], spoken: tuple[Language, ...]) ->
     cues: list[Cue] = []
     at = 0
     while at < len(tokens):
+        if len(spoken) > 1 and is_month_of_date(tokens, at):
+            at += 1
+            continue
         found = [
             (end, labels)
             for language in spoken

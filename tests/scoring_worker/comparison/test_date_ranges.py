@@ -6,7 +6,7 @@ import datetime
 
 import pytest
 from babel.dates import format_date
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scoring_worker.comparison.compare import compare
@@ -25,6 +25,9 @@ def asked(entity_type: str, value: object, quote: str, language: str | None = No
     st.sampled_from(["en_GB", "de_DE", "fr_FR", "es_ES", "it_IT"]),
     st.sampled_from([" - ", " – ", "–", " to ", " bis "]),
 )
+@example(datetime.date(2000, 5, 1), 1, "de_DE", " - ")  # "mai" twice: no Italian "never"
+@example(datetime.date(2000, 5, 1), 1, "de_DE", " bis ")
+@example(datetime.date(2000, 5, 30), 1, "fr_FR", "–")
 def test_each_end_answers_its_own_type_alone(
     first: datetime.date, days: int, locale: str, joint: str
 ) -> None:
