@@ -12,13 +12,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import structlog
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from schemas import canonical_json, stable_id
 from schemas.base import Contract
-
-log = structlog.get_logger(__name__)
+from schemas.kept_lines import KeptLines
 
 MAX_CONTENT = 1_000_000
 """Characters of one answer that are kept; a longer one is asked for again."""
@@ -53,19 +51,16 @@ def answer_key(
 class AnswerCache:
     """Kept answers by key, in ``path``; in memory only where that is None. Thread-safe.
 
-    A line that cannot be read is passed over, as the last one of a killed run may be.
-
     Raises:
         OSError: the file cannot be read.
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        self._path = path
         self._lock = threading.Lock()
+        self._lines = KeptLines(path, KeptAnswer)
         self._answers: dict[str, KeptAnswer] = {}
-        self._torn = False
-        if path is not None and path.exists():
-            self._read(path)
+        for answer in self._lines.read():
+            self._answers.setdefault(answer.key, answer)
 
     def __len__(self) -> int:
         return len(self._answers)
@@ -84,26 +79,4 @@ class AnswerCache:
             if answer.key in self._answers:
                 return
             self._answers[answer.key] = answer
-            if self._path is None:
-                return
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("ab") as file:
-                start = b"\n" if self._torn else b""
-                file.write(start + answer.model_dump_json().encode() + b"\n")
-            self._torn = False
-
-    def _read(self, path: Path) -> None:
-        unreadable = 0
-        raw = path.read_bytes()
-        self._torn = bool(raw) and not raw.endswith(b"\n")
-        for line in raw.splitlines():
-            if not line.strip():
-                continue
-            try:
-                answer = KeptAnswer.model_validate_json(line)
-            except ValidationError:
-                unreadable += 1
-                continue
-            self._answers.setdefault(answer.key, answer)
-        if unreadable:
-            log.warning("kept_answers_unreadable", lines=unreadable)
+            self._lines.add([answer])

@@ -11,8 +11,8 @@ from pathlib import Path
 from pydantic import Field
 
 from schemas.base import Contract, Probability
+from schemas.kept_lines import KeptLines
 from scoring_worker.detectors.contract import Answer, Detector
-from scoring_worker.evaluation.kept import KeptLines
 from scoring_worker.evaluation.sources import OnProgress
 
 from .sets import AnswersOfSource

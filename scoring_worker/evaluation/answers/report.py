@@ -43,8 +43,6 @@ def run(
     results: list[AnswerFigures] = []
     names, left_out = chosen(detectors)
     given = settings or DetectorSettings()
-    if keep is not None:
-        keep.mkdir(parents=True, exist_ok=True)
     for method in names:
         name, _, model = method.partition("=")
         told = given if not model else _with_model(given, model)

@@ -9,16 +9,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import structlog
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from schemas import stable_id
 from schemas.base import Contract, Probability
+from schemas.kept_lines import KeptLines
 from scoring_worker.detectors.contract import Answer, Detector, Grounding
 
 from .rows import AnswerRow
-
-log = structlog.get_logger(__name__)
 
 OnProgress = Callable[[str, int, int], None]
 
@@ -52,15 +50,8 @@ class JudgedAnswers:
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        self._path = path
-        self._known: dict[str, Judged] = {}
-        for line in path.read_bytes().splitlines() if path is not None and path.exists() else ():
-            try:
-                one = Judged.model_validate_json(line)
-            except ValidationError:
-                log.warning("judgement_unreadable")  # the last line of a run that was killed
-                continue
-            self._known[one.key] = one
+        self._lines = KeptLines(path, Judged)
+        self._known = {one.key: one for one in self._lines.read()}
 
     def judge(
         self, detector: Detector, rows: Sequence[AnswerRow], on_progress: OnProgress, *, llm: bool
@@ -87,10 +78,7 @@ class JudgedAnswers:
 
     def _keep(self, judged: Judged) -> None:
         self._known[judged.key] = judged
-        if self._path is not None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("ab") as file:
-                file.write(judged.model_dump_json().encode() + b"\n")
+        self._lines.add([judged])
 
 
 def key_of(detector: Detector, answer: Answer) -> str:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from schemas import stable_id
 from schemas.base import Contract
+from schemas.kept_lines import KeptLines
 from scoring_worker.detectors.contract import Answer
 from scoring_worker.detectors.ragulator.measuring import ClaimMeasure
 from scoring_worker.evaluation.curation import CuratedPair
-from scoring_worker.evaluation.kept import KeptLines
 from scoring_worker.evaluation.sources import OnProgress
 
 from .fit import LabelledFeatures
