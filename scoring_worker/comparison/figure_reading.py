@@ -77,7 +77,7 @@ def _readings(
             unit=sense.unit,
             currencies=sense.currencies,
             high=core.second,
-            sure=amount.sure and certain,
+            sure=(amount.sure or (sense.unit is not None and _is_fraction(core))) and certain,
             elsewhere=amount.elsewhere,
         )
         for amount in core.amounts
@@ -85,6 +85,11 @@ def _readings(
         if not (sense.currencies and amount.elsewhere and amount.step < 1)  # no price has mills
         for sign, certain in signs
     )
+
+
+def _is_fraction(core: Core) -> bool:
+    """Whether a word says a fraction: before a unit ("half hour") it says nothing else."""
+    return core.almost and all(amount.value.denominator > 1 for amount in core.amounts)
 
 
 def _agreeing(before: tuple[Sense, ...], after: tuple[Sense, ...]) -> list[Sense]:

@@ -8,7 +8,7 @@ numbers with the language's words for a thousand, a million and so on.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .number_tables import WORD, Table, table_of
 
@@ -86,10 +86,30 @@ def _number_at(lowered: str, words: _Found, at: int, table: Table) -> tuple[int,
 def _almost_at(lowered: str, words: _Found, at: int, table: Table) -> tuple[int, Words]:
     start, end, word = words[at]
     top, bottom = table.almost[word]
-    scale, after = _scale_at(lowered, words, at + 1, table)
-    if scale > 1 and top == bottom:  # "a million"
-        return after, Words(start, words[after - 1][1], scale)
+    if top == bottom and at + 1 < len(words) and _joined(lowered, words, at + 1):
+        following = words[at + 1][2]
+        if table.almost.get(following, (1, 1))[1] > 1:  # "a quarter of a million"
+            after, fraction = _almost_at(lowered, words, at + 1, table)
+            if not fraction.almost:
+                return after, replace(fraction, start=start)
+    unit = _after_article(lowered, words, at + 1, table) if bottom > 1 else at + 1
+    scale, after = _scale_at(lowered, words, unit, table)
+    if scale > 1 and (top == bottom or bottom > 1):  # "a million", "half a million"
+        return after, Words(start, words[after - 1][1], top * scale, bottom)
+    if unit > at + 1:  # "half a gram"
+        return unit, Words(start, words[unit - 1][1], top, bottom)
     return at + 1, Words(start, end, top, bottom, almost=True)
+
+
+def _after_article(lowered: str, words: _Found, at: int, table: Table) -> int:
+    """The word behind "a" or "of a" that follows a fraction; ``at`` where neither does."""
+    end = at + 1 if at < len(words) and words[at][2] == "of" and _joined(lowered, words, at) else at
+    if end + 1 >= len(words) or not (
+        _joined(lowered, words, end) and _joined(lowered, words, end + 1)
+    ):
+        return at
+    is_article = table.almost.get(words[end][2]) == (1, 1) and len(words[end][2]) <= 2
+    return end + 1 if is_article else at
 
 
 def _half_at(lowered: str, words: _Found, at: int, table: Table) -> int | None:
