@@ -145,3 +145,8 @@ class Declaration:
     cost: str
     latency: str
     load: Callable[[DetectorSettings], Detector]
+
+    @property
+    def calls_llm(self) -> bool:
+        """Whether it asks an LLM: what failed may succeed when it is asked again."""
+        return "llm" in self.needs

@@ -16,10 +16,12 @@ import numpy as np
 from schemas import Contract
 from scoring_worker.detectors.hallugraph.fidelity import Fidelity, compare
 from scoring_worker.detectors.hallugraph.graph import GraphExtractor, NoGraph
+from scoring_worker.evaluation.answers.sets import LabelledAnswer
 from scoring_worker.evaluation.intervals import Interval, bootstrap
 from scoring_worker.evaluation.ranking import Ranking
+from scoring_worker.evaluation.sources import OnProgress
 
-from .groundedness.rows import AnswerRow, read_answers
+from .groundedness.sampling import read_answers
 
 LENGTHS: Final = (50, 100, 200, 400)
 """Words of an answer at which a band ends; the paper's regime begins at 400."""
@@ -32,8 +34,6 @@ PAPER: Final[dict[str, tuple[float, float]]] = {
     "Economics (control)": (0.99, 0.55),
 }
 """Table 1: AUC of HalluGraph and of BERTScore, on sets that nobody else has."""
-
-OnProgress = Callable[[str, int, int], None]
 
 
 class Band(Contract):
@@ -87,7 +87,7 @@ def operating_regime(
         DatasetError: no row of it is a labelled answer.
     """
     given = read_answers(path, limit=limit)
-    judged = list(_judge(given.rows, extractor, given.name, on_progress))
+    judged = list(_judge(given.cases, extractor, given.name, on_progress))
     return Regime(
         dataset=given.name,
         extractor=extractor.revision,
@@ -101,18 +101,18 @@ def operating_regime(
 
 
 def _judge(
-    rows: Sequence[AnswerRow], extractor: GraphExtractor, name: str, on_progress: OnProgress
+    cases: Sequence[LabelledAnswer], extractor: GraphExtractor, name: str, on_progress: OnProgress
 ) -> Iterator[_Judged]:
-    for done, row in enumerate(rows, start=1):
-        answer = row.answer
+    for done, case in enumerate(cases, start=1):
+        answer = case.answer
         [graphs] = extractor.graphs([answer])
         yield _Judged(
-            group=row.group,
-            supported=row.label == 1,
+            group=case.query_group,
+            supported=case.grounded,
             words=len(answer.response.split()),
             fidelity=None if isinstance(graphs, NoGraph) else compare(graphs),
         )
-        on_progress(name, done, len(rows))
+        on_progress(name, done, len(cases))
 
 
 def _bands(

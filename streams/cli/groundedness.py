@@ -69,7 +69,7 @@ def benchmark(
 
     from scoring_worker.detectors.contract import DetectorSettings
     from scoring_worker.experiments.groundedness.benchmark import needing_nothing, run_benchmark
-    from scoring_worker.experiments.groundedness.rows import read_answers
+    from scoring_worker.experiments.groundedness.sampling import read_answers
     from scoring_worker.experiments.groundedness.shown import plot, tables
 
     sets = [read_answers(path, limit=limit, seed=seed) for path in datasets]

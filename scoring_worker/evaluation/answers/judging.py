@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pydantic import Field
 
+from schemas import stable_id
 from schemas.base import Contract, Probability
 from schemas.kept_lines import KeptLines
 from scoring_worker.detectors.contract import Answer, Detector
@@ -29,13 +30,32 @@ class KeptClaim(Contract):
 
 
 class KeptJudgement(Contract):
-    """What a detector said of the answer with this digest; ``seconds`` is its share of a block."""
+    """What a detector said of the answer with this digest.
+
+    ``seconds`` and ``cpu_seconds`` are its share of a block, on the clock and of this process;
+    ``llm_seconds`` are those that its calls took when they were answered, one after another.
+    ``cost_usd`` is None where a call has no price.
+    """
 
     digest: str
     score: Probability | None
     failure: str | None = None
     claims: tuple[KeptClaim, ...] = ()
     seconds: float = Field(ge=0)
+    cpu_seconds: float = Field(ge=0)
+    llm_seconds: float = Field(default=0, ge=0)
+    cost_usd: float | None = None
+    calls_llm: bool = False
+
+    @property
+    def latency(self) -> float:
+        """Seconds that an answer waits for its judgement, on an idle core."""
+        return self.cpu_seconds + self.llm_seconds
+
+    @property
+    def stands(self) -> bool:
+        """Whether it need not be asked again: an endpoint that was down is up the next time."""
+        return self.score is not None or not self.calls_llm
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,23 +75,32 @@ class JudgedSet:
 
 
 def judge_set(
-    cases: AnswersOfSource, detector: Detector, keep: Path | None, on_progress: OnProgress
+    cases: AnswersOfSource,
+    detector: Detector,
+    keep: Path | None,
+    on_progress: OnProgress,
+    *,
+    calls_llm: bool = False,
+    block: int = BLOCK,
 ) -> JudgedSet:
     """Judge what was not judged yet. ``keep`` is a folder for what was, by detector and revision.
+
+    Args:
+        calls_llm: whether the detector asks an LLM; what failed is then asked again.
+        block: answers that the detector is given at once.
 
     Raises:
         RuntimeError: the detector gave another number of groundings than it got answers.
     """
-    path = None if keep is None else keep / f"{detector.name}-{detector.revision[:16]}.jsonl"
-    kept = KeptLines(path, KeptJudgement)
-    known = {judgement.digest: judgement for judgement in kept.read()}
+    kept = KeptLines(keep and keep / _file_name(detector), KeptJudgement)
+    known = {judgement.digest: judgement for judgement in kept.read() if judgement.stands}
     wanted = [(digest_of(case.answer), case.answer) for case in cases.cases]
     missing = list({digest: answer for digest, answer in wanted if digest not in known}.items())
     stage = f"{detector.name} on {cases.name}"
     before = len(wanted) - len(missing)
-    for start in range(0, len(missing), BLOCK):
+    for start in range(0, len(missing), block):
         on_progress(stage, before + start, len(wanted))
-        made = _judge_block(detector, missing[start : start + BLOCK])
+        made = _judge_block(detector, missing[start : start + block], calls_llm=calls_llm)
         known |= {judgement.digest: judgement for judgement in made}
         kept.add(made)
     on_progress(stage, len(wanted), len(wanted))
@@ -80,23 +109,36 @@ def judge_set(
 
 def digest_of(answer: Answer) -> str:
     """Hex digits of everything that a detector is shown."""
-    parts = (answer.query, answer.response, *answer.context, "samples", *answer.samples)
-    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:32]
+    passages = (str(len(answer.context)), *answer.context)
+    return stable_id("answer", *passages, answer.response, answer.query, *answer.samples)
 
 
-def _judge_block(detector: Detector, block: Sequence[tuple[str, Answer]]) -> list[KeptJudgement]:
-    started = time.perf_counter()
+def _file_name(detector: Detector) -> str:
+    """A name for people, and a digest of all that tells two detectors apart."""
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", detector.name)[:60]
+    return f"{name}-{stable_id('judged', detector.name, detector.revision)}.jsonl"
+
+
+def _judge_block(
+    detector: Detector, block: Sequence[tuple[str, Answer]], *, calls_llm: bool
+) -> list[KeptJudgement]:
+    started, cpu_started = time.perf_counter(), time.process_time()
     found = detector.ground([answer for _, answer in block])
+    cpu_seconds = (time.process_time() - cpu_started) / len(block)
+    seconds = (time.perf_counter() - started) / len(block)
     if len(found) != len(block):
         raise RuntimeError(f"{detector.name} gave {len(found)} of {len(block)} groundings")
-    share = (time.perf_counter() - started) / len(block)
     return [
         KeptJudgement(
             digest=digest,
             score=one.score,
             failure=one.failure,
             claims=tuple([KeptClaim(start=c.start, end=c.end, score=c.score) for c in one.claims]),
-            seconds=share,
+            seconds=seconds,
+            cpu_seconds=cpu_seconds,
+            llm_seconds=one.usage.milliseconds / 1_000 if one.usage else 0,
+            cost_usd=one.usage.cost_usd if one.usage else 0.0,
+            calls_llm=calls_llm,
         )
         for (digest, _), one in zip(block, found, strict=True)
     ]

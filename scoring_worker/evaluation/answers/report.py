@@ -51,8 +51,11 @@ def run(
         except ModelError as error:
             left_out[method] = str(error)
             continue
+        calls_llm = declared().detectors[name].calls_llm
         try:
-            judged = [judge_set(one, detector, keep, on_progress) for one in sets]
+            judged = [
+                judge_set(one, detector, keep, on_progress, calls_llm=calls_llm) for one in sets
+            ]
         finally:
             detector.close()
         results += [figures([one], one.cases.name) for one in judged]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Self
 
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
+
+from schemas import stable_id
+from schemas.base import EventId, Text
 from schemas.jsonl import BadLine, read_objects
 from scoring_worker.detectors.contract import Answer
 from scoring_worker.evaluation.curation import (
@@ -17,10 +21,10 @@ from scoring_worker.evaluation.curation import (
     read_similar,
     read_summary,
 )
-from scoring_worker.evaluation.rows import read_label
+from scoring_worker.evaluation.rows import Row, read_label
 from scoring_worker.evaluation.sources import DatasetError, kind_of_file
 
-Row = Mapping[str, Any]
+Fields = Mapping[str, Any]
 
 BUILT_BOUNDS = Bounds(context=(50, 5_000))
 """PubMedQA abstracts are shorter than the articles of the paper."""
@@ -29,22 +33,69 @@ BUILT_BOUNDS = Bounds(context=(50, 5_000))
 @dataclass(frozen=True, slots=True)
 class LabelledAnswer:
     """One labelled answer. ``spans`` are the code points that people marked as hallucinated,
-    None where nobody was asked; ``group`` is the document that errs together."""
+    None where nobody was asked; ``group`` is the document that errs together, and ``error_type``
+    what is wrong with the answer, where that is known."""
 
     id: str
     answer: Answer
     grounded: bool
     group: str
     spans: tuple[tuple[int, int], ...] | None = None
+    error_type: str | None = None
+
+    @property
+    def query_group(self) -> str:
+        """Answers that err together because they are to one query, or else on one context."""
+        return stable_id("query", self.answer.query or "\n".join(self.answer.context))
 
 
 @dataclass(frozen=True, slots=True)
 class AnswersOfSource:
-    """The cases of one source. ``built`` says that its labels are by construction."""
+    """The cases of one source. ``built`` says that its labels are by construction; ``left_out``
+    counts the answers that were not drawn, ``refused`` are its bad lines."""
 
     name: str
     cases: tuple[LabelledAnswer, ...]
     built: bool = False
+    left_out: int = 0
+    refused: tuple[str, ...] = ()
+
+
+class AnswerRow(Row):
+    """{"id", "context", "claim" or "response", "label"}; query, samples, error type, the document
+    (``group``, or "source_id" in ``extra``) and marked spans (in ``extra``) as well."""
+
+    id: EventId
+    context: Text | list[Text]
+    grounded: Annotated[bool, BeforeValidator(read_label)] = Field(validation_alias="label")
+    claim: Text | None = None
+    response: Text | None = None
+    query: Text | None = None
+    samples: tuple[Text, ...] = ()
+    error_type: str | None = None
+    group: str | None = None
+    extra: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _has_text(self) -> Self:
+        if not (self.claim or self.response):
+            raise ValueError("neither a claim nor a response")
+        return self
+
+    @property
+    def labelled(self) -> LabelledAnswer:
+        """The answer of this row; of ``claim`` and ``response`` the claim."""
+        context = (self.context,) if isinstance(self.context, str) else tuple(self.context)
+        response = self.claim or self.response or ""
+        extra = self.extra or {}
+        return LabelledAnswer(
+            id=self.id,
+            answer=Answer(context, response, self.query or "", self.samples),
+            grounded=self.grounded,
+            group=str(extra.get("source_id") or self.group or self.id),
+            spans=None if self.response is None else _spans(extra),
+            error_type=self.error_type,
+        )
 
 
 def read_sets(
@@ -98,7 +149,7 @@ def _read(path: Path, seed: int, source: str | None) -> AnswersOfSource:
     return AnswersOfSource(name, cases, built=kind != "responses")
 
 
-def _rows(path: Path, source: str | None) -> Iterator[Row]:
+def _rows(path: Path, source: str | None) -> Iterator[Fields]:
     rows = [row for row in read_objects(path) if not isinstance(row, BadLine)]
     splits = {row.get("split") for row in rows}
     measured = {"test"} if {"train", "test"} <= splits else splits
@@ -107,28 +158,17 @@ def _rows(path: Path, source: str | None) -> Iterator[Row]:
             yield row
 
 
-def _answers(rows: Sequence[Row]) -> Iterator[LabelledAnswer]:
+def _answers(rows: Iterable[Fields]) -> Iterator[LabelledAnswer]:
     for row in rows:
         try:
-            label = read_label(row.get("label"))
-        except ValueError:
+            labelled = AnswerRow.model_validate(row).labelled
+        except ValidationError:
             continue
-        text = row.get("claim") or row.get("response")
-        context = row.get("context")
-        passages = (context,) if isinstance(context, str) else tuple(context or ())
-        if label is None or not isinstance(text, str) or not passages:
-            continue
-        extra = row.get("extra") or {}
-        yield LabelledAnswer(
-            id=str(row.get("id")),
-            answer=Answer(context=passages, response=text, query=str(row.get("query") or "")),
-            grounded=label,
-            group=str(extra.get("source_id") or row.get("group") or row.get("id")),
-            spans=_spans(extra) if "response" in row else None,
-        )
+        if labelled.answer.context:
+            yield labelled
 
 
-def _spans(extra: Row) -> tuple[tuple[int, int], ...] | None:
+def _spans(extra: Fields) -> tuple[tuple[int, int], ...] | None:
     """What people marked; None where nobody was asked, or a mark has no place."""
     marked = extra.get("spans")
     if not isinstance(marked, list):
@@ -148,4 +188,4 @@ def _limited(one: AnswersOfSource, limit: int | None) -> AnswersOfSource:
         return one
     step = len(one.cases) / limit
     cases = tuple([one.cases[int(number * step)] for number in range(limit)])
-    return AnswersOfSource(one.name, cases, one.built)
+    return replace(one, cases=cases, left_out=len(one.cases) - limit)

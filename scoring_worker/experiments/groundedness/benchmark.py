@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -12,14 +11,19 @@ from schemas.base import Contract
 from scoring_worker.detectors.contract import Declaration, DetectorSettings
 from scoring_worker.detectors.llm.settings import LLMSettings
 from scoring_worker.detectors.registry import declared, load_detector
+from scoring_worker.evaluation.answers.judging import judge_set
+from scoring_worker.evaluation.answers.sets import AnswersOfSource
+from scoring_worker.evaluation.sources import OnProgress
 from scoring_worker.manifest import ModelError
 
 from .figures import GroundednessFigures, figures
-from .judged import JudgedAnswers, OnProgress
-from .rows import AnswerSet
 
 RECORDED = "recorded"
 """The model that the recorded LLM says it is."""
+
+TOGETHER = 16
+"""Answers that a method which asks an LLM is given at once, so that its calls overlap. Others are
+given one: a latency is of an answer alone."""
 
 
 class AnswersDrawn(Contract):
@@ -47,7 +51,7 @@ def needing_nothing() -> list[str]:
 
 
 def run_benchmark(
-    sets: Sequence[AnswerSet],
+    sets: Sequence[AnswersOfSource],
     methods: Sequence[str],
     folder: Path,
     on_progress: OnProgress,
@@ -69,12 +73,10 @@ def run_benchmark(
     given = settings or DetectorSettings()
     if given.llm is None:
         given = replace(given, llm=LLMSettings(llm_answers=folder / "llm_answers.jsonl"))
-    known = JudgedAnswers(folder / "judged.jsonl")
     results: list[GroundednessFigures] = []
     left_out: dict[str, str] = {}
     for method in methods:
         name, _, model = method.partition("=")
-        declaration = declared().detectors.get(name)
         try:
             detector = load_detector(name, replace(given, model=model or None))
         except ModelError as error:
@@ -82,14 +84,16 @@ def run_benchmark(
                 raise
             left_out[method] = str(error)
             continue
+        declaration = declared().detectors[name]
+        block = TOGETHER if declaration.calls_llm else 1
         try:
             for answers in sets:
-                shown = partial(_on_set, on_progress, answers.name)
-                llm = declaration is not None and "llm" in declaration.needs
-                judged = known.judge(detector, answers.rows, shown, llm=llm)
+                judged = judge_set(
+                    answers, detector, folder / "judged", on_progress,
+                    calls_llm=declaration.calls_llm, block=block,
+                )  # fmt: skip
                 results.append(
                     figures(
-                        answers,
                         judged,
                         detector=method if not model else f"{name}={Path(model).name}",
                         revision=detector.revision,
@@ -100,19 +104,20 @@ def run_benchmark(
             detector.close()
     return GroundednessReport(
         results=tuple(results),
-        sets=tuple(AnswersDrawn(dataset=one.name, judged=len(one.rows), of=one.of) for one in sets),
+        sets=tuple(_drawn(one) for one in sets),
         seed=seed,
         left_out=left_out,
     )
 
 
-def rests_on(declaration: Declaration | None, settings: DetectorSettings) -> str:
+def rests_on(declaration: Declaration, settings: DetectorSettings) -> str:
     """What a row is a result of: a model, an LLM by name, or a recording, which shows nothing."""
-    if declaration is None or "llm" not in declaration.needs:
+    if not declaration.calls_llm:
         return "a model"
     model = settings.llm.model if settings.llm else ""
     return "a recording" if model == RECORDED else model
 
 
-def _on_set(on_progress: OnProgress, dataset: str, name: str, done: int, total: int) -> None:
-    on_progress(f"{name} on {dataset}", done, total)
+def _drawn(answers: AnswersOfSource) -> AnswersDrawn:
+    judged = len(answers.cases)
+    return AnswersDrawn(dataset=answers.name, judged=judged, of=judged + answers.left_out)

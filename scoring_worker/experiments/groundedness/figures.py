@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from schemas.base import Contract
+from scoring_worker.evaluation.answers.judging import JudgedSet
+from scoring_worker.evaluation.answers.sets import LabelledAnswer
 from scoring_worker.evaluation.intervals import Interval, Weights, bootstrap
 from scoring_worker.evaluation.ranking import Ranking
 from scoring_worker.evaluation.splits import folds
-
-from .judged import Judged
-from .rows import AnswerSet
 
 FOLDS = 5
 UNDETERMINED = -1.0
@@ -61,20 +60,15 @@ class GroundednessFigures(Contract):
 
 
 def figures(
-    answers: AnswerSet, judged: Sequence[Judged], *, detector: str, revision: str, rests_on: str
+    judged: JudgedSet, *, detector: str, revision: str, rests_on: str
 ) -> GroundednessFigures:
-    """The figures of one method on one set.
-
-    Raises:
-        ValueError: there are not as many judgements as answers.
-    """
-    if len(judged) != len(answers.rows):
-        raise ValueError(f"{len(answers.rows)} answers, but {len(judged)} judgements")
-    truth = np.array([row.label == 1 for row in answers.rows], dtype=bool)
+    """The figures of one method on one set."""
+    cases, judgements = judged.cases.cases, judged.judgements
+    truth = np.array([case.grounded for case in cases], dtype=bool)
     scores = np.array(
-        [UNDETERMINED if one.score is None else one.score for one in judged], dtype=np.float64
+        [UNDETERMINED if one.score is None else one.score for one in judgements], dtype=np.float64
     )
-    groups = [row.group for row in answers.rows]
+    groups = [case.query_group for case in cases]
     said, thresholds = decided(scores, truth, groups)
     # The class to find is the ungrounded one: doubt grows as the score falls.
     ranking = Ranking(~truth, (-scores).tolist())
@@ -87,26 +81,26 @@ def figures(
 
         measured |= {name: statistic(every), f"{name}_ci": bootstrap(statistic, groups)}
     auroc = ranking.auroc(every)
-    costs = [one.cost_usd for one in judged]
+    costs = [one.cost_usd for one in judgements]
     priced = [cost for cost in costs if cost is not None]
-    latencies = np.array([one.latency for one in judged])
+    latencies = np.array([one.latency for one in judgements])
     return GroundednessFigures.model_validate(
         measured
         | {
-            "dataset": answers.name,
+            "dataset": judged.cases.name,
             "detector": detector,
             "revision": revision,
             "rests_on": rests_on,
             "n": len(truth),
             "grounded": int(truth.sum()),
-            "undetermined": sum(one.score is None for one in judged),
+            "undetermined": sum(one.score is None for one in judgements),
             "auroc": auroc,
             "auroc_ci": bootstrap(ranking.auroc, groups) if auroc is not None else None,
             "thresholds": tuple(thresholds),
             "latency_seconds": round(float(latencies.mean()), 6),
             "latency_p95_seconds": round(float(np.quantile(latencies, 0.95)), 6),
             "cost_usd": sum(priced) / len(priced) if len(priced) == len(costs) else None,
-            "by_error_type": _by_error_type(answers, said),
+            "by_error_type": _by_error_type(cases, said),
         }
     )
 
@@ -159,10 +153,10 @@ def macro(truth: Mask, said: Mask, weights: Weights) -> tuple[float, float, floa
     return means[0], means[1], means[2], accuracy
 
 
-def _by_error_type(answers: AnswerSet, said: Mask) -> dict[str, tuple[int, int]]:
+def _by_error_type(cases: Sequence[LabelledAnswer], said: Mask) -> dict[str, tuple[int, int]]:
     found: dict[str, tuple[int, int]] = {}
-    for row, grounded in zip(answers.rows, said, strict=True):
-        if row.error_type is not None and row.label == 0:
-            total, missed = found.get(row.error_type, (0, 0))
-            found[row.error_type] = (total + 1, missed + int(grounded))
+    for case, grounded in zip(cases, said, strict=True):
+        if case.error_type is not None and not case.grounded:
+            total, missed = found.get(case.error_type, (0, 0))
+            found[case.error_type] = (total + 1, missed + int(grounded))
     return dict(sorted(found.items()))

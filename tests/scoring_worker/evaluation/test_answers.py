@@ -3,16 +3,18 @@
 import gzip
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from schemas import Usage
 from scoring_worker.detectors.contract import Answer, Grounding
 from scoring_worker.detectors.scored import ScoredDetector
 from scoring_worker.evaluation.answers.figures import figures, span_f1
-from scoring_worker.evaluation.answers.judging import judge_set
+from scoring_worker.evaluation.answers.judging import digest_of, judge_set
 from scoring_worker.evaluation.answers.published import PUBLISHED
 from scoring_worker.evaluation.answers.report import AnswersReport, chosen
 from scoring_worker.evaluation.answers.sets import AnswersOfSource, LabelledAnswer, read_sets
@@ -71,6 +73,70 @@ def test_what_was_judged_is_kept_and_a_stopped_run_goes_on(tmp_path):
     assert judged.judgements == judge_set(_set(), Counting(), tmp_path, _silent).judgements
     fresh = judge_set(_set(), Counting(), None, _silent)
     assert [j.score for j in fresh.judgements] == [j.score for j in judged.judgements]
+
+
+class OfAnLLM:
+    """Fails where ``down``; ``asked`` are the blocks that it was given."""
+
+    def __init__(self, *, revision: str = "1", down: bool = False) -> None:
+        self.name, self.revision, self.down = "an llm", revision, down
+        self.asked: list[int] = []
+
+    def ground(self, answers: Sequence[Answer]) -> list[Grounding]:
+        self.asked.append(len(answers))
+        usage = Usage(milliseconds=1500, cost_usd=0.25)
+        if self.down:
+            return [Grounding.undetermined("llm_unavailable") for _ in answers]
+        return [Grounding(score=0.5, usage=usage) for _ in answers]
+
+    def close(self) -> None: ...
+
+
+def test_what_an_llm_failed_to_judge_is_asked_again_and_then_kept(tmp_path):
+    few = AnswersOfSource("made", _set().cases[:3])
+    down, up, again = OfAnLLM(down=True), OfAnLLM(), OfAnLLM()
+    failed = judge_set(few, down, tmp_path, _silent, calls_llm=True)
+    assert {one.failure for one in failed.judgements} == {"llm_unavailable"}
+    found = judge_set(few, up, tmp_path, _silent, calls_llm=True, block=2)
+    judge_set(few, again, tmp_path, _silent, calls_llm=True)
+    assert (down.asked, up.asked, again.asked) == ([3], [2, 1], [])
+    one = found.judgements[0]
+    assert (one.score, one.cost_usd, one.calls_llm) == (0.5, 0.25, True)
+    assert one.latency == one.cpu_seconds + 1.5
+    assert one.seconds > 0
+
+
+def test_a_failure_of_a_detector_that_asks_no_llm_stands(tmp_path):
+    few = AnswersOfSource("made", _set().cases[:3])
+    judge_set(few, OfAnLLM(down=True), tmp_path, _silent)
+    again = OfAnLLM()
+    found = judge_set(few, again, tmp_path, _silent)
+    assert again.asked == []
+    assert {one.score for one in found.judgements} == {None}
+
+
+@pytest.mark.parametrize("end", ["b", "/../c", " \x00", "b" * 900])
+def test_every_revision_has_a_file_of_its_own_inside_the_folder(tmp_path, end):
+    few = AnswersOfSource("made", _set().cases[:3])
+    first, second = OfAnLLM(revision="x" * 16 + "a"), OfAnLLM(revision="x" * 16 + end)
+    for detector in (first, second):
+        judge_set(few, detector, tmp_path, _silent)
+        assert detector.asked == [3]
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Answer(("a", "b"), "c", "q"),
+        Answer(("a",), "b", "q", ("c",)),
+        Answer(("a",), "bc", "q"),
+        Answer(("a", "shown"), "bc", "q"),
+        Answer((), "a", "bc", ("q",)),
+    ],
+)
+def test_two_answers_that_differ_have_two_digests(other):
+    assert digest_of(other) != digest_of(Answer(("a",), "bc", "", ("q",)))
 
 
 def test_a_detector_that_separates_has_full_figures_and_spans():

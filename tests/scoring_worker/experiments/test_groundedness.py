@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 from typer.testing import CliRunner
 
-from scoring_worker.detectors.contract import DetectorSettings, Grounding
+from scoring_worker.detectors.contract import DetectorSettings
 from scoring_worker.detectors.llm.settings import LLMSettings
+from scoring_worker.evaluation.answers.judging import JudgedSet, KeptJudgement
+from scoring_worker.evaluation.answers.sets import AnswersOfSource
 from scoring_worker.evaluation.sources import DatasetError
 from scoring_worker.experiments.groundedness.benchmark import needing_nothing, run_benchmark
 from scoring_worker.experiments.groundedness.figures import decided, figures, fitted, macro
-from scoring_worker.experiments.groundedness.judged import Judged, JudgedAnswers
-from scoring_worker.experiments.groundedness.rows import AnswerSet, drawn, read_answers
+from scoring_worker.experiments.groundedness.sampling import drawn, read_answers
 from scoring_worker.experiments.groundedness.shown import plot, tables
 from scoring_worker.manifest import ModelError
 from streams.cli import app
@@ -68,24 +69,46 @@ def test_an_answer_does_not_help_to_fit_its_own_threshold(found, data):
     assert (said[mine] == after[mine]).all()
 
 
-def _rows(path=ROWS) -> AnswerSet:
+def _answers(path=ROWS) -> AnswersOfSource:
     return read_answers(path)
 
 
 def test_what_could_not_be_judged_is_never_grounded():
-    judged = [Judged(key=str(at), score=None, failure="x", seconds=0) for at in range(4)]
-    found = figures(_rows(), judged, detector="d", revision="1", rests_on="a model")
+    failed = [
+        KeptJudgement(digest=str(at), score=None, failure="x", seconds=0, cpu_seconds=0)
+        for at in range(4)
+    ]
+    judged = JudgedSet(_answers(), "d", tuple(failed))
+    found = figures(judged, detector="d", revision="1", rests_on="a model")
     assert (found.undetermined, found.accuracy, found.f1) == (4, 0.5, pytest.approx(1 / 3))
     assert found.by_error_type == {"factual_inaccuracy": (1, 0), "misattribution": (1, 0)}
 
 
 def test_whole_queries_are_drawn_the_same_each_time():
-    rows = _rows().rows
-    once, again = (list(drawn(rows, 1, seed=4)) for _ in range(2))
+    cases = _answers().cases
+    once, again = (drawn(cases, 1, seed=4) for _ in range(2))
     assert once == again
     assert len(once) == 2
-    assert len({row.group for row in once}) == 1
-    assert {row.group for row in drawn(rows, 3, seed=4)} == {row.group for row in rows}
+    assert len({case.query_group for case in once}) == 1
+    every = {case.query_group for case in cases}
+    assert {case.query_group for case in drawn(cases, 3, seed=4)} == every
+    few = read_answers(ROWS, limit=1, seed=4)
+    assert (few.cases, few.left_out) == (tuple(once), 2)
+
+
+def test_bad_lines_are_refused_one_by_one_and_nothing_of_them_is_told(tmp_path):
+    path = tmp_path / "a.jsonl"
+    rows = [
+        {"id": "right", "context": "C", "response": "R", "label": 1, "error_type": None},
+        {"id": "no label", "context": "C", "response": "R", "label": None},
+        {"id": "no text", "context": "secret", "label": 1},
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = read_answers(path)
+    assert [case.id for case in found.cases] == ["right"]
+    assert ["a.jsonl:2" in found.refused[0], "a.jsonl:3" in found.refused[1]] == [True, True]
+    assert "neither a claim nor a response" in found.refused[1]
+    assert "secret" not in str(found.refused)
 
 
 def test_a_file_without_answers_is_refused(tmp_path):
@@ -95,36 +118,8 @@ def test_a_file_without_answers_is_refused(tmp_path):
         read_answers(path)
 
 
-class Counting:
-    """Scores by length; ``asked`` counts the answers."""
-
-    name, revision = "counting", "1"
-
-    def __init__(self):
-        self.asked = 0
-
-    def ground(self, answers):
-        self.asked += len(answers)
-        return [Grounding(score=min(1.0, len(answer.response) / 200)) for answer in answers]
-
-    def close(self):
-        pass
-
-
-def test_a_killed_run_goes_on_from_what_it_had(tmp_path):
-    path, rows = tmp_path / "judged.jsonl", _rows().rows
-    first = Counting()
-    JudgedAnswers(path).judge(first, rows[:3], _quiet, llm=False)
-    with path.open("ab") as file:
-        file.write(b'{"key": "torn\n')
-    second = Counting()
-    found = JudgedAnswers(path).judge(second, rows, _quiet, llm=False)
-    assert (first.asked, second.asked, len(found)) == (3, 1, 4)
-    assert "registrar" not in path.read_text()
-
-
 def test_methods_that_ask_an_llm_run_on_the_recorded_one_and_repeat_without_it(tmp_path):
-    sets = [_rows()]
+    sets = [_answers()]
     with recorded_llm() as url:
         asked = LLMSettings(
             openai_base_url=url, model="recorded", llm_answers=tmp_path / "llm.jsonl",
@@ -142,6 +137,8 @@ def test_methods_that_ask_an_llm_run_on_the_recorded_one_and_repeat_without_it(t
         assert one.model_dump(exclude=measured) == other.model_dump(exclude=measured)
         assert one.cost_usd > 0
         assert one.rests_on == "a recording"
+        assert one.latency_seconds > 0
+    assert len(list((tmp_path / "one" / "judged").iterdir())) == len(LLM_METHODS)
     assert {one.detector: one.f1 for one in first.results}["direct_prompt"] == 1.0
     plot(tmp_path / "plot.png", first)
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
@@ -153,11 +150,11 @@ def test_methods_that_ask_an_llm_run_on_the_recorded_one_and_repeat_without_it(t
 
 
 def test_only_what_nobody_asked_for_is_left_out(tmp_path):
-    found = run_benchmark([_rows()], ["quip", "gc"], tmp_path, _quiet, asked_for=False)
+    found = run_benchmark([_answers()], ["quip", "gc"], tmp_path, _quiet, asked_for=False)
     assert [one.detector for one in found.results] == ["quip"]
     assert "groundedness train" in found.left_out["gc"]
     with pytest.raises(ModelError):
-        run_benchmark([_rows()], ["gc"], tmp_path, _quiet)
+        run_benchmark([_answers()], ["gc"], tmp_path, _quiet)
     assert {"quip", "cos_sim", "default"} <= set(needing_nothing())
 
 
