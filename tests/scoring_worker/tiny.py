@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
@@ -33,6 +34,15 @@ from scoring_worker.opinions.stack import ShapeWeights, Stack
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789.,:;-/'\"()[]"
 NLI_LABELS = {0: "contradiction", 1: "entailment", 2: "neutral"}
+SIZES: dict[str, Any] = {
+    "vocab_size": 2 * len(ALPHABET) + 5,
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 64,
+    "initializer_range": 0.4,
+}
+NO_DROPOUT: dict[str, Any] = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 
 
 def tokenizer(max_length: int = 64) -> PreTrainedTokenizerFast:
@@ -65,13 +75,8 @@ def bert(
     torch.manual_seed(seed)
     names = NLI_LABELS if labels is None else labels
     config = BertConfig(
-        vocab_size=2 * len(ALPHABET) + 5,
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=64,
+        **SIZES,
         max_position_embeddings=64,
-        initializer_range=0.4,
         id2label=names,
         label2id={name: at for at, name in names.items()},
     )
@@ -82,17 +87,12 @@ def deberta(folder: Path) -> Path:
     """A DeBERTaV2 classifier of 2 layers: no packed forward pass, no token types."""
     torch.manual_seed(0)
     config = DebertaV2Config(
-        vocab_size=2 * len(ALPHABET) + 5,
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=64,
+        **SIZES,
         max_position_embeddings=64,
         relative_attention=True,
         pos_att_type=["p2c", "c2p"],
         position_buckets=16,
         type_vocab_size=0,
-        initializer_range=0.4,
         id2label=NLI_LABELS,
         label2id={name: at for at, name in NLI_LABELS.items()},
     )
@@ -111,19 +111,23 @@ STACK = Stack(
 )
 
 
+OF_A_READER: dict[str, Any] = {
+    "kind": "reader",
+    "labels": 0,
+    "max_length": READER_LENGTH,
+    "stack": STACK.model_dump(mode="json"),
+    "trained_on": ("nothing",),
+    "learnt_from": LearntFrom(),
+}
+
+
 def reader(*, seed: int = 0) -> ReaderModel:
     """A reader over a BERT of 2 layers; its words are what they are after a trip through a file."""
     torch.manual_seed(seed)
     config = BertConfig(
-        vocab_size=2 * len(ALPHABET) + 5,
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=64,
+        **SIZES,
         max_position_embeddings=READER_LENGTH,
-        initializer_range=0.4,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
+        **NO_DROPOUT,
     )
     return ReaderModel(BertModel(config, add_pooling_layer=False)).eval()
 
@@ -135,13 +139,8 @@ def reader_scorer(folder: Path, *, seed: int = 0, name: str = "tiny") -> Path:
     save_reader(model, folder)
     ScorerManifest(
         name=name,
-        kind="reader",
         base_digest=reader_base_digest(folder),
-        labels=0,
-        max_length=READER_LENGTH,
-        stack=STACK.model_dump(mode="json"),
-        trained_on=("nothing",),
-        learnt_from=LearntFrom(),
+        **OF_A_READER,
     ).save(folder)
     return folder
 
@@ -154,16 +153,10 @@ def adapted_scorer(folder: Path, base: Path, *, seed: int = 0) -> tuple[Path, Re
     was when its adapter was saved."""
     torch.manual_seed(seed)
     config = MPNetConfig(
-        vocab_size=2 * len(ALPHABET) + 5,
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=64,
+        **SIZES,
         max_position_embeddings=READER_LENGTH + 2,
-        initializer_range=0.4,
         pad_token_id=0,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
+        **NO_DROPOUT,
     )
     encoder = MPNetModel(config, add_pooling_layer=False)
     encoder.save_pretrained(base)
@@ -177,14 +170,9 @@ def adapted_scorer(folder: Path, base: Path, *, seed: int = 0) -> tuple[Path, Re
     tokenizer(READER_LENGTH).backend_tokenizer.save(str(folder / "tokenizer.json"))
     ScorerManifest(
         name="adapted",
-        kind="reader",
         base=BASE,
         base_digest=file_digest(base / WEIGHTS_FILE),
-        labels=0,
-        max_length=READER_LENGTH,
-        stack=STACK.model_dump(mode="json"),
-        trained_on=("nothing",),
-        learnt_from=LearntFrom(),
+        **OF_A_READER,
         languages=("en",),
     ).save(folder)
     return folder, model.eval()

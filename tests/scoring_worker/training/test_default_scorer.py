@@ -2,79 +2,37 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import random
-from itertools import islice
-
 import pytest
 
 from schemas import CLAIM_TYPE
 from scoring_worker.loading import load_scorer
 from scoring_worker.manifest import ScorerManifest
 from scoring_worker.training import default_scorer, stack_pairs
-from scoring_worker.training.corruption import synthetic_documents
 from scoring_worker.training.default_scorer import Steps, build
 from scoring_worker.training.left_out import CANDIDATES
 from scoring_worker.training.reading import corpora
 from scoring_worker.training.stack_pairs import generated_pairs, slot_pairs, unread_claims
 from tests.scoring_worker import tiny
 
+from .small_corpora import few_documents, write_corpora
+
 FAMILIES = {"one": ("alpha",), "two": ("beta",)}
-
-
-def write(path, rows):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
-
-
-def slots(name, count):
-    """A right and a wrong year of every passage."""
-    rng = random.Random(name)
-    for at in range(count):
-        signed, ended = rng.sample(range(1990, 2020), 2)
-        common = {
-            "premise": f"{name} no. {at}: signed {signed}, ended {ended}",
-            "type": "Signed",
-            "source": name,
-            "group": f"{name}-{at}",
-            "lang": "en",
-            "slot": "signed",
-        }
-        yield {**common, "value": str(signed), "label": 1, "kind": "pos"}
-        yield {**common, "value": str(ended), "label": 0, "kind": "other"}
 
 
 @pytest.fixture
 def steps(tmp_path, monkeypatch):
     """A folder with a base, data, and the recipe's numbers made small."""
     data, folder = tmp_path / "data", tmp_path / "folder"
-    for (name,) in FAMILIES.values():
-        write(data / "general/slots" / f"{name}.jsonl.gz", slots(name, 60))
-    text = "Present: Justice Ann Lee\nThe appeal is dismissed."
-    entity = {"type": "JUDGE", "start": 17, "end": 24}
-    for name in ("cuad", "inlegal_ner"):
-        rows = [{"id": f"{name}{at}", "text": text, "entities": [entity]} for at in range(9)]
-        write(data / "legal" / f"{name}.jsonl.gz", rows)
-    claims = [
-        {"premise": f"{at} dogs run", "hypothesis": said, "label": label, "source": "SNLI"}
-        for at in range(30)
-        for said, label in (("dogs run", "entailment"), ("a cat sleeps", "neutral"))
-    ]
-    for part in ("train", "dev"):
-        write(data / "nli" / f"{part}.jsonl.gz", claims)
+    names = [name for (name,) in FAMILIES.values()]
+    write_corpora(data, names, 60, claims=("train", "dev"))
     model = tiny.reader().encoder
     model.save_pretrained(folder / "base")
     tiny.tokenizer(tiny.READER_LENGTH).save_pretrained(folder / "base")
-    few = {name: 40 for names in FAMILIES.values() for name in names}
+    few = dict.fromkeys(names, 40)
     for module, documents in ((default_scorer, stack_pairs), (corpora, corpora)):
         monkeypatch.setattr(module, "FAMILIES", FAMILIES)
         monkeypatch.setattr(module, "PERMISSIVE", few)
-        monkeypatch.setattr(
-            documents,
-            "synthetic_documents",
-            lambda _, seed: islice(synthetic_documents(6, seed), 6),
-        )
+        monkeypatch.setattr(documents, "synthetic_documents", few_documents)
     monkeypatch.setattr(corpora, "NLI_CLAIMS", 40)
     monkeypatch.setattr(corpora, "DOCUMENT_QUESTIONS", 60)
     monkeypatch.setattr(stack_pairs, "DOCUMENT_PAIRS", 40)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 import pytest
 from safetensors.torch import load_file
 
@@ -12,13 +10,12 @@ from scoring_worker.encoders.adapter import ADAPTER_FILE
 from scoring_worker.encoders.pinned import WEIGHTS_FILE
 from scoring_worker.manifest import ScorerManifest, file_digest
 from scoring_worker.training import large_scorer
-from scoring_worker.training.corruption import synthetic_documents
 from scoring_worker.training.large_scorer import LargeSteps, build_large
 from scoring_worker.training.reading import corpora
 from scoring_worker.training.reading.fit import FitSettings
 from tests.scoring_worker import tiny
 
-from .test_default_scorer import slots, write
+from .small_corpora import few_documents, write_corpora
 
 NAMES = ("alpha", "beta", "gamma", "delta")
 
@@ -26,27 +23,13 @@ NAMES = ("alpha", "beta", "gamma", "delta")
 @pytest.fixture
 def steps(tmp_path, monkeypatch):
     data, base = tmp_path / "data", tmp_path / "base"
-    for name in NAMES:
-        write(data / "general/slots" / f"{name}.jsonl.gz", slots(name, 40))
-    text = "Present: Justice Ann Lee\nThe appeal is dismissed."
-    entity = {"type": "JUDGE", "start": 17, "end": 24}
-    for name in ("cuad", "inlegal_ner"):
-        rows = [{"id": f"{name}{at}", "text": text, "entities": [entity]} for at in range(9)]
-        write(data / "legal" / f"{name}.jsonl.gz", rows)
-    claims = [
-        {"premise": f"{at} dogs run", "hypothesis": said, "label": label, "source": "SNLI"}
-        for at in range(30)
-        for said, label in (("dogs run", "entailment"), ("a cat sleeps", "neutral"))
-    ]
-    write(data / "nli/train.jsonl.gz", claims)
+    write_corpora(data, NAMES, 40, claims=("train",))
     (tmp_path / "adapted").mkdir()
     tiny.adapted_scorer(tmp_path / "adapted", base)
     tiny.tokenizer(tiny.READER_LENGTH).save_pretrained(base)
     few = dict.fromkeys(NAMES[:3], 30)
     monkeypatch.setattr(corpora, "PERMISSIVE", few)
-    monkeypatch.setattr(
-        corpora, "synthetic_documents", lambda _, seed: islice(synthetic_documents(6, seed), 6)
-    )
+    monkeypatch.setattr(corpora, "synthetic_documents", few_documents)
     monkeypatch.setattr(corpora, "NLI_CLAIMS", 40)
     monkeypatch.setattr(corpora, "DOCUMENT_QUESTIONS", 60)
     monkeypatch.setattr(large_scorer, "LEFT_OUT", NAMES[:2])
