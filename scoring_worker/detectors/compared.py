@@ -6,23 +6,12 @@ arithmetic on the reader that ships, for where no hub can be reached.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
-from typing import Any, Final
+from typing import Final
 
-from .contract import Declaration, Detector, DetectorSettings, Need
+from .contract import Declaration, Need
+from .later import LoadedLater
 
 _PAPER: Final = "Measuring the Groundedness of Legal Question-Answering Systems"
-_ROOM: Final = "scoring_worker.detectors"
-
-
-def _loader(module: str, function: str) -> Callable[[DetectorSettings], Detector]:
-    def load(settings: DetectorSettings) -> Detector:
-        made: Any = getattr(import_module(f"{_ROOM}.{module}"), function)(settings)
-        loaded: Detector = made
-        return loaded
-
-    return load
 
 
 def _method(
@@ -37,7 +26,7 @@ def _method(
         judges=frozenset({"claim", "response"}),
         cost=cost,
         latency=latency,
-        load=_loader(module, function),
+        load=LoadedLater(module, function),
     )
 
 

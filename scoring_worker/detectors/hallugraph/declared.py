@@ -4,22 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from scoring_worker.detectors.contract import Declaration, Detector, DetectorSettings
-
-# ruff: noqa: PLC0415 - a detector costs nothing until it is loaded
-
-
-def _load_local(settings: DetectorSettings) -> Detector:
-    from .detector import load_local
-
-    return load_local(settings)
-
-
-def _load_llm(settings: DetectorSettings) -> Detector:
-    from .by_llm import load_llm
-
-    return load_llm(settings)
-
+from scoring_worker.detectors.contract import Declaration
+from scoring_worker.detectors.later import LoadedLater
 
 HALLUGRAPH: Final = (
     Declaration(
@@ -30,7 +16,7 @@ HALLUGRAPH: Final = (
         judges=frozenset({"claim", "response"}),
         cost="nothing",
         latency="about 60 ms an answer on a CPU core",
-        load=_load_local,
+        load=LoadedLater("hallugraph.detector", "load_local"),
     ),
     Declaration(
         name="hallugraph_llm",
@@ -40,6 +26,6 @@ HALLUGRAPH: Final = (
         judges=frozenset({"claim", "response"}),
         cost="1 call for the answer, 1 for the query, 1 for each 3,000 characters of context",
         latency="seconds",
-        load=_load_llm,
+        load=LoadedLater("hallugraph.by_llm", "load_llm"),
     ),
 )

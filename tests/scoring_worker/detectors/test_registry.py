@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from scoring_worker.detectors.contract import Declaration, DetectorSettings
+from scoring_worker.detectors.later import LoadedLater
 from scoring_worker.detectors.registry import UnknownDetector, declared, load_detector
 from scoring_worker.detectors.scored import ScoredDetector
 from scoring_worker.manifest import ModelError
@@ -78,6 +79,20 @@ def test_every_built_in_detector_says_what_it_needs_and_judges():
     for name, one in declared([]).detectors.items():
         assert one.name == name
         assert all((one.summary, one.paper, one.judges, one.cost, one.latency))
+
+
+def test_what_is_to_be_loaded_later_is_there():
+    later = [one.load for one in declared([]).detectors.values()]
+    named = [load for load in later if isinstance(load, LoadedLater)]
+    assert len(named) > 10
+    assert all(callable(load.imported()) for load in named)
+
+
+def test_what_is_not_there_is_an_import_error_when_it_is_loaded():
+    known = declared([])
+    known.detectors["it"] = _declaration("it", LoadedLater("no_such_room", "load"))
+    with pytest.raises(ModelError, match="no_such_room"):
+        load_detector("it", among=known)
 
 
 def test_the_list_shows_the_detectors_and_what_is_broken(monkeypatch):

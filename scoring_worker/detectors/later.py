@@ -1,0 +1,32 @@
+"""A detector costs nothing until it is loaded: what loads it is named, and imported only then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final
+
+from .contract import Detector, DetectorSettings
+
+ROOM: Final = "scoring_worker.detectors"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedLater:
+    """The ``load`` of a declaration, as the name of ``function`` in ``module`` of this room.
+
+    Calling it raises what the function raises, and ImportError where a package is missing.
+    """
+
+    module: str
+    function: str
+
+    def __call__(self, settings: DetectorSettings) -> Detector:
+        return self.imported()(settings)
+
+    def imported(self) -> Callable[[DetectorSettings], Detector]:
+        """The function, with the libraries of its module."""
+        found: Any = getattr(import_module(f"{ROOM}.{self.module}"), self.function)
+        load: Callable[[DetectorSettings], Detector] = found
+        return load
