@@ -186,9 +186,16 @@ class FaustSource:
             Exception: what stopped the role (see `Delivery.handle`), or Faust's own crash.
         """
         self._lanes.start()
-        if not await self._started(stop):
-            await self._abandon()
-            return
+        began = False
+        try:
+            began = await self._started(stop)
+        finally:
+            if not began:
+                await self._abandon()
+        if began:
+            await self._deliver_until(stop)
+
+    async def _deliver_until(self, stop: asyncio.Event) -> None:
         crashed = asyncio.ensure_future(self._app.wait_until_stopped())
         stopping = asyncio.ensure_future(stop.wait())
         staying = asyncio.create_task(self._stay_a_member())
@@ -224,18 +231,14 @@ class FaustSource:
                         (starting, stopping), timeout=1, return_when=asyncio.FIRST_COMPLETED
                     )
                     self._raise_refusal(group)
-        except (TimeoutError, JoinRefused) as error:
-            starting.cancel()
-            await self._abandon()
-            if isinstance(error, JoinRefused):
-                raise
+        except TimeoutError as error:
             raise JoinRefused(group, f"no partitions within {limit:.0f} s") from error
         finally:
             stopping.cancel()
+            starting.cancel()  # unless it is done
         if starting.done():
             starting.result()
             return not stop.is_set() or self._assigned
-        starting.cancel()
         return False
 
     def _raise_refusal(self, group: str) -> None:
