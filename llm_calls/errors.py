@@ -94,3 +94,11 @@ class SchemaMismatch(AnswerError):
     """The answer is JSON, but not of the schema that was asked for."""
 
     code = "answer_schema_mismatch"
+
+
+def first_of(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    """One of the errors of a group, where they all say the same."""
+    error: BaseException = errors
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

@@ -17,7 +17,7 @@ from .topics import DOCUMENTS, RESPONSES
 
 if TYPE_CHECKING:
     from agents.document_store import DocumentStore
-    from agents.extraction.extractor import Extractor, Price
+    from agents.extraction.extractor import Extractor
     from llm_calls.caller import Within
 
 # Models and their libraries take seconds to import: a role imports what it uses, when it starts.
@@ -40,6 +40,7 @@ def new_extractor(
     from agents.extraction.schema_loading import load_schema
     from llm_calls.caller import RetryPolicy, unwatched
     from llm_calls.client import configured_client
+    from llm_calls.price import configured_price
 
     schema = load_schema(settings.extraction_schema, settings.entity_types)
     client = configured_client(settings)
@@ -56,19 +57,11 @@ def new_extractor(
         max_concurrency=settings.llm_concurrency,
         timeout=settings.llm_timeout_seconds,
         retries=RetryPolicy(attempts=settings.llm_attempts),
-        price=llm_price(settings),
+        price=configured_price(settings),
         cache=ExtractionCache(redis),
         within=within or unwatched,
         ask_again_below=settings.alignment_threshold if settings.ask_again else None,
     )
-
-
-def llm_price(settings: Settings) -> Price | None:
-    """What the LLM's tokens cost, where the settings say it."""
-    from agents.extraction.extractor import Price
-
-    into, out_of = settings.llm_input_usd_per_million, settings.llm_output_usd_per_million
-    return None if into is None or out_of is None else Price(into, out_of)
 
 
 async def document_store(settings: Settings, resources: AsyncExitStack) -> DocumentStore:

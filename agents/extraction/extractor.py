@@ -13,6 +13,7 @@ from openai import AsyncOpenAI
 
 from llm_calls.caller import Completion, RetryPolicy, Within, unwatched
 from llm_calls.errors import LLMError
+from llm_calls.price import Price
 from schemas import (
     Document,
     DocumentRef,
@@ -35,17 +36,6 @@ from .merging import merge
 from .prompt import prompt_digest
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """US dollars per million tokens."""
-
-    input_usd: float
-    output_usd: float
-
-    def of(self, input_tokens: int, output_tokens: int) -> float:
-        return (input_tokens * self.input_usd + output_tokens * self.output_usd) / 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from llm_calls.client import configured_client
 from llm_calls.concurrency import AdaptiveLimit
-from llm_calls.errors import LLMUnavailable
+from llm_calls.errors import LLMUnavailable, first_of
+from llm_calls.price import priced
 from schemas import Assessment, ScorerTrail, Usage, stable_id
 from scoring_worker.learnt_from import LearntFrom
 from scoring_worker.scorer import Pair
@@ -102,7 +103,7 @@ class LLMGrader:
                 async with asyncio.TaskGroup() as group:
                     tasks = [group.create_task(answer(*question)) for question in questions]
             except* GraderMisconfigured as errors:
-                raise _first(errors) from None
+                raise first_of(errors) from None
         return [task.result() for task in tasks]
 
     async def _answer(
@@ -114,15 +115,7 @@ class LLMGrader:
             grade, usage = await self._asking.ask(client, premise, hypothesis, limit=limit)
         except GradeFailed as failure:
             return self._failed(failure)
-        return self._graded(grade, self._priced(usage))
-
-    def _priced(self, usage: Usage) -> Usage:
-        into = self._settings.llm_input_usd_per_million
-        out = self._settings.llm_output_usd_per_million
-        if into is None or out is None:
-            return usage
-        cost = (usage.input_tokens * into + usage.output_tokens * out) / 1_000_000
-        return usage.model_copy(update={"cost_usd": cost})
+        return self._graded(grade, priced(usage, self._settings))
 
     def _graded(self, grade: Grade, usage: Usage) -> Assessment:
         score = SCORES[grade.label]
@@ -148,7 +141,7 @@ class LLMGrader:
             score=None,
             threshold=None,
             failure=str(failure),
-            usage=self._priced(failure.usage),
+            usage=priced(failure.usage, self._settings),
         )
         return Assessment(
             scorer=self.name,
@@ -157,11 +150,3 @@ class LLMGrader:
             failure_detail=str(failure),
             trail=(trail,),
         )
-
-
-def _first(errors: BaseExceptionGroup[GraderMisconfigured]) -> BaseException:
-    """One of the errors of a group, which all say the same."""
-    error: BaseException = errors
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error

@@ -27,7 +27,9 @@ from llm_calls.errors import (
     LLMUnavailable,
     Malformed,
     SchemaMismatch,
+    first_of,
 )
+from llm_calls.price import priced
 from schemas import Usage
 from scoring_worker.manifest import ModelError
 
@@ -127,7 +129,7 @@ class Asker:
                 async with asyncio.TaskGroup() as group:
                     tasks = [group.create_task(one(subject)) for subject in subjects]
             except* AskingMisconfigured as errors:
-                raise _first(errors) from None
+                raise first_of(errors) from None
         return [task.result() for task in tasks]
 
     def caller(self, temperature: float) -> Caller:
@@ -167,15 +169,6 @@ class Asker:
         budget = self.settings.llm_token_budget
         return budget is not None and self._tokens >= budget
 
-    def priced(self, usage: Usage) -> Usage:
-        """``usage`` with its cost, where prices are configured."""
-        into = self.settings.llm_input_usd_per_million
-        out = self.settings.llm_output_usd_per_million
-        if into is None or out is None:
-            return usage
-        cost = (usage.input_tokens * into + usage.output_tokens * out) / 1_000_000
-        return usage.model_copy(update={"cost_usd": cost})
-
 
 @dataclass(frozen=True, slots=True)
 class _Asking:
@@ -203,7 +196,7 @@ class _Asking:
         kept = asker.kept(key)
         if kept is not None:
             with contextlib.suppress(SchemaMismatch):  # somebody edited the file: ask again
-                return _read(kept.content, asked), asker.priced(_usage_of(kept))
+                return _read(kept.content, asked), priced(_usage_of(kept), asker.settings)
         if asked.characters > asker.settings.max_prompt_characters:
             raise NoAnswer("prompt_too_long")
         if asker.spent:
@@ -237,7 +230,7 @@ class _Asking:
                 milliseconds=usage.milliseconds,
             )
         )
-        return answer, asker.priced(usage)
+        return answer, priced(usage, asker.settings)
 
 
 def added(one: Usage, other: Usage) -> Usage:
@@ -266,11 +259,3 @@ def _usage_of(kept: KeptAnswer) -> Usage:
         output_tokens=kept.output_tokens,
         milliseconds=kept.milliseconds,
     )
-
-
-def _first(errors: BaseExceptionGroup[AskingMisconfigured]) -> BaseException:
-    """One of the errors of a group, which all say the same."""
-    error: BaseException = errors
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error

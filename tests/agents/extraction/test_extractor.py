@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from agents.extraction.cache import ExtractionCache
 from agents.extraction.errors import DocumentTooLong
-from agents.extraction.extractor import Extractor, Price
+from agents.extraction.extractor import Extractor
 from agents.extraction.prompt import fenced_text
 from agents.extraction.schema_loading import load_schema
 from agents.recording.server import serve
@@ -28,6 +28,7 @@ from llm_calls.errors import (
     SchemaMismatch,
     Truncated,
 )
+from llm_calls.price import Price
 from schemas import Coordinates, Document, extraction_id
 
 DOCUMENT = Document(id="lease", text="Rent: 900 a month. Deposit: 1800. SECRET")
