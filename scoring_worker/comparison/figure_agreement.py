@@ -57,13 +57,15 @@ def _read_as(
     if value.pair != other.pair and not (value.pair and theirs.high):
         return _NUMBER
     found = _amounts(mine, theirs)
-    if found.level == 2 and not alike and not (mine.sure and theirs.sure):
+    if found.level != 2:
+        return found
+    if not alike and not (mine.sure and theirs.sure):
         return Agreement(1, "number_ambiguous")
     several = any(one.elsewhere for one in (*value.readings, *other.readings))
-    if found.level == 2 and several and mine.amount != theirs.amount:
+    if several and mine.amount != theirs.amount:
         # Converted: 44.738 litres are 44738 ml in one country and 44738 litres in another.
         return Agreement(1, "number_ambiguous")
-    if found.level == 2 and not theirs.sure and other.part == "part":
+    if not theirs.sure and other.part == "part":
         return Agreement(1, "number_ambiguous")
     return found
 
@@ -75,7 +77,8 @@ def _amounts(mine: Reading, theirs: Reading) -> Agreement:
     if mine.unit and theirs.unit:
         return _units(mine, theirs)
     if mine.high is None and theirs.high is None:
-        equal = equal or _share(mine) == _share(theirs)  # 0.05 for 5%
+        shared = "percent" in (mine.unit, theirs.unit)
+        equal = equal or (shared and _share(mine) == _share(theirs))  # 0.05 for 5%
     return _kinds(mine, theirs) if equal else _NUMBER
 
 

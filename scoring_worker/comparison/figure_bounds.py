@@ -60,6 +60,8 @@ _BEFORE = {word: bound for bound, words in _WORDS_BEFORE.items() for word in wor
 _AFTER = {word: bound for bound, words in _WORDS_AFTER.items() for word in words.split("|")}
 _LAST = {word.split()[-1] for word in _BEFORE}
 _FIRST = {word.split()[0] for word in _AFTER}
+_LAST_LETTERS = frozenset(word[-1] for word in _LAST)
+_FIRST_LETTERS = frozenset(word[0] for word in _FIRST)
 _TAIL = re.compile(r"[^\s()\[\]:;,]+")
 _NOT = frozenset({"not", "no", "nicht", "pas", "non", "não", "niet"})
 _TURNED: dict[Bound, Bound] = {
@@ -81,6 +83,8 @@ def bound_before(lowered: str, at: int) -> tuple[Bound, int]:
         sign = lowered[max(0, end - length) : end]
         if sign in _SIGNS:
             return _SIGNS[sign], end - len(sign)
+    if end == 0 or not (lowered[end - 1] in _LAST_LETTERS or lowered[end - 1].isspace()):
+        return "none", at
     start = max(0, end - _REACH)
     *_, last = " ", *lowered[start:end].rsplit(maxsplit=1)
     if last.lstrip("()[]:;,") not in _LAST:
@@ -102,6 +106,8 @@ def bound_after(lowered: str, at: int) -> tuple[Bound, int]:
     if at < len(lowered) and lowered[at] == "+" and not lowered[at + 1 : at + 2].isalnum():
         return "at_least", at + 1
     start = at + 1 if lowered[at : at + 1] == " " else at
+    if lowered[start : start + 1] not in _FIRST_LETTERS:
+        return "none", at
     words = _TAIL.findall(lowered, start, start + _REACH)[:3]
     if not words or words[0] not in _FIRST:
         return "none", at

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
@@ -26,8 +27,7 @@ _MAX_PLACES = 32
 _EAST_ASIAN_NUMERALS = re.compile(r"[〇零一二三四五六七八九十两兩壹贰貳叁參肆伍陆陸柒捌玖拾]")
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(NamedTuple):
     """A figure of the quote, where it stands there, and how far it agrees with the value."""
 
     figure: Figure
@@ -66,9 +66,9 @@ def compare_figure(figure: Figure, passage: Passage, entity_type: str = "") -> C
     piece of a date or a number cut by the quote, and where number words are in a language that is
     not read. Takes time linear in the passage and raises nothing.
     """
-    asked = asked_end(entity_type)
+    asked = _Asked(figure, _in_scale(figure, passage, entity_type), asked_end(entity_type))
     seen = [
-        _Seen(other, place, _found(figure, other, passage, entity_type, asked, whole=whole))
+        _Seen(other, place, _found(asked, other, passage, entity_type, whole=whole))
         for other, place, whole in _in_quote(passage)
     ]
     held = [one for one in seen if one.found.level == 2]
@@ -96,29 +96,38 @@ def compare_figure(figure: Figure, passage: Passage, entity_type: str = "") -> C
     )
 
 
+class _Asked(NamedTuple):
+    """The value's figure, the same in the scale that its type or label names ("in millions"), and
+    the end of a range that its type asks for."""
+
+    figure: Figure
+    scaled: Figure | None
+    end: End | None
+
+
+def _in_scale(figure: Figure, passage: Passage, entity_type: str) -> Figure | None:
+    if _is_scaled(figure):
+        return None
+    scale = scale_named(entity_type, passage.language)
+    scale = scale or scale_named(passage.heading, passage.language)
+    return None if scale is None else _scaled(figure, scale)
+
+
 def _found(
-    figure: Figure,
-    other: Figure,
-    passage: Passage,
-    entity_type: str,
-    asked: End | None,
-    *,
-    whole: bool,
+    asked: _Asked, other: Figure, passage: Passage, entity_type: str, *, whole: bool
 ) -> Agreement:
-    found = agreement(figure, other, asked)
+    figure = asked.figure
+    found = agreement(figure, other, asked.end)
     if found.level == 2 and figure.kind == "number" and other.kind != "number":
         named = unit_named(entity_type, passage.language)
         if named is not None:
             unit, currencies = named.unit, named.currencies
             readings = tuple(
-                replace(one, unit=unit, currencies=currencies) for one in figure.readings
+                one._replace(unit=unit, currencies=currencies) for one in figure.readings
             )
-            found = agreement(replace(figure, readings=readings), other, asked)
-    if found.level == 0 and found.code == "number_differs" and not _is_scaled(figure):
-        scale = scale_named(entity_type, passage.language)
-        scale = scale or scale_named(passage.heading, passage.language)
-        if scale is not None:
-            found = max(found, agreement(_scaled(figure, scale), other, asked), key=_level)
+            found = agreement(figure._replace(readings=readings), other, asked.end)
+    if asked.scaled is not None and found.level == 0 and found.code == "number_differs":
+        found = max(found, agreement(asked.scaled, other, asked.end), key=_level)
     if found.code in ("unit_missing", "currency_missing") and names_unit(passage, figure):
         found = Agreement(2)
     if not whole:
@@ -136,15 +145,14 @@ def _is_scaled(figure: Figure) -> bool:
 
 def _scaled(figure: Figure, scale: Fraction) -> Figure:
     readings = tuple(
-        replace(
-            one,
+        one._replace(
             amount=one.amount * scale,
             step=one.step * scale,
             high=None if one.high is None else one.high * scale,
         )
         for one in figure.readings
     )
-    return replace(figure, readings=readings)
+    return figure._replace(readings=readings)
 
 
 def _in_quote(passage: Passage) -> list[tuple[Figure, Place, bool]]:

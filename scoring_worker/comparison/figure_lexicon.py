@@ -79,7 +79,9 @@ class Lexicon:
         start = folded.lowered[at : at + 2]
         for length in self._after.get(start) or self._after.get(start[:1], ()):
             end = at + length
-            senses = self._senses(folded, at, end) if end <= len(folded.text) else ()
+            if folded.lowered[at:end] not in self._lowered or end > len(folded.text):
+                continue
+            senses = self._senses(folded, at, end)
             if senses and _ends_here(folded.text, end):
                 if folded.text[end - 1] == ".":  # "mm." at the end of a sentence
                     senses += self._senses(folded, at, end - 1)
@@ -91,7 +93,9 @@ class Lexicon:
         last = folded.lowered[max(0, end - 2) : end]
         for length in self._before.get(last) or self._before.get(last[-1:], ()):
             start = end - length
-            senses = self._senses(folded, start, end) if start >= 0 else ()
+            if start < 0 or folded.lowered[start:end] not in self._lowered:
+                continue
+            senses = self._senses(folded, start, end)
             if senses and _starts_here(folded.text, start):
                 return start, tuple(filter(_may_precede, senses))
         return None

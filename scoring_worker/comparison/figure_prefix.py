@@ -10,10 +10,13 @@ from .figure_suffix import BLANK, is_letter
 from .figure_text import Folded
 
 _MINUS = Fraction(-1)
+_PLUS = ((ONE, True),)
 
 
 def closed(folded: Folded, core: Core, before: tuple[Sense, ...]) -> tuple[Sense, ...]:
     """Units such as Chinese 每小时…公里 stand on both sides: those whose other side is there."""
+    if not before:
+        return ()
     behind = folded.lowered[core.end : core.end + 20].lstrip()
     fitting = [sense for sense in before if behind.startswith(sense.closing or "")]
     longest = max((len(sense.closing or "") for sense in fitting), default=0)
@@ -55,10 +58,13 @@ def signs_of(
     """
     if negative:
         return ((_MINUS, True),)
-    if any(sense.unit not in {None, "percent"} for sense in senses):
-        return ((ONE, True),)
-    money = any(sense.kind == "currency" for sense in senses)
-    exact = money or any(sign in text[core.start : core.end] for sign in ".,'")
+    money = False
+    for sense in senses:
+        if sense.unit is not None and sense.unit != "percent":
+            return _PLUS
+        money = money or sense.kind == "currency"
+    written = text[core.start : core.end]
+    exact = money or "." in written or "," in written or "'" in written
     if exact and text[start - 1 : start] == "(" and text[end : end + 1] == ")":
         repeats = start > 2 and text[start - 2] in BLANK and text[start - 3].isalpha()
         return ((ONE, False), (_MINUS, False)) if repeats else ((_MINUS, True), (ONE, False))
@@ -66,7 +72,7 @@ def signs_of(
     at = end if text[end : end + 1] == "-" else core.end
     if exact and trails and not text[at + 1 : at + 3].strip().isalnum():
         return ((_MINUS, True),)
-    return ((ONE, True),)
+    return _PLUS
 
 
 def is_glued(text: str, core: Core) -> bool:

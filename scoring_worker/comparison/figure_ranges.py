@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from .figure_reading import Read
 from .figure_text import Folded
 from .figures import Figure, Part, Reading
@@ -58,7 +56,7 @@ def _range(folded: Folded, one: Read, other: Read) -> tuple[Figure, ...] | None:
     lows = _completed(one, other)
     highs = _shared(other.figure.readings, lows)
     readings = tuple(
-        replace(low, high=high.amount, sure=low.sure and high.sure)
+        low._replace(high=high.amount, sure=low.sure and high.sure)
         for low in lows
         for high in highs
         if low.unit == high.unit and low.amount < high.amount
@@ -71,8 +69,8 @@ def _range(folded: Folded, one: Read, other: Read) -> tuple[Figure, ...] | None:
     high: Part = "high"
     return (
         whole,
-        replace(one.figure, readings=lows, part=low, bound="none"),
-        replace(other.figure, readings=highs, part=high, bound="none"),
+        one.figure._replace(readings=lows, part=low, bound="none"),
+        other.figure._replace(readings=highs, part=high, bound="none"),
     )
 
 
@@ -82,7 +80,7 @@ def _completed(one: Read, other: Read) -> tuple[Reading, ...]:
     unscaled = [reading.amount / other.scale for reading in other.figure.readings]
     if other.scale != 1 and not one.has_suffix and readings and readings[0].amount < unscaled[0]:
         readings = tuple(
-            replace(reading, amount=reading.amount * other.scale) for reading in readings
+            reading._replace(amount=reading.amount * other.scale) for reading in readings
         )
     return _shared(readings, other.figure.readings)
 
@@ -92,7 +90,7 @@ def _shared(mine: tuple[Reading, ...], theirs: tuple[Reading, ...]) -> tuple[Rea
     donor = next((one for one in theirs if one.unit or one.currencies), None)
     if donor is None or any(reading.unit or reading.currencies for reading in mine):
         return mine
-    return tuple(replace(one, unit=donor.unit, currencies=donor.currencies) for one in mine)
+    return tuple(one._replace(unit=donor.unit, currencies=donor.currencies) for one in mine)
 
 
 def _sum(folded: Folded, one: Read, other: Read) -> tuple[Figure, ...] | None:
@@ -101,7 +99,7 @@ def _sum(folded: Folded, one: Read, other: Read) -> tuple[Figure, ...] | None:
         for small in other.figure.readings:
             factor = _SMALLER.get((large.unit or "", small.unit or ""))
             if factor and 0 <= small.amount < factor and large.amount.denominator == 1:
-                whole = replace(small, amount=large.amount * factor + small.amount)
+                whole = small._replace(amount=large.amount * factor + small.amount)
                 place = folded.place(one.start, other.end)
                 figure = Figure(place, place, "", (whole,), one.figure.bound)
                 return figure, _part(one.figure), _part(other.figure)
@@ -110,6 +108,6 @@ def _sum(folded: Folded, one: Read, other: Read) -> tuple[Figure, ...] | None:
 
 def _part(figure: Figure) -> Figure:
     part: Part = "part"
-    return replace(
-        figure, part=part, readings=tuple(replace(one, sure=False) for one in figure.readings)
+    return figure._replace(
+        part=part, readings=tuple(one._replace(sure=False) for one in figure.readings)
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from .figure_bounds import bound_after, bound_before
 from .figure_core import Core
@@ -15,8 +15,7 @@ from .figures import Figure, Part, Reading
 from .numerals import Amount
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     """A figure with its place in the folded text, and what ranges need to know of it."""
 
     figure: Figure

@@ -15,6 +15,8 @@ EXPONENT = re.compile(
     r"[eEеЕ]([-+]?[0-9]{1,4})(?![\w])"
     rf"|[ {NO_BREAK}]?[x×·*][ {NO_BREAK}]?10(?:\^([-+]?[0-9]{{1,4}})|([⁺⁻]?[⁰¹²³⁴-⁹]{{1,4}}))(?!\w)"
 )
+_EXPONENTS = frozenset(f"eEеЕ {NO_BREAK}x×·*")
+"""What an exponent begins with."""
 _MAX_EXPONENT = 60
 """1e999999 would be a number of a million digits."""
 _RAISED = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123456789")
@@ -52,15 +54,17 @@ def read_suffix(
     """
     text, end = folded.text, core.end
     factor = ONE
-    if not core.in_words:
-        if power := EXPONENT.match(text, end):
+    following = text[end : end + 1]
+    if not core.in_words and following:
+        power = EXPONENT.match(text, end) if following in _EXPONENTS else None
+        if power:
             exponent = int((power[1] or power[2] or power[3]).translate(_RAISED))
             if abs(exponent) > _MAX_EXPONENT:
                 return None
             factor, end = Fraction(10) ** exponent, power.end()
-        elif cents := _NO_CENTS.match(text, end):
+        elif following in ".," and (cents := _NO_CENTS.match(text, end)):
             end = cents.end()
-        if _SINCE_DECADE.match(text, max(core.start, core.end - 4)):
+        if following == "s" and _SINCE_DECADE.match(text, max(core.start, core.end - 4)):
             return None
     senses: tuple[Sense, ...] = ()
     for _ in range(3):  # a scale, another scale, a unit
@@ -101,7 +105,8 @@ def _hit(folded: Folded, at: int, lexicon: Lexicon) -> tuple[tuple[Sense, ...], 
         start += 1
     if start == at and text[at : at + 1] == "-" and is_letter(text[at + 1 : at + 2]):
         start += 1
-    if of := _OF.match(folded.lowered, at):  # "million d'euros", "40 de kilograme"
+    begins = folded.lowered[at : at + 1] in {" ", "d"}
+    if begins and (of := _OF.match(folded.lowered, at)):  # "million d'euros", "40 de kilograme"
         hit = lexicon.after(folded, of.end())
         if hit and hit[0] - of.end() > 2:
             named = tuple(sense for sense in hit[1] if sense.kind in {"unit", "currency"})

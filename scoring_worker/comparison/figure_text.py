@@ -31,7 +31,8 @@ _SHAPES = {
 _BLANKS = "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 _LAST_DIGITS = 0x20000
 """Behind the planes with scripts there are no digits, but a million code points to ask."""
-_ANY_BLANK = dict.fromkeys(map(ord, f"\t\r\n{NO_BREAK}"), " ")
+_BLANKED = f"\t\r\n{NO_BREAK}"
+_ANY_BLANK = dict.fromkeys(map(ord, _BLANKED), " ")
 _UNSEEN = (
     "\u00ad\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066"
     "\u2067\u2068\u2069\ufeff"
@@ -72,11 +73,11 @@ def is_unspaced(char: str) -> bool:
 
 
 def _lower(text: str) -> str:
-    lowered = text.translate(_ANY_BLANK).lower()
+    blanked = text.translate(_ANY_BLANK) if any(map(text.__contains__, _BLANKED)) else text
+    lowered = blanked.lower()
     if len(lowered) == len(text):
         return lowered
     # A capital I with a dot becomes two characters.
-    blanked = text.translate(_ANY_BLANK)
     return "".join(low if len(low := char.lower()) == 1 else char for char in blanked)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 from babel import Locale, UnknownLocaleError
 
@@ -27,8 +27,7 @@ _VULGAR_AT = re.compile(f"[{''.join(_VULGAR)}]")
 _COMMON_DENOMINATORS = frozenset({2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 32, 64, 100})
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """Digits that are no number of their own; no amount where there are too many to be read."""
 
     start: int
@@ -36,8 +35,7 @@ class Piece:
     amount: Amount | None
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """Digits with the signs between them, at ``start`` to ``end`` of the folded text."""
 
     start: int
@@ -117,7 +115,7 @@ def _one(
     written = folded.text[token.start : token.end]
     if " " in written or NO_BREAK in written:
         sure = NO_BREAK in written or _groups_by_blanks(language) or "," in written
-        yield Core(token.start, token.end, tuple(replace(one, sure=sure) for one in read))
+        yield Core(token.start, token.end, tuple(one._replace(sure=sure) for one in read))
         if " " in written:  # the row of a table, perhaps
             yield from _pieces(folded, [token])
         return

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from .contract import Kind, Place
 
@@ -16,8 +15,7 @@ Part = Literal["whole", "low", "high", "part"]
 its own. *part*: a piece of something else that holds digits, such as a date or a file number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """One way to read a figure.
 
     ``amount`` is exact, with scale words and signs applied, and ``high`` the upper end of a range
@@ -37,8 +35,7 @@ class Reading:
     elsewhere: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(NamedTuple):
     """A figure of a text. ``place`` has its unit and currency, ``number`` the number alone; both
     count code points of that text.
 
@@ -59,9 +56,11 @@ class Figure:
     def stands(self) -> bool:
         """Whether this is a number, if perhaps not known which: no piece of something else and
         no word such as "a" that may say one."""
-        written = any(char.isdecimal() for char in self.digits)
-        sure = any(reading.sure for reading in self.readings)
-        return self.part != "part" and (sure or (written and bool(self.readings)))
+        if self.part == "part" or not self.readings:
+            return False
+        return any(reading.sure for reading in self.readings) or any(
+            map(str.isdecimal, self.digits)
+        )
 
     @property
     def kind(self) -> Kind:

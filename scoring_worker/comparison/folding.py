@@ -49,14 +49,15 @@ def keys_of(word: str) -> Keys:
     """The keys of one word. Never raises; reads at most ``LONGEST_WORD`` code points and marks a
     longer word by its length, so that two of them do not become the same."""
     if len(word) > LONGEST_WORD:
-        head = _keys(word[:LONGEST_WORD])
+        head = keys_of_short(word[:LONGEST_WORD])
         rest = f"{len(word)}{hash(_exact(word)):x}"
         return Keys(*(f"{key}{rest}" for key in head))
-    return _keys(word)
+    return keys_of_short(word)
 
 
 @lru_cache(maxsize=16_384)
-def _keys(word: str) -> Keys:
+def keys_of_short(word: str) -> Keys:
+    """The keys of a word that is known to have at most ``LONGEST_WORD`` code points."""
     if word.isascii():
         low = word.lower()
         return Keys(low, low, low)

@@ -7,11 +7,14 @@ numbers with the language's words for a thousand, a million and so on.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from .number_tables import WORD, Table, table_of
 
+_ASCII_WORD = re.compile(r"[a-zA-Z]+")
+"""`WORD` where there are no marks to look for."""
 _CONNECTORS = frozenset({"and", "und", "et", "y", "e", "en", "og", "och", "i", "și", "va"})
 
 
@@ -38,7 +41,8 @@ def number_words(lowered: str, language: str | None) -> Iterator[Words]:
     table = table_of(language) if language else None
     if table is None:
         return
-    words = [(match.start(), match.end(), match[0]) for match in WORD.finditer(lowered)]
+    pattern = _ASCII_WORD if lowered.isascii() else WORD
+    words = [(*match.span(), match[0]) for match in pattern.finditer(lowered)]
     at = 0
     while at < len(words):
         word, found = words[at][2], None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -101,7 +100,7 @@ def _mixed(folded: Folded, whole: Core, rest: Core) -> Core | None:
         return None
     if rest.in_words or whole.in_words or folded.text[rest.start : rest.end].startswith("."):
         return None
-    total = replace(amount, value=amount.value + more.value, step=more.step)
+    total = amount._replace(value=amount.value + more.value, step=more.step)
     return Core(whole.start, rest.end, (total,))
 
 
@@ -138,11 +137,11 @@ def _parse_text(value: str, language: str | None) -> Figure | None:
         sure = other_style == style
         known = {(one.amount, one.unit, one.currencies) for one in figure.readings}
         more = tuple(
-            replace(one, sure=sure and one.sure)
+            one._replace(sure=sure and one.sure)
             for one in other.readings
             if (one.amount, one.unit, one.currencies) not in known
         )
-        figure = replace(figure, readings=figure.readings + more)
+        figure = figure._replace(readings=figure.readings + more)
     return figure
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
 from babel import Locale, UnknownLocaleError
 
@@ -32,8 +32,7 @@ readings of it unless another number beside it decides."""
 _ONE = Fraction(1)
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(NamedTuple):
     """How a text writes numbers. ``decimal`` is "." or "," or None where nothing tells;
     ``sure``, whether the other reading is excluded, or in use as well."""
 
@@ -41,8 +40,7 @@ class Style:
     sure: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(NamedTuple):
     """A number that digits may stand for, and the place value of its last digit. ``elsewhere``:
     as the language is written in some of its countries and not in most."""
 
@@ -97,6 +95,7 @@ def style_in(written: Iterable[str], fallback: Style) -> Style:
     return Style(next(iter(votes))) if len(votes) == 1 else fallback
 
 
+@lru_cache(maxsize=4096)
 def amounts(written: str, style: Style) -> tuple[Amount, ...]:
     """The numbers that ``written`` may be; none where it is no number but, say, a date."""
     if written.isdigit():
@@ -128,7 +127,7 @@ def _with_one_sign(written: str, sign: str, style: Style) -> tuple[Amount, ...]:
     if style.decimal is None:
         return (_unsure(grouped), _unsure(as_decimal))
     chosen, other = (as_decimal, grouped) if sign == style.decimal else (grouped, as_decimal)
-    return (chosen,) if style.sure else (chosen, replace(other, elsewhere=True))
+    return (chosen,) if style.sure else (chosen, other._replace(elsewhere=True))
 
 
 def _could_group(written: str, sign: str) -> bool:

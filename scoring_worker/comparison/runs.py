@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal
 
 from .contract import Place
@@ -16,6 +17,7 @@ _MOST_TRIES = 256
 
 How = Literal["exact", "plain", "spelt"]
 HOWS: tuple[How, ...] = ("exact", "plain", "spelt")
+"""In the order of `Keys`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,26 +34,31 @@ class Runs:
 class Row:
     """The words of one text written in one, with the letters at which they part."""
 
-    __slots__ = ("by_start", "ends", "letters", "loose", "starts")
+    __slots__ = ("ends", "letters", "starts", "words")
 
-    def __init__(self, words: Sequence[Word], how: How) -> None:
-        parts = [getattr(word.keys, how) for word in words]
-        self.letters = "".join(parts)
-        self.starts: list[int] = []
-        self.ends: dict[int, int] = {}
-        self.loose = [word.loose for word in words]
-        offset = 0
-        for number, part in enumerate(parts):
-            self.starts.append(offset)
-            offset += len(part)
-            self.ends[offset] = number
-        self.by_start = {start: number for number, start in enumerate(self.starts)}
+    def __init__(self, words: Sequence[Word], parts: Sequence[str], letters: str) -> None:
+        bounds = list(accumulate(map(len, parts), initial=0))
+        self.words, self.letters = words, letters
+        self.starts, self.ends = bounds[:-1], bounds[1:]
+
+    def starting_at(self, letter: int) -> int | None:
+        """The word that begins with ``letter``."""
+        return _last_of(self.starts, letter)
+
+    def ending_at(self, letter: int) -> int | None:
+        """The word that ends before ``letter``."""
+        return _last_of(self.ends, letter)
 
     def parts_between(self, first: int, last: int) -> dict[int, bool]:
         """Where words ``first`` to ``last`` part, counted from the first letter of ``first``, and
         whether they may as well be written in one."""
         zero = self.starts[first]
-        return {self.starts[n] - zero: self.loose[n] for n in range(first + 1, last + 1)}
+        return {self.starts[n] - zero: self.words[n].loose for n in range(first + 1, last + 1)}
+
+
+def _last_of(bounds: Sequence[int], letter: int) -> int | None:
+    at = bisect_right(bounds, letter) - 1
+    return at if at >= 0 and bounds[at] == letter else None
 
 
 def runs_of(value: Sequence[Word], passage: Sequence[Word]) -> Runs:
@@ -61,10 +68,15 @@ def runs_of(value: Sequence[Word], passage: Sequence[Word]) -> Runs:
     """
     respaced: Runs | None = None
     if value and passage:
-        for how in HOWS:
-            if how != "exact" and not _differ(value, passage, how):
+        for key, how in enumerate(HOWS):
+            if key and not _differ(value, passage, key):
                 continue
-            found = _runs(Row(value, how), Row(passage, how), passage, how)
+            sought = [word.keys[key] for word in value]
+            parts = [word.keys[key] for word in passage]
+            written, letters = "".join(sought), "".join(parts)
+            if written not in letters:
+                continue
+            found = _runs(Row(value, sought, written), Row(passage, parts, letters), how)
             if found.places:
                 return found
             if found.respaced and respaced is None:
@@ -72,26 +84,26 @@ def runs_of(value: Sequence[Word], passage: Sequence[Word]) -> Runs:
     return respaced or Runs("exact")
 
 
-def _differ(value: Sequence[Word], passage: Sequence[Word], how: How) -> bool:
+def _differ(value: Sequence[Word], passage: Sequence[Word], key: int) -> bool:
     """Whether these keys can show what the exact ones did not."""
-    return any(
-        getattr(word.keys, how) != word.keys.exact for words in (value, passage) for word in words
-    )
+    return any(word.keys[key] != word.keys[0] for words in (value, passage) for word in words)
 
 
-def _runs(value: Row, passage: Row, words: Sequence[Word], how: How) -> Runs:
+def _runs(value: Row, passage: Row, how: How) -> Runs:
     places: list[Place] = []
     respaced: list[Place] = []
-    wanted = value.parts_between(0, len(value.starts) - 1)
+    wanted = value.parts_between(0, len(value.words) - 1)
     at, tries = passage.letters.find(value.letters), 0
     while at >= 0 and tries < _MOST_TRIES and len(places) < MOST_PLACES:
         tries += 1
-        first = passage.by_start.get(at)
-        last = passage.ends.get(at + len(value.letters))
+        first = passage.starting_at(at)
+        last = passage.ending_at(at + len(value.letters))
         if first is not None and last is not None:
             given = passage.parts_between(first, last)
             fits = _hard(wanted) <= given.keys() and _hard(given) <= wanted.keys()
-            (places if fits else respaced).append(Place(words[first].start, words[last].end))
+            (places if fits else respaced).append(
+                Place(passage.words[first].start, passage.words[last].end)
+            )
             at = passage.letters.find(value.letters, at + len(value.letters))
         else:
             at = passage.letters.find(value.letters, _next_start(passage, at))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -50,19 +49,21 @@ def _spoken(text: str) -> str | None:
 def _clear(text: str) -> str | None:
     """The language that the small words of ``text`` clearly speak for: two of them at least, or
     the Romanian "mai mult" would be Italian in a Romanian document."""
-    votes = _votes(text)
-    return votes.clear if votes.clear in votes.several else None
+    clear = _votes(text).clear
+    if clear is None:
+        return None
+    spoken = voters()
+    said = sum(clear in spoken.get(word, ()) for word in set(words_beside_dates(text)))
+    return clear if said >= _SURE_WORDS else None
 
 
 @dataclass(frozen=True, slots=True)
 class _Votes:
-    """Small words of a text by language: those that one language alone has, and all of them.
-    ``several`` are the languages of which two words or more stand there, however often each."""
+    """Small words of a text by language: those that one language alone has, and all of them."""
 
     own: dict[str, int]
     shared: dict[str, int]
     words: int
-    several: frozenset[str]
 
     @property
     def clear(self) -> str | None:
@@ -76,9 +77,8 @@ class _Votes:
             count >= max(_SURE_WORDS, enough) or (count == all_own and count >= enough)
         ):
             return best
-        ahead = self.shared[best] - max(
-            (shared for code, shared in self.shared.items() if code != best), default=0
-        )
+        others = [shared for code, shared in self.shared.items() if code != best]
+        ahead = self.shared[best] - max(others, default=0)
         leads = ahead >= _LEAD and self.shared[best] >= self.words * _LEADING_SHARE
         own = count >= max(_SURE_WORDS, self.words * _LEADING_OWN_SHARE)
         return best if leads and own else None
@@ -89,17 +89,12 @@ def _votes(text: str) -> _Votes:
     shared: dict[str, int] = {}
     words = words_beside_dates(text)
     spoken = voters()
-    kinds = Counter(code for word in set(words) for code in spoken.get(word, ()))
-    for word in words:
-        codes = spoken.get(word)
-        if codes is None:
-            continue
+    for codes in filter(None, map(spoken.get, words)):
         if len(codes) == 1:
             own[codes[0]] = own.get(codes[0], 0) + 1
         for code in codes:
             shared[code] = shared.get(code, 0) + 1
-    several = frozenset(code for code, count in kinds.items() if count > 1)
-    return _Votes(own, shared, len(words), several)
+    return _Votes(own, shared, len(words))
 
 
 def _alone(votes: dict[str, int]) -> str | None:

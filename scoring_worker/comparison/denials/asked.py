@@ -77,10 +77,11 @@ def mentions_of_type(
     ``near``: only a denial right beside the word counts, not one whose reach ends behind it.
     """
     stems = [word for word in words_of_type(entity_type) if len(word) >= _STEM]
+    beginnings = {stem[:_STEM] for stem in stems}
     return [
         Mention(at, _denied_at(reading, scopes, at, near=near))
-        for at in range(start, end)
-        if stems and any(same_stem(reading.tokens[at].text, stem) for stem in stems)
+        for at, token in enumerate(reading.tokens[start:end], start)
+        if token.text[:_STEM] in beginnings and any(same_stem(token.text, stem) for stem in stems)
     ]
 
 

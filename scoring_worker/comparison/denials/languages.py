@@ -48,6 +48,8 @@ class Language:
     raw: Mapping[str, Sequence[str]]
     sections: Mapping[str, frozenset[str]]
     cues: Phrases
+    beginnings: frozenset[str]
+    """The first words of cues, but for those with an apostrophe."""
     concord: bool
 
     def has(self, section: str, phrase: str) -> bool:
@@ -82,7 +84,9 @@ def _language(code: str, text: str) -> Language:
         )
         for section, phrases in raw.items()
     }
-    return Language(code, raw, folded, cues, concord="yes" in raw.get(_CONCORD, ()))
+    return Language(
+        code, raw, folded, cues, cues.beginnings(), concord="yes" in raw.get(_CONCORD, ())
+    )
 
 
 def _lines(text: str) -> Iterator[tuple[str, list[str]]]:

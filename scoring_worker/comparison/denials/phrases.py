@@ -43,6 +43,10 @@ class Phrases:
                 node = _grow(node, word.casefold())
         node.labels.append(label)
 
+    def beginnings(self) -> frozenset[str]:
+        """The first words of the phrases, but for those of which ``*`` is a part."""
+        return frozenset(self._root.words)
+
     def longest(self, tokens: Sequence[Token], at: int) -> tuple[int, tuple[str, ...]] | None:
         """(end, labels) of the longest phrase that begins with token ``at``, or None."""
         best: tuple[int, tuple[str, ...]] | None = None

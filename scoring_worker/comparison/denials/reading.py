@@ -155,10 +155,14 @@ def _languages_of(tokens: tuple[Token, ...], known: str | None) -> tuple[Languag
 def _cues(text: str, tokens: tuple[Token, ...], spoken: tuple[Language, ...]) -> list[Cue]:
     """Cues from left to right, none over another; the longest where several begin."""
     cues: list[Cue] = []
+    several = len(spoken) > 1
+    beginnings = frozenset().union(*(language.beginnings for language in spoken))
     at = 0
-    while at < len(tokens):
-        if len(spoken) > 1 and is_month_of_date(tokens, at):
-            at += 1
+    for start, token in enumerate(tokens):
+        if start < at or (token.text not in beginnings and "'" not in token.text):
+            continue
+        at = start
+        if several and is_month_of_date(tokens, at):
             continue
         found = [
             (end, labels)
@@ -168,7 +172,6 @@ def _cues(text: str, tokens: tuple[Token, ...], spoken: tuple[Language, ...]) ->
             for end, labels in [match]
         ]
         if not found:
-            at += 1
             continue
         end = max(reached for reached, _ in found)
         sections = frozenset(
