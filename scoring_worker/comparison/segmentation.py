@@ -66,14 +66,20 @@ _JOINT = regex.compile(r"[\p{Pd}\u00ad]\s*|['’‘ʼ`´.·・/_]|[.]\s?|")
 
 
 class Word(NamedTuple):
-    """A word at ``start`` to ``end`` (exclusive) of the text. ``loose`` where it may be written
-    in one with the word before it (``e-mail``, ``5 mg``, and anywhere in scripts without
-    blanks)."""
+    """A word at ``start`` to ``end`` (exclusive) of ``text``; the word before it ends at
+    ``before``, -1 where there is none."""
 
     keys: Keys
     start: int
     end: int
-    loose: bool
+    text: str
+    before: int
+
+    @property
+    def loose(self) -> bool:
+        """Whether it may be written in one with the word before it (``e-mail``, ``5 mg``, and
+        anywhere in scripts without blanks). Asked of few words, and not kept."""
+        return self.before >= 0 and _loose(self.text, self.before, self.start)
 
 
 def words_of(text: str) -> tuple[Word, ...]:
@@ -93,19 +99,13 @@ def _long_words_kept(text: str) -> tuple[Word, ...]:
 
 def _words(text: str) -> tuple[Word, ...]:
     found: list[Word] = []
-    end = -1
-    ascii_ = text.isascii()
+    before = -1
     for match in _pattern_for(text).finditer(text):
-        start, after = match.span()
-        keys = keys_of_short(match[0]) if after - start <= LONGEST_WORD else keys_of(match[0])
+        start, end = match.span()
+        keys = keys_of_short(match[0]) if end - start <= LONGEST_WORD else keys_of(match[0])
         if keys[0]:
-            if ascii_ and start - end == 1 and text[end] == " " and end > 0:
-                # What nearly every gap is: a figure and a word may be written in one.
-                loose = text[end - 1].isdigit() != text[start].isdigit()
-            else:
-                loose = end >= 0 and _loose(text, end, start)
-            found.append(_made(Word, (keys, start, after, loose)))
-            end = after
+            found.append(_made(Word, (keys, start, end, text, before)))
+            before = end
     return tuple(found)
 
 

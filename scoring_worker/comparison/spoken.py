@@ -25,20 +25,20 @@ def with_language(passage: Passage) -> Passage:
 
     A document's language stands unless the small words of the passage clearly are of another.
     """
-    text = f"{passage.before[-_READ:]} {passage.quote[:_READ]} {passage.after[:_READ]}"
+    texts = passage.before[-_READ:], passage.quote[:_READ], passage.after[:_READ]
     if passage.language is None:
-        return replace(passage, language=_spoken(text))
-    other = _clear(text)
+        return replace(passage, language=_spoken(texts))
+    other = _clear(texts)
     return passage if other in {None, passage.language} else replace(passage, language=other)
 
 
 @lru_cache(maxsize=1024)
-def _spoken(text: str) -> str | None:
-    votes = _votes(text)
+def _spoken(texts: tuple[str, ...]) -> str | None:
+    votes = _votes(texts)
     clear = votes.clear
     if clear is not None:
         return clear
-    found, _ = language_of(text)
+    found, _ = language_of(" ".join(texts))
     best = _alone(votes.own)
     if best is not None and found not in languages() and votes.words <= _FEW_WORDS:
         return best if found is None else None  # of so few words nobody is sure
@@ -46,14 +46,14 @@ def _spoken(text: str) -> str | None:
 
 
 @lru_cache(maxsize=1024)
-def _clear(text: str) -> str | None:
-    """The language that the small words of ``text`` clearly speak for: two of them at least, or
+def _clear(texts: tuple[str, ...]) -> str | None:
+    """The language that the small words of ``texts`` clearly speak for: two of them at least, or
     the Romanian "mai mult" would be Italian in a Romanian document."""
-    clear = _votes(text).clear
+    clear = _votes(texts).clear
     if clear is None:
         return None
     spoken = voters()
-    said = sum(clear in spoken.get(word, ()) for word in set(words_beside_dates(text)))
+    said = sum(clear in spoken.get(word, ()) for word in set(words_beside_dates(*texts)))
     return clear if said >= _SURE_WORDS else None
 
 
@@ -84,10 +84,10 @@ class _Votes:
         return best if leads and own else None
 
 
-def _votes(text: str) -> _Votes:
+def _votes(texts: tuple[str, ...]) -> _Votes:
     own: dict[str, int] = {}
     shared: dict[str, int] = {}
-    words = words_beside_dates(text)
+    words = words_beside_dates(*texts)
     spoken = voters()
     for codes in filter(None, map(spoken.get, words)):
         if len(codes) == 1:

@@ -10,15 +10,15 @@ from functools import cache
 from scoring_worker.comparison.dates.cldr import WIDELY_READ, known_languages, written_in
 
 from .languages import languages, voters
-from .tokens import Token, small_words
+from .tokens import Token, small_words, small_words_of
 
 
-def words_beside_dates(text: str) -> list[str]:
-    """The small words of ``text`` without months that stand beside a number."""
-    words = small_words(text)
+def words_beside_dates(*texts: str) -> list[str]:
+    """The small words of ``texts`` without months that stand beside a number."""
+    words = small_words_of(*texts)
     if _foreign_months().isdisjoint(words):
         return words
-    return small_words(_dated().sub(" ", text.casefold()))
+    return small_words(_dated().sub(" ", " ".join(texts).casefold()))
 
 
 def is_month_of_date(tokens: Sequence[Token], at: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|\n\s*|[^\w\s]|[\t_|]")
@@ -47,6 +48,17 @@ def _folded(text: str) -> str:
 def small_words(text: str) -> list[str]:
     """The folded words of ``text`` without their places: a fifth of the work of `tokens_of`."""
     return _WORD.findall(_folded(text))
+
+
+def small_words_of(*texts: str) -> list[str]:
+    """The small words of several texts that blanks part; of the last few hundred quotes they are
+    remembered, since both their language and their denials are looked for by them."""
+    return [word for text in texts if text for word in _kept(text)]
+
+
+@lru_cache(maxsize=256)
+def _kept(text: str) -> tuple[str, ...]:
+    return tuple(small_words(text))
 
 
 def phrase_of(text: str) -> str:
