@@ -22,7 +22,7 @@ from .nested.lists import compare_list
 from .nested.objects import compare_object
 from .nested.parts import MAX_DEPTH, Budget, too_deep
 from .spoken import with_language
-from .values import compare_value, is_date
+from .values import compare_date_in_parts, compare_value
 
 MAX_FINDINGS = 20
 
@@ -58,9 +58,13 @@ def _compare(
         return answered
     if isinstance(value, list):
         return compare_list(question, value, depth, budget, _compare)
-    if isinstance(value, Mapping) and not is_date(question):
-        return compare_object(question, value, depth, budget, _compare)
-    return read_denial(question, compare_value(question))
+    if isinstance(value, Mapping):
+        compared = compare_date_in_parts(question)
+        if compared is None:
+            return compare_object(question, value, depth, budget, _compare)
+    else:
+        compared = compare_value(question)
+    return read_denial(question, compared)
 
 
 def _answered(question: Question, allowed: Sequence[str]) -> Comparison | None:

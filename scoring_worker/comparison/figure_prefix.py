@@ -15,8 +15,6 @@ _PLUS = ((ONE, True),)
 
 def closed(folded: Folded, core: Core, before: tuple[Sense, ...]) -> tuple[Sense, ...]:
     """Units such as Chinese 每小时…公里 stand on both sides: those whose other side is there."""
-    if not before:
-        return ()
     behind = folded.lowered[core.end : core.end + 20].lstrip()
     fitting = [sense for sense in before if behind.startswith(sense.closing or "")]
     longest = max((len(sense.closing or "") for sense in fitting), default=0)

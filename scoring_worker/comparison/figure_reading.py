@@ -32,7 +32,8 @@ def read(folded: Folded, core: Core, floor: int, lexicon: Lexicon) -> Read | Non
     What stands before ``floor`` belongs to the figure before.
     """
     start, signed, before = read_prefix(folded, core.start, floor, lexicon)
-    before = closed(folded, core, before)
+    if before:
+        before = closed(folded, core, before)
     suffix = read_suffix(folded, core, lexicon, before)
     if suffix is None:
         return None

@@ -47,9 +47,11 @@ def compare_names(value: str, passage: Passage, entity_type: str = "") -> Compar
         return compare_words(value, passage, entity_type)
     quote = passage.quote
     words = words_of(quote)
-    parts = parts_of(sought, value)
     found = quoted_in_a_row(value, sought, passage, words, "name")
-    found = found or _without_company(sought, parts, words)
+    if found:
+        return found
+    parts = parts_of(sought, value)
+    found = _without_company(sought, parts, words)
     if found:
         return found
     outside = outside_quote(sought, passage)

@@ -42,7 +42,7 @@ def number_words(lowered: str, language: str | None) -> Iterator[Words]:
     if table is None:
         return
     pattern = _ASCII_WORD if lowered.isascii() else WORD
-    words = [(*match.span(), match[0]) for match in pattern.finditer(lowered)]
+    words = [(match.start(), match.end(), match[0]) for match in pattern.finditer(lowered)]
     at = 0
     while at < len(words):
         word, found = words[at][2], None

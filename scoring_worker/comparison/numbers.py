@@ -92,11 +92,13 @@ def _with_fractions(folded: Folded, pieces: list[Core | Piece]) -> Iterator[Core
 
 
 def _mixed(folded: Folded, whole: Core, rest: Core) -> Core | None:
+    if rest.start - whole.end > 1:
+        return None
     if len(whole.amounts) != 1 or len(rest.amounts) != 1 or rest.second is not None:
         return None
     amount, more = whole.amounts[0], rest.amounts[0]
     gap = folded.lowered[whole.end : rest.start]
-    if gap.strip() or len(gap) > 1 or amount.value.denominator != 1 or not 0 < more.value < 1:
+    if gap.strip() or amount.value.denominator != 1 or not 0 < more.value < 1:
         return None
     if rest.in_words or whole.in_words or folded.text[rest.start : rest.end].startswith("."):
         return None

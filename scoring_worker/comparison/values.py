@@ -26,10 +26,11 @@ _AMOUNT = re.compile(r"[(%]|[.,]\d{1,2}\s*$")
 _FIRST = frozenset({"asked", "certain"})
 """Identifiers that are not figures, though they may consist of digits."""
 _MIN_DIGITS = 3
+_ADDRESSED = frozenset("@./:")
 
 
 def compare_value(question: Question) -> Comparison:
-    """Compare a string, a number or a date in parts by the kind that it is of.
+    """Compare a string or a number by the kind that it is of.
 
     A date, a figure or an identifier is one as a whole: in "5 mg daily" the words count as well,
     and the comparator of words looks at its figures.
@@ -81,7 +82,7 @@ def _identifier(written: str, entity_type: str) -> Literal["asked", "certain", "
     """How surely a value is an identifier: its type asks for one, its form is that of a standard
     or begins with 0, or it merely looks like one, as "5mg" does."""
     # No digit, and no sign of an address: no identifier.
-    if not any(sign in "@./:" or sign.isdigit() for sign in written):
+    if not any(map(str.isdigit, written)) and _ADDRESSED.isdisjoint(written):
         return None
     known = identifier_of(written, entity_type)
     if known is None:
@@ -91,11 +92,10 @@ def _identifier(written: str, entity_type: str) -> Literal["asked", "certain", "
     return "shaped" if known.form == "code" else "certain"
 
 
-def is_date(question: Question) -> bool:
-    """Whether an object is a date in parts."""
-    return (
-        date_of_value(question.value, question.passage.language, question.entity_type) is not None
-    )
+def compare_date_in_parts(question: Question) -> Comparison | None:
+    """Compare an object that is a date in parts; None for any other."""
+    date = date_of_value(question.value, question.passage.language, question.entity_type)
+    return None if date is None else at_asked_end(question, compare_date(date, question.passage))
 
 
 def _has_leading_zero(text: str) -> bool:

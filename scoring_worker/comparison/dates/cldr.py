@@ -49,6 +49,7 @@ class Written:
     weekdays: set[str]
 
 
+@lru_cache(maxsize=512)
 def base(language: str | None) -> str | None:
     """The language that CLDR knows by this code, without territory; None where it knows none."""
     if not language:

@@ -33,7 +33,7 @@ def tokens_of(text: str) -> list[Token]:
     """Words, marks and line breaks of ``text``, in order; linear in its length."""
     folded = _folded(text)
     if len(folded) == len(text):  # folded as a whole: no character changes its place
-        found = [_made(Token, (m[0], *m.span())) for m in _TOKEN.finditer(folded)]
+        found = [_made(Token, (m[0], m.start(), m.end())) for m in _TOKEN.finditer(folded)]
     else:
         found = [Token(_folded(m[0]), m.start(), m.end()) for m in _TOKEN.finditer(text)]
     if "\n" not in text:
@@ -42,6 +42,8 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def _folded(text: str) -> str:
+    if text.isascii():
+        return text.lower()
     return text.replace("’", "'").replace("‘", "'").casefold()
 
 
