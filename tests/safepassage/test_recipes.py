@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import re
 import sys
@@ -91,7 +92,10 @@ def test_pydantic_ai(world: dict[str, Any]):
         return ModelResponse(parts=[ToolCallPart(tool.name, {"rent": QUOTED})])
 
     world["model"] = FunctionModel(answer)
-    run(world, blocks()["pydantic-ai"])
+    with asyncio.Runner() as runner:
+        # Without one, `run_sync` makes a loop for the thread and leaves it open.
+        asyncio.set_event_loop(runner.get_loop())
+        run(world, blocks()["pydantic-ai"])
     assert seen(world["result"].verdicts) == [("Rent", "£1,250", "accepted", 1)]
     assert extractions_of(world["run"].output) == extractions_of(world["run"])
 
