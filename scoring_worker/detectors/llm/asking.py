@@ -36,6 +36,9 @@ from scoring_worker.manifest import ModelError
 from .prompting import Prompt
 from .settings import LLMSettings
 
+COST_DECIMALS = 12
+"""Of US dollars: a millionth of what a token costs at one dollar a million."""
+
 A = TypeVar("A", bound=BaseModel)
 S = TypeVar("S")
 R = TypeVar("R")
@@ -237,12 +240,13 @@ def added(one: Usage, other: Usage) -> Usage:
     """What both took, one after the other; the cost is known where both costs are."""
     empty = one == Usage()
     known = other.cost_usd is not None and (empty or one.cost_usd is not None)
+    cost = (one.cost_usd or 0.0) + (other.cost_usd or 0.0)
     return Usage(
         input_tokens=one.input_tokens + other.input_tokens,
         output_tokens=one.output_tokens + other.output_tokens,
-        # Rounded, so that the order in which answers came changes nothing.
+        # Both rounded, so that the order in which answers came changes nothing.
         milliseconds=round(one.milliseconds + other.milliseconds, 3),
-        cost_usd=(one.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None,
+        cost_usd=round(cost, COST_DECIMALS) if known else None,
     )
 
 

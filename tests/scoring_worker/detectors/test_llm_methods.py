@@ -1,14 +1,17 @@
 """The LLM's methods on the recorded LLM: scores, evidence, retries, kept answers, budget."""
 
 import json
+from functools import reduce
+from itertools import permutations
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schemas import Usage
 from scoring_worker.detectors.contract import Answer, DetectorSettings
-from scoring_worker.detectors.llm.asking import Asker, AskingMisconfigured
+from scoring_worker.detectors.llm.asking import Asker, AskingMisconfigured, added
 from scoring_worker.detectors.llm.claims_verified import response_score
 from scoring_worker.detectors.llm.detector import LLMDetector
 from scoring_worker.detectors.llm.prompting import fenced
@@ -130,6 +133,12 @@ def test_kept_answers_repeat_a_run_without_the_endpoint(llm, tmp_path):
         gone = _settings("http://127.0.0.1:9/v1", llm_answers=kept, llm_attempts=1)
         again.append(load_detector(name, DetectorSettings(llm=gone)).ground(answers()))
     assert first == again
+
+
+def test_the_order_in_which_answers_came_changes_nothing_of_what_they_took():
+    took = [Usage(milliseconds=n / 10, cost_usd=n / 1_000_000) for n in (588, 466, 697)]
+    sums = {str(reduce(added, order, Usage())) for order in permutations(took)}
+    assert len(sums) == 1
 
 
 def test_self_check_keeps_every_draw(llm, tmp_path):
