@@ -6,7 +6,7 @@ The old checks are no longer in the tree: they are taken out of the repository's
 temporary folder and measured there by a process of their own, between two runs of `compare`, so
 that all three see the same machine. Without the history their column is empty. Both examine the
 same labelled tribunal pairs and the same pairs of other domains, by the process's CPU clock. The
-tables of all languages are built before, as the scorer does when it is loaded; no pair is seen
+tables of the languages are built before, as the first documents of a worker do; no pair is seen
 twice, since what is remembered of a passage would flatter; the median of several parts counts.
 *language given*: as for documents that are long enough for the aligner to tell their language.
 The second table doubles one passage again and again: time that grows faster than the passage
@@ -145,10 +145,11 @@ def old_tree(folder: Path) -> Path | None:
 
 
 def warm() -> None:
-    """Build the tables of the languages, as a scorer does when it is loaded."""
-    quote = "It was 12 kg for EUR 5 on 5 May 2020 or twelve by Ann Lee"
+    """Build the tables of the languages, as the first documents of a worker do. Not a word of the
+    quote is of a language, or it would be read in that one."""
+    quote = "12 kg EUR 5 5.5.2020 Ann Lee"
     for language in WARMED:
-        for value in ("5 May 2020", "12 kg", "5 EUR", "twelve", "Ann Lee"):
+        for value in ("5 May 2020", "12000 g", "5 EUR", "twelve", "Ann Lee"):
             compare(Question("Date", value, Passage(quote, language=language)))
 
 

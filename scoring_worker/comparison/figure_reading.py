@@ -70,6 +70,19 @@ def piece(folded: Folded, start: int, end: int, amount: Amount | None) -> Read:
 def _readings(
     core: Core, factor: Fraction, senses: list[Sense], signs: tuple[tuple[Fraction, bool], ...]
 ) -> tuple[Reading, ...]:
+    if senses == [PLAIN] and len(core.amounts) == 1 and len(signs) == 1:  # most figures
+        ((value, step, sure, elsewhere),) = core.amounts
+        ((sign, certain),) = signs
+        amount = times(value, factor, sign)
+        return (
+            Reading(
+                amount,
+                times(step, factor),
+                high=core.second,
+                sure=sure and certain,
+                elsewhere=elsewhere,
+            ),
+        )
     return tuple(
         Reading(
             amount=times(amount.value, factor, sense.factor, sign),

@@ -156,10 +156,10 @@ def _cues(text: str, tokens: tuple[Token, ...], spoken: tuple[Language, ...]) ->
     """Cues from left to right, none over another; the longest where several begin."""
     cues: list[Cue] = []
     several = len(spoken) > 1
-    beginnings = frozenset().union(*(language.beginnings for language in spoken))
+    beginnings = _beginnings(spoken)
     at = 0
-    for start, token in enumerate(tokens):
-        if start < at or (token.text not in beginnings and "'" not in token.text):
+    for start, (word, _, _) in enumerate(tokens):
+        if (word not in beginnings and "'" not in word) or start < at:
             continue
         at = start
         if several and is_month_of_date(tokens, at):
@@ -180,6 +180,12 @@ def _cues(text: str, tokens: tuple[Token, ...], spoken: tuple[Language, ...]) ->
         cues.append(Cue(at, end, sections, _is_sure(tokens, at, end, spoken)))
         at = end
     return cues
+
+
+def _beginnings(spoken: tuple[Language, ...]) -> frozenset[str]:
+    if len(spoken) == 1:
+        return spoken[0].beginnings
+    return frozenset().union(*(language.beginnings for language in spoken))
 
 
 def _is_name(
