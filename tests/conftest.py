@@ -8,12 +8,17 @@ from collections.abc import Iterator
 
 import pytest
 import structlog
+from hypothesis import settings as hypothesis_settings
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch: several tests run at once
 
 from streams.settings import Settings
 
 from .stack import Stack, running_stack
+
+# No test asserts on time, and a deadline does: three processes at once are slow by chance.
+hypothesis_settings.register_profile("unhurried", deadline=None)
+hypothesis_settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")
