@@ -26,7 +26,7 @@ from agents.alignment import (
     AlignmentTimeoutError,
     DocumentIndex,
 )
-from agents.surroundings import DocumentLayout, LanguageOf, with_surroundings
+from passages.surroundings import DocumentLayout, LanguageOf, with_surroundings
 from schemas import (
     AlignedExtraction,
     AlignedRival,

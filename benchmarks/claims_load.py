@@ -30,11 +30,11 @@ from schemas import Assessment
 from scoring_worker import Pair, Scorer, load_scorer
 from scoring_worker.detectors.contract import Answer
 from scoring_worker.detectors.granularity import claims
-from scoring_worker.detectors.ragulator.forest import Forest
 from scoring_worker.detectors.ragulator.measuring import ClaimMeasure
 from scoring_worker.detectors.ragulator.meta import MODELS, MetaClassifier
 from scoring_worker.detectors.similarity.word_vectors import WordVectors
 from scoring_worker.evaluation.answers.sets import read_sets
+from scoring_worker.forest import Forest
 
 WARM = 3
 CALLERS = 32

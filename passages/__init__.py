@@ -1,1 +1,2 @@
-"""Texts in sentences, and the passages for a claim: what agents and detectors share."""
+"""Texts in sentences and words, what stands around a passage, and the passages for a claim: what
+agents and detectors share."""

@@ -13,9 +13,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from .function_words import FUNCTION_WORDS
 from .sentences import sentences
+from .words import content_words, placed_words
 
 MAX_SENTENCES = 4
 MAX_PASSAGE_CHARACTERS = 1_200
@@ -71,6 +73,15 @@ class Retriever:
         weights = {stem: self._rarity(stem) for stem in wanted}
         best = sorted(self._best(weights), key=lambda found: (found.passage, found.start))
         return [self._retrieved(run, weights) for run in self._runs(best)]
+
+    def absent(self, claim: str) -> list[tuple[int, int]]:
+        """Where in ``claim`` words stand that no passage has, in any form; stop words aside."""
+        words = placed_words(claim)
+        return [(word.start, word.end) for word in words if word.stem not in self._words]
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(word for text in self._context for word in content_words(text))
 
     def _best(self, weights: dict[str, float]) -> Iterator[_Sentence]:
         """Sentences, each the one that adds most to what those before it cover."""

@@ -84,6 +84,16 @@ class Occurrence(Contract):
     end: int = Field(ge=0)
 
 
+MAX_ABSENT = 200
+
+
+class AbsentWord(Contract):
+    """``claim[start:end]``, a word that nothing of what was retrieved has in any form."""
+
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+
+
 class Alignment(Contract):
     """The best local alignment of a context with a document.
 
@@ -102,7 +112,9 @@ class Alignment(Contract):
     ``surroundings`` has one entry for each passage (for each span where there are no passages),
     and is None on records written before there were any. ``language`` (ISO 639-1) and
     ``day_first`` are the document's, None where unknown. ``consulted`` says for what was
-    retrieved of which passage of the context each span is.
+    retrieved of which passage of the context each span is; ``absent`` are the first
+    `MAX_ABSENT` words of the claim that stand nowhere in the context, None on records written
+    before they were looked for.
     """
 
     score: Probability
@@ -124,6 +136,9 @@ class Alignment(Contract):
     day_first: bool | None = Field(default=None, exclude_if=is_none)
     consulted: tuple[ConsultedPassage, ...] = Field(
         default=(), max_length=MAX_CONSULTED, exclude_if=is_empty
+    )
+    absent: tuple[AbsentWord, ...] | None = Field(
+        default=None, max_length=MAX_ABSENT, exclude_if=is_none
     )
 
     @property

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from pydantic import JsonValue
 
-from schemas import AlignedExtraction, Assessment, SchemaField
+from schemas import AlignedExtraction, Alignment, Assessment, SchemaField
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,9 @@ class Pair:
     ``heading`` is the heading above, the head of the column and the label, parted by " | ". A
     value that stands only there is not quoted. ``language`` (ISO 639-1) and ``day_first`` are
     the document's. ``field`` is what the schema says of the field: description, unit, allowed
-    values, single or list, required.
+    values, single or list, required. ``absent`` are places in a claim (start, end; code points of
+    ``value``) whose words nothing of what was retrieved has, beyond the passage too; None where
+    nobody looked.
     """
 
     premise: str
@@ -38,23 +40,46 @@ class Pair:
     language: str | None = None
     day_first: bool | None = None
     field: SchemaField | None = None
+    absent: tuple[tuple[int, int], ...] | None = None
 
     @classmethod
     def of(cls, aligned: AlignedExtraction) -> Pair:
         """The pair of an aligned extraction."""
-        extraction, alignment = aligned.extraction, aligned.alignment
-        return cls(
-            premise=alignment.passage,
+        extraction = aligned.extraction
+        return cls.at(
+            aligned.alignment,
             hypothesis=extraction.hypothesis,
             entity_type=extraction.entity_type,
             value=extraction.value,
+            field=extraction.field,
+        )
+
+    @classmethod
+    def at(
+        cls,
+        alignment: Alignment,
+        *,
+        hypothesis: str,
+        entity_type: str,
+        value: JsonValue,
+        field: SchemaField | None = None,
+    ) -> Pair:
+        """The pair of a value and where its quote stands, or what was retrieved for it."""
+        return cls(
+            premise=alignment.passage,
+            hypothesis=hypothesis,
+            entity_type=entity_type,
+            value=value,
             before=alignment.before,
             after=alignment.after,
             between=alignment.between,
             heading=alignment.heading,
             language=alignment.language,
             day_first=alignment.day_first,
-            field=extraction.field,
+            field=field,
+            absent=None
+            if alignment.absent is None
+            else tuple([(word.start, word.end) for word in alignment.absent]),
         )
 
 

@@ -1,6 +1,6 @@
 """Rows of cells as lines of text.
 
-Cells are parted by a tab, an empty cell stays: so `agents.surroundings` finds the label of a row
+Cells are parted by a tab, an empty cell stays: so `passages.surroundings` finds the label of a row
 and the head of a column by counting, however wide the words are.
 """
 

@@ -13,18 +13,22 @@ _HEX_DIGITS = 8
 _SUFFIXES = (".py", ".txt", ".json", ".csv")
 LIBRARIES = (
     "anyascii", "babel", "cleanco", "phonenumbers", "pint", "py3langid", "rapidfuzz", "regex",
-    "unicode-rbnf",
+    "snowballstemmer", "unicode-rbnf",
 )  # fmt: skip
 """Libraries whose data or code moves an answer: months, units, languages, forms of companies."""
 
 
 BESIDE = (
     ("scoring_worker.opinions", ""),
+    ("scoring_worker", "forest.py"),
     ("scoring_worker.encoders", "reading_windows.py"),
+    ("passages", "words.py"),
+    ("passages", "function_words.py"),
     ("schemas", "hypothesis.py"),
 )
 """What moves a score beside the comparison: how opinions are formed of answers and readings, which
-words of a passage are read together, and how a value is put into words."""
+words of a passage are read together, the words of a claim that are found again, and how a value is
+put into words."""
 
 
 def comparison_digest(packs: Iterable[str] = ()) -> str:

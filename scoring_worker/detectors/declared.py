@@ -11,23 +11,23 @@ from .ragulator.declared import RAGULATOR
 
 
 def _load_default(settings: DetectorSettings) -> Detector:
-    from .scored import load_default  # noqa: PLC0415 - a detector costs nothing until it is loaded
+    from .streamed import load_default  # noqa: PLC0415 - a detector costs nothing until loaded
 
     return load_default(settings)
 
 
-_SCORED: Final = (
+_STREAMED: Final = (
     Declaration(
         name="default",
-        summary="The default scorer over windows of whole sentences",
-        paper="RAGulator, sections 2.1 and 3.3 (aggregation)",
+        summary="What the stream says: the default scorer on the passages of each sentence",
+        paper="RAGulator, sections 2.1, 2.4 and 3.3 (aggregation, features)",
         needs=frozenset(),
         judges=frozenset({"extraction", "claim", "response"}),
         cost="nothing",
-        latency="about 10 ms a claim and window on a CPU core",
+        latency="about 20 ms a claim on a CPU core",
         load=_load_default,
     ),
 )
 
-BUILT_IN: Final[tuple[Declaration, ...]] = (*_SCORED, *RAGULATOR, *HALLUGRAPH, *COMPARED)
+BUILT_IN: Final[tuple[Declaration, ...]] = (*_STREAMED, *RAGULATOR, *HALLUGRAPH, *COMPARED)
 """Every family adds its own tuple."""

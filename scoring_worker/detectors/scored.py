@@ -9,7 +9,7 @@ from schemas import CLAIM_TYPE, hypothesis
 from schemas.evidence import MAX_CONSULTED, ConsultedPassage, Evidence, UnsupportedSpan
 from scoring_worker.scorer import Pair, Scorer
 
-from .contract import Answer, ClaimGrounding, DetectorSettings, Grounding
+from .contract import Answer, ClaimGrounding, Grounding
 from .granularity import Window, claims, over_claims, over_windows, windows
 
 WINDOW_CHARACTERS = 900
@@ -111,21 +111,3 @@ def _pair(answer: Answer, claim: _Asked, window: Window) -> Pair:
         entity_type=CLAIM_TYPE,
         value=text,
     )
-
-
-def load_default(settings: DetectorSettings) -> ScoredDetector:
-    """The detector over the scorer that ``settings`` name.
-
-    Raises:
-        ModelError: there is no such scorer.
-    """
-    from scoring_worker.loading import load_scorer  # noqa: PLC0415 (torch: seconds)
-
-    scorer = load_scorer(
-        settings.scorer,
-        device=settings.device,
-        precision=settings.precision,
-        threads=settings.threads,
-        grader=settings.llm,
-    )
-    return ScoredDetector("default", scorer)

@@ -8,11 +8,11 @@ the words that the passage has to contain.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
-from schemas import CLAIM_TYPE, hypothesis
+from schemas import CLAIM_TYPE, hypothesis, render_value
 from schemas.hypothesis import entity_type_name
 from scoring_worker.comparison import Comparison, Passage, Question
 from scoring_worker.comparison.answers.absence import absence_of
@@ -23,6 +23,8 @@ from scoring_worker.encoders.reading_windows import Task
 from scoring_worker.packs.contract import Pack
 from scoring_worker.packs.registry import with_packs
 from scoring_worker.scorer import Pair
+
+from .overlap import overlap
 
 MAX_PARTS = 24
 MAX_DEPTH = 4
@@ -49,6 +51,11 @@ class Part:
     siblings: bool = False
     """Whether the field may have several values, which then are no rivals of each other."""
 
+    @property
+    def unread(self) -> bool:
+        """Whether there is nothing to read: a claim of which nothing retrieved speaks."""
+        return self.question is None and not self.claim.passage.strip()
+
 
 def parts_of(pair: Pair, packs: Sequence[Pack] = ()) -> list[Part]:
     """The parts of ``pair``'s value; at least one, at most `MAX_PARTS`; one alone, the whole,
@@ -65,7 +72,9 @@ def parts_of(pair: Pair, packs: Sequence[Pack] = ()) -> list[Part]:
     )
     whole = Question(pair.entity_type, pair.value, passage)
     if pair.entity_type == CLAIM_TYPE:
-        return [_part(pair, whole, _compared(pair, whole), packs)]
+        part = _part(pair, whole, _compared(pair, whole), packs)
+        shared = overlap(render_value(pair.value), pair.premise, pair.absent)
+        return [replace(part, known={**part.known, **shared})]
     leaves = _leaves(pair.entity_type, pair.value)
     if len(leaves) > 1:
         together = _compared(pair, whole)

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from schemas import Finding
+from schemas import CLAIM_TYPE, Finding
 from scoring_worker.comparison import Place
 from scoring_worker.encoders.batching import PairFailure
 from scoring_worker.encoders.reader import Reading
 
 from .asking import Part
+from .borne_out import borne_out, reading
 
 LARGEST = 8.0
 """Logits are cut at this size and scaled to [-1, 1]."""
@@ -19,9 +20,12 @@ CLEARLY = 2.0
 """The logit by which a rival has to lead before a finding names it."""
 _LONGEST_RIVAL = 80
 
+UNREAD = {"entailed": -1.0}
+"""What the reader says for a claim that it has nothing to read for."""
+
 SHAPES = ("claim", "located", "unlocated")
 READ_FEATURES = frozenset(
-    {"value_mean", "value_least", "rival", "lead", "entailed", "founded_least"}
+    {"value_mean", "value_least", "rival", "lead", "entailed", "founded_least", "borne_out"}
 )
 """What the reader says; the other features are of the comparators and of packs."""
 
@@ -62,14 +66,24 @@ def opinion_of(
         features |= located
         findings += rival
     if entailed is not None:
-        features["entailed"] = _scaled(entailed.claim)
-        if len(entailed.founded):
-            features["founded_least"] = _scaled(float(entailed.founded.min()))
+        features |= of_statement(entailed)
         unfounded = unfounded_words(entailed)
     shape = _shape(part)
+    if part.unread:
+        features |= UNREAD
+    if part.asked.entity_type == CLAIM_TYPE and "entailed" in features:
+        features["borne_out"] = _scaled(borne_out(features | reading(features)))
     if shape == "claim" and entailed is not None and unfounded:
         findings.append(_unfounded_finding(part, unfounded))
     return Opinion(shape, features, tuple(findings), comparison.answer == "different", unfounded)
+
+
+def of_statement(read: Reading) -> dict[str, float]:
+    """What the reader says of a whole statement, and of the word in it that is founded least."""
+    said = {"entailed": _scaled(read.claim)}
+    if len(read.founded):
+        said["founded_least"] = _scaled(float(read.founded.min()))
+    return said
 
 
 def _shape(part: Part) -> str:

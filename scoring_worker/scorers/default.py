@@ -32,6 +32,7 @@ from scoring_worker.packs.contract import Pack
 from scoring_worker.scorer import Pair
 
 DECIMALS = 6
+BELOW = 10.0**-DECIMALS
 REFUSED = 0.01
 """The most that a pair is worth whose value the comparators call different."""
 MAX_FINDINGS = 12
@@ -132,6 +133,8 @@ class DefaultScorer:
         threshold = self.manifest.thresholds.of(pair.entity_type)
         if any(opinion.different for opinion in opinions):
             score = min(score, REFUSED, threshold / 2)
+        if not pair.premise.strip():  # of claims alone: there is nothing that could support it
+            score = min(score, max(0.0, round(threshold - BELOW, DECIMALS)))
         return Assessment(
             scorer=self.name,
             revision=self.revision,
@@ -173,7 +176,7 @@ class DefaultScorer:
 def _open(parts: Sequence[Part]) -> Sequence[Part]:
     """The parts that have to be read: none where one of them differs, for that decides."""
     decided = any(part.comparison.answer == "different" for part in parts)
-    return () if decided else parts
+    return () if decided else [part for part in parts if not part.unread]
 
 
 def _first(part: Part) -> Task:
@@ -205,14 +208,18 @@ def _findings(opinions: Sequence[Opinion]) -> tuple[Finding, ...]:
 
 
 def _evidence(pair: Pair, opinions: Sequence[Opinion]) -> Evidence | None:
-    """The words of a claim that the reader found no support for; of values there is none."""
+    """The words of a claim that the reader found no support for, and those that stand nowhere in
+    what was retrieved, in order; of values there are none."""
     if pair.entity_type != CLAIM_TYPE or not isinstance(pair.value, str):
         return None
     shift = len(pair.hypothesis) - len(pair.value)
-    spans = [
-        UnsupportedSpan(start=max(0, place.start - shift), end=place.end - shift)
+    unfounded = [
+        (max(0, place.start - shift), place.end - shift)
         for opinion in opinions
         for place in opinion.unfounded
         if place.end > shift
     ]
+    covered = {at for start, end in unfounded for at in range(start, end)}
+    absent = [place for place in pair.absent or () if covered.isdisjoint(range(*place))]
+    spans = [UnsupportedSpan(start=a, end=b) for a, b in sorted([*unfounded, *absent])]
     return Evidence(unsupported=tuple(spans[:MAX_UNSUPPORTED])) if spans else None

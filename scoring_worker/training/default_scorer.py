@@ -28,7 +28,7 @@ from scoring_worker.encoders.reader_model import (
 )
 from scoring_worker.evaluation.labelled_pair import LabelledPair
 from scoring_worker.learnt_from import LearntFrom
-from scoring_worker.manifest import MANIFEST_NAME, ScorerManifest, Thresholds
+from scoring_worker.manifest import MANIFEST_NAME, ScorerManifest
 from scoring_worker.opinions.opinion import SHAPES
 from scoring_worker.opinions.stack import ShapeWeights, Stack
 from scoring_worker.packs.contract import Pack
@@ -36,7 +36,7 @@ from scoring_worker.packs.registry import packs_named
 from scoring_worker.scorers.default import DefaultScorer
 
 from .card import write_card
-from .left_out import best_threshold, figure_blocks, scores_in_turn
+from .left_out import best_threshold, figure_blocks, scores_in_turn, thresholds_with_claims
 from .licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
 from .opinion_files import judged_once
 from .reading.base import make_base
@@ -201,7 +201,7 @@ def _manifest(steps: Steps, stack: Stack, labelled: dict[str, Judged]) -> Scorer
     """Threshold and figures are of stacks that were fitted without the family they are judged
     in."""
     scores = scores_in_turn(labelled, _judged_together(labelled))
-    threshold = best_threshold(labelled, scores)
+    thresholds = thresholds_with_claims(best_threshold(labelled, scores))
     return ScorerManifest(
         name="default",
         kind="reader",
@@ -210,10 +210,10 @@ def _manifest(steps: Steps, stack: Stack, labelled: dict[str, Judged]) -> Scorer
         max_length=MAX_LENGTH,
         precision="int8",
         stack=stack.model_dump(mode="json"),
-        thresholds=Thresholds(default=threshold),
+        thresholds=thresholds,
         trained_on=SOURCES,
         learnt_from=LearntFrom(),
-        metrics=figure_blocks(labelled, scores, threshold, PERMISSIVE),
+        metrics=figure_blocks(labelled, scores, thresholds, PERMISSIVE),
     )
 
 

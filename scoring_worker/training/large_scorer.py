@@ -31,7 +31,6 @@ from scoring_worker.manifest import (
     MANIFEST_NAME,
     ModelError,
     ScorerManifest,
-    Thresholds,
     file_digest,
 )
 from scoring_worker.opinions.opinion import SHAPES
@@ -39,7 +38,13 @@ from scoring_worker.opinions.stack import ShapeWeights, Stack
 from scoring_worker.scorers.default import DefaultScorer
 
 from .card import write_card
-from .left_out import best_threshold, figure_blocks, figures, scores_in_turn
+from .left_out import (
+    best_threshold,
+    figure_blocks,
+    figures,
+    scores_in_turn,
+    thresholds_with_claims,
+)
 from .licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
 from .opinion_files import judged_once
 from .reading.corpora import LANGUAGES, MEASURE_ONLY, PERMISSIVE
@@ -109,10 +114,10 @@ def build_large(steps: LargeSteps) -> ScorerManifest:
     fitted_on = {name: own for name, own in labelled.items() if name not in new}
     stack = fit_stack([one for name, own in fitted_on.items() for one in own.labelled(name)])
     scores = scores_in_turn(fitted_on, _kin(fitted_on))
-    threshold = best_threshold(fitted_on, scores)
-    measured = figures(new, {name: own.scores(stack) for name, own in new.items()}, threshold)
+    thresholds = thresholds_with_claims(best_threshold(fitted_on, scores))
+    measured = figures(new, {name: own.scores(stack) for name, own in new.items()}, thresholds)
     blocks: dict[str, JsonValue] = {
-        **figure_blocks(fitted_on, scores, threshold, LEFT_OUT),
+        **figure_blocks(fitted_on, scores, thresholds, LEFT_OUT),
         "fields that trained nothing": dict(measured),
     }
     manifest = ScorerManifest(
@@ -123,7 +128,7 @@ def build_large(steps: LargeSteps) -> ScorerManifest:
         labels=0,
         max_length=MAX_LENGTH,
         stack=stack.model_dump(mode="json"),
-        thresholds=Thresholds(default=threshold),
+        thresholds=thresholds,
         trained_on=SOURCES,
         learnt_from=LearntFrom(),
         languages=("en",),

@@ -8,7 +8,7 @@ import pytest
 from agents import aligner as aligner_module
 from agents.aligner import Aligner
 from agents.alignment import AlignmentTimeoutError, DocumentIndex
-from agents.surroundings import DocumentLayout
+from passages.surroundings import DocumentLayout
 from schemas import (
     AlignedExtraction,
     Document,

@@ -17,6 +17,8 @@ from safepassage.settings import JudgingSettings
 from schemas import Document, Response, SchemaField, Verdict
 from schemas.rivals import with_rivals
 from scoring_worker import Scorer, load_scorer
+from scoring_worker.detectors.contract import Answer
+from scoring_worker.detectors.streamed import StreamedDetector
 from streams.kafka.records import Received, Record
 from streams.offline.check import CheckInput, check
 from streams.settings import Settings
@@ -152,6 +154,17 @@ def test_printed_it_has_a_line_for_each_and_why_where_one_was_stopped(verifier: 
     assert stopped.startswith("quarantined  Rent: £1,350 (score ")
     assert why[0].startswith("  ")
     assert not any("\x1b" in line for line in why)
+
+
+def test_the_default_detector_says_of_sentences_what_the_stream_says(default_scorer: Scorer):
+    verifier = Verifier(default_scorer)
+    context = (TEXT, "The kitchen was painted in June.")
+    verdicts = verifier.claims(context, ANSWER).verdicts
+    [found] = StreamedDetector("default", default_scorer).ground([Answer(context, ANSWER)])
+    assert [verdict.reasons for verdict in verdicts][-1] == ("not_found",)
+    assert [claim.score for claim in found.claims[:-1]] == [v.score for v in verdicts[:-1]]
+    assert found.claims[-1].score is not None
+    assert found.claims[-1].score < 0.3
 
 
 @pytest.mark.parametrize(

@@ -7,20 +7,19 @@ similarity and the maximum relevance over the context's sentences. Those that fo
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from passages.sentences import sentences
+from passages.words import content_words
 from scoring_worker.detectors.similarity.word_vectors import RAREST, WordVectors
-
-from .words import content_words
+from scoring_worker.opinions.overlap import DECIMALS, mean_surprise
 
 PAPER: Final = (
     "token_precision",
@@ -49,11 +48,7 @@ RISING: Final = {
 }
 """Whether P(out of context) may only rise (1) or only fall (-1) with a feature."""
 
-DECIMALS = 4
-"""Features are rounded: digits below would only differ between machines."""
-
 Vector = NDArray[np.float64]
-Gram = TypeVar("Gram", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +99,6 @@ def lexical_features(claim: str, context: IndexedContext, vectors: WordVectors) 
         "missing_figures": float(len(figures) - sum(figures)),
     }
     return {name: round(value, DECIMALS) for name, value in found.items()}
-
-
-def mean_surprise(said: Sequence[Gram], counted: Counter[Gram]) -> float:
-    """The mean negative log-probability of n-grams under a context's counts, add-one smoothed.
-
-    The paper's perplexity: the sum of negative log-likelihoods by the number of n-grams. In nats;
-    0 where nothing is said.
-    """
-    total = counted.total() + len(counted) + 1
-    surprises = [-math.log((counted[gram] + 1) / total) for gram in said]
-    return sum(surprises) / len(surprises) if surprises else 0.0
 
 
 def sentence_vector(words: Iterable[str], vectors: WordVectors) -> Vector:

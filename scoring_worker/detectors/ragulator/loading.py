@@ -10,13 +10,13 @@ from typing import Final
 from scoring_worker.detectors.contract import DetectorSettings
 from scoring_worker.detectors.scored import ScoredDetector
 from scoring_worker.detectors.similarity.word_vectors import WordVectors
+from scoring_worker.forest import Forest
 from scoring_worker.loading import load_scorer
 from scoring_worker.manifest import ModelError
 from scoring_worker.scorer import Scorer
 from scoring_worker.scorers.encoder import EncoderScorer
 
 from .features import EXTENDED
-from .forest import Forest
 from .measuring import ClaimMeasure
 from .meta import MODELS, MetaClassifier, SingleFeature
 

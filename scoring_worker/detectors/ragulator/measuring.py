@@ -16,17 +16,21 @@ from numpy.typing import NDArray
 
 from passages.retrieval import Retrieved, Retriever
 from passages.sentences import sentences
-from schemas import CLAIM_TYPE, Assessment, hypothesis
+from schemas import CLAIM_TYPE, hypothesis
 from schemas.alignment import PASSAGE_JOINT
 from schemas.evidence import ConsultedPassage
 from scoring_worker.detectors.contract import Answer
 from scoring_worker.detectors.granularity import claims
 from scoring_worker.detectors.similarity.embedding import Embedder, similarities
 from scoring_worker.detectors.similarity.word_vectors import WordVectors
+from scoring_worker.opinions.borne_out import READING, reading
+from scoring_worker.opinions.overlap import DECIMALS
 from scoring_worker.scorer import Pair, Scorer
+from scoring_worker.scorers.default import DefaultScorer
 
-from .features import DECIMALS, IndexedContext, indexed, lexical_features
+from .features import IndexedContext, indexed, lexical_features
 
+_UNREAD = "relevance_not_read"
 MAX_CHARACTERS = 1_000_000
 """Of a context: more is no retrieval."""
 
@@ -81,7 +85,7 @@ class ClaimMeasure:
             for claim in found
             if claim.found
         ]
-        said = iter(self._scorer.assess(pairs))
+        said = iter(_relevance(self._scorer, pairs))
         return [
             found
             if isinstance(found, str)
@@ -133,11 +137,22 @@ class ClaimMeasure:
         return [{"max_similarity": round(float(value), DECIMALS)} for value in found]
 
 
-def _measured(claim: _Asked, said: Assessment | None) -> MeasuredClaim:
+def _relevance(scorer: Scorer, pairs: Sequence[Pair]) -> list[float | str]:
+    """How far each passage bears its claim out, in [0, 1], or why that is not known. Of the default
+    scorer only what its reader says: its judgement counts the words of a claim itself."""
+    if isinstance(scorer, DefaultScorer):
+        every = scorer.opinions(pairs)
+        read = [reading(found[0].features)[READING] if found else None for found in every]
+        return [_UNREAD if one is None else (1.0 + one) / 2 for one in read]
+    said = scorer.assess(pairs)
+    return [one.failure or _UNREAD if one.score is None else one.score for one in said]
+
+
+def _measured(claim: _Asked, said: float | str | None) -> MeasuredClaim:
     """With the relevance: 0 where nothing of the context shares a word with the claim."""
-    if said is not None and said.score is None:
-        return MeasuredClaim(claim.start, claim.end, {}, failure=said.failure)
-    relevance = round(said.score, DECIMALS) if said is not None and said.score is not None else 0.0
+    if isinstance(said, str):
+        return MeasuredClaim(claim.start, claim.end, {}, failure=said)
+    relevance = round(said or 0.0, DECIMALS)
     passages = tuple(
         [
             ConsultedPassage(

@@ -19,9 +19,9 @@ from scoring_worker.detectors.contract import (
 from scoring_worker.detectors.granularity import claims
 from scoring_worker.detectors.scored import grounding_of
 from scoring_worker.detectors.similarity.word_vectors import WordVectors
+from scoring_worker.forest import Forest, Predictor
 
 from .features import indexed, lexical_features
-from .forest import Forest, Predictor
 from .measuring import ClaimMeasure, MeasuredClaim
 
 MODELS: Final = Path(__file__).parent / "models"

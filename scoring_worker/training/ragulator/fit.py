@@ -7,23 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scoring_worker.detectors.ragulator.features import EXTENDED, PAPER, RISING
-from scoring_worker.detectors.ragulator.forest import LEAF, Forest, Tree
 from scoring_worker.evaluation.sources import OnProgress
+from scoring_worker.forest import LEAF, Forest, Tree
 
-from .grid import LIGHTGBM, RANDOM_FOREST, search
+from .grid import LIGHTGBM, RANDOM_FOREST, Fit, search
 
 Model = Literal["lightgbm", "random-forest", "extended"]
 MODELS: Final[tuple[Model, ...]] = get_args(Model)
 
 Floats = NDArray[np.float64]
 _DECIMALS = 6
+_DRAWN: Final = {"subsample": 0.8, "colsample_bytree": 0.8}
+"""What a forest sees that is one of several, whatever the grid says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,37 +41,110 @@ def fitted(model: Model, labelled: Sequence[LabelledFeatures], on_progress: OnPr
     """The forest at the best point of the model's grid, fitted on all of ``labelled``.
 
     ``extended`` is LightGBM on this project's further features too, each allowed to work one way
-    only: what a feature means does not change with the source.
+    only (`fitted_one_way`).
 
     Raises:
         ImportError: LightGBM is asked for and not installed.
         ValueError: the labels are of one class, or of too few documents.
     """
-    names = EXTENDED if model == "extended" else PAPER
-    rows = np.array([[one.features[name] for name in names] for one in labelled])
-    labels = np.array([int(one.out_of_context) for one in labelled])
-    if len(set(labels.tolist())) < 2:
-        raise ValueError("the labels are all of one class")
-    find = partial(search, groups=[one.group for one in labelled], on_progress=on_progress)
-    if model == "random-forest":
-        best, area = find(_fit_forest, RANDOM_FOREST, rows, labels)
-        trees = forest_trees(_fit_forest(rows, labels, best))
+    if model == "extended":
+        return fitted_one_way(EXTENDED, RISING, labelled, on_progress)
+    table = _Table.of(PAPER, labelled)
+    if model == "lightgbm":
+        return _boosted(table, None, on_progress)
+    best, area = table.searched(_fit_forest, RANDOM_FOREST, on_progress)
+    trees = forest_trees(_fit_forest(table.rows, table.labels, best))
+    return table.forest("averaged", trees, best, area)
+
+
+def fitted_one_way(
+    names: Sequence[str],
+    rising: Mapping[str, int],
+    labelled: Sequence[LabelledFeatures],
+    on_progress: OnProgress,
+    *,
+    draws: int = 1,
+) -> Forest:
+    """LightGBM on ``names``, with which P(out of context) may only rise (1) or only fall (-1), as
+    ``rising`` says: what a feature means does not change with the source.
+
+    ``draws`` forests, each on a draw of its own of rows and features, speak as their mean: what
+    one alone says of a far source moves with its seed.
+
+    Raises:
+        ImportError: LightGBM is not installed.
+        ValueError: the labels are of one class, or of too few documents.
+    """
+    ways = [rising[name] for name in names]
+    return _boosted(_Table.of(names, labelled), ways, on_progress, draws)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """What is fitted on: ``rows`` [rows, names], ``labels`` [rows], and where each is from."""
+
+    names: tuple[str, ...]
+    rows: Floats
+    labels: NDArray[np.int64]
+    groups: list[str]
+    sources: tuple[str, ...]
+
+    @classmethod
+    def of(cls, names: Sequence[str], labelled: Sequence[LabelledFeatures]) -> _Table:
+        labels = np.array([int(one.out_of_context) for one in labelled])
+        if len(set(labels.tolist())) < 2:
+            raise ValueError("the labels are all of one class")
+        return cls(
+            tuple(names),
+            np.array([[one.features[name] for name in names] for one in labelled]),
+            labels,
+            [one.group for one in labelled],
+            tuple(sorted({one.source for one in labelled})),
+        )
+
+    def searched(
+        self, fit: Fit, grid: Mapping[str, Sequence[Any]], on_progress: OnProgress
+    ) -> tuple[dict[str, Any], float]:
+        return search(
+            fit, grid, self.rows, self.labels, groups=self.groups, on_progress=on_progress
+        )
+
+    def forest(
+        self,
+        kind: Literal["boosted", "averaged"],
+        trees: tuple[Tree, ...],
+        best: dict[str, Any],
+        area: float,
+    ) -> Forest:
+        return Forest(
+            kind=kind,
+            features=self.names,
+            trees=trees,
+            parameters=best,
+            trained_on=self.sources,
+            measured={"folds_auroc": round(area, 4), "rows": len(self.labels)},
+        )
+
+
+def _boosted(
+    table: _Table, ways: Sequence[int] | None, on_progress: OnProgress, draws: int = 1
+) -> Forest:
+    def fit(rows: Floats, labels: NDArray[np.int64], point: Mapping[str, Any]) -> Any:
+        return _fit_boosted(rows, labels, point, ways)
+
+    best, area = table.searched(fit, LIGHTGBM, on_progress)
+    if draws == 1:
+        trees = boosted_trees(fit(table.rows, table.labels, best))
     else:
-        ways = [RISING[name] for name in names] if model == "extended" else None
+        drawn = {**best, **_DRAWN}
+        fits = [fit(table.rows, table.labels, {**drawn, "random_state": n}) for n in range(draws)]
+        trees = tuple([_share(tree, draws) for one in fits for tree in boosted_trees(one)])
+        best = {**drawn, "draws": draws}
+    return table.forest("boosted", trees, best, area)
 
-        def fit(rows: Floats, labels: NDArray[np.int64], point: Mapping[str, Any]) -> Any:
-            return _fit_boosted(rows, labels, point, ways)
 
-        best, area = find(fit, LIGHTGBM, rows, labels)
-        trees = boosted_trees(fit(rows, labels, best))
-    return Forest(
-        kind="averaged" if model == "random-forest" else "boosted",
-        features=names,
-        trees=trees,
-        parameters=best,
-        trained_on=tuple(sorted({one.source for one in labelled})),
-        measured={"folds_auroc": round(area, 4), "rows": len(labelled)},
-    )
+def _share(tree: Tree, of: int) -> Tree:
+    return tree.model_copy(update={"value": tuple([value / of for value in tree.value])})
 
 
 def _fit_forest(rows: Floats, labels: NDArray[np.int64], point: Mapping[str, Any]) -> Any:
@@ -88,10 +162,9 @@ def _fit_boosted(
     from lightgbm import LGBMClassifier  # noqa: PLC0415 (an extra)
 
     return LGBMClassifier(
-        **point,
+        **{"random_state": 0, **point},
         subsample_freq=1,  # without it LightGBM leaves subsample unused
         monotone_constraints=list(ways) if ways else None,
-        random_state=0,
         n_jobs=1,
         deterministic=True,
         force_row_wise=True,

@@ -102,16 +102,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     pairs = list(shipped_pairs(chosen.data))
     log.info("pairs", count=len(pairs), out_of_context=sum(not pair.grounded for pair in pairs))
     measure = ClaimMeasure(WordVectors(), load_scorer("default", packs=[]))
-    labelled = labelled_features(pairs, measure, chosen.folder / "features.jsonl", _log_progress)
+    labelled = labelled_features(pairs, measure, chosen.folder / "features.jsonl", log_progress)
     licensed = [replace(one, source=f"{one.source} ({LICENCES[one.source]})") for one in labelled]
     for model in MODELS:
-        forest = fitted(model, licensed, _log_progress)
+        forest = fitted(model, licensed, log_progress)
         path = chosen.folder / FILES[model]
         path.write_text(forest.model_dump_json() + "\n", encoding="utf-8")
         log.info("fitted", model=model, parameters=forest.parameters, measured=forest.measured)
 
 
-def _log_progress(stage: str, done: int, total: int) -> None:
+def log_progress(stage: str, done: int, total: int) -> None:
+    """How far a step of a recipe is, as a line of the log."""
     log.info(stage, done=done, of=total)
 
 

@@ -9,7 +9,7 @@ from agents.intake.composition import compose
 from agents.intake.limits import Limits, Refused
 from agents.intake.reading_order import read
 from agents.intake.words import Group, Page, Rectangle, Word, turned
-from agents.surroundings import DocumentLayout
+from passages.surroundings import DocumentLayout
 from schemas import PageSize, Span
 
 SIZE = PageSize(600, 800)

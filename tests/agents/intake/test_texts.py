@@ -14,7 +14,7 @@ from agents.intake.html import read_html
 from agents.intake.limits import Limits, Refused
 from agents.intake.mail import attachment, read_mail
 from agents.intake.reading import read_file
-from agents.surroundings import DocumentLayout
+from passages.surroundings import DocumentLayout
 from schemas import Span
 
 docx = pytest.importorskip("docx", reason="needs the extra `files`")

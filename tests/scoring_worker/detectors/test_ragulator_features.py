@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from passages.words import content_words
 from scoring_worker.detectors.contract import Answer
 from scoring_worker.detectors.ragulator.features import (
     EXTENDED,
@@ -16,7 +17,6 @@ from scoring_worker.detectors.ragulator.features import (
     mean_surprise,
 )
 from scoring_worker.detectors.ragulator.measuring import ClaimMeasure
-from scoring_worker.detectors.ragulator.words import content_words
 from scoring_worker.detectors.similarity.word_vectors import RAREST, WordVectors
 from scoring_worker.manifest import ModelError
 from tests.scoring_worker.detectors.doubles import WordScorer

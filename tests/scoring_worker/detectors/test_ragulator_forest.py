@@ -7,11 +7,11 @@ import pytest
 from pydantic import ValidationError
 
 from scoring_worker.detectors.contract import Answer, DetectorSettings
-from scoring_worker.detectors.ragulator.forest import Forest, Predictor, Tree
 from scoring_worker.detectors.ragulator.loading import load_meta
 from scoring_worker.detectors.ragulator.measuring import ClaimMeasure
 from scoring_worker.detectors.ragulator.meta import MODELS, MetaClassifier, SingleFeature
 from scoring_worker.detectors.similarity.word_vectors import WordVectors
+from scoring_worker.forest import Forest, Predictor, Tree
 from scoring_worker.manifest import ModelError
 from scoring_worker.training.ragulator.fit import (
     LabelledFeatures,

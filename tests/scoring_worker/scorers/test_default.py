@@ -1,5 +1,7 @@
 """The default scorer: comparators stop, the reader decides, the stack weighs."""
 
+from dataclasses import replace
+
 import pytest
 
 from schemas import CLAIM_TYPE, SchemaField, hypothesis
@@ -88,6 +90,25 @@ def test_words_of_a_claim_that_are_not_borne_out_are_named() -> None:
     spans = [claim[span.start : span.end] for span in stopped.evidence.unsupported]
     assert spans
     assert all(word.strip() in claim for word in spans)
+
+
+def test_words_that_stand_nowhere_in_the_context_are_named_beside_those() -> None:
+    claim = "The rent is due on Friday in Leith"
+    asked = replace(pair("The rent is due on Friday", CLAIM_TYPE, claim), absent=((29, 34),))
+    reading = ToldReader(entailed=[f"{CLAIM_TYPE}: {claim}", claim])
+    (judged,) = scorer(reading).assess([asked])
+    assert judged.evidence
+    spans = [claim[span.start : span.end] for span in judged.evidence.unsupported]
+    assert "Leith" in " ".join(spans)
+    starts = [span.start for span in judged.evidence.unsupported]
+    assert starts == sorted(starts)
+
+
+def test_a_claim_without_a_passage_is_never_supported() -> None:
+    (judged,) = scorer(ToldReader(entailed=["Yes"])).assess([pair("", CLAIM_TYPE, "Yes")])
+    assert judged.score is not None
+    assert judged.threshold is not None
+    assert judged.score < judged.threshold
 
 
 def test_a_failed_reading_is_a_failure_and_touches_no_neighbour() -> None:

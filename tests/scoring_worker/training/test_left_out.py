@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from scoring_worker.evaluation.labelled_pair import LabelledPair
+from scoring_worker.manifest import Thresholds
 from scoring_worker.training.left_out import best_threshold, figures, mean_figures
 from scoring_worker.training.weighing import Judged
 
@@ -30,7 +31,7 @@ def test_the_threshold_is_the_best_for_the_mean_source():
 def test_figures_are_of_the_unsupported():
     sources = {"a": judged([0, 0, 1, 1]), "of one label": judged([1])}
     scores = {"a": np.array([0.1, 0.6, 0.3, 0.8]), "of one label": np.array([0.9])}
-    found = figures(sources, scores, 0.5)
+    found = figures(sources, scores, Thresholds())
     assert found == {"a": {"rows": 4, "auroc": 0.75, "caught": 0.5, "refused": 0.5}}
     found["b"] = {"rows": 2, "auroc": 0.25, "caught": 1.0, "refused": 0.0}
     means = {"sources": 2, "auroc": 0.5, "caught": 0.75, "refused": 0.25}
@@ -38,6 +39,6 @@ def test_figures_are_of_the_unsupported():
 
 
 def test_a_score_at_the_threshold_is_accepted():
-    found = figures({"a": judged([0, 1])}, {"a": np.array([0.49, 0.5])}, 0.5)
+    found = figures({"a": judged([0, 1])}, {"a": np.array([0.49, 0.5])}, Thresholds())
     assert (found["a"]["caught"], found["a"]["refused"]) == (1.0, 0.0)
     assert found["a"]["auroc"] == pytest.approx(1.0)

@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from scoring_worker.detectors.ragulator.forest import Forest
+from scoring_worker.forest import Forest
 from scoring_worker.training.ragulator import fit
 from streams.cli import app
 from tests.scoring_worker.detectors.doubles import WordScorer

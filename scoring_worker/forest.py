@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
 
@@ -87,48 +86,64 @@ class Forest(Contract):
             raise ModelError(f"{path} is no forest: {error.errors()[0]['msg']}") from error
 
 
-@dataclass(frozen=True, slots=True)
-class _Nodes:
-    """A tree's columns as arrays."""
-
-    feature: NDArray[np.int64]
-    threshold: Floats
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
-    value: Floats
-
-    @classmethod
-    def of(cls, tree: Tree) -> _Nodes:
-        whole = (
-            np.asarray(column, dtype=np.int64) for column in (tree.feature, tree.left, tree.right)
-        )
-        feature, left, right = whole
-        return cls(feature, np.asarray(tree.threshold), left, right, np.asarray(tree.value))
-
-    def walk(self, rows: Floats) -> Floats:
-        """The value of the leaf that each of ``rows`` [rows, features] ends in."""
-        at = np.zeros(len(rows), dtype=np.int64)
-        everyone = np.arange(len(rows))
-        while (inner := self.feature[at] != LEAF).any():
-            below = rows[everyone, np.maximum(self.feature[at], 0)] <= self.threshold[at]
-            at = np.where(inner, np.where(below, self.left[at], self.right[at]), at)
-        found: Floats = self.value[at]
-        return found
-
-
 class Predictor:
-    """A forest laid out for numpy."""
+    """A forest laid out for numpy: all trees side by side, the shorter ones filled up with leaves.
+
+    The columns are [trees, nodes]; ``_deepest`` steps lead from any root to a leaf.
+    """
 
     def __init__(self, forest: Forest) -> None:
         self._boosted = forest.kind == "boosted"
-        self._trees = [_Nodes.of(tree) for tree in forest.trees]
+        longest = max(len(tree.feature) for tree in forest.trees)
+        shape = (len(forest.trees), longest)
+        self._feature = np.full(shape, LEAF, dtype=np.int64)
+        self._left, self._right = np.zeros((2, *shape), dtype=np.int64)
+        self._threshold, self._value = np.zeros((2, *shape))
+        for at, tree in enumerate(forest.trees):
+            nodes = len(tree.feature)
+            self._feature[at, :nodes] = tree.feature
+            self._left[at, :nodes] = tree.left
+            self._right[at, :nodes] = tree.right
+            self._threshold[at, :nodes] = tree.threshold
+            self._value[at, :nodes] = tree.value
+        self._deepest = max(_depth(tree) for tree in forest.trees)
 
     def out_of_context(self, rows: Floats) -> Floats:
         """P(out of context) [rows] of features [rows, features]; NaN where a feature is."""
         # scikit-learn fits its thresholds to features in single precision.
         seen = rows if self._boosted else rows.astype(np.float32).astype(np.float64)
-        total = np.zeros(len(rows))
-        for tree in self._trees:
-            total += tree.walk(seen)
-        found = 1.0 / (1.0 + np.exp(-total)) if self._boosted else total / len(self._trees)
+        found = np.array([self._said(row) for row in seen])
+        if self._boosted:
+            found = 1.0 / (1.0 + np.exp(-found))
         return np.where(np.isfinite(rows).all(axis=1), found, np.nan)
+
+    def log_odds(self, row: Floats) -> float:
+        """Log-odds of out of context for the features [features] of one claim, all finite.
+
+        Raises:
+            ValueError: the trees are averaged: they have probabilities.
+        """
+        if not self._boosted:
+            raise ValueError("averaged trees have no log-odds")
+        return self._said(row)
+
+    def _said(self, row: Floats) -> float:
+        """Row by row, so that what a row gets never depends on those beside it."""
+        trees = np.arange(len(self._feature))
+        at = np.zeros(len(trees), dtype=np.int64)
+        for _ in range(self._deepest):
+            feature = self._feature[trees, at]
+            below = row[np.maximum(feature, 0)] <= self._threshold[trees, at]
+            onward = np.where(below, self._left[trees, at], self._right[trees, at])
+            at = np.where(feature == LEAF, at, onward)
+        leaves = self._value[trees, at]
+        return float(leaves.sum() if self._boosted else leaves.mean())
+
+
+def _depth(tree: Tree) -> int:
+    """The most steps from the root to a leaf; children stand behind their parents."""
+    depth = [0] * len(tree.feature)
+    for at, feature in enumerate(tree.feature):
+        if feature != LEAF:
+            depth[tree.left[at]] = depth[tree.right[at]] = depth[at] + 1
+    return max(depth)

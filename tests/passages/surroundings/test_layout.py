@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.surroundings import DocumentLayout
+from passages.surroundings import DocumentLayout
 from schemas import Span, Surroundings
 from schemas.alignment import MAX_COLUMN, MAX_HEADING, MAX_LABEL, MAX_SIDE
 
