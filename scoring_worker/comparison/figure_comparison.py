@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from typing import NamedTuple
 
 from pydantic import JsonValue
@@ -66,9 +67,9 @@ def compare_figure(figure: Figure, passage: Passage, entity_type: str = "") -> C
     piece of a date or a number cut by the quote, and where number words are in a language that is
     not read. Takes time linear in the passage and raises nothing.
     """
-    asked = _Asked(figure, _in_scale(figure, passage, entity_type), asked_end(entity_type))
+    asked = _Asked(figure, passage, entity_type)
     seen = [
-        _Seen(other, place, _found(asked, other, passage, entity_type, whole=whole))
+        _Seen(other, place, _found(asked, other, whole=whole))
         for other, place, whole in _in_quote(passage)
     ]
     held = [one for one in seen if one.found.level == 2]
@@ -96,27 +97,26 @@ def compare_figure(figure: Figure, passage: Passage, entity_type: str = "") -> C
     )
 
 
-class _Asked(NamedTuple):
-    """The value's figure, the same in the scale that its type or label names ("in millions"), and
-    the end of a range that its type asks for."""
+class _Asked:
+    """The value's figure, and the end of a range that its type asks for."""
 
-    figure: Figure
-    scaled: Figure | None
-    end: End | None
+    def __init__(self, figure: Figure, passage: Passage, entity_type: str) -> None:
+        self.figure, self.passage, self.entity_type = figure, passage, entity_type
+        self.end: End | None = asked_end(entity_type)
+
+    @cached_property
+    def scaled(self) -> Figure | None:
+        """The figure in the scale that its type or label names ("in millions"), if one does."""
+        if _is_scaled(self.figure):
+            return None
+        language = self.passage.language
+        scale = scale_named(self.entity_type, language)
+        scale = scale or scale_named(self.passage.heading, language)
+        return None if scale is None else _scaled(self.figure, scale)
 
 
-def _in_scale(figure: Figure, passage: Passage, entity_type: str) -> Figure | None:
-    if _is_scaled(figure):
-        return None
-    scale = scale_named(entity_type, passage.language)
-    scale = scale or scale_named(passage.heading, passage.language)
-    return None if scale is None else _scaled(figure, scale)
-
-
-def _found(
-    asked: _Asked, other: Figure, passage: Passage, entity_type: str, *, whole: bool
-) -> Agreement:
-    figure = asked.figure
+def _found(asked: _Asked, other: Figure, *, whole: bool) -> Agreement:
+    figure, passage, entity_type = asked.figure, asked.passage, asked.entity_type
     found = agreement(figure, other, asked.end)
     if found.level == 2 and figure.kind == "number" and other.kind != "number":
         named = unit_named(entity_type, passage.language)
@@ -126,7 +126,8 @@ def _found(
                 one._replace(unit=unit, currencies=currencies) for one in figure.readings
             )
             found = agreement(figure._replace(readings=readings), other, asked.end)
-    if asked.scaled is not None and found.level == 0 and found.code == "number_differs":
+    differs = found.level == 0 and found.code == "number_differs"
+    if differs and asked.scaled is not None:
         found = max(found, agreement(asked.scaled, other, asked.end), key=_level)
     if found.code in ("unit_missing", "currency_missing") and names_unit(passage, figure):
         found = Agreement(2)

@@ -126,6 +126,8 @@ def parse_figure(value: JsonValue, language: str | None = None) -> Figure | None
 def _parse_text(value: str, language: str | None) -> Figure | None:
     style = style_of(language)
     figure = _only(value, language, style)
+    if value.isascii() and value.isdigit():
+        return figure  # the same in every language
     english = style_of("en")
     others = (
         ("en", style) if language != "en" else None,

@@ -30,6 +30,8 @@ _ISO = re.compile(
     r"(?:[Tt ]\s?(?P<h>\d\d):(?P<min>\d\d)(?::(?P<s>\d\d)(?:[.,]\d+)?)?"
     r"\s?(?P<z>[Zz]|[+-]\d\d:?\d\d)?)?\s*"
 )
+_AMOUNT = re.compile(r"[($€£+]?(?:[0-9]{1,3}|[0-9]{5,7})(?:,[0-9]{3})*[%)]?")
+"""Digits that are no date: neither a year nor the eight of a date are among them."""
 _LONGEST = 120  # code points of a value that is nothing but a date
 _DATED = re.compile(
     r"\b(?:date[sd]?|years?|dob|founded|established|since|vintage|started|ended|born|(?:\w*(?:jahr|datum))"
@@ -81,6 +83,8 @@ def asks_for_date(entity_type: str) -> bool:
 
 
 def _of_text(text: str, language: str | None, entity_type: str) -> PartialDate | None:
+    if _AMOUNT.fullmatch(text):
+        return None
     iso = _ISO.fullmatch(text)
     if iso is not None:
         return _of_iso(iso)
