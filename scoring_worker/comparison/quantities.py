@@ -118,7 +118,11 @@ def unit_forms(language: str) -> Iterator[tuple[str, str, str | None]]:
                     if before.strip(_AROUND):
                         yield before.strip(_AROUND), name, after.strip(_AROUND)
                     else:
-                        yield after.strip(_AROUND), name, None
+                        form = after.strip(_AROUND)
+                        yield form, name, None
+                        if unit.startswith("length-"):  # "metros²"
+                            yield f"{form}²", f"square-{name}", None
+                            yield f"{form}³", f"cubic-{name}", None
 
 
 @cache

@@ -9,10 +9,10 @@ from functools import lru_cache
 from schemas import entity_type_name
 from scoring_worker.comparison.contract import Passage
 
-from .languages import in_any
+from .languages import in_any, telling
 from .reading import Reading, read
 from .scopes import Scope, is_break, scopes_of
-from .tokens import tokens_of
+from .tokens import small_words, tokens_of
 
 _STEM = 4
 _REACH = 40
@@ -50,9 +50,10 @@ def asks_for(entity_type: str, section: str) -> bool:
     language: the type may be in another one than the document."""
     if not in_any(section).isdisjoint(words_of_type(entity_type)):
         return True
-    return section == "asks" and any(
-        scope.sense == "denied" for scope in scopes_of(read(Passage(entity_type[:MAX_TYPE])))
-    )
+    bare = entity_type[:MAX_TYPE]
+    if section != "asks" or not telling(None).among(small_words(bare)):
+        return False
+    return any(scope.sense == "denied" for scope in scopes_of(read(Passage(bare))))
 
 
 @dataclass(frozen=True, slots=True)
