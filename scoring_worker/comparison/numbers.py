@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
@@ -20,6 +21,7 @@ from .figures import Figure, Reading
 from .number_words import number_words
 from .numerals import MAX_DIGITS, Style, style_in, style_of
 
+_POINTED = re.compile(r"[0-9][0-9.,]*")
 _MAX_VALUE = 120
 """Longer values are no figure."""
 _MAX_KEPT = 4_000
@@ -129,8 +131,10 @@ def _parse_text(value: str, language: str | None) -> Figure | None:
     if value.isascii() and value.isdigit():
         return figure  # the same in every language
     english = style_of("en")
+    # Without a language words are read as English, and digits with points have none.
+    worded = language not in (None, "en") and not _POINTED.fullmatch(value)
     others = (
-        ("en", style) if language != "en" else None,
+        ("en", style) if worded else None,
         ("en", english) if style != english else None,
     )
     for tongue, other_style in filter(None, others):

@@ -30,7 +30,7 @@ _ISO = re.compile(
     r"(?:[Tt ]\s?(?P<h>\d\d):(?P<min>\d\d)(?::(?P<s>\d\d)(?:[.,]\d+)?)?"
     r"\s?(?P<z>[Zz]|[+-]\d\d:?\d\d)?)?\s*"
 )
-_AMOUNT = re.compile(r"[($€£+]?(?:[0-9]{1,3}|[0-9]{5,7})(?:,[0-9]{3})*[%)]?")
+_AMOUNT = re.compile(r"[($€£+-]?(?:[0-9]{1,3}|[0-9]{5,7})(?:,[0-9]{3})*(?:\.[0-9]{1,2})?\s?[%)]?")
 """Digits that are no date: neither a year nor the eight of a date are among them."""
 _LONGEST = 120  # code points of a value that is nothing but a date
 _DATED = re.compile(
