@@ -16,6 +16,7 @@ from schemas import CLAIM_TYPE, hypothesis, render_value
 from schemas.hypothesis import entity_type_name
 from scoring_worker.comparison import Comparison, Passage, Question
 from scoring_worker.comparison.answers.absence import absence_of
+from scoring_worker.comparison.answers.truth import truth_of
 from scoring_worker.comparison.compare import compare
 from scoring_worker.comparison.dates import date_of_value
 from scoring_worker.comparison.features import general_features
@@ -92,6 +93,8 @@ def _compared(pair: Pair, asked: Question) -> Comparison:
 def _part(pair: Pair, asked: Question, compared: Comparison, packs: Sequence[Pack]) -> Part:
     text, shift = text_of(pair)
     comparison, of_packs = with_packs(packs, asked, compared)
+    if _is_denial(asked, comparison):
+        comparison = replace(comparison, places=())
     known = {**general_features(asked, comparison), **of_packs}
     stated = Task(hypothesis(asked.entity_type, _in_words(asked, comparison)), text)
     is_claim = asked.entity_type == CLAIM_TYPE
@@ -100,6 +103,17 @@ def _part(pair: Pair, asked: Question, compared: Comparison, packs: Sequence[Pac
         pair.field is not None and pair.field.single is False
     )
     return Part(comparison, asked, shift, question, stated, known, several)
+
+
+def _is_denial(asked: Question, comparison: Comparison) -> bool:
+    """Whether the value is a no that the quote says by denying the type's own words ("does not
+    smoke"): at their place stands what is denied, and no answer that the reader could give. So it
+    is asked whether the statement follows."""
+    if comparison.answer != "same" or truth_of(asked.value) is not False:
+        return False
+    quote = asked.passage.quote
+    said = (quote[place.start : place.end].strip() for place in comparison.places)
+    return comparison.kind == "truth" and all(truth_of(text) is None for text in said)
 
 
 def _in_words(asked: Question, comparison: Comparison) -> JsonValue:

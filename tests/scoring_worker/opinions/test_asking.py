@@ -105,3 +105,15 @@ def test_that_there_is_none_is_asked_in_the_words_of_the_quote() -> None:
         assert "short_value" not in part.known
     (denied,) = parts_of(pair("She has no pets.", "Pets", "None"))
     assert denied.claim.asked == "Pets: None"
+
+
+def test_a_no_that_the_quote_denies_is_asked_as_a_statement() -> None:
+    (denied,) = parts_of(pair("Pets are not allowed.", "Pets Allowed", "no"))
+    assert denied.comparison.answer == "same"
+    assert not denied.comparison.places
+    assert "placed" not in denied.known
+    (answered,) = parts_of(pair("Remote work: no", "Remote work", "no"))
+    assert answered.comparison.places
+    (given,) = parts_of(pair("Pets are allowed.", "Pets Allowed", "no"))
+    assert given.comparison.answer == "not_comparable"
+    assert given.comparison.places
