@@ -8,7 +8,7 @@ nothing of its family (five families; ``--readers`` is the folder of
 ``python -m scoring_worker.training.default_scorer``), with a stack fitted on the other families.
 Those readers learnt from an eighth of what the shipped one did. What trained nothing is judged by
 the scorer that ships: four sources of fields, the probes, free claims, and the tribunal extractions
-with and without packs, these through alignment. Thresholds are the shipped one throughout.
+with and without packs, these through alignment. Thresholds are the shipped ones throughout.
 
 Positive class: unsupported. Intervals are 95% bootstraps over passages or documents. ``caught``:
 the share of wrong ones flagged where 6% of the right ones are; ``escaped``, ``refused``: wrong ones
@@ -64,6 +64,7 @@ from general_sets import (
     sources,
 )
 
+from schemas import CLAIM_TYPE
 from scoring_worker import load_scorer
 from scoring_worker.calibration import apply
 from scoring_worker.encoders.batching import PairFailure
@@ -131,8 +132,7 @@ def main() -> None:
     if options.only:
         return
     rows = _weighed(every, reads, shipped)
-    threshold = shipped.manifest.thresholds.default
-    text, figures = report(every, rows, threshold, shipped.revision)
+    text, figures = report(every, rows, shipped)
     if missing:
         text += "\nNot in these tables: " + ", ".join(f"{s.name} ({s.section})" for s in missing)
     print(text)
@@ -287,6 +287,7 @@ def _labelled(
 
 def _row(source: Source, read: Read, stack: Stack, shipped: DefaultScorer) -> Row:
     score = NOT_JUDGED
+    claimed = bool(read.opinions) and read.opinions[0].shape == "claim"
     if read.opinions:
         raw = stack_scores(stack, [read.opinions])
         score = float(apply(shipped.manifest.calibration, np.asarray(raw))[0])
@@ -297,6 +298,7 @@ def _row(source: Source, read: Read, stack: Stack, shipped: DefaultScorer) -> Ro
         group=read.group,
         language=source.language,
         score=score,
+        threshold=shipped.manifest.thresholds.of(CLAIM_TYPE if claimed else ""),
         words=read.words,
         value=read.value,
         claim=read.claim,
@@ -306,29 +308,30 @@ def _row(source: Source, read: Read, stack: Stack, shipped: DefaultScorer) -> Ro
 def report(
     every: Sequence[Source],
     rows: dict[tuple[str, str], list[Row]],
-    threshold: float,
-    revision: str,
+    shipped: DefaultScorer,
 ) -> tuple[str, dict[str, object]]:
     """The text with all tables, and the same as JSON."""
     sections = {
         section: [rows[s.section, s.name] for s in every if s.section == section]
         for section in SECTIONS
     }
-    summary = _summary(every, rows, sections, threshold)
+    summary = _summary(every, rows, sections)
     tables: dict[str, dict[str, Figures]] = {
         section: {
-            s.name: describe(rows[s.section, s.name], threshold)
+            s.name: describe(rows[s.section, s.name])
             for s in every
             if s.section == section and rows[s.section, s.name]
         }
         for section in SECTIONS
     }
     for section in (LEFT_OUT, MADE, NEW, PROBES):
-        tables[f"{section}, by kind of error"] = of_kinds(pooled(sections[section]), threshold)
-    tables["tribunal without packs, by kind of error"] = of_kinds(sections[TRIBUNAL][0], threshold)
-    tables["tribunal with packs, by kind of error"] = of_kinds(sections[TRIBUNAL][1], threshold)
-    tables[f"{LEFT_OUT}, by language"] = of_languages(pooled(sections[LEFT_OUT]), threshold)
-    lines = [f"default {revision}, threshold {threshold}", "", SHORT_HEADING]
+        tables[f"{section}, by kind of error"] = of_kinds(pooled(sections[section]))
+    tables["tribunal without packs, by kind of error"] = of_kinds(sections[TRIBUNAL][0])
+    tables["tribunal with packs, by kind of error"] = of_kinds(sections[TRIBUNAL][1])
+    tables[f"{LEFT_OUT}, by language"] = of_languages(pooled(sections[LEFT_OUT]))
+    thresholds = shipped.manifest.thresholds
+    used = f"threshold {thresholds.default}, of claims {thresholds.of(CLAIM_TYPE)}"
+    lines = [f"default {shipped.revision}, {used}", "", SHORT_HEADING]
     lines += [short_line(name, found) for name, found in summary.items()]
     told = "".join((__doc__ or "").partition("Positive class")[1:]).strip()
     lines += ["", BEFORE, told, ""]
@@ -337,7 +340,11 @@ def report(
     lines.append(
         "By kind of error: the wrong ones of that kind beside all right ones of the section."
     )
-    figures: dict[str, object] = {"revision": revision, "threshold": threshold}
+    figures: dict[str, object] = {
+        "revision": shipped.revision,
+        "threshold": thresholds.default,
+        "threshold of claims": thresholds.of(CLAIM_TYPE),
+    }
     figures["summary"] = as_json(summary)
     figures["tables"] = {name: as_json(table) for name, table in tables.items()}
     return "\n".join(lines), figures
@@ -347,7 +354,6 @@ def _summary(
     every: Sequence[Source],
     rows: dict[tuple[str, str], list[Row]],
     sections: dict[str, list[list[Row]]],
-    threshold: float,
 ) -> dict[str, Figures]:
     """The short table: all that is alike pooled."""
     summary = {f"{LEFT_OUT} ({len(sections[LEFT_OUT])})": pooled(sections[LEFT_OUT])}
@@ -373,7 +379,7 @@ def _summary(
     for source in every:
         if source.section == TRIBUNAL:
             summary[f"{TRIBUNAL}, {source.name}"] = rows[TRIBUNAL, source.name]
-    return {name: describe(own, threshold) for name, own in summary.items() if own}
+    return {name: describe(own) for name, own in summary.items() if own}
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The figures of `general.py`: what scores and labels come to, and how that is printed.
 
-The positive class is "unsupported". A case is flagged where its score is below a threshold.
+The positive class is "unsupported". A case is flagged where its score is below its threshold.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ NOT_JUDGED = -1.0
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One judged case. ``words``, ``value``, ``claim``: the baselines' scores."""
+    """One judged case, and the threshold of its kind. ``words``, ``value``, ``claim``: the
+    baselines' scores."""
 
     source: str
     label: int
@@ -34,6 +35,7 @@ class Row:
     group: str
     language: str
     score: float
+    threshold: float
     words: float
     value: float
     claim: float
@@ -41,7 +43,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Of one set at one threshold; None where a figure is not defined.
+    """Of one set at the shipped thresholds; None where a figure is not defined.
 
     ``caught``: share of the wrong ones flagged where at most 6% of the right ones are.
     ``escaped``, ``refused``: share of wrong ones accepted and of right ones flagged as shipped.
@@ -69,11 +71,11 @@ class Figures:
     not_judged: int
 
 
-def describe(rows: Sequence[Row], threshold: float) -> Figures:
+def describe(rows: Sequence[Row]) -> Figures:
     """The figures of ``rows``, whose intervals are over groups."""
     right = np.array([row.label == 1 for row in rows], dtype=bool)
     scores = np.array([row.score for row in rows])
-    flagged = scores < threshold
+    flagged = scores < np.array([row.threshold for row in rows])
     groups = [f"{row.source}:{row.group}" for row in rows]
     counts = counted(right, flagged, groups)
     (f1,), (macro,) = f1_of(counts.sum(axis=0, keepdims=True))
@@ -164,21 +166,21 @@ def intervals(counts: Floats) -> tuple[tuple[float, float], tuple[float, float]]
     return (float(wrong[0]), float(wrong[1])), (float(macro[0]), float(macro[1]))
 
 
-def of_kinds(rows: Sequence[Row], threshold: float) -> dict[str, Figures]:
+def of_kinds(rows: Sequence[Row]) -> dict[str, Figures]:
     """By kind of wrong case: they alone, beside every right case of ``rows``."""
     right = [row for row in rows if row.label]
     kinds = sorted({row.kind for row in rows if not row.label})
     return {
-        kind: describe([*right, *(r for r in rows if r.kind == kind and not r.label)], threshold)
+        kind: describe([*right, *(r for r in rows if r.kind == kind and not r.label)])
         for kind in kinds
     }
 
 
-def of_languages(rows: Sequence[Row], threshold: float) -> dict[str, Figures]:
+def of_languages(rows: Sequence[Row]) -> dict[str, Figures]:
     """By language."""
     languages = sorted({row.language for row in rows})
     return {
-        language: describe([row for row in rows if row.language == language], threshold)
+        language: describe([row for row in rows if row.language == language])
         for language in languages
     }
 
