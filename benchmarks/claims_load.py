@@ -32,7 +32,7 @@ from scoring_worker.detectors.contract import Answer
 from scoring_worker.detectors.granularity import claims
 from scoring_worker.detectors.ragulator.measuring import ClaimMeasure
 from scoring_worker.detectors.ragulator.meta import MODELS, MetaClassifier
-from scoring_worker.detectors.similarity.word_vectors import WordVectors
+from scoring_worker.detectors.similarity.word_vectors import word_vectors
 from scoring_worker.evaluation.answers.sets import read_sets
 from scoring_worker.forest import Forest
 
@@ -89,7 +89,7 @@ def opened(
     shared = Shared(load_scorer())
     shared.batches.observe = sizes.append
     forest = Forest.load(MODELS / f"{detector}.json")
-    judge = MetaClassifier(detector, forest, ClaimMeasure(WordVectors(), shared))
+    judge = MetaClassifier(detector, forest, ClaimMeasure(word_vectors(), shared))
     return lambda answer: judge.ground([answer]), judge.close
 
 

@@ -141,7 +141,7 @@ def train(
         print_line(f"losses by epoch: {', '.join(f'{loss:.4f}' for loss in losses)}; {out}")
         return
     from scoring_worker.detectors.ragulator.measuring import ClaimMeasure
-    from scoring_worker.detectors.similarity.word_vectors import WordVectors
+    from scoring_worker.detectors.similarity.word_vectors import word_vectors
     from scoring_worker.loading import load_scorer
     from scoring_worker.training.ragulator.fit import MODELS, fitted
     from scoring_worker.training.ragulator.measured import labelled_features
@@ -149,7 +149,7 @@ def train(
     chosen = next((known for known in MODELS if known == model), None)
     if chosen is None:
         raise typer.BadParameter(f"--model is one of {', '.join(MODELS)} or encoder")
-    measure = ClaimMeasure(WordVectors(), load_scorer(scorer))
+    measure = ClaimMeasure(word_vectors(), load_scorer(scorer))
     with progress_bars() as on_progress:
         kept = out.with_suffix(".features.jsonl")
         forest = fitted(chosen, labelled_features(pairs, measure, kept, on_progress), on_progress)

@@ -9,7 +9,7 @@ from typing import Final
 
 from scoring_worker.detectors.contract import DetectorSettings
 from scoring_worker.detectors.scored import ScoredDetector
-from scoring_worker.detectors.similarity.word_vectors import WordVectors
+from scoring_worker.detectors.similarity.word_vectors import word_vectors
 from scoring_worker.forest import Forest
 from scoring_worker.loading import load_scorer
 from scoring_worker.manifest import ModelError
@@ -40,7 +40,7 @@ def load_meta(name: str, settings: DetectorSettings) -> MetaClassifier:
     """
     path = MODELS / f"{name}.json" if settings.model is None else Path(settings.model)
     forest = Forest.load(path)
-    measure = ClaimMeasure(WordVectors(), _scorer(settings))
+    measure = ClaimMeasure(word_vectors(), _scorer(settings))
     unknown = set(forest.features) - set(EXTENDED)
     if unknown:
         raise ModelError(f"{path}: unknown features {sorted(unknown)}")

@@ -18,7 +18,7 @@ from scoring_worker.detectors.contract import (
 )
 from scoring_worker.detectors.granularity import claims
 from scoring_worker.detectors.scored import grounding_of
-from scoring_worker.detectors.similarity.word_vectors import WordVectors
+from scoring_worker.detectors.similarity.word_vectors import word_vectors
 from scoring_worker.forest import Forest, Predictor
 
 from .features import indexed, lexical_features
@@ -80,7 +80,7 @@ class SingleFeature:
         self.name = name
         self._feature = feature
         self._grounded = grounded
-        self._vectors = WordVectors()
+        self._vectors = word_vectors()
         self.revision = stable_id("feature", feature, self._vectors.revision)[:16]
 
     def ground(self, answers: Sequence[Answer]) -> list[Grounding]:

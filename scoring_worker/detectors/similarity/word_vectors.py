@@ -94,6 +94,16 @@ class WordVectors:
         return rows
 
 
+@lru_cache(maxsize=1)
+def word_vectors() -> WordVectors:
+    """Those of the default scorer, read once for all detectors of a process: it takes seconds.
+
+    Raises:
+        ModelError: they cannot be read.
+    """
+    return WordVectors()
+
+
 def _is_word(piece: str) -> bool:
     """Whether a piece begins a word, and is no single letter or sign."""
     return piece.startswith("▁") and len(piece) > 3 and piece[1:].isalpha()

@@ -21,7 +21,7 @@ import structlog
 
 from passages.sentences import sentences
 from scoring_worker.detectors.ragulator.measuring import ClaimMeasure
-from scoring_worker.detectors.similarity.word_vectors import WordVectors
+from scoring_worker.detectors.similarity.word_vectors import word_vectors
 from scoring_worker.evaluation.curation import (
     Bounds,
     CuratedPair,
@@ -101,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen.folder.mkdir(parents=True, exist_ok=True)
     pairs = list(shipped_pairs(chosen.data))
     log.info("pairs", count=len(pairs), out_of_context=sum(not pair.grounded for pair in pairs))
-    measure = ClaimMeasure(WordVectors(), load_scorer("default", packs=[]))
+    measure = ClaimMeasure(word_vectors(), load_scorer("default", packs=[]))
     labelled = labelled_features(pairs, measure, chosen.folder / "features.jsonl", log_progress)
     licensed = [replace(one, source=f"{one.source} ({LICENCES[one.source]})") for one in labelled]
     for model in MODELS:
