@@ -110,7 +110,7 @@ def voters() -> Mapping[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """``words``: one of every cue that turns a value, the first that is no small word. ``begin``
+    """``words``: one of every cue that turns a value, of few cues and no small word. ``begin``
     and ``end``: how such words with an apostrophe begin or end ("d'*", "*n't")."""
 
     words: frozenset[str]
@@ -129,7 +129,7 @@ class Telling:
 def telling(code: str | None) -> Telling:
     """What tells of a denial in language ``code``, or in any that is read: a passage with none of
     it denies and supposes nothing."""
-    words: set[str] = set()
+    told: list[list[str]] = []
     starred: set[str] = set()
     for language in languages().values():
         if code is not None and language.code != code:
@@ -143,8 +143,11 @@ def telling(code: str | None) -> Telling:
                 else:
                     folded = [token.text for token in tokens_of(phrase)]
                     plain = [word for word in folded if word[0].isalpha()]
-                    rare = [word for word in plain if word not in small]
-                    words.update((rare or plain)[:1])
+                    told.append([word for word in plain if word not in small] or plain)
+    words: set[str] = set()
+    for several in sorted(filter(None, told), key=len):
+        if words.isdisjoint(several):
+            words.add(max(several, key=len))
     begin = sorted({part.rstrip("*").casefold() for part in starred if not part.startswith("*")})
     end = sorted({part.lstrip("*").casefold() for part in starred if part.startswith("*")})
     return Telling(frozenset(words), tuple(begin), tuple(end))

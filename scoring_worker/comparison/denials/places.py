@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 
 from schemas import Finding
 from scoring_worker.comparison.contract import Comparison, Passage, Place, Question
 
 from .asked import asks_for, context_of_type, denied_words_of_type, same_stem, words_of_type
-from .languages import in_any, languages, telling
+from .languages import Telling, languages, telling
 from .reading import MAX_AROUND, MAX_QUOTE, Reading, read
 from .scopes import Scope, scopes_of
 from .tokens import small_words, small_words_of, tokens_of
@@ -93,8 +93,12 @@ def may_deny(passage: Passage) -> bool:
         passage.after[:MAX_AROUND],
         *passage.between,
     )
+    return _telling_of(passage).among(words)
+
+
+def _telling_of(passage: Passage) -> Telling:
     known = passage.language.casefold()[:2] if passage.language is not None else None
-    return telling(known if known in languages() else None).among(words)
+    return telling(known if known in languages() else None)
 
 
 def _may_be_denied(passage: Passage, places: Sequence[Place]) -> bool:
@@ -103,8 +107,9 @@ def _may_be_denied(passage: Passage, places: Sequence[Place]) -> bool:
     before = passage.before[-_RIGHT_BEFORE:]
     if any(passage.between):
         return may_deny(passage)
+    known = _telling_of(passage)
     return any(
-        not _openings().isdisjoint(
+        known.among(
             small_words(
                 f"{before} {passage.quote[max(0, place.start - _RIGHT_BEFORE) : place.start]}"[
                     -_RIGHT_BEFORE:
@@ -113,13 +118,6 @@ def _may_be_denied(passage: Passage, places: Sequence[Place]) -> bool:
         )
         for place in places[:MAX_PLACES]
     )
-
-
-@cache
-def _openings() -> frozenset[str]:
-    sections = ("no", "not", "if", "doubt", "except")
-    phrases = (phrase for section in sections for phrase in in_any(section))
-    return frozenset(word for phrase in phrases for word in phrase.split()[:1]) | {"t"}
 
 
 @lru_cache(maxsize=256)

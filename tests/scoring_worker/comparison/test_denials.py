@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from scoring_worker.comparison.compare import compare
 from scoring_worker.comparison.contract import Comparison, Passage, Place, Question
-from scoring_worker.comparison.denials.languages import languages
+from scoring_worker.comparison.denials.languages import languages, telling
 from scoring_worker.comparison.denials.places import read_denial
 from scoring_worker.comparison.denials.reading import read
 from scoring_worker.comparison.denials.scopes import scopes_of
+from scoring_worker.comparison.denials.tokens import small_words
 
 SECTIONS = {
     "words", "prepositions", "verbs", "no", "except", "not", "after", "pseudo", "doubt", "if",
@@ -235,3 +236,17 @@ def test_a_place_of_an_elided_quote_is_found_again(parts: list[str], gaps: list[
     start = quote.index("the needle")
     first, last = reading.span(Place(start, start + len("the needle")))
     assert reading.words(first, last) == "the needle"
+
+
+def test_a_contracted_not_before_a_figure_is_read() -> None:
+    passage = Passage("The dose isn't 5 mg.", language="en")
+    assert compare(Question("Dose", "5 mg", passage)).answer != "same"
+
+
+@pytest.mark.parametrize("code", sorted(languages()))
+def test_every_cue_that_turns_a_value_tells_of_itself(code: str) -> None:
+    language = languages()[code]
+    for section in ("no", "not", "after", "except", "if", "doubt"):
+        for phrase in language.raw[section]:
+            if "'" not in phrase:
+                assert telling(code).among(small_words(phrase)), phrase
