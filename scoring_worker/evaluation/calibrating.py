@@ -167,6 +167,12 @@ def _scored(
     ]
     scorer.close()
     known = [one for one in outcomes if one.score is not None and len(one.case.parts) == 1]
+    if len({one.case.supported for one in known}) < 2:
+        raise DatasetError(
+            f"calibration needs supported and unsupported labels; {len(known)} of {len(outcomes)} "
+            "cases have one part and a score. Which sentence of an answer is wrong its label does "
+            "not say: give labelled sentences, as `claim` in place of `response`"
+        )
     raw = np.array([one.score for one in known], dtype=np.float64)
     return _Labelled(tuple(one.case for one in known), raw)
 
