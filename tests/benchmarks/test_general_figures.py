@@ -21,7 +21,9 @@ def figures():
 
 def rows(figures, *scored, kind="same_kind", language="en"):
     return [
-        figures.Row("s", label, "pos" if label else kind, f"g{at}", language, score, 1.0, 0.0, 0.0)
+        figures.Row(
+            "s", label, "pos" if label else kind, f"g{at}", language, score, 0.5, 1.0, 0.0, 0.0
+        )
         for at, (label, score) in enumerate(scored)
     ]
 
@@ -49,24 +51,24 @@ def test_review_is_the_wrong_ones_alone_where_they_rank_below(figures):
 
 
 def test_figures_without_both_classes_are_undefined(figures):
-    found = figures.describe(rows(figures, (1, 0.9), (1, 0.2)), 0.5)
+    found = figures.describe(rows(figures, (1, 0.9), (1, 0.2)))
     assert (found.auroc, found.caught, found.escaped, found.review) == (None, None, None, None)
     assert found.refused == 0.5
 
 
 def test_what_was_not_judged_is_flagged_and_left_out_of_the_calibration_error(figures):
     given = rows(figures, (1, figures.NOT_JUDGED), (1, 1.0), (0, 0.0))
-    found = figures.describe(given, 0.5)
+    found = figures.describe(given)
     assert (found.not_judged, found.refused, found.ece) == (1, 0.5, 0.0)
 
 
 def test_words_that_always_stand_there_tell_nothing_apart(figures):
-    assert figures.describe(rows(figures, (1, 0.9), (0, 0.1)), 0.5).words == 0.5
+    assert figures.describe(rows(figures, (1, 0.9), (0, 0.1))).words == 0.5
 
 
 def test_a_kind_is_measured_beside_every_right_case(figures):
     given = rows(figures, (1, 0.9), (0, 0.1)) + rows(figures, (1, 0.4), (0, 0.7), kind="denied")
-    found = figures.of_kinds(given, 0.5)
+    found = figures.of_kinds(given)
     assert {kind: (one.n, one.escaped) for kind, one in found.items()} == {
         "denied": (3, 1.0),
         "same_kind": (3, 0.0),
@@ -74,6 +76,6 @@ def test_a_kind_is_measured_beside_every_right_case(figures):
 
 
 def test_lines_stand_below_their_heading(figures):
-    found = figures.describe(rows(figures, (1, 0.9), (0, 0.1)), 0.5)
+    found = figures.describe(rows(figures, (1, 0.9), (0, 0.1)))
     assert len(figures.line_of("x", found)) == len(figures.HEADING)
     assert len(figures.short_line("x", found)) == len(figures.SHORT_HEADING)
