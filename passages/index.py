@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from schemas import Alignment, Span
-from schemas.alignment import MAX_ABSENT, AbsentWord
+from schemas.alignment import MAX_ABSENT
 from schemas.claim import PASSAGE_SEPARATOR
-from schemas.evidence import ConsultedPassage
+from schemas.evidence import ConsultedPassage, Stretch
 
 from .retrieval import Retrieved, Retriever
 from .surroundings import DocumentLayout, with_surroundings
@@ -53,12 +53,11 @@ class PassageIndex:
             route="retrieved",
             aligner=RETRIEVER_VERSION,
             consulted=tuple([_consulted(one) for one in found]),
-            absent=tuple([AbsentWord(start=a, end=b) for a, b in self._absent(claim)]),
+            absent=tuple(
+                [Stretch(start=a, end=b) for a, b in self._retriever.absent(claim)[:MAX_ABSENT]]
+            ),
         )
         return with_surroundings(alignment, self._layout) if spans else alignment
-
-    def _absent(self, claim: str) -> list[tuple[int, int]]:
-        return self._retriever.absent(claim)[:MAX_ABSENT]
 
     def _span(self, found: Retrieved) -> Span:
         start, end = (self._starts[found.passage] + at for at in (found.start, found.end))

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from .base import Contract, Event, EventId, Probability, is_empty, is_none
 from .document import DocumentRef
-from .evidence import MAX_CONSULTED, ConsultedPassage
+from .evidence import MAX_CONSULTED, ConsultedPassage, Stretch
 from .extraction import MAX_RIVALS, Extraction, Rival
 
 PASSAGE_JOINT = " … "
@@ -87,13 +87,6 @@ class Occurrence(Contract):
 MAX_ABSENT = 200
 
 
-class AbsentWord(Contract):
-    """``claim[start:end]``, a word that nothing of what was retrieved has in any form."""
-
-    start: int = Field(ge=0)
-    end: int = Field(ge=0)
-
-
 class Alignment(Contract):
     """The best local alignment of a context with a document.
 
@@ -113,7 +106,7 @@ class Alignment(Contract):
     and is None on records written before there were any. ``language`` (ISO 639-1) and
     ``day_first`` are the document's, None where unknown. ``consulted`` says for what was
     retrieved of which passage of the context each span is; ``absent`` are the first
-    `MAX_ABSENT` words of the claim that stand nowhere in the context, None on records written
+    `MAX_ABSENT` words of the claim that stand nowhere in the context in any form, None on records written
     before they were looked for.
     """
 
@@ -137,7 +130,7 @@ class Alignment(Contract):
     consulted: tuple[ConsultedPassage, ...] = Field(
         default=(), max_length=MAX_CONSULTED, exclude_if=is_empty
     )
-    absent: tuple[AbsentWord, ...] | None = Field(
+    absent: tuple[Stretch, ...] | None = Field(
         default=None, max_length=MAX_ABSENT, exclude_if=is_none
     )
 
