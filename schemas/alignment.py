@@ -106,8 +106,8 @@ class Alignment(Contract):
     and is None on records written before there were any. ``language`` (ISO 639-1) and
     ``day_first`` are the document's, None where unknown. ``consulted`` says for what was
     retrieved of which passage of the context each span is; ``absent`` are the first
-    `MAX_ABSENT` words of the claim that stand nowhere in the context in any form, None on records written
-    before they were looked for.
+    `MAX_ABSENT` words of the claim that stand nowhere in the context in any form, None on records
+    written before they were looked for.
     """
 
     score: Probability

@@ -5,16 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from .compared import COMPARED
-from .contract import Declaration, Detector, DetectorSettings
+from .contract import Declaration
 from .hallugraph.declared import HALLUGRAPH
+from .later import LoadedLater
 from .ragulator.declared import RAGULATOR
-
-
-def _load_default(settings: DetectorSettings) -> Detector:
-    from .streamed import load_default  # noqa: PLC0415 - a detector costs nothing until loaded
-
-    return load_default(settings)
-
 
 _STREAMED: Final = (
     Declaration(
@@ -25,7 +19,7 @@ _STREAMED: Final = (
         judges=frozenset({"extraction", "claim", "response"}),
         cost="nothing",
         latency="about 20 ms a claim on a CPU core",
-        load=_load_default,
+        load=LoadedLater("streamed", "load_default"),
     ),
 )
 

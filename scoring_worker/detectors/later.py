@@ -14,19 +14,22 @@ ROOM: Final = "scoring_worker.detectors"
 
 @dataclass(frozen=True, slots=True)
 class LoadedLater:
-    """The ``load`` of a declaration, as the name of ``function`` in ``module`` of this room.
+    """The ``load`` of a declaration, as the name of ``function`` in ``module`` of this room. Where
+    one function loads several detectors, it is given the ``detector`` first.
 
     Calling it raises what the function raises, and ImportError where a package is missing.
     """
 
     module: str
     function: str
+    detector: str | None = None
 
     def __call__(self, settings: DetectorSettings) -> Detector:
-        return self.imported()(settings)
+        load = self.imported()
+        return load(settings) if self.detector is None else load(self.detector, settings)
 
-    def imported(self) -> Callable[[DetectorSettings], Detector]:
+    def imported(self) -> Callable[..., Detector]:
         """The function, with the libraries of its module."""
         found: Any = getattr(import_module(f"{ROOM}.{self.module}"), self.function)
-        load: Callable[[DetectorSettings], Detector] = found
+        load: Callable[..., Detector] = found
         return load

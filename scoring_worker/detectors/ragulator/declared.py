@@ -2,57 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from scoring_worker.detectors.contract import (
-    Declaration,
-    Detector,
-    DetectorSettings,
-    Judged,
-    Need,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Load = Callable[[DetectorSettings], Detector]
+from scoring_worker.detectors.contract import Declaration, Judged, Need
+from scoring_worker.detectors.later import LoadedLater
 
 _BOTH: Final[frozenset[Judged]] = frozenset({"claim", "response"})
 _PAPER: Final = "RAGulator"
 
 
-def _meta(name: str) -> Load:
-    def load(settings: DetectorSettings) -> Detector:
-        from .loading import load_meta  # noqa: PLC0415 - a detector costs nothing until loaded
-
-        return load_meta(name, settings)
-
-    return load
+def _meta(name: str) -> LoadedLater:
+    return LoadedLater("ragulator.loading", "load_meta", name)
 
 
-def _feature(name: str) -> Load:
-    def load(_settings: DetectorSettings) -> Detector:
-        from .loading import load_feature  # noqa: PLC0415 - see above
-
-        return load_feature(name)
-
-    return load
-
-
-def _encoder(settings: DetectorSettings) -> Detector:
-    from .loading import load_encoder_detector  # noqa: PLC0415 - see above
-
-    return load_encoder_detector(settings)
-
-
-def _zero_shot(settings: DetectorSettings) -> Detector:
-    from .zero_shot import ZeroShot  # noqa: PLC0415 - see above
-
-    return ZeroShot(settings.llm)
+def _feature(name: str) -> LoadedLater:
+    return LoadedLater("ragulator.loading", "load_feature", name)
 
 
 def _declaration(
-    name: str, summary: str, where: str, load: Load, *, needs: frozenset[Need] = frozenset(),
+    name: str, summary: str, where: str, load: LoadedLater, *, needs: frozenset[Need] = frozenset(),
     latency: str = "about 15 ms a sentence on a CPU core", cost: str = "nothing",
 ) -> Declaration:  # fmt: skip
     return Declaration(
@@ -92,7 +60,7 @@ RAGULATOR: Final[tuple[Declaration, ...]] = (
         "ragulator-encoder",
         "A fine-tuned cross-encoder over windows of whole sentences",
         "sections 2.3, 2.5 and 3.3",
-        _encoder,
+        LoadedLater("ragulator.loading", "load_encoder_detector"),
         needs=frozenset({"model"}),
         latency="a model's time for sentences x windows",
     ),
@@ -100,7 +68,7 @@ RAGULATOR: Final[tuple[Declaration, ...]] = (
         "zero-shot",
         "An LLM says 0 or 1; P(out of context) from the log-probabilities of its first token",
         "appendix D",
-        _zero_shot,
+        LoadedLater("ragulator.zero_shot", "load_zero_shot"),
         needs=frozenset({"llm"}),
         latency="one call a sentence",
         cost="an LLM's tokens for the whole context, a sentence",

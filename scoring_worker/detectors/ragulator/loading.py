@@ -47,7 +47,7 @@ def load_meta(name: str, settings: DetectorSettings) -> MetaClassifier:
     return MetaClassifier(name, forest, measure)
 
 
-def load_feature(name: str) -> SingleFeature:
+def load_feature(name: str, _settings: DetectorSettings) -> SingleFeature:
     """The baseline of that name."""
     feature, grounded = _FEATURES[name]
     return SingleFeature(name, feature, grounded)

@@ -16,7 +16,7 @@ from llm_calls.caller import Caller, Completion, Question, RetryPolicy
 from llm_calls.client import configured_client
 from llm_calls.concurrency import AdaptiveLimit
 from llm_calls.errors import LLMError, LLMMisconfigured, LLMUnavailable, Malformed
-from scoring_worker.detectors.contract import Answer, ClaimGrounding, Grounding
+from scoring_worker.detectors.contract import Answer, ClaimGrounding, DetectorSettings, Grounding
 from scoring_worker.detectors.granularity import claims
 from scoring_worker.detectors.llm.prompting import MATERIAL, fenced, passages, prompts_digest
 from scoring_worker.detectors.llm.settings import LLMSettings
@@ -133,3 +133,8 @@ def _read(completion: Completion) -> float:
     if found is None:
         raise Malformed("the endpoint tells no log-probabilities of 0 and 1")
     return found
+
+
+def load_zero_shot(settings: DetectorSettings) -> ZeroShot:
+    """The baseline at the endpoint that ``settings`` name, or the environment's."""
+    return ZeroShot(settings.llm)
