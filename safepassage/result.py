@@ -47,8 +47,10 @@ class Result:
         return tuple([v for v in self.verdicts if v.decision == "undetermined"])
 
     def __str__(self) -> str:
-        """A line for each verdict, with why where it was not accepted."""
-        return "\n".join(line for verdict in self.verdicts for line in _shown(verdict))
+        """A line for each verdict, with why where it was not accepted. What steers a terminal does
+        not reach one from a document."""
+        shown = (line for verdict in self.verdicts for line in _shown(verdict))
+        return "\n".join(_STEERING.sub(" ", line) for line in shown)
 
     def feedback(self) -> str:
         """The reasons of what was stopped in words, to ask an LLM again; "" where nothing was.
@@ -89,6 +91,5 @@ def _why(verdict: Verdict) -> Iterator[str]:
 
 
 def _cut(text: str, most: int) -> str:
-    # What steers a terminal does not reach one from a document.
-    words = " ".join(_STEERING.sub(" ", text).split())
+    words = " ".join(text.split())
     return words if len(words) <= most else f"{words[: most - 1]}…"

@@ -148,7 +148,7 @@ def test_feedback_tells_the_reasons_and_nothing_of_what_passed(verifier: Verifie
 
 
 def test_printed_it_has_a_line_for_each_and_why_where_one_was_stopped(verifier: Verifier):
-    hostile = Extraction("Note", "\x1b[2Jrent", quote="a monthly rent")
+    hostile = Extraction("No\x1b[2Jte", "\x1b[2Jrent", quote="a monthly rent")
     accepted, stopped, *why = str(verifier.verify(TEXT, [*EXTRACTIONS[:2], hostile])).splitlines()
     assert accepted.startswith("accepted     Rent: £1,250 (score ")
     assert stopped.startswith("quarantined  Rent: £1,350 (score ")
