@@ -60,6 +60,10 @@ def over_claims(scores: Sequence[float | None]) -> float | None:
     return aggregate(ANY_WINDOW_EVERY_CLAIM.claims, scores)
 
 
+MAX_RETRIEVED_FROM = 1_000_000
+"""Characters of a context: more is no retrieval."""
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """``context[passage][start:end]``: whole sentences, or a part of one longer than a window."""
@@ -96,6 +100,13 @@ def windows(
         for number, text in enumerate(context)
         for start, end in _windows_of(text, room, size, overlap)
     ]
+
+
+def unusable_context(context: Sequence[str]) -> str | None:
+    """Why no passages are retrieved from ``context``; None where they are."""
+    if sum(map(len, context)) > MAX_RETRIEVED_FROM:
+        return "context_too_long"
+    return None if any(text.strip() for text in context) else "no_context"
 
 
 def claims(response: str) -> list[tuple[int, int]]:

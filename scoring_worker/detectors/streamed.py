@@ -10,11 +10,8 @@ from schemas import CLAIM_TYPE, Alignment, Assessment, Response, hypothesis
 from scoring_worker.scorer import Pair, Scorer
 
 from .contract import Answer, ClaimGrounding, DetectorSettings, Grounding
-from .granularity import claims
+from .granularity import claims, unusable_context
 from .scored import grounding_of
-
-MAX_CHARACTERS = 1_000_000
-"""Of a context: more is no retrieval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +51,8 @@ class StreamedDetector:
     def _asked(
         self, answer: Answer, indexes: dict[tuple[str, ...], PassageIndex]
     ) -> list[_Claim] | str:
-        if sum(map(len, answer.context)) > MAX_CHARACTERS:
-            return "context_too_long"
-        if not any(text.strip() for text in answer.context):
-            return "no_context"
+        if unusable := unusable_context(answer.context):
+            return unusable
         if answer.context not in indexes:
             given = Response(id="answer", context=list(answer.context), response="")
             indexes[answer.context] = PassageIndex(given.text, given.passage_starts)

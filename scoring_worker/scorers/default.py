@@ -33,6 +33,7 @@ from scoring_worker.scorer import Pair
 
 DECIMALS = 6
 BELOW = 10.0**-DECIMALS
+"""By how much a score is at least below a threshold that it may not reach."""
 REFUSED = 0.01
 """The most that a pair is worth whose value the comparators call different."""
 MAX_FINDINGS = 12

@@ -20,7 +20,7 @@ from schemas import CLAIM_TYPE, hypothesis
 from schemas.alignment import PASSAGE_JOINT
 from schemas.evidence import ConsultedPassage
 from scoring_worker.detectors.contract import Answer
-from scoring_worker.detectors.granularity import claims
+from scoring_worker.detectors.granularity import claims, unusable_context
 from scoring_worker.detectors.similarity.embedding import Embedder, similarities
 from scoring_worker.detectors.similarity.word_vectors import WordVectors
 from scoring_worker.opinions.borne_out import READING, reading
@@ -31,8 +31,6 @@ from scoring_worker.scorers.default import DefaultScorer
 from .features import IndexedContext, indexed, lexical_features
 
 _UNREAD = "relevance_not_read"
-MAX_CHARACTERS = 1_000_000
-"""Of a context: more is no retrieval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +100,8 @@ class ClaimMeasure:
         answer: Answer,
         contexts: dict[tuple[str, ...], tuple[IndexedContext, Retriever]],
     ) -> list[_Asked] | str:
-        if sum(map(len, answer.context)) > MAX_CHARACTERS:
-            return "context_too_long"
-        if not any(text.strip() for text in answer.context):
-            return "no_context"
+        if unusable := unusable_context(answer.context):
+            return unusable
         places = claims(answer.response)
         if not places:
             return "no_claims"
