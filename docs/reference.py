@@ -11,9 +11,9 @@ from typing import Any
 
 import typer.main
 
-from streams.cli import app
-from streams.settings import Settings
-from streams.topics import ALL_TOPICS, Topic
+from safepassage.streams.cli import app
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ALL_TOPICS, Topic
 
 PAGE = Path(__file__).with_name("reference.md")
 HEADER = """\
