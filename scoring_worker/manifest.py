@@ -81,10 +81,9 @@ class Thresholds(Contract):
 class ScorerManifest(Contract):
     """The content of ``scorer.json``.
 
-    ``base`` is where the rest of the weights lies: "default", a hub id (of a reader with the
-    commit, owner/name@commit), or a path relative to the folder; None where the folder itself
-    holds all of them. ``labels`` is the index of the
-    entailment logit; for a model with a single logit it is 0 and the score is its sigmoid.
+    ``base`` is where the rest of the weights lies: "default", for an encoder a hub id or a path
+    relative to the folder; None where the folder itself holds all of them. ``labels`` is the index
+    of the entailment logit; for a model with a single logit it is 0 and the score is its sigmoid.
     ``base_digest`` pins the base weights, so that ``revision`` covers them too. ``precision`` is
     what calibration and thresholds were fitted on, and what a CPU uses unless told otherwise.
     ``stack`` belongs to `safepassage.scoring_worker.scorers.default`. ``learnt_from`` tells the

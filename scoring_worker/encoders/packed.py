@@ -1,4 +1,4 @@
-"""BERT encoders on a CPU without padding, the shipped scorer's forward pass.
+"""BERT and MPNet encoders on a CPU without padding, the shipped scorers' forward pass.
 
 The same weights and the same function as transformers' own (tests hold them together to 1e-5),
 arranged for small batches of short pairs:
@@ -16,8 +16,8 @@ does the small rest that stays fp32, with `TILE_ROWS` rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, groupby
 from typing import Any
 
@@ -27,13 +27,12 @@ from torch.nn import functional
 
 from safepassage.scoring_worker.manifest import ModelError
 
+from .architectures import Affine, Layer, architecture_of
 from .batching import Piece
 from .quantised import Int8Linear, Recorder
 
 TILE_TOKENS = 512
 TILE_ROWS = 64
-
-Affine = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,48 +44,30 @@ class _Group:
     tokens: slice
 
 
-@dataclass(frozen=True, slots=True)
-class _Layer:
-    query_key_value: Affine
-    attended: Affine
-    attention_norm: Affine
-    widen: Affine
-    activation: Affine
-    narrow: Affine
-    output_norm: Affine
-
-    def mapped(self, change: Callable[[Affine], Affine]) -> _Layer:
-        """This layer with its large products changed."""
-        return replace(
-            self,
-            query_key_value=change(self.query_key_value),
-            attended=change(self.attended),
-            widen=change(self.widen),
-            narrow=change(self.narrow),
-        )
-
-
 class PackedTrunk:
-    """The layers of a BERT over packed tiles: the hidden state of every token."""
+    """The layers of a BERT or MPNet over packed tiles: the hidden state of every token.
+
+    Raises:
+        ModelError: ``encoder`` does not fit.
+    """
 
     tile_tokens = TILE_TOKENS
     tile_rows = TILE_ROWS
 
-    def __init__(self, bert: Any) -> None:
-        self._embeddings = bert.embeddings
-        self._layers = [_layer(layer) for layer in bert.encoder.layer]
-        self._heads = bert.config.num_attention_heads
+    def __init__(self, encoder: Any) -> None:
+        architecture = architecture_of(encoder)
+        if architecture is None or architecture.longest > TILE_TOKENS:
+            raise ModelError(f"there is no packed forward pass for {type(encoder).__name__}")
+        self._architecture = architecture
+        self._layers = architecture.layers()
+        self._bias = architecture.bias()
         self._exact = False
 
     @staticmethod
-    def fits(bert: Any) -> bool:
-        """Whether ``bert`` is a BERT encoder whose longest sequence fits into a tile."""
-        config = bert.config
-        return (
-            type(bert).__name__ == "BertModel"
-            and config.max_position_embeddings <= TILE_TOKENS
-            and not config.is_decoder
-        )
+    def fits(encoder: Any) -> bool:
+        """Whether ``encoder`` is a BERT or MPNet whose longest sequence fits into a tile."""
+        architecture = architecture_of(encoder)
+        return architecture is not None and architecture.longest <= TILE_TOKENS
 
     @torch.inference_mode()
     def quantise(self, typical: Sequence[Sequence[Piece]]) -> None:
@@ -114,22 +95,29 @@ class PackedTrunk:
     def _embed(self, tile: Sequence[Piece], tokens: int) -> Tensor:
         ids = torch.tensor([token for piece in tile for token in piece.ids])
         types = torch.tensor([kind for piece in tile for kind in piece.type_ids])
-        positions = torch.cat([torch.arange(len(piece)) for piece in tile])
-        embedded: Tensor = self._embeddings(
-            input_ids=_filled(ids, tokens)[None],
-            token_type_ids=_filled(types, tokens)[None],
-            position_ids=_filled(positions, tokens)[None],
-        )
-        return embedded[0]
+        first = self._architecture.first_position
+        positions = torch.cat([torch.arange(first, first + len(piece)) for piece in tile])
+        rows = (_filled(row, tokens)[None] for row in (ids, types, positions))
+        return self._architecture.embedded(*rows)[0]
 
-    def _forward(self, layer: _Layer, hidden: Tensor, groups: Sequence[_Group]) -> Tensor:
+    def _forward(self, layer: Layer, hidden: Tensor, groups: Sequence[_Group]) -> Tensor:
         projected = layer.query_key_value(hidden)
-        attended = [_attention(*self._split(projected[group.tokens], group)) for group in groups]
+        attended = [self._attended(projected[group.tokens], group) for group in groups]
         return _finish(layer, hidden, _filled(torch.cat(attended), len(hidden)))
+
+    def _attended(self, projected: Tensor, group: _Group) -> Tensor:
+        """What the tokens of a group attend to [tokens, width], the sequences one after the
+        other."""
+        length = group.length
+        # The bias depends on the distance alone: a shorter sequence has a corner of the longest's.
+        bias = None if self._bias is None else self._bias[..., :length, :length]
+        query, key, value = self._split(projected, group)
+        context = functional.scaled_dot_product_attention(query, key, value, attn_mask=bias)
+        return context.transpose(1, 2).flatten(2).flatten(0, 1)
 
     def _split(self, projected: Tensor, group: _Group) -> tuple[Tensor, ...]:
         """[tokens, 3 · width] as three views [count, heads, length, width / heads]."""
-        shaped = projected.view(group.count, group.length, 3, self._heads, -1)
+        shaped = projected.view(group.count, group.length, 3, self._architecture.heads, -1)
         return shaped.permute(2, 0, 3, 1, 4).unbind(0)
 
 
@@ -167,13 +155,7 @@ def _starts(tile: Sequence[Piece]) -> list[int]:
     return list(accumulate((len(piece) for piece in tile[:-1]), initial=0))
 
 
-def _attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """[count · queries, width], the sequences one after the other."""
-    context = functional.scaled_dot_product_attention(query, key, value)
-    return context.transpose(1, 2).flatten(2).flatten(0, 1)
-
-
-def _finish(layer: _Layer, hidden: Tensor, attended: Tensor) -> Tensor:
+def _finish(layer: Layer, hidden: Tensor, attended: Tensor) -> Tensor:
     middle = layer.attention_norm(layer.attended(attended).add_(hidden))
     return layer.output_norm(layer.narrow(layer.activation(layer.widen(middle))).add_(middle))
 
@@ -193,26 +175,6 @@ def _filled(rows: Tensor, count: int) -> Tensor:
         return rows
     padding = [0, 0] * (rows.dim() - 1) + [0, count - len(rows)]
     return functional.pad(rows, padding)
-
-
-def _layer(layer: Any) -> _Layer:
-    attention = layer.attention.self
-    return _Layer(
-        query_key_value=_joined(attention.query, attention.key, attention.value),
-        attended=layer.attention.output.dense,
-        attention_norm=layer.attention.output.LayerNorm,
-        widen=layer.intermediate.dense,
-        activation=layer.intermediate.intermediate_act_fn,
-        narrow=layer.output.dense,
-        output_norm=layer.output.LayerNorm,
-    )
-
-
-def _joined(*linears: torch.nn.Linear) -> torch.nn.Linear:
-    joined = torch.nn.Linear(linears[0].in_features, sum(one.out_features for one in linears))
-    joined.weight.data = torch.cat([one.weight.detach() for one in linears])
-    joined.bias.data = torch.cat([one.bias.detach() for one in linears])
-    return joined
 
 
 def _recorded(affine: Affine) -> Affine:

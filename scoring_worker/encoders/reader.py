@@ -59,8 +59,8 @@ class Reading:
 class Reader:
     """Reads tasks with a `ReaderModel`. Safe to call from several threads.
 
-    On a CPU a BERT is packed (see `packed`), with a task's logits the same to the last bit in
-    every batch; elsewhere batches are padded.
+    On a CPU a BERT or MPNet is packed (see `packed`), with a task's logits the same to the last bit
+    in every batch; elsewhere batches are padded.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Reader:
 
     def _quantise(self) -> None:
         if self._trunk is None:
-            raise ModelError("int8 is for BERT models on a CPU; use fp32 or bf16 for this one")
+            raise ModelError("int8 is for BERT and MPNet models on a CPU; use fp32 or bf16 here")
         typical = [Task(asked.partition(":")[0], passage) for passage, asked in TYPICAL_PAIRS]
         windows, _ = self._windows.windows(typical)
         with one_thread_each():

@@ -7,8 +7,8 @@ From one pass over a question and a passage:
 * ``founded``: for every token of a claim a logit that the passage bears it out.
 
 A folder holds ``config.json`` of the encoder, ``tokenizer.json``, ``reader.safetensors`` (all
-layers and heads, float16) and ``words.safetensors``: the word embeddings, which training leaves
-alone, in the 4-bit blocks in which they came.
+layers and heads, in float16 or with its large matrices in 8-bit numbers) and
+``words.safetensors``: the word embeddings, which training leaves alone, in 4-bit blocks.
 """
 
 from __future__ import annotations
@@ -27,67 +27,16 @@ from transformers import AutoConfig, AutoModel
 
 from safepassage.scoring_worker.manifest import ModelError, file_digest
 
+from .compression import SCALES, BlockWords, blocks_of, bytes_of, expanded
+
 HEADS = ("tokens", "claim", "founded")
 READER_FILE = "reader.safetensors"
 WORDS_FILE = "words.safetensors"
 BASE_FILES = ("config.json", "tokenizer.json", WORDS_FILE)
 """What training leaves alone: readers trained from one another share these files."""
-_BLOCK = 32
 _WORDS = "encoder.embeddings.word_embeddings.weight"
 READER_TYPES = {"bert", "mpnet", "xlm-roberta", "roberta"}
 """Encoders that transformers builds without any code of the model's."""
-
-
-class BlockWords(nn.Module):
-    """Word embeddings in blocks of 32 weights: 4-bit numbers and one float16 scale each.
-
-    ``nibbles`` [words, width / 2] uint8: in every block's 16 bytes the low halves are its first
-    16 weights, the high halves the others, each 8 too large. ``scales`` [words, width / 32].
-    Only the rows that are asked for become floats.
-    """
-
-    nibbles: Tensor
-    scales: Tensor
-    like: Tensor
-
-    def __init__(self, nibbles: Tensor, scales: Tensor) -> None:
-        super().__init__()
-        self.register_buffer("nibbles", nibbles, persistent=False)
-        # As integers, so that a model moved to another precision keeps them exact.
-        self.register_buffer("scales", scales.half().view(torch.int16), persistent=False)
-        self.register_buffer("like", torch.zeros(0), persistent=False)
-
-    @property
-    def weight(self) -> Tensor:
-        """Stands for the table where transformers asks for its device and type."""
-        return self.like
-
-    def forward(self, ids: Tensor) -> Tensor:
-        """Embeddings [..., width] of word ids, in the model's precision."""
-        packed = self.nibbles[ids].reshape(*ids.shape, -1, _BLOCK // 2)
-        whole = torch.cat([packed & 15, packed >> 4], dim=-1).to(torch.float32) - 8
-        scales = self.scales[ids].view(torch.float16).float().unsqueeze(-1)
-        return (whole * scales).flatten(-2).to(self.like.dtype)
-
-
-def blocks_of(weight: Tensor) -> tuple[Tensor, Tensor]:
-    """(nibbles, scales) of ``weight`` [words, width]; exact where it came from such blocks.
-
-    The weight of a block that is largest in size, whatever its sign, gets the code 0, so -8.
-
-    Raises:
-        ModelError: the width is no multiple of 32.
-    """
-    if weight.shape[1] % _BLOCK:
-        raise ModelError(f"a width of {weight.shape[1]} is no multiple of {_BLOCK}")
-    blocks = weight.float().reshape(len(weight), -1, _BLOCK)
-    least, most = blocks.amin(-1), blocks.amax(-1)
-    scales = (torch.where(most > -least, most, least) / -8).half()
-    divisors = scales.float().unsqueeze(-1)
-    steps = torch.where(divisors == 0, 0.0, blocks / divisors)
-    codes = (steps.round() + 8).clamp(0, 15).to(torch.uint8)
-    low, high = codes[..., : _BLOCK // 2], codes[..., _BLOCK // 2 :]
-    return (low | high << 4).flatten(-2), scales
 
 
 class ReaderModel(nn.Module):
@@ -121,11 +70,15 @@ class ReaderModel(nn.Module):
         return self.heads(self.encoder(**inputs).last_hidden_state).float()
 
 
-def save_reader(model: ReaderModel, folder: Path) -> None:
-    """Write what training changes, all layers and heads, into ``folder``."""
+def save_reader(model: ReaderModel, folder: Path, *, int8: bool = False) -> None:
+    """Write what training changes, all layers and heads, into ``folder``: in float16, or with the
+    matrices of the encoder's linear layers in half of that."""
     folder.mkdir(parents=True, exist_ok=True)
     state = {name: tensor.detach().cpu() for name, tensor in model.state_dict().items()}
     halves = {n: t.half().contiguous() for n, t in state.items() if n != _WORDS}
+    if int8:
+        for name in _matrices(model):
+            halves[name], halves[name + SCALES] = bytes_of(state[name])
     save_file(halves, folder / READER_FILE)
 
 
@@ -137,6 +90,13 @@ def save_base(model: ReaderModel, tokenizer: Any, folder: Path) -> None:
     save_file({"nibbles": nibbles, "scales": scales}, folder / WORDS_FILE)
     model.encoder.config.to_json_file(folder / "config.json")
     tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
+
+
+def save_compressed(model: ReaderModel, tokenizer: Any, folder: Path) -> None:
+    """Write a trained ``model`` and its ``tokenizer`` (of the tokenizers library) into ``folder``
+    as a large reader ships: a byte for a weight, half a byte for one of a word."""
+    save_base(model, tokenizer, folder)
+    save_reader(model, folder, int8=True)
 
 
 def load_reader(folder: Path, base: Path | None = None) -> ReaderModel:
@@ -160,6 +120,12 @@ def load_reader(folder: Path, base: Path | None = None) -> ReaderModel:
         raise ModelError(f"{folder} holds no usable reader: {first[:300]}") from error
 
 
+def _matrices(model: ReaderModel) -> list[str]:
+    """The names of the weights that nearly all bytes are of."""
+    modules = model.encoder.named_modules(prefix="encoder")
+    return [f"{name}.weight" for name, module in modules if isinstance(module, nn.Linear)]
+
+
 def reader_base_digest(folder: Path) -> str:
     """Hex digits that change with any of `BASE_FILES` in ``folder``.
 
@@ -181,10 +147,11 @@ def _assembled(
     encoder = make(config, add_pooling_layer=False)
     config.vocab_size = vocabulary
     model = ReaderModel(encoder)
-    if len(words["nibbles"]) != vocabulary or len(words["scales"]) != vocabulary:
-        raise ModelError(f"{len(words['nibbles'])} words where the config has {vocabulary}")
-    encoder.set_input_embeddings(BlockWords(words["nibbles"], words["scales"]))
-    model.load_state_dict({name: tensor.float() for name, tensor in state.items()})
+    table = BlockWords(words["nibbles"], words["scales"])
+    if table.shape != (vocabulary, config.hidden_size):
+        raise ModelError(f"words of shape {table.shape}, not {vocabulary} of {config.hidden_size}")
+    encoder.set_input_embeddings(table)
+    model.load_state_dict(expanded(state))
     return model
 
 

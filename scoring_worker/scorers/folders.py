@@ -13,16 +13,10 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
-from safepassage.scoring_worker.encoders.adapter import load_adapted
 from safepassage.scoring_worker.encoders.devices import DeviceChoice, PrecisionChoice, place
 from safepassage.scoring_worker.encoders.encoder import Encoder
-from safepassage.scoring_worker.encoders.pinned import pinned_weights
 from safepassage.scoring_worker.encoders.reader import Reader
-from safepassage.scoring_worker.encoders.reader_model import (
-    ReaderModel,
-    load_reader,
-    reader_base_digest,
-)
+from safepassage.scoring_worker.encoders.reader_model import load_reader, reader_base_digest
 from safepassage.scoring_worker.encoders.weights import (
     ENTAILMENT_LABELS,
     base_digest,
@@ -113,12 +107,15 @@ def open_reader(
         ModelError: weights, words or vocabulary are missing, altered or do not fit each other.
     """
     placement = place(device, precision, on_cpu=manifest.precision)
-    base = DEFAULT_MODEL if manifest.base == PACKAGED_BASE else folder
-    model = (
-        _packaged_reader(manifest, folder, base)
-        if manifest.base in (None, PACKAGED_BASE)
-        else load_adapted(folder, pinned_weights(manifest.base, manifest.base_digest))
-    )
+    if manifest.base not in (None, PACKAGED_BASE):
+        raise ModelError(f"{manifest.name}: a reader cannot rest on {manifest.base!r}")
+    base = folder if manifest.base is None else DEFAULT_MODEL
+    if manifest.base_digest is not None and reader_base_digest(base) != manifest.base_digest:
+        raise ModelError(
+            f"{manifest.name}: the words of its base are not those it was trained on; install "
+            "the version of safepassage that it was trained with"
+        )
+    model = load_reader(folder, base)
     try:
         tokenizer = Tokenizer.from_file(str(base / "tokenizer.json"))
     except Exception as error:  # the library raises Exception itself
@@ -129,15 +126,6 @@ def open_reader(
         max_length=manifest.max_length,
         placement=placement,
     )
-
-
-def _packaged_reader(manifest: ScorerManifest, folder: Path, base: Path) -> ReaderModel:
-    if manifest.base_digest is not None and reader_base_digest(base) != manifest.base_digest:
-        raise ModelError(
-            f"{manifest.name}: the words of its base are not those it was trained on; install "
-            "the version of safepassage that it was trained with"
-        )
-    return load_reader(folder, base)
 
 
 def load_encoder(
@@ -196,7 +184,7 @@ def _folder(name: str) -> Path:
     if name == "large":
         if not LARGE_MODEL.is_dir():
             raise ModelError(
-                "this version ships no adapter for 'large'; train one with python -m "
+                "this version ships no 'large'; train one with python -m "
                 "safepassage.scoring_worker.laboratory.training.large_scorer and give its folder"
             )
         return LARGE_MODEL

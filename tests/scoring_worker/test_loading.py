@@ -261,6 +261,45 @@ def test_a_reader_over_the_shipped_words_needs_these_very_words(tmp_path, monkey
         load_scorer(other)
 
 
+def test_a_reader_rests_on_its_own_folder_or_on_the_shipped_words(tmp_path):
+    folder = tiny.reader_scorer(tmp_path)
+    manifest = ScorerManifest.load(folder)
+    manifest.model_copy(update={"base": "somebody/else"}).save(folder)
+    with pytest.raises(ModelError, match="cannot rest on 'somebody/else'"):
+        load_scorer(folder)
+
+
+@pytest.mark.parametrize("precision", ["auto", "fp32", "bf16"])
+def test_a_large_reader_is_a_scorer_in_every_precision(tmp_path, precision):
+    """As it ships: 8-bit layers, 4-bit words, languages that it does not cover left alone."""
+    scorer = load_scorer(tiny.large_scorer(tmp_path), device="cpu", precision=precision)
+    english, greek = scorer.assess([tiny.pair(), tiny.pair("η απόφαση ήταν σωστή", "σωστή")])
+    assert english.failure is None
+    assert 0 < english.score < 1
+    assert greek.failure == "language_not_covered"
+    in_company = scorer.assess([tiny.pair("a much longer passage, of may 4", "may"), tiny.pair()])
+    assert in_company[1].score == english.score or precision == "bf16"
+
+
+@pytest.mark.parametrize("name", ["large", "cascade-large"])
+def test_without_a_large_reader_it_says_how_to_make_one(name, monkeypatch, tmp_path):
+    monkeypatch.setattr(loading, "LARGE_MODEL", tmp_path / "nowhere")
+    with pytest.raises(ModelError, match=r"training\.large_scorer"):
+        load_scorer(name)
+
+
+def test_the_cascade_asks_large_where_default_is_unsure(tmp_path, monkeypatch):
+    """Both by name, from the folders where they ship."""
+    monkeypatch.setattr(loading, "DEFAULT_MODEL", tiny.reader_scorer(tmp_path / "default"))
+    monkeypatch.setattr(loading, "LARGE_MODEL", tiny.large_scorer(tmp_path / "large"))
+    assert load_scorer("large", device="cpu").name == "large"
+    cascade = load_scorer("cascade-large", device="cpu")
+    unsure, sure = cascade.assess([tiny.pair(), tiny.pair(value="1999")])
+    assert unsure.scorer == "cascade-large"
+    assert [step.scorer for step in unsure.trail] == ["tiny", "large"]
+    assert [step.scorer for step in sure.trail] == ["tiny"], "another year is no question"
+
+
 def test_a_bad_pair_is_a_failure_on_its_assessment(folder):
     """The reason stands on the assessment and on the trail, and no score does."""
     good, bad = load_scorer(folder).assess([tiny.pair(), tiny.pair(premise=" ")])

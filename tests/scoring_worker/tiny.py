@@ -19,16 +19,15 @@ from transformers import (
 )
 
 from safepassage.scoring_worker import Pair
-from safepassage.scoring_worker.encoders.adapter import adapt, save_adapter
-from safepassage.scoring_worker.encoders.pinned import WEIGHTS_FILE
 from safepassage.scoring_worker.encoders.reader_model import (
     ReaderModel,
     reader_base_digest,
     save_base,
+    save_compressed,
     save_reader,
 )
 from safepassage.scoring_worker.learnt_from import LearntFrom
-from safepassage.scoring_worker.manifest import ScorerManifest, file_digest
+from safepassage.scoring_worker.manifest import ScorerManifest
 from safepassage.scoring_worker.weighing.opinion import SHAPES
 from safepassage.scoring_worker.weighing.stack import ShapeWeights, Stack
 
@@ -121,9 +120,16 @@ OF_A_READER: dict[str, Any] = {
 }
 
 
-def reader(*, seed: int = 0) -> ReaderModel:
-    """A reader over a BERT of 2 layers; its words are what they are after a trip through a file."""
+def reader(*, seed: int = 0, kind: str = "bert") -> ReaderModel:
+    """A reader over a BERT or an MPNet of 2 layers.
+
+    An MPNet takes its token 1 for padding, here the unknown one.
+    """
     torch.manual_seed(seed)
+    if kind == "mpnet":
+        longest = READER_LENGTH + 2
+        shape = MPNetConfig(**SIZES, max_position_embeddings=longest, pad_token_id=1, **NO_DROPOUT)
+        return ReaderModel(MPNetModel(shape, add_pooling_layer=False)).eval()
     config = BertConfig(
         **SIZES,
         max_position_embeddings=READER_LENGTH,
@@ -145,37 +151,17 @@ def reader_scorer(folder: Path, *, seed: int = 0, name: str = "tiny") -> Path:
     return folder
 
 
-BASE = "somebody/tiny-mpnet@" + "0" * 40
-
-
-def adapted_scorer(folder: Path, base: Path, *, seed: int = 0) -> tuple[Path, ReaderModel]:
-    """A scorer of kind "reader" over an MPNet that lies apart, in ``base``, and the model as it
-    was when its adapter was saved."""
-    torch.manual_seed(seed)
-    config = MPNetConfig(
-        **SIZES,
-        max_position_embeddings=READER_LENGTH + 2,
-        pad_token_id=0,
-        **NO_DROPOUT,
-    )
-    encoder = MPNetModel(config, add_pooling_layer=False)
-    encoder.save_pretrained(base)
-    model = ReaderModel(encoder)
-    adapt(model, 4)
-    for name, weight in model.named_parameters():
-        if name.endswith(".up"):
-            torch.nn.init.normal_(weight, std=0.1)
-    save_adapter(model, folder)
-    config.to_json_file(folder / "config.json")
-    tokenizer(READER_LENGTH).backend_tokenizer.save(str(folder / "tokenizer.json"))
+def large_scorer(folder: Path) -> Path:
+    """A scorer of kind "reader" over an MPNet, English alone, as a large one ships."""
+    save_compressed(reader(kind="mpnet"), tokenizer(READER_LENGTH).backend_tokenizer, folder)
     ScorerManifest(
-        name="adapted",
-        base=BASE,
-        base_digest=file_digest(base / WEIGHTS_FILE),
-        **OF_A_READER,
+        name="large",
+        base_digest=reader_base_digest(folder),
+        precision="int8",
         languages=("en",),
+        **OF_A_READER,
     ).save(folder)
-    return folder, model.eval()
+    return folder
 
 
 def pair(premise: str = "decision: may 4, 2015", value: str = "2015", kind: str = "Date") -> Pair:

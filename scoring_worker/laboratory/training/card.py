@@ -7,8 +7,6 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from safepassage.scoring_worker.encoders.adapter import ADAPTER_FILE
-from safepassage.scoring_worker.encoders.pinned import PINNED
 from safepassage.scoring_worker.encoders.reader_model import READER_FILE
 from safepassage.scoring_worker.manifest import ScorerManifest
 from safepassage.scoring_worker.thresholds import Target
@@ -39,11 +37,8 @@ def write_card(
 
 
 def _model(manifest: ScorerManifest) -> str:
-    if PINNED.fullmatch(manifest.base or ""):
-        reader = f"`{ADAPTER_FILE}` over the weights of `{manifest.base}`, which do not ship"
-    else:
-        words = f"of the scorer {manifest.base!r}" if manifest.base else "in this folder"
-        reader = f"`{READER_FILE}`, words and vocabulary {words}"
+    words = f"of the scorer {manifest.base!r}" if manifest.base else "in this folder"
+    reader = f"`{READER_FILE}`, words and vocabulary {words}"
     return (
         "Judges whether a passage supports an extracted value as an answer to its entity type: "
         f"comparators look for the value, a reader ({reader}) reads whether it stands there as "

@@ -15,7 +15,6 @@ import structlog
 import torch
 from transformers import AutoTokenizer
 
-from safepassage.scoring_worker.encoders.adapter import adapt
 from safepassage.scoring_worker.encoders.reader_model import ReaderModel
 
 from .corpora import FAMILIES, training_corpus
@@ -35,12 +34,10 @@ def train_reader(
     *,
     without: Sequence[str] = (),
     share: float = 1.0,
-    rank: int | None = None,
     settings: FitSettings | None = None,
     device: str = "cpu",
 ) -> ReaderModel:
-    """Train a reader over the encoder in ``base`` on the corpora of ``data``, into ``folder``:
-    all of its layers, or with ``rank`` low-rank updates to them.
+    """Train a reader over the encoder in ``base`` on the corpora of ``data``, into ``folder``.
 
     Raises:
         CorpusError: a file of ``data`` is missing.
@@ -49,10 +46,7 @@ def train_reader(
     settings = settings or FitSettings()
     torch.manual_seed(settings.seed)
     model = ReaderModel.of(base)
-    if rank is None:
-        model.freeze_words()
-    else:
-        adapt(model, rank)
+    model.freeze_words()
     if is_fitted(folder):
         load_weights(model, folder / WEIGHTS)
         return model.eval()

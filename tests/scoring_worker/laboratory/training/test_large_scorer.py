@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
-from safetensors.torch import load_file
 
 from safepassage.scoring_worker import ModelError, load_scorer
-from safepassage.scoring_worker.encoders.adapter import ADAPTER_FILE
-from safepassage.scoring_worker.encoders.pinned import WEIGHTS_FILE
+from safepassage.scoring_worker.encoders.reader_model import READER_FILE, WORDS_FILE
 from safepassage.scoring_worker.laboratory.training import large_scorer
-from safepassage.scoring_worker.laboratory.training.large_scorer import LargeSteps, build_large
+from safepassage.scoring_worker.laboratory.training.large_scorer import (
+    WEIGHTS_FILE,
+    LargeSteps,
+    build_large,
+)
 from safepassage.scoring_worker.laboratory.training.reading import corpora
 from safepassage.scoring_worker.laboratory.training.reading.fit import FitSettings
 from safepassage.scoring_worker.manifest import ScorerManifest, file_digest
@@ -24,8 +28,7 @@ NAMES = ("alpha", "beta", "gamma", "delta")
 def steps(tmp_path, monkeypatch):
     data, base = tmp_path / "data", tmp_path / "base"
     write_corpora(data, NAMES, 40, claims=("train",))
-    (tmp_path / "adapted").mkdir()
-    tiny.adapted_scorer(tmp_path / "adapted", base)
+    tiny.reader(kind="mpnet").encoder.save_pretrained(base)
     tiny.tokenizer(tiny.READER_LENGTH).save_pretrained(base)
     few = dict.fromkeys(NAMES[:3], 30)
     monkeypatch.setattr(corpora, "PERMISSIVE", few)
@@ -41,7 +44,7 @@ def steps(tmp_path, monkeypatch):
 
 
 def test_one_command_builds_large(steps, monkeypatch):
-    """Adapter and heads ship; the base does not, and is asked for by its digest."""
+    """What ships needs nothing of the base, which is asked for by its digest."""
     read = []
     training_corpus = corpora.training_corpus
     monkeypatch.setattr(
@@ -56,14 +59,12 @@ def test_one_command_builds_large(steps, monkeypatch):
     assert manifest.metrics["sources left out"].keys() == {"alpha", "beta"}
     assert manifest.metrics["fields that trained nothing"].keys() == {"delta"}
     assert set(manifest.files) == {
-        ADAPTER_FILE, "config.json", "tokenizer.json", "MODEL_CARD.md"
+        READER_FILE, WORDS_FILE, "config.json", "tokenizer.json", "MODEL_CARD.md"
     }  # fmt: skip
-    adapter = load_file(steps.out / ADAPTER_FILE)
-    assert all(name.endswith((".up", ".down", "weight", "bias")) for name in adapter)
     card = (steps.out / "MODEL_CARD.md").read_text("utf-8")
     assert "all-mpnet-base-v2" in card
     assert "| delta |" in card
-    monkeypatch.setenv("SAFEPASSAGE_LARGE_BASE", str(steps.base))
+    shutil.rmtree(steps.base)
     (assessment,) = load_scorer(steps.out, device="cpu").assess([tiny.pair()])
     assert assessment.failure is None
 
