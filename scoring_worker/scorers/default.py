@@ -19,7 +19,7 @@ import numpy as np
 from safepassage.schemas import CLAIM_TYPE, Assessment, Finding, ScorerTrail
 from safepassage.schemas.evidence import MAX_UNSUPPORTED, Evidence, UnsupportedSpan
 from safepassage.scoring_worker.calibration import apply
-from safepassage.scoring_worker.comparison.digest import comparison_digest
+from safepassage.scoring_worker.comparison.rules_version import rules_revision
 from safepassage.scoring_worker.encoders.batching import PairFailure
 from safepassage.scoring_worker.encoders.devices import demanded_precision
 from safepassage.scoring_worker.encoders.reader import Reader, Reading
@@ -62,7 +62,7 @@ class DefaultScorer:
         self.reader = reader
         self.name = manifest.name
         self.learnt_from = manifest.learnt_from
-        self.revision = f"{manifest.revision}{precision}-{comparison_digest(names)}"
+        self.revision = f"{manifest.revision}{precision}-{rules_revision(names)}"
         self._packs = tuple(packs)
         self._languages = manifest.languages or READ_LANGUAGES
         self._stack = Stack.of(manifest, names)

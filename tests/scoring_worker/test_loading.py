@@ -283,15 +283,15 @@ def test_a_large_reader_is_a_scorer_in_every_precision(tmp_path, precision):
 
 @pytest.mark.parametrize("name", ["large", "cascade-large"])
 def test_without_a_large_reader_it_says_how_to_make_one(name, monkeypatch, tmp_path):
-    monkeypatch.setattr(loading, "LARGE_MODEL", tmp_path / "nowhere")
+    monkeypatch.setattr(folders, "LARGE_MODEL", tmp_path / "nowhere")
     with pytest.raises(ModelError, match=r"training\.large_scorer"):
         load_scorer(name)
 
 
 def test_the_cascade_asks_large_where_default_is_unsure(tmp_path, monkeypatch):
     """Both by name, from the folders where they ship."""
-    monkeypatch.setattr(loading, "DEFAULT_MODEL", tiny.reader_scorer(tmp_path / "default"))
-    monkeypatch.setattr(loading, "LARGE_MODEL", tiny.large_scorer(tmp_path / "large"))
+    monkeypatch.setattr(folders, "DEFAULT_MODEL", tiny.reader_scorer(tmp_path / "default"))
+    monkeypatch.setattr(folders, "LARGE_MODEL", tiny.large_scorer(tmp_path / "large"))
     assert load_scorer("large", device="cpu").name == "large"
     cascade = load_scorer("cascade-large", device="cpu")
     unsure, sure = cascade.assess([tiny.pair(), tiny.pair(value="1999")])

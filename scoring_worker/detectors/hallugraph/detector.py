@@ -17,6 +17,7 @@ from safepassage.schemas.evidence import (
     UnsupportedSpan,
 )
 from safepassage.scoring_worker.comparison.contract import Place
+from safepassage.scoring_worker.comparison.rules_version import rules_revision
 from safepassage.scoring_worker.detectors.contract import (
     Answer,
     ClaimGrounding,
@@ -31,7 +32,6 @@ from .local_graphs import LocalExtractor
 
 NO_ENTITIES = "no_entities"
 """The failure of an answer, or a claim, that speaks of nothing that could be looked for."""
-REVISION = "1"
 
 
 class HalluGraph:
@@ -39,7 +39,7 @@ class HalluGraph:
 
     def __init__(self, name: str, extractor: GraphExtractor) -> None:
         self.name = name
-        self.revision = f"{name}-{REVISION}-{extractor.revision}"
+        self.revision = f"{name}-{rules_revision()}-{extractor.revision}"
         self._extractor = extractor
 
     def ground(self, answers: Sequence[Answer]) -> list[Grounding]:

@@ -18,6 +18,7 @@ from pydantic import Field
 from safepassage.passages.granularity import windows
 from safepassage.schemas.evidence import MAX_TRIPLE_CHARACTERS
 from safepassage.scoring_worker.comparison.contract import Place
+from safepassage.scoring_worker.comparison.rules_version import rules_revision
 from safepassage.scoring_worker.detectors.contract import Answer, DetectorSettings, Grounding
 from safepassage.scoring_worker.detectors.llm.batch_calls import Conversation
 from safepassage.scoring_worker.detectors.llm.detector import LLMDetector
@@ -30,7 +31,7 @@ from safepassage.scoring_worker.detectors.llm.prompting import (
 )
 from safepassage.scoring_worker.text.segmentation import words_of
 
-from .detector import REVISION, grounding_of
+from .detector import grounding_of
 from .graph import QUERY, Edge, Entity, Graph, Graphs
 from .mentions import Vocabulary, mentions, stem
 
@@ -76,7 +77,7 @@ class StatedGraphs:
     """A `Method`: one question for the answer, one for the query and one for each piece of the
     passages; the graphs are compared here."""
 
-    digest = prompts_digest(EXTRACTION, StatedGraph, REVISION)
+    digest = prompts_digest(EXTRACTION, StatedGraph, rules_revision())
 
     async def judge(self, conversation: Conversation, answer: Answer) -> Grounding:
         """The grounding of one answer.

@@ -34,7 +34,7 @@ class LocalExtractor:
 
     def __init__(self, *, terms: bool = True) -> None:
         self._terms = terms
-        self.revision = f"local-1{'-terms' if terms else ''}"
+        self.revision = "local-terms" if terms else "local"
 
     def graphs(self, answers: Sequence[Answer]) -> list[Graphs | NoGraph]:
         """The graphs of each answer, in order; `NoGraph` where the texts are too long."""

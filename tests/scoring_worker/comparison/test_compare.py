@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from safepassage.scoring_worker.comparison import digest
 from safepassage.scoring_worker.comparison.compare import MAX_FINDINGS, compare
 from safepassage.scoring_worker.comparison.contract import Passage, Question
-from safepassage.scoring_worker.comparison.digest import comparison_digest
 from safepassage.scoring_worker.weighing.features import general_features, names_of_features
 
 JSON = st.recursive(
@@ -82,17 +80,3 @@ def test_nothing_raises_and_everything_is_bounded(quote, value, before, heading,
     features = general_features(question, compared)
     assert features.keys() <= names_of_features().keys()
     assert all(0.0 < feature <= 1.0 for feature in features.values())
-
-
-def test_the_digest_changes_with_the_packs():
-    assert comparison_digest() == comparison_digest(())
-    assert len(comparison_digest()) == 8
-    assert comparison_digest(("legal",)) != comparison_digest()
-    assert comparison_digest(("legal", "contracts")) == comparison_digest(("contracts", "legal"))
-
-
-@pytest.mark.parametrize("left_out", digest.BESIDE)
-def test_the_digest_covers_what_moves_a_score_beside_the_comparison(monkeypatch, left_out):
-    whole = digest._digest.__wrapped__(())
-    monkeypatch.setattr(digest, "BESIDE", [each for each in digest.BESIDE if each != left_out])
-    assert digest._digest.__wrapped__(()) != whole

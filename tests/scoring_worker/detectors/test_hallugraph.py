@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from safepassage.schemas.evidence import MAX_TRIPLES
+from safepassage.scoring_worker.comparison.rules_version import rules_revision
 from safepassage.scoring_worker.detectors.contract import Answer, Detector
 from safepassage.scoring_worker.detectors.hallugraph import local_graphs as local
 from safepassage.scoring_worker.detectors.hallugraph.detector import NO_ENTITIES, HalluGraph
@@ -220,5 +221,5 @@ def test_an_answer_is_grounded_in_itself(text):
 def test_the_registry_loads_it():
     detector = load_detector("hallugraph")
     assert isinstance(detector, Detector)
-    assert detector.revision.startswith("hallugraph-")
+    assert detector.revision.startswith(f"hallugraph-{rules_revision()}-")
     detector.close()

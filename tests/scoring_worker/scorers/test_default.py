@@ -6,6 +6,7 @@ import pytest
 
 from safepassage.schemas import CLAIM_TYPE, SchemaField, hypothesis
 from safepassage.scoring_worker import Pair
+from safepassage.scoring_worker.comparison.rules_version import rules_revision
 from safepassage.scoring_worker.manifest import (
     ModelError,
     PlattCalibration,
@@ -186,6 +187,7 @@ def test_a_manifest_without_usable_coefficients_is_refused(stack: object) -> Non
 
 def test_the_revision_covers_comparators_and_manifest() -> None:
     assert scorer().revision != scorer(thresholds=Thresholds(default=0.4)).revision
+    assert scorer().revision.endswith(f"-{rules_revision()}")
 
 
 def test_the_other_end_of_a_range_is_no_rival() -> None:

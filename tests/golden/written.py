@@ -1,0 +1,237 @@
+"""Cases written for the golden answers: one for each thing that a comparator or a pair can meet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+QUESTIONS: dict[str, tuple[tuple[Any, ...], ...]] = {
+    "number": (
+        ("Headcount", 1234, "The site employs 1,234 people."),
+        ("Headcount", 1243, "The site employs 1,234 people."),
+        ("Headcount", "1.234", "Am Standort arbeiten 1.234 Menschen."),
+        ("Headcount", 12, "A dozen people, twelve in all, work here."),
+        ("Share", 0.125, "12.5% of the members voted."),
+        ("Share", "12 ½ %", "A share of 12.5 percent was agreed."),
+        ("Growth", -3.2, "Sales fell by 3.2% (previous year: +1.1%)."),
+        ("Growth", 3.2, "Sales fell by 3.2% (previous year: +1.1%)."),
+        ("Concentration", 1.5e-05, "measured at 0.000015 mol"),
+        ("Concentration", "1.5e-05", "measured at 1.5 × 10^-5 mol"),
+        ("Age", 67, "a 67-year-old retired baker"),
+        ("Floor", 3, "The office is on the third floor."),
+        ("Visitors", "2 million", "Some 2,000,000 visitors came, 1.9 million of them by train."),
+        ("Visitors", 50, "More than 50 visitors came."),
+        ("Visitors", 55, "Between 50 and 60 visitors came."),
+        ("Score", "3:1", "The home team won 3:1."),
+        ("Chapter", "XIV", "See chapter XIV, section 2."),
+        ("Count", 0, "No incidents were reported."),
+        ("Ratio", "2/3", "two thirds of the votes"),
+    ),
+    "money": (
+        ("Total", "$15,170.00", "Total          £11,570.00"),
+        ("Total", "£11,570.00", "Total          £11,570.00"),
+        ("Total", {"amount": 11570, "currency": "GBP"}, "Total          £11,570.00"),
+        ("Total", {"amount": 11570, "currency": "USD"}, "Total          £11,570.00"),
+        ("Rent", "EUR 1480", "Die Miete beträgt 1.480,00 € im Monat."),
+        ("Budget", "$3.5m", "a budget of 3.5 million US dollars"),
+        ("Budget", "3.5 billion dollars", "a budget of 3.5 million US dollars"),
+        ("Fee", "Rs. 25,00,000", "a fee of INR 2.5 million"),
+        ("Fee", 100, "Fee: CHF 100.– plus VAT of CHF 8.10"),
+    ),
+    "quantity": (
+        ("Length", "1.2 km", "a path of 1,200 metres"),
+        ("Length", "1.2 m", "a path of 1,200 metres"),
+        ("Weight", "5 lb", "a parcel of 80 oz"),
+        ("Temperature", "-4 °C", "It was minus four degrees Celsius at dawn."),
+        ("Dose", "500 mg", "Take 0.5 g twice daily."),
+        ("Dose", "500 mcg", "Take 0.5 mg twice daily."),
+        ("Term", "18 months", "for a term of one and a half years"),
+        ("Term", "30 days", "within thirty (30) days of receipt"),
+        ("Area", {"value": 82, "unit": "m²"}, "82 sq m on two floors"),
+    ),
+    "date": (
+        ("Hearing Date", "2012-01-17", "The hearing was held on January 17, 2012."),
+        ("Hearing Date", "2012-01-18", "The hearing was held on January 17, 2012."),
+        ("Hearing Date", {"yyyy": 2012, "mm": 1, "dd": 17}, "Heard: 17/01/2012"),
+        ("Hearing Date", {"yyyy": 2012, "mm": 1, "dd": 17}, "Heard: January 2012"),
+        ("Hearing Date", {"yyyy": 2012, "mm": None, "dd": None}, "Heard: January 2012"),
+        ("Hearing Date", "03/04/2015", "on the 3rd of April, 2015"),
+        ("Hearing Date", "03/04/2015", "on March 4, 2015"),
+        ("Hearing Date", "2015-04-03", "on 03.04.2015", {"day_first": False}),
+        ("End Date", "2021-06-30", "from 1 July 2020 to 30 June 2021"),
+        ("Start Date", "2021-06-30", "from 1 July 2020 to 30 June 2021"),
+        ("Founded", "2012", "The bakery opened in 2012 and has 2012 customers."),
+        ("Quarter", "Q3 2024", "in the third quarter of 2024"),
+        ("Signed", "1998-08-03", "on the third of August nineteen ninety-eight"),
+        ("Time", "14:30", "doors open at 2.30 pm"),
+        ("Time", "2:30", "doors open at 2.30 pm"),
+        ("Born", "early 1980", "born in the first weeks of 1980"),
+        ("Date", "2024-02-30", "dated 30 February 2024"),
+        ("Date", "2019-05-01", "平成31年4月30日と令和元年5月1日"),
+        ("Date", "2024-05-06", "signed yesterday"),
+    ),
+    "identifier": (
+        ("File Number", "TB7-12345", "File No. TB7-12345"),
+        ("File Number", "TB7-12354", "File No. TB7-12345"),
+        ("File Number", "TB7 12345", "File No. TB7-12345, our ref. 12345"),
+        ("IBAN", "DE89370400440532013000", "IBAN DE89 3704 0044 0532 0130 00"),
+        ("Phone", "+49 30 901820", "Tel. (030) 90 18 20, Berlin", {"language": "de"}),
+        ("Phone", "+1 613 555 0142", "call 613-555-0143"),
+        ("Email", "Ann.Lee@example.org", "write to ann.lee@example.org"),
+        ("Website", "https://www.example.org/a", "see example.org/a for more"),
+        ("ISBN", "9780306406157", "ISBN 0-306-40615-2"),
+        ("Address", "12 Elm Avenue, Leeds", "12 Elm Ave., Leeds LS1 4AB"),
+        ("Address", "21 Elm Avenue, Leeds", "12 Elm Ave., Leeds LS1 4AB"),
+        ("Postcode", "10115", "10115 Berlin"),
+    ),
+    "name": (
+        ("Judge", "Ann Lee", "Before: Lee J., Ann"),
+        ("Judge", "Ann Lee", "Justice A. M. Lee presided; counsel was Bo Fry."),
+        ("Judge", "Bo Fry", "Justice A. M. Lee presided; counsel was Bo Fry."),
+        ("Judge", "Anne Lee", "Justice Ann Lee presided."),
+        ("Judge", {"first_name": "Ann", "last_name": "Lee"}, "Justice Ann Lee presided."),
+        ("Company", "Blue Heron Foods Inc.", "an agreement with BLUE HERON FOODS, INC."),
+        ("Company", "Blue Heron Foods GmbH", "an agreement with Blue Heron Foods Inc."),
+        ("Company", "Blue Heron", "an agreement with Grey Heron Foods Inc."),
+        ("Body", "World Health Organization", "the WHO said"),
+        ("Body", "United Nations", "the WHO said"),
+        ("City", "Munich", "in München"),
+        ("Person", "Юлия Петрова", "signed by Yulia Petrova"),
+        ("Person", "José Núñez", "signed by Jose Nunez"),
+        ("Person", "dela Cruz", "Maria de la Cruz signed."),
+    ),
+    "words": (
+        ("Occupation", "nurse", "She has worked as a nurse since 2010."),
+        ("Occupation", "surgeon", "She has worked as a nurse since 2010."),
+        ("Symptom", "fever", "She had no fever."),
+        ("Symptom", "fever", "No cough but fever for two days."),
+        ("Cause", "storm", "The roof was not damaged by hail but by a storm."),
+        ("Colour", "red", "The car is red, not blue."),
+        ("Colour", "blue", "The car is red, not blue."),
+        ("Diagnosis", "diabetes", "Pas de diabète connu.", {"language": "fr"}),
+        ("Diagnose", "Diabetes", "Ein Diabetes wurde ausgeschlossen.", {"language": "de"}),
+        ("Material", "oak", "made of solid oak (formerly pine)"),
+        ("Reason", "late delivery", "the delivery was late"),
+    ),
+    "answer": (
+        ("Insured", True, "The tenant is insured."),
+        ("Insured", True, "The tenant is not insured."),
+        ("Insured", "no", "The tenant is not insured."),
+        ("Interpreter", None, "Interpreter: none"),
+        ("Interpreter", None, "Interpreter: Mina Park"),
+        ("Interpreter", "N/A", "Interpreter: N/A"),
+        ("Sex", "female", "a 67-year-old male", {"allowed": ["female", "male"]}),
+        ("Status", "closed", "The case is open.", {"allowed": ["open", "closed"]}),
+        ("Size", "M", "Size: medium", {"allowed": ["S", "M", "L"]}),
+    ),
+    "nested": (
+        ("Symptoms", ["cough", "fever"], "cough but no fever"),
+        ("Symptoms", ["cough", "fever"], "cough and fever"),
+        ("Parties", ["Ann Lee", "Bo Fry"], "between Ann Lee and Bo Fry"),
+        ("Parties", [], "between Ann Lee and Bo Fry"),
+        ("Line", {"product": "steel pipes", "count": 12}, "12 steel pipes at $4 each"),
+        ("Line", {"product": "steel pipes", "count": 21}, "12 steel pipes at $4 each"),
+        ("Terms", {"start": "2020-07-01", "fee": "$40"}, "From 1 July 2020 a fee of $40 is due."),
+        ("Terms", {"start": {"yyyy": 2020}, "fees": [40, 50]}, "From 2020: $40, later $50."),
+        ("Deep", [[[[[[[[["x"]]]]]]]]], "x"),
+    ),
+    "surroundings": (
+        ("Seller", "Ann Lee", "Ann Lee", {"before": "Seller: "}),
+        ("Buyer", "Ann Lee", "Ann Lee", {"before": "Seller: ", "after": " Buyer: Bo Fry"}),
+        ("Rent", 900, "900", {"heading": "Rent | EUR"}),
+        ("Rent", 900, "the tenant pays", {"after": " 900 euros a month."}),
+        ("Insured", True, "insured", {"before": "It is not true that the house is "}),
+        ("Owner", "Ann Lee", "The owner … Ann Lee", {"between": ["is not Bo Fry, but"]}),
+        ("Year", 2019, "| 2019 | 2020 |", {"heading": "Year"}),
+    ),
+    "claim": (
+        ("Claim", "The mill was let for 12 years.", "The mill was let for three years."),
+        ("Claim", "The mill was let for three years.", "The old mill was let for 3 years."),
+        ("Claim", "The mill was not let.", "The old mill was let for 3 years."),
+        ("Claim", "", "The old mill was let."),
+    ),
+    "hostile": (
+        ("", "", ""),
+        ("Name", "\u202eeeL", "Lee\u202e \u200bAnn"),
+        ("Total", "1" * 60, "1" * 61),
+        ("Date", {"yyyy": "x", "mm": [], "dd": {}}, "2012"),
+        ("Amount", float(10**20), "100000000000000000000"),
+    ),
+}  # fmt: skip
+"""By group: entity type, value, quote, and what else is known of passage and field."""
+
+PACKED: tuple[tuple[Any, ...], ...] = (
+    ("Judge", "Ann Lee", "Panel: Ann Lee   Counsel for the claimant: Bo Fry"),
+    ("Judge", "Bo Fry", "Panel: Ann Lee   Counsel for the claimant: Bo Fry"),
+    ("Hearing Date", "May 4, 2011", "Date of hearing: May 4, 2011   Date of decision: May 9, 2011"),
+    ("Hearing Date", "May 9, 2011", "Date of hearing: May 4, 2011   Date of decision: May 9, 2011"),
+    ("Public Or Private Hearing", "Public", "The hearing was held in private."),
+    ("Public Or Private Hearing", "Private", "The hearing was held in camera."),
+    ("Hearing Type", "Virtual", "The parties attended the hearing by videoconference."),
+    ("Hearing Type", "In Person", "The parties attended the hearing by videoconference."),
+    ("Tribunal", "Refugee Protection Division", "a decision of the RPD dated May 9, 2011"),
+    ("Country", "United Kingdom", "a citizen of Great Britain"),
+    ("Anti Assignment", "Yes", "Neither party may assign this Agreement without consent."),
+    ("Insurance", "Yes", "The fee is due on the first of each month."),
+    ("Governing Law", "Ontario", "This Agreement is governed by the laws of Ontario."),
+    ("Exclusivity", "Yes", "The supplier shall sell to no other bakery in the county."),
+)
+"""Entity type, value and quote for the packs."""
+
+CLAIMS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (
+        (
+            "The old mill at Larkbridge was let to the Harper family in 1994. The rent was 480 "
+            "pounds a month and was never raised. The wheel stood still until 2003.",
+            "In 2003 the county paid for a new wheel. It has produced power for forty houses since."
+            " Nobody was hurt when the weir broke in 2011.",
+        ),
+        (
+            "The mill was let in 1994.",
+            "The mill was let in 1996.",
+            "The rent was raised to 520 pounds.",
+            "The county paid for a new wheel, which powers forty houses.",
+            "The Harper family bought the mill.",
+            "Two people were hurt when the weir broke.",
+            "Nobody was hurt when the weir broke in 2011.",
+            "The weir was designed by Isolde Brandt.",
+            "Penguins live in Antarctica.",
+        ),
+    ),
+    (
+        (
+            "Die Bäckerei Sommer in Kassel öffnete im März 1998. Sie beschäftigt zwölf Menschen. "
+            "Brot wird nicht am Sonntag verkauft.",
+        ),
+        (
+            "Die Bäckerei wurde 1998 eröffnet.",
+            "Die Bäckerei beschäftigt zwanzig Menschen.",
+            "Sonntags verkauft die Bäckerei Brot.",
+            "Der Inhaber heißt Anton Vogel.",
+        ),
+    ),
+    (
+        (
+            "Le club de voile de Nîmes compte 340 membres. Les enfants de moins de dix ans ne "
+            "paient pas. La cotisation des adultes est de 120 euros par an.",
+        ),
+        (
+            "Le club compte 340 membres.",
+            "La cotisation des adultes est de 210 euros par an.",
+            "Les enfants de moins de dix ans paient 20 euros.",
+            "Le club possède six bateaux.",
+        ),
+    ),
+    (
+        (
+            "El museo de relojes de Cádiz abre de martes a domingo. La entrada cuesta 6 euros y es "
+            "gratuita los domingos. El edificio fue una escuela hasta 1975.",
+        ),
+        (
+            "La entrada es gratuita los domingos.",
+            "El museo abre los lunes.",
+            "El edificio fue un hospital hasta 1975.",
+            "La entrada cuesta 6 euros.",
+        ),
+    ),
+)
+"""Passages of a context, and sentences of an answer on them."""
