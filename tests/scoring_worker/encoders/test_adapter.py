@@ -135,17 +135,10 @@ def test_the_file_itself_may_be_named(base, made, monkeypatch):
         pinned_weights(tiny.BASE, file_digest(path))
 
 
-@pytest.mark.parametrize("name", ["large", "cascade-large"])
-def test_without_an_adapter_it_says_how_to_make_one(name, monkeypatch, tmp_path):
-    monkeypatch.setattr(folders, "LARGE_MODEL", tmp_path / "nowhere")
-    with pytest.raises(ModelError, match=r"training\.large_scorer"):
-        load_scorer(name)
-
-
 def test_the_cascade_asks_large_where_default_is_unsure(folder, tmp_path, monkeypatch):
     """Both by name, from the folders where they ship."""
     monkeypatch.setattr(folders, "DEFAULT_MODEL", tiny.reader_scorer(tmp_path / "default"))
-    monkeypatch.setattr(folders, "LARGE_MODEL", folder)
+    monkeypatch.setattr(folders, "installed_model", lambda _: folder)
     assert load_scorer("large", device="cpu").name == "adapted"
     cascade = load_scorer("cascade-large", device="cpu")
     unsure, sure = cascade.assess([tiny.pair(), tiny.pair(value="1999")])
