@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
+# The scorer `large` is installed from this repository, where its weights are in it.
+LARGE := $(if $(wildcard weights/safepassage_large/model/scorer.json),--editable ./weights)
 
 .PHONY: demo up test test-long lint types imports check reference lock clean
 .DELETE_ON_ERROR:
@@ -39,10 +41,10 @@ reference: $(VENV)/run.stamp     ## rewrite docs/reference.md from the code
 lock: $(VENV)/dev.stamp          ## rewrite the lock files from this environment
 	@$(PIP) install -r requirements-bench.lock && $(BIN)/python deploy/lock.py
 
-$(VENV)/run.stamp: requirements.lock pyproject.toml
+$(VENV)/run.stamp: requirements.lock pyproject.toml weights/pyproject.toml $(wildcard weights/*/model/scorer.json)
 	@test -x $(BIN)/python || (echo "creating $(VENV)" && $(PYTHON) -m venv $(VENV))
 	@echo "installing the pinned packages (some minutes the first time)"
-	@$(PIP) install -r requirements.lock && $(PIP) install --no-deps --editable .
+	@$(PIP) install -r requirements.lock && $(PIP) install --no-deps --editable . $(LARGE)
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/run.stamp requirements-ocr.lock requirements-dev.lock

@@ -2,7 +2,8 @@
 
 The versions are those installed, the selection is the closure of what pyproject.toml asks for:
 of everything that runs, of "ocr" (which no image has unasked: it alone brings LGPL libraries), of
-"dev" and of "bench", each without what stands in the ones before.
+"dev" and of "bench", each without what stands in the ones before. "large" is in none of them: it is
+built from this repository.
 A local version (torch's "+cpu") is cut off, so that the lock installs on any machine.
 """
 
@@ -22,6 +23,7 @@ HEADER = "# Made by `make lock` from pyproject.toml. Do not edit.\n"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 ASIDE = ("ocr", "dev", "bench")
+BUILT_HERE = ("large",)
 
 
 def closure(requirements: list[str]) -> dict[str, str]:
@@ -49,7 +51,8 @@ def closure(requirements: list[str]) -> dict[str, str]:
 
 
 def main() -> None:
-    running = [text for extra, texts in EXTRAS.items() if extra not in ASIDE for text in texts]
+    apart = (*ASIDE, *BUILT_HERE)
+    running = [text for extra, texts in EXTRAS.items() if extra not in apart for text in texts]
     locked: dict[str, str] = {}
     groups = {"": PROJECT["dependencies"] + running, **{aside: EXTRAS[aside] for aside in ASIDE}}
     for group, requirements in groups.items():

@@ -16,6 +16,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "training": ("sklearn", "scipy", "matplotlib", "lightgbm"),
     "mcp": ("mcp",),
     "files": ("pypdfium2", "docx", "lxml", "selectolax", "PIL"),
+    "large": ("safepassage_large",),
     "ocr": ("rapidocr", "onnxruntime"),
 }
 """What each extra brings, by the names that are imported."""

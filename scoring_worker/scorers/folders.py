@@ -36,9 +36,9 @@ from safepassage.scoring_worker.packs.interface import Pack
 from safepassage.scoring_worker.scorer import Scorer
 
 from .encoder import EncoderScorer
+from .installed_models import installed_model
 
 DEFAULT_MODEL = Path(__file__).parents[1] / "models" / "default"
-LARGE_MODEL = DEFAULT_MODEL.with_name("large")
 NAMES = ("default", "words", "llm", "hhem", "nli", "cascade")
 """The scorers with a name; anything else is a local folder or a hub id."""
 GRAPHED = "+hallugraph"
@@ -182,12 +182,7 @@ def _folder(name: str) -> Path:
     if name == "default":
         return DEFAULT_MODEL
     if name == "large":
-        if not LARGE_MODEL.is_dir():
-            raise ModelError(
-                "this version ships no 'large'; train one with python -m "
-                "safepassage.scoring_worker.laboratory.training.large_scorer and give its folder"
-            )
-        return LARGE_MODEL
+        return installed_model(name)
     path = Path(name).expanduser()
     if name and path.is_dir():
         return path

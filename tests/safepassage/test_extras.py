@@ -18,7 +18,7 @@ from safepassage.extras import MODULES, missing_extra
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-ASIDE = {"dev", "bench"}
+ASIDE = {"dev", "bench", "large"}
 
 # Finds everything but the modules named in the first line of stdin, as if they were not there.
 FRESH = """

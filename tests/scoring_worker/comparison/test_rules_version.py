@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from safepassage import scoring_worker
 from safepassage.scoring_worker.comparison import rules_version
 from safepassage.scoring_worker.comparison.rules_version import library_versions, rules_revision
 
