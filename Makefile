@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 
-.PHONY: demo up test test-long lint types imports check reference lock clean
+.PHONY: demo up test test-long lint types imports audit check reference docs lock clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/run.stamp          ## the whole flow on an embedded broker, with bundled documents
@@ -29,15 +29,18 @@ imports: $(VENV)/dev.stamp
 	@$(BIN)/lint-imports --no-cache
 
 audit: $(VENV)/dev.stamp         ## known vulnerabilities of the pinned packages (asks pypi.org)
-	@$(BIN)/python deploy/audit.py
+	@$(BIN)/python tools/audit.py
 
-check: lint types imports        ## everything but the tests
+check: lint types imports docs   ## everything but the tests
 
-reference: $(VENV)/run.stamp     ## rewrite docs/reference.md from the code
-	@$(BIN)/python docs/reference.py
+reference: $(VENV)/run.stamp     ## rewrite what README and docs/ take from code and figures
+	@$(BIN)/python -m tools.reference
+
+docs: $(VENV)/dev.stamp          ## the documentation site, into build/site; broken links fail
+	@$(BIN)/mkdocs build --strict --quiet
 
 lock: $(VENV)/dev.stamp          ## rewrite the lock files from this environment
-	@$(PIP) install -r requirements-bench.lock && $(BIN)/python deploy/lock.py
+	@$(PIP) install -r requirements-bench.lock && $(BIN)/python tools/lock.py
 
 $(VENV)/run.stamp: requirements.lock pyproject.toml
 	@test -x $(BIN)/python || (echo "creating $(VENV)" && $(PYTHON) -m venv $(VENV))

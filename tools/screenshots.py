@@ -1,6 +1,6 @@
 """Makes the pictures of the console from the bundled documents, with the default scorer.
 
-    PYTHONPATH=. python docs/screenshots.py
+    python -m tools.screenshots
 
 Needs Chromium. The extractors' names and the reviewers are invented; verdicts and findings are
 what the pipeline says of the bundled extractions.
@@ -29,7 +29,7 @@ from tests.streams.console.chromium import Hands, chromium
 from tests.streams.console.running import console_settings, keep_text, put, running_console
 from tests.streams.judged import publish
 
-DOCS = Path(__file__).parent
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
 MODELS = ("gpt-4.1-mini", "llama-3.3-70b", "mistral-small-3")
 SAMPLE = 0.3
 JUDGED_CHECKS = 40
@@ -122,7 +122,7 @@ def photograph(address: str) -> None:
 def shoot(browser: Chrome, hands: Hands, name: str) -> None:
     """One picture into the folder of the documentation."""
     hands.settled()
-    browser.save_screenshot(str(DOCS / f"console-{name}.png"))
+    browser.save_screenshot(str(IMAGES / f"console-{name}.png"))
 
 
 if __name__ == "__main__":

@@ -1,40 +1,31 @@
-"""Writes `docs/reference.md` from the code: every command's help and every setting.
+"""Writes what README and documentation take from the code and from the measured files.
 
-``make reference`` rewrites it, and a test fails when it no longer says what the code says.
+``make reference`` rewrites every generated block; a test fails when one differs.
 """
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import typer.main
 
+from schemas.verdict import Reason
 from streams.cli import app
 from streams.settings import Settings
 from streams.topics import ALL_TOPICS, Topic
-
-PAGE = Path(__file__).with_name("reference.md")
-HEADER = """\
-# Reference
-
-Made from the code by `make reference`; do not edit.
-"""
+from tools.blocks import Makers, filled, pages
+from tools.measured import MEASURED_TABLES
 
 
-def reference() -> str:
-    """The page as the code is now."""
-    return "\n".join([HEADER, _settings(), _topics(), _commands()])
-
-
-def _settings() -> str:
-    rows = ["## Settings", "", "| environment variable | default |", "|---|---|"]
+def settings() -> str:
+    """The default of every setting."""
+    rows = ["| environment variable | default |", "|---|---|"]
     for name, field in Settings.model_fields.items():
         default = field.get_default(call_default_factory=True)
-        shown = "unset" if default in (None, (), "") else str(default)
-        rows.append(f"| `{_variable(name)}` | {shown} |")
-    return "\n".join(rows) + "\n"
+        text = "unset" if default in (None, (), "") else str(default)
+        rows.append(f"| `{_variable(name)}` | {text} |")
+    return "\n".join(rows)
 
 
 def _variable(name: str) -> str:
@@ -43,13 +34,14 @@ def _variable(name: str) -> str:
     return str(choices[0]) if choices else f"SAFEPASSAGE_{name.upper()}"
 
 
-def _topics() -> str:
-    rows = ["## Topics", "", "| topic | event | keeps |", "|---|---|---|"]
+def topics() -> str:
+    """Every topic with its event and its retention."""
+    rows = ["| topic | event | keeps |", "|---|---|---|"]
     for topic in ALL_TOPICS:
-        purpose = (topic.model.__doc__ or "").strip().partition("\n")[0]
+        purpose = (topic.model.__doc__ or "").strip().partition("\n")[0].replace("``", "`")
         kept = _kept(topic)
         rows.append(f"| `{topic.name}` | `{topic.model.__name__}`: {purpose} | {kept} |")
-    return "\n".join(rows) + "\n"
+    return "\n".join(rows)
 
 
 def _kept(topic: Topic) -> str:
@@ -58,15 +50,21 @@ def _kept(topic: Topic) -> str:
     return "for ever" if topic.kept_days is None else f"{topic.kept_days} days"
 
 
-def _commands() -> str:
-    parts = ["## Commands"]
+def reasons() -> str:
+    """Every reason that a verdict may carry, in the order of the contract."""
+    return ", ".join(f"`{reason}`" for reason in get_args(Reason))
+
+
+def commands() -> str:
+    """Every command with its help, arguments and options."""
+    parts = []
     for name, command in _walk(typer.main.get_command(app), "safepassage"):
         arguments = [_argument(p) for p in command.params if p.param_type_name == "argument"]
         options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
-        rows = [f"\n### `{' '.join([name, *arguments])}`\n", (command.help or "").strip(), ""]
+        rows = [f"## `{' '.join([name, *arguments])}`\n", (command.help or "").strip(), ""]
         rows += [f"- `{', '.join(option.opts)}`: {option.help or ''}" for option in options]
         parts.append("\n".join(rows).rstrip())
-    return "\n".join(parts) + "\n"
+    return "\n\n".join(parts)
 
 
 def _walk(command: Any, name: str) -> list[tuple[str, Any]]:
@@ -82,6 +80,24 @@ def _argument(parameter: Any) -> str:
     return str(parameter.name).upper() + ("…" if parameter.nargs == -1 else "")
 
 
+MAKERS: Makers = {
+    "commands": commands,
+    "reasons": reasons,
+    "settings": settings,
+    "topics": topics,
+    **MEASURED_TABLES,
+}
+
+
+def main() -> None:
+    """Rewrite every page whose blocks differ."""
+    for page in pages():
+        before = page.read_text(encoding="utf-8")
+        after = filled(before, MAKERS)
+        if after != before:
+            page.write_text(after, encoding="utf-8")
+            sys.stdout.write(f"wrote {page}\n")
+
+
 if __name__ == "__main__":
-    PAGE.write_text(reference())
-    sys.stdout.write(f"wrote {PAGE}\n")
+    main()

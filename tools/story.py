@@ -1,9 +1,9 @@
 """Goes round the loop once and keeps the pictures and what the commands printed.
 
-    PYTHONPATH=. python docs/story.py
+    python -m tools.story
 
-It is what `tests/integration/test_loop.py` does, so the story in the README is one that a test
-tells as well. Needs Chromium, and some minutes.
+It is what `tests/integration/test_loop.py` does: a test holds the story that
+`docs/concepts/review-loop.md` tells. Needs Chromium, and some minutes.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from selenium.webdriver import Chrome
 from tests.integration import harbour
 from tests.integration.test_loop import HELD_OUT, REVIEWED, Round, go_round, harbour_loop, right
 
-DOCS = Path(__file__).parent
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
 WIDTH, HEIGHT = 1360, 880
 
 
 def photograph(browser: Chrome, name: str) -> None:
     """One picture into the folder of the documentation."""
     browser.set_window_size(WIDTH, HEIGHT)
-    browser.save_screenshot(str(DOCS / f"loop-{name}.png"))
+    browser.save_screenshot(str(IMAGES / f"loop-{name}.png"))
 
 
 def tell(went: Round) -> str:
