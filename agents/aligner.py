@@ -20,14 +20,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import structlog
 
-from agents.alignment import (
+from safepassage.agents.alignment import (
     ALIGNER_VERSION,
     DEFAULT_THRESHOLD,
     AlignmentTimeoutError,
     DocumentIndex,
 )
-from passages.surroundings import DocumentLayout, LanguageOf, with_surroundings
-from schemas import (
+from safepassage.passages.surroundings import DocumentLayout, LanguageOf, with_surroundings
+from safepassage.schemas import (
     AlignedExtraction,
     AlignedRival,
     Alignment,

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from passages.index import PassageIndex
-from passages.sentences import sentences
-from schemas import (
+from safepassage.passages.index import PassageIndex
+from safepassage.passages.sentences import sentences
+from safepassage.schemas import (
     AlignedExtraction,
     AlignedRival,
     Alignment,
@@ -24,7 +24,7 @@ from schemas import (
     reject,
     render_value,
 )
-from schemas.extraction import MAX_RIVALS
+from safepassage.schemas.extraction import MAX_RIVALS
 
 from .negation import denials
 

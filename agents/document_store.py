@@ -23,7 +23,7 @@ import redis.asyncio
 import structlog
 import zstandard
 
-from schemas import Coordinates, DocumentRef, Reason, text_digest
+from safepassage.schemas import Coordinates, DocumentRef, Reason, text_digest
 
 from .local_texts import LocalTexts
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from passages.function_words import FUNCTION_WORDS
+from safepassage.passages.function_words import FUNCTION_WORDS
 
 MAX_SENTENCES = 200
 """Of one answer; among later ones none is looked for."""

@@ -24,9 +24,9 @@ import alignment_ocr
 from alignment_cases import CONTEXTS, MIXES, Case, cases, source
 from alignment_peers import FULL, OURS, PROOF, peers
 
-from agents.aligner import Aligner
-from agents.alignment import DocumentIndex, align
-from schemas import Document, Extraction
+from safepassage.agents.aligner import Aligner
+from safepassage.agents.alignment import DocumentIndex, align
+from safepassage.schemas import Document, Extraction
 
 PLOTTED_LENGTHS = (5_000, 10_000, 20_000, 50_000, 100_000)
 PLOTTED_MIX = "90/5/5"
@@ -162,7 +162,7 @@ def _aligner(texts: Sequence[str], count: int) -> dict[str, float]:
     started = time.process_time()
     asyncio.run(all_documents())
     rate = count * CONTEXTS / (time.process_time() - started)
-    print(f"agents.aligner at 90/5/5, 20,000 characters: {rate:,.0f} extractions a CPU second\n")
+    print(f"aligner at 90/5/5, 20,000 characters: {rate:,.0f} extractions a CPU second\n")
     return {"extractions_per_cpu_second": rate}
 
 

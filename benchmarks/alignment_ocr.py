@@ -11,8 +11,8 @@ from typing import Any
 
 from alignment_cases import SHARED
 
-from agents.alignment import DocumentIndex
-from schemas import Alignment
+from safepassage.agents.alignment import DocumentIndex
+from safepassage.schemas import Alignment
 
 CER_BANDS = ((0.0, 0.05), (0.05, 0.1), (0.1, 0.2), (0.2, 0.3), (0.3, 1.0))
 LONG_ENOUGH = 24

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 
 from rapidfuzz.fuzz import partial_ratio_alignment
 
-from agents.alignment import DocumentIndex
-from agents.alignment.normalisation import code_points, normalise, normalised_context
-from agents.alignment.reference import biopython_first
+from safepassage.agents.alignment import DocumentIndex
+from safepassage.agents.alignment.normalisation import code_points, normalise, normalised_context
+from safepassage.agents.alignment.reference import biopython_first
 
 Aligner = Callable[[str, Sequence[str]], object]
 

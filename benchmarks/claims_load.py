@@ -26,15 +26,15 @@ import numpy as np
 
 from safepassage import Verifier
 from safepassage.batches import SharedBatches
-from schemas import Assessment
-from scoring_worker import Pair, Scorer, load_scorer
-from scoring_worker.detectors.contract import Answer
-from scoring_worker.detectors.granularity import claims
-from scoring_worker.detectors.ragulator.measuring import ClaimMeasure
-from scoring_worker.detectors.ragulator.meta import MODELS, MetaClassifier
-from scoring_worker.detectors.similarity.word_vectors import word_vectors
-from scoring_worker.evaluation.answers.sets import read_sets
-from scoring_worker.forest import Forest
+from safepassage.schemas import Assessment
+from safepassage.scoring_worker import Pair, Scorer, load_scorer
+from safepassage.scoring_worker.detectors.contract import Answer
+from safepassage.scoring_worker.detectors.granularity import claims
+from safepassage.scoring_worker.detectors.ragulator.measuring import ClaimMeasure
+from safepassage.scoring_worker.detectors.ragulator.meta import MODELS, MetaClassifier
+from safepassage.scoring_worker.detectors.similarity.word_vectors import word_vectors
+from safepassage.scoring_worker.evaluation.answers.sets import read_sets
+from safepassage.scoring_worker.forest import Forest
 
 WARM = 3
 CALLERS = 32

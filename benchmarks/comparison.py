@@ -27,8 +27,8 @@ from babel.numbers import format_currency, format_decimal, format_percent, forma
 from babel.units import format_unit
 from pydantic import JsonValue
 
-from scoring_worker.comparison.contract import Answer, Passage
-from scoring_worker.comparison.figure_comparison import compare_figures
+from safepassage.scoring_worker.comparison.contract import Answer, Passage
+from safepassage.scoring_worker.comparison.figure_comparison import compare_figures
 
 LOCALES = (
     "en_US", "en_IN", "de_DE", "de_CH", "fr_FR", "fr_CH", "es_ES", "es_MX", "pt_BR", "pt_PT",

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from babel.dates import format_date
 
-from scoring_worker.comparison.contract import Answer, Passage
-from scoring_worker.comparison.dates import compare_date, date_of_value
+from safepassage.scoring_worker.comparison.contract import Answer, Passage
+from safepassage.scoring_worker.comparison.dates import compare_date, date_of_value
 
 LOCALES = (
     "en_US", "en_GB", "de_DE", "de_AT", "fr_FR", "fr_CA", "es_ES", "es_MX", "pt_BR", "pt_PT",

@@ -40,16 +40,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from rich.console import Console
 from rich.table import Table
 
-from scoring_worker.comparison.compare import compare
-from scoring_worker.comparison.contract import Comparison, Passage, Question
-from scoring_worker.comparison.spoken import with_language
+from safepassage.scoring_worker.comparison.compare import compare
+from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Question
+from safepassage.scoring_worker.comparison.spoken import with_language
 
 LAST_WITH_OLD_CHECKS = "88eb5f7^"
 OLD = """
 import json, statistics, sys, time
 from schemas import hypothesis
 from scoring_worker.checks import examine
-from scoring_worker.scorer import Pair
+from safepassage.scoring_worker.scorer import Pair
 rates = []
 for part in json.load(sys.stdin):
     start = time.process_time()

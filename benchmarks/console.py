@@ -19,8 +19,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from urllib.parse import urlencode
 
-from agents.document_store import DocumentMissing
-from schemas import (
+from safepassage.agents.document_store import DocumentMissing
+from safepassage.schemas import (
     AlignedExtraction,
     Alignment,
     Assessment,
@@ -33,17 +33,17 @@ from schemas import (
     Verdict,
     judge,
 )
-from streams.console.desk import ReviewDesk
-from streams.console.index.store import CaseStore
-from streams.console.session import Sessions
-from streams.console.web.app import console_app
-from streams.console.web.texts import DocumentTexts
-from streams.demo.embedded import free_port
-from streams.kafka.records import Outgoing
-from streams.runtime.health import quiet_server
-from streams.runtime.logs import configure_command_logging
-from streams.runtime.progress import Progress
-from streams.settings import Settings
+from safepassage.streams.console.desk import ReviewDesk
+from safepassage.streams.console.index.store import CaseStore
+from safepassage.streams.console.session import Sessions
+from safepassage.streams.console.web.app import console_app
+from safepassage.streams.console.web.texts import DocumentTexts
+from safepassage.streams.demo.embedded import free_port
+from safepassage.streams.kafka.records import Outgoing
+from safepassage.streams.runtime.health import quiet_server
+from safepassage.streams.runtime.logs import configure_command_logging
+from safepassage.streams.runtime.progress import Progress
+from safepassage.streams.settings import Settings
 
 CASES = 100_000
 ROUNDS = 200

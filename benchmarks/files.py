@@ -24,7 +24,7 @@ import numpy as np
 from files_letters import Box, File, files
 from files_stream import submit
 
-from schemas.proportion import Proportion
+from safepassage.schemas.proportion import Proportion
 
 GOOD = 0.8
 _GRID = 2_000  # cells a side, to measure areas
@@ -71,7 +71,14 @@ def _submit(folder: Path, letters: Path, extractions: Path) -> None:
 def _check(folder: Path, letters: Path, extractions: Path) -> None:
     subprocess.run(
         [
-            *(sys.executable, "-m", "streams.cli", "check", "--documents", str(letters)),
+            *(
+                sys.executable,
+                "-m",
+                "safepassage.streams.cli",
+                "check",
+                "--documents",
+                str(letters),
+            ),
             *("--extractions", str(extractions), "--out", str(folder / "verdicts.jsonl")),
             *("--boxes", str(folder / "boxes.jsonl")),
         ],

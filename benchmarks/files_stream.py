@@ -14,15 +14,15 @@ import sys
 import time
 from pathlib import Path
 
-from schemas import Document, Verdict, read_jsonl
-from streams.demo.embedded import LOOPBACK, EmbeddedStack, embedded_stack, free_port
-from streams.demo.processes import Processes
-from streams.kafka.admin import create_topics
-from streams.kafka.reading import read_topics
-from streams.kafka.records import decode
-from streams.offline.boxes import boxes_line
-from streams.settings import Settings
-from streams.topics import DOCUMENTS
+from safepassage.schemas import Document, Verdict, read_jsonl
+from safepassage.streams.demo.embedded import LOOPBACK, EmbeddedStack, embedded_stack, free_port
+from safepassage.streams.demo.processes import Processes
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.reading import read_topics
+from safepassage.streams.kafka.records import decode
+from safepassage.streams.offline.boxes import boxes_line
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import DOCUMENTS
 
 _ROLES = ("extract", "align", "score", "report")
 _PATIENCE_SECONDS = 1_800
@@ -66,7 +66,15 @@ def _settings(servers: EmbeddedStack) -> Settings:
 
 def _submitting(letters: Path, variables: dict[str, str]) -> subprocess.Popen[str]:
     patience = ("--timeout", str(_PATIENCE_SECONDS))
-    command = (sys.executable, "-m", "streams.cli", "submit", str(letters), "--wait", *patience)
+    command = (
+        sys.executable,
+        "-m",
+        "safepassage.streams.cli",
+        "submit",
+        str(letters),
+        "--wait",
+        *patience,
+    )
     return subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True)
 
 
@@ -92,7 +100,7 @@ async def _documents(settings: Settings) -> list[Document]:
 
 def _write_verdicts(folder: Path, variables: dict[str, str], documents: list[Document]) -> None:
     verdicts = folder / "verdicts.jsonl"
-    command = [sys.executable, "-m", "streams.cli", "verdicts", "--out", str(verdicts)]
+    command = [sys.executable, "-m", "safepassage.streams.cli", "verdicts", "--out", str(verdicts)]
     subprocess.run(command, env=variables, check=True)
     by_id = {document.id: document for document in documents}
     found = [row for row in read_jsonl(verdicts, Verdict) if isinstance(row, Verdict)]

@@ -29,17 +29,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from agents.extraction.extractor import Extracted, Extractor
-from agents.extraction.prompt import fenced_text
-from agents.extraction.schema_loading import load_schema
-from agents.recording.server import serve
-from llm_calls.caller import RetryPolicy
-from llm_calls.client import create_client
-from llm_calls.errors import LLMError
+from safepassage.agents.extraction.extractor import Extracted, Extractor
+from safepassage.agents.extraction.prompt import fenced_text
+from safepassage.agents.extraction.schema_loading import load_schema
+from safepassage.llm_calls.caller import RetryPolicy
+from safepassage.llm_calls.client import create_client
+from safepassage.llm_calls.errors import LLMError
 from safepassage.pipeline import align_all, judge_in_batches, new_aligner
+from safepassage.schemas import Document, Verdict, read_jsonl
+from safepassage.scoring_worker import load_scorer
 from safepassage.settings import JudgingSettings
-from schemas import Document, Verdict, read_jsonl
-from scoring_worker import load_scorer
+from safepassage.streams.demo.recorded_llm.server import serve
 
 CORPUS = Path(__file__).parent.parent / "streams" / "demo" / "documents.jsonl"
 LEAST, MOST = 80, 260

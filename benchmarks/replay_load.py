@@ -18,16 +18,24 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from schemas import AlignedExtraction, Alignment, Coordinates, Document, Extraction, Span, Verdict
-from streams.demo.embedded import embedded_stack, stop_process
-from streams.kafka.admin import create_topics
-from streams.kafka.clients import new_producer
-from streams.kafka.publisher import KafkaPublisher
-from streams.kafka.reading import UnknownTopic, ends, read_topics
-from streams.kafka.records import Outgoing
-from streams.replay.plan import verdicts_topic
-from streams.settings import Settings
-from streams.topics import ACCEPTED, ALIGNMENTS, QUARANTINE
+from safepassage.schemas import (
+    AlignedExtraction,
+    Alignment,
+    Coordinates,
+    Document,
+    Extraction,
+    Span,
+    Verdict,
+)
+from safepassage.streams.demo.embedded import embedded_stack, stop_process
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.clients import new_producer
+from safepassage.streams.kafka.publisher import KafkaPublisher
+from safepassage.streams.kafka.reading import UnknownTopic, ends, read_topics
+from safepassage.streams.kafka.records import Outgoing
+from safepassage.streams.replay.plan import verdicts_topic
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, ALIGNMENTS, QUARANTINE
 
 BATCH = 500
 
@@ -99,7 +107,7 @@ async def caught_up(settings: Settings, count: int) -> None:
 
 def start(environment: dict[str, str], *words: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", "streams.cli", *words],
+        [sys.executable, "-m", "safepassage.streams.cli", *words],
         env={**os.environ, **environment},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -32,9 +32,9 @@ from scoring_cases import as_aligned, labelled_pairs, made_up_pairs, save_random
 from sklearn.metrics import roc_auc_score
 from stream import fresh_topics, score, stack_settings
 
-from scoring_worker import Pair, load_scorer
-from scoring_worker.encoders.devices import use_threads
-from streams.demo.embedded import embedded_stack
+from safepassage.scoring_worker import Pair, load_scorer
+from safepassage.scoring_worker.encoders.devices import use_threads
+from safepassage.streams.demo.embedded import embedded_stack
 
 ONE_BY_ONE = 50
 STREAMED = 2_000

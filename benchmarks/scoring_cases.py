@@ -14,12 +14,12 @@ from transformers import (
 )
 
 from safepassage.pipeline import new_aligner
-from schemas import AlignedExtraction, Document, Extraction, LabelledExtraction
-from schemas.jsonl import BadLine, read_jsonl
-from scoring_worker import Pair
-from scoring_worker.encoders.weights import load_config
-from scoring_worker.loading import DEFAULT_MODEL
-from streams.settings import Settings
+from safepassage.schemas import AlignedExtraction, Document, Extraction, LabelledExtraction
+from safepassage.schemas.jsonl import BadLine, read_jsonl
+from safepassage.scoring_worker import Pair
+from safepassage.scoring_worker.encoders.weights import load_config
+from safepassage.scoring_worker.loading import DEFAULT_MODEL
+from safepassage.streams.settings import Settings
 
 WORDS = ("hearing", "decision", "panel", "counsel", "claimant", "on", "the", "of", "in", "camera")
 

@@ -26,18 +26,25 @@ from typing import Any
 from alignment_cases import CONTEXTS, Case, cases, source
 
 from safepassage.pipeline import new_aligner
-from schemas import AlignedExtraction, Coordinates, Document, DocumentRef, Event, Extraction
-from scoring_worker import Pair, load_scorer
-from streams import configured, wiring
-from streams.delivery.delivery import Delivery
-from streams.demo.embedded import EmbeddedStack, embedded_stack
-from streams.kafka.admin import create_topics
-from streams.kafka.clients import new_producer
-from streams.kafka.publisher import KafkaPublisher
-from streams.kafka.records import Record
-from streams.runtime.logs import configure_command_logging
-from streams.settings import Settings
-from streams.topics import ALIGNMENTS, DOCUMENTS, EXTRACTIONS, Topic
+from safepassage.schemas import (
+    AlignedExtraction,
+    Coordinates,
+    Document,
+    DocumentRef,
+    Event,
+    Extraction,
+)
+from safepassage.scoring_worker import Pair, load_scorer
+from safepassage.streams import configured, wiring
+from safepassage.streams.delivery.delivery import Delivery
+from safepassage.streams.demo.embedded import EmbeddedStack, embedded_stack
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.clients import new_producer
+from safepassage.streams.kafka.publisher import KafkaPublisher
+from safepassage.streams.kafka.records import Record
+from safepassage.streams.runtime.logs import configure_command_logging
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ALIGNMENTS, DOCUMENTS, EXTRACTIONS, Topic
 
 Outcome = dict[str, float]
 

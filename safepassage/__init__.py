@@ -18,13 +18,17 @@ if TYPE_CHECKING:
     from .extraction import Extraction
     from .outputs import extractions_of
     from .result import Result
+    from .schemas import Document, Entity, Verdict
     from .verifier import Verifier
 
-__all__ = ["Extraction", "Result", "Verifier", "extractions_of"]
+__all__ = ["Document", "Entity", "Extraction", "Result", "Verdict", "Verifier", "extractions_of"]
 
 _HOMES = {
+    "Document": "schemas",
+    "Entity": "schemas",
     "Extraction": "extraction",
     "Result": "result",
+    "Verdict": "schemas",
     "Verifier": "verifier",
     "extractions_of": "outputs",
 }

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from schemas import Document, Verdict
-from schemas import Extraction as Event
+from safepassage.schemas import Document, Verdict
+from safepassage.schemas import Extraction as Event
 
 from .extraction import Extraction, as_events
 from .result import Result

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from schemas import Assessment
-from scoring_worker import Pair, Scorer
+from safepassage.schemas import Assessment
+from safepassage.scoring_worker import Pair, Scorer
 
 MAX_PAIRS = 512
 """Pairs in one call; a caller with more has calls of their own."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue, ValidationError
 
-from schemas import DocumentRef, SchemaField, extraction_id, validation_summary
-from schemas import Extraction as ExtractionEvent
+from safepassage.schemas import DocumentRef, SchemaField, extraction_id, validation_summary
+from safepassage.schemas import Extraction as ExtractionEvent
 
 
 class InvalidExtraction(ValueError):

@@ -14,8 +14,8 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
-from schemas import Verdict
-from schemas.base import Contract, Json, Probability
+from safepassage.schemas import Verdict
+from safepassage.schemas.base import Contract, Json, Probability
 
 from .extraction import Extraction, InvalidExtraction
 from .result import Result

@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
-from schemas import entity_type_name
+from safepassage.schemas import entity_type_name
 
 from .extraction import Extraction
 
@@ -50,13 +50,13 @@ def extractions_of(output: Any) -> list[Extraction]:
 
 
 def _of_model(model: BaseModel) -> Iterator[Extraction]:
-    from agents.extraction.schema_fields import (  # noqa: PLC0415 - only where there is a schema
+    from safepassage.agents.extraction.schema_fields import (  # noqa: PLC0415 - only where there is a schema
         ambiguous_types,
         entity_places,
         placed_entities,
         schema_field,
     )
-    from schemas import render_value  # noqa: PLC0415
+    from safepassage.schemas import render_value  # noqa: PLC0415
 
     ambiguous = ambiguous_types(entity_places(type(model)))
     for entity, place in placed_entities(model):

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from agents.aligner import Aligner
-from agents.claims import ground_claims, split_claims, whole_claim
-from schemas import (
+from safepassage.agents.aligner import Aligner
+from safepassage.agents.claims import ground_claims, split_claims, whole_claim
+from safepassage.schemas import (
     AlignedExtraction,
     Assessment,
     Document,
@@ -18,11 +18,11 @@ from schemas import (
     Verdict,
     undetermined,
 )
-from schemas.rivals import with_rivals
-from scoring_worker import Pair
-from scoring_worker.comparison.language import language_of_document
-from scoring_worker.error_types.of_verdicts import TypeVerdicts
-from scoring_worker.rivals_heard import pairs_of, verdicts
+from safepassage.schemas.rivals import with_rivals
+from safepassage.scoring_worker import Pair
+from safepassage.scoring_worker.comparison.language import language_of_document
+from safepassage.scoring_worker.error_types.of_verdicts import TypeVerdicts
+from safepassage.scoring_worker.rivals_heard import pairs_of, verdicts
 
 from .settings import JudgingSettings
 

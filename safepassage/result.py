@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from schemas import Verdict, render_value
-from schemas.wording import REASONS
+from safepassage.schemas import Verdict, render_value
+from safepassage.schemas.wording import REASONS
 
 MAX_TOLD = 50
 MAX_VALUE = 200

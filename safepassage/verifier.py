@@ -9,8 +9,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from schemas import Document, Response, stable_id, text_digest
-from schemas.rivals import with_rivals
+from safepassage.schemas import Document, Response, stable_id, text_digest
+from safepassage.schemas.rivals import with_rivals
 
 from .attempts import Attempts
 from .extraction import Extraction
@@ -19,9 +19,9 @@ from .result import Result
 from .settings import JudgingSettings
 
 if TYPE_CHECKING:
-    from schemas import Extraction as Event
-    from schemas import Verdict
-    from scoring_worker import Scorer
+    from safepassage.schemas import Extraction as Event
+    from safepassage.schemas import Verdict
+    from safepassage.scoring_worker import Scorer
 
     from .pipeline import Results
 
@@ -56,7 +56,7 @@ class Verifier(AbstractContextManager["Verifier"]):
         packs: Sequence[str] | None = None,
         settings: JudgingSettings | None = None,
     ) -> None:
-        from scoring_worker.error_types.of_verdicts import typing_of
+        from safepassage.scoring_worker.error_types.of_verdicts import typing_of
 
         from .batches import SharedBatches
         from .pipeline import new_aligner
@@ -167,7 +167,7 @@ class Verifier(AbstractContextManager["Verifier"]):
 
 
 def _load(name: str | Path, packs: tuple[str, ...]) -> Scorer:
-    from scoring_worker import load_scorer
+    from safepassage.scoring_worker import load_scorer
 
     try:
         return load_scorer(name, packs=packs)

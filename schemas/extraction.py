@@ -63,8 +63,8 @@ class Extraction(Event):
 
     ``document`` is None only in files given to ``safepassage check``, which finds the document
     by ``doc_id``. ``field`` is what the schema says of the field that the value fills, ``rivals``
-    what the document gave for it with another value, see `schemas.rivals`. ``attempt`` is 2 for
-    what an LLM gave when it was asked again because its first answer was refused.
+    what the document gave for it with another value, see `safepassage.schemas.rivals`. ``attempt``
+    is 2 for what an LLM gave when it was asked again because its first answer was refused.
     """
 
     id: EventId

@@ -116,8 +116,9 @@ class AuditBlock(Event):
     """Topic ``audit``: a run of one partition's verdicts, chained by hash.
 
     ``index`` is the number of its first entry in the chain ``chain``; ``previous`` and ``hash``
-    are the chain's heads before the first and after the last entry (see `streams.audit.chain`).
-    Where a block begins and ends means nothing: the heads depend on the entries alone.
+    are the chain's heads before the first and after the last entry (see
+    `safepassage.streams.audit.chain`). Where a block begins and ends means nothing: the heads
+    depend on the entries alone.
     """
 
     chain: str

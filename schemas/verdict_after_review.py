@@ -44,7 +44,7 @@ def next_verdict(
 
     Args:
         judged: the scorer's verdict that the decision is applied to.
-        standing: the decision that stands (see `schemas.reviews_that_count`).
+        standing: the decision that stands (see `safepassage.schemas.reviews_that_count`).
         cause: the review that made it stand: the last one on the case.
         published: the latest verdict that a review of this case led to before.
     """

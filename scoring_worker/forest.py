@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from schemas.base import Contract
-from scoring_worker.manifest import REVISION_HEX_DIGITS, ModelError
+from safepassage.schemas.base import Contract
+from safepassage.scoring_worker.manifest import REVISION_HEX_DIGITS, ModelError
 
 MAX_TREES = 2_000
 MAX_NODES = 4_096

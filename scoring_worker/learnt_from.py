@@ -11,7 +11,7 @@ from typing import Annotated
 import structlog
 from pydantic import Field, StringConstraints, field_validator
 
-from schemas.base import Contract
+from safepassage.schemas.base import Contract
 
 log = structlog.get_logger(__name__)
 

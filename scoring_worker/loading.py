@@ -258,7 +258,7 @@ def _folder(name: str) -> Path:
         if not LARGE_MODEL.is_dir():
             raise ModelError(
                 "this version ships no adapter for 'large'; train one with python -m "
-                "scoring_worker.training.large_scorer and give its folder"
+                "safepassage.scoring_worker.training.large_scorer and give its folder"
             )
         return LARGE_MODEL
     path = Path(name).expanduser()

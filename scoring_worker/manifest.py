@@ -14,7 +14,7 @@ from typing import Annotated, Literal, Self
 import orjson
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from schemas.base import Contract, Probability
+from safepassage.schemas.base import Contract, Probability
 
 from .learnt_from import LearntFrom
 
@@ -87,7 +87,7 @@ class ScorerManifest(Contract):
     entailment logit; for a model with a single logit it is 0 and the score is its sigmoid.
     ``base_digest`` pins the base weights, so that ``revision`` covers them too. ``precision`` is
     what calibration and thresholds were fitted on, and what a CPU uses unless told otherwise.
-    ``stack`` belongs to `scoring_worker.scorers.default`. ``learnt_from`` tells the
+    ``stack`` belongs to `safepassage.scoring_worker.scorers.default`. ``learnt_from`` tells the
     documents that no test of this scorer may use; None where they are not known. ``languages`` are
     those a reader was measured in; None means the ones that `default` reads.
     """

@@ -11,9 +11,16 @@ from itertools import islice
 
 from pydantic import JsonValue
 
-from schemas import CLAIM_TYPE, AlignedExtraction, Assessment, Verdict, judge, render_value
-from schemas.rivals import reads_alike
-from scoring_worker.scorer import Pair, Scorer
+from safepassage.schemas import (
+    CLAIM_TYPE,
+    AlignedExtraction,
+    Assessment,
+    Verdict,
+    judge,
+    render_value,
+)
+from safepassage.schemas.rivals import reads_alike
+from safepassage.scoring_worker.scorer import Pair, Scorer
 
 
 def judge_all(aligned: Sequence[AlignedExtraction], scorer: Scorer) -> list[Verdict]:
@@ -63,7 +70,7 @@ def _same_value(event: AlignedExtraction, rival: AlignedExtraction) -> bool:
 
 
 def _answer(entity_type: str, value: JsonValue, other: JsonValue) -> str:
-    from scoring_worker.comparison.compare import compare  # noqa: PLC0415 - seconds, seldom needed
-    from scoring_worker.comparison.contract import Passage, Question  # noqa: PLC0415
+    from safepassage.scoring_worker.comparison.compare import compare  # noqa: PLC0415 - seconds, seldom needed
+    from safepassage.scoring_worker.comparison.contract import Passage, Question  # noqa: PLC0415
 
     return compare(Question(entity_type, value, Passage(quote=render_value(other)))).answer

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from pydantic import JsonValue
 
-from schemas import AlignedExtraction, Alignment, Assessment, SchemaField
+from safepassage.schemas import AlignedExtraction, Alignment, Assessment, SchemaField
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from schemas.base import Contract, Probability
-from schemas.proportion import wilson
+from safepassage.schemas.base import Contract, Probability
+from safepassage.schemas.proportion import wilson
 
 from .manifest import Thresholds, TypeThreshold
 

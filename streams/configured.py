@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from redis.asyncio import Redis
 
-from schemas import Coordinates, Document
+from safepassage.schemas import Coordinates, Document
 
 from .kafka.reading import reread
 from .kafka.records import UnreadableRecord, decode
@@ -16,9 +16,9 @@ from .settings import Settings
 from .topics import DOCUMENTS, RESPONSES
 
 if TYPE_CHECKING:
-    from agents.document_store import DocumentStore
-    from agents.extraction.extractor import Extractor
-    from llm_calls.caller import Within
+    from safepassage.agents.document_store import DocumentStore
+    from safepassage.agents.extraction.extractor import Extractor
+    from safepassage.llm_calls.caller import Within
 
 # Models and their libraries take seconds to import: a role imports what it uses, when it starts.
 # ruff: noqa: PLC0415
@@ -35,12 +35,12 @@ def new_extractor(
     Raises:
         ValueError: the schema cannot be loaded.
     """
-    from agents.extraction.cache import ExtractionCache
-    from agents.extraction.extractor import Extractor
-    from agents.extraction.schema_loading import load_schema
-    from llm_calls.caller import RetryPolicy, unwatched
-    from llm_calls.client import configured_client
-    from llm_calls.price import configured_price
+    from safepassage.agents.extraction.cache import ExtractionCache
+    from safepassage.agents.extraction.extractor import Extractor
+    from safepassage.agents.extraction.schema_loading import load_schema
+    from safepassage.llm_calls.caller import RetryPolicy, unwatched
+    from safepassage.llm_calls.client import configured_client
+    from safepassage.llm_calls.price import configured_price
 
     schema = load_schema(settings.extraction_schema, settings.entity_types)
     client = configured_client(settings)
@@ -66,7 +66,7 @@ def new_extractor(
 
 async def document_store(settings: Settings, resources: AsyncExitStack) -> DocumentStore:
     """The texts: in this process, in Redis, and in the end on their topic."""
-    from agents.document_store import DocumentStore
+    from safepassage.agents.document_store import DocumentStore
 
     client = redis_client(settings)
     resources.push_async_callback(client.aclose)
@@ -113,7 +113,7 @@ async def reread_text(settings: Settings, coordinates: Coordinates) -> str:
             from outside: only the two topics that carry documents are read.
         aiokafka.errors.KafkaError: the broker did not answer.
     """
-    from agents.document_store import DocumentMissing
+    from safepassage.agents.document_store import DocumentMissing
 
     model = {settings.topic(t.name): t.model for t in (DOCUMENTS, RESPONSES)}.get(coordinates.topic)
     if model is None:

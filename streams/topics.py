@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from schemas import (
+from safepassage.schemas import (
     AlignedExtraction,
     AuditBlock,
     Claim,

@@ -11,7 +11,8 @@
 
 Each function below makes one role: the topics it reads, and a step from a batch of events to
 the events they lead to. What happens around a step (decoding, publishing, dead letters,
-commits) is `streams.delivery`'s; what happens inside is the `agents`' and the `scoring_worker`'s.
+commits) is `safepassage.streams.delivery`'s; what happens inside is the `agents`' and the
+`scoring_worker`'s.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agents.aligner import Aligner
-from agents.claims import ground_claims, sentences_so_far, split_claims
-from agents.document_store import DocumentMismatch, DocumentMissing, DocumentStore
-from llm_calls.errors import LLMError
-from schemas import (
+from safepassage.agents.aligner import Aligner
+from safepassage.agents.claims import ground_claims, sentences_so_far, split_claims
+from safepassage.agents.document_store import DocumentMismatch, DocumentMissing, DocumentStore
+from safepassage.llm_calls.errors import LLMError
+from safepassage.schemas import (
     AlignedExtraction,
     Assessment,
     Claim,
@@ -53,8 +54,8 @@ from .topics import (
 )
 
 if TYPE_CHECKING:
-    from agents.extraction.extractor import Extracted, Extractor
-    from scoring_worker import Pair
+    from safepassage.agents.extraction.extractor import Extracted, Extractor
+    from safepassage.scoring_worker import Pair
 
 Assess = Callable[[Sequence["Pair"]], Awaitable[Sequence[Assessment]]]
 
@@ -182,7 +183,7 @@ def score_role(
     ``observe`` neither waits nor raises: it hands over to whoever judges beside, for `shadow`.
     """
     # torch: seconds, and only this role's
-    from scoring_worker.rivals_heard import pairs_of, verdicts  # noqa: PLC0415
+    from safepassage.scoring_worker.rivals_heard import pairs_of, verdicts  # noqa: PLC0415
 
     async def step(received: Sequence[Received[AlignedExtraction]]) -> list[Outcome]:
         aligned = [entry.event for entry in received]

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
-from schemas import Assessment
+from safepassage.schemas import Assessment
 
 from .configured import document_store, new_extractor
 from .delivery.breaker import CircuitBreaker
@@ -19,7 +19,7 @@ from .settings import Settings
 from .topics import ROLE_NAMES
 
 if TYPE_CHECKING:
-    from scoring_worker import Pair, Scorer
+    from safepassage.scoring_worker import Pair, Scorer
 
     from .delivery.source import Source
     from .verdicts.standing_decisions import StandingDecisions
@@ -114,7 +114,7 @@ async def _align(publisher: Publisher, settings: Settings, resources: AsyncExitS
 
 
 async def _score(publisher: Publisher, settings: Settings, resources: AsyncExitStack) -> Source:
-    from scoring_worker import load_scorer
+    from safepassage.scoring_worker import load_scorer
 
     load = partial(load_scorer, packs=settings.packs)
     return await score_source(load, publisher, settings, resources)
@@ -132,7 +132,7 @@ async def score_source(
         ReleaseRefused: that scorer cannot be loaded, or is another than was released, or it is
             not known any more which was.
     """
-    from scoring_worker.error_types.of_verdicts import typing_of
+    from safepassage.scoring_worker.error_types.of_verdicts import typing_of
 
     from .delivery.batch_source import BatchSource
     from .release.live_scorer import LiveScorer, ScoreSource

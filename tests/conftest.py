@@ -12,7 +12,7 @@ from hypothesis import settings as hypothesis_settings
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch: several tests run at once
 
-from streams.settings import Settings
+from safepassage.streams.settings import Settings
 
 from .stack import Stack, running_stack
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from pydantic import SecretStr
 
-from streams.demo.embedded import embedded_stack
-from streams.settings import Settings
+from safepassage.streams.demo.embedded import embedded_stack
+from safepassage.streams.settings import Settings
 
 PARTITIONS = 4
 # Real Kafka refuses less than 6 s; on the embedded broker joining a group takes half of it.

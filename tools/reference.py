@@ -10,10 +10,10 @@ from typing import Any, get_args
 
 import typer.main
 
-from schemas.verdict import Reason
-from streams.cli import app
-from streams.settings import Settings
-from streams.topics import ALL_TOPICS, Topic
+from safepassage.schemas.verdict import Reason
+from safepassage.streams.cli import app
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ALL_TOPICS, Topic
 from tools.blocks import Makers, filled, pages
 from tools.measured import MEASURED_TABLES
 

@@ -16,14 +16,14 @@ from pathlib import Path
 
 from selenium.webdriver import Chrome
 
-from agents.aligner import Aligner
-from schemas import ExtractorTrail, Review, Verdict, stable_id
-from scoring_worker import load_scorer
-from streams.console.index.queue import lot
-from streams.demo import corpus
-from streams.offline.check import check, read_input
-from streams.settings import Settings
-from streams.topics import REVIEWS
+from safepassage.agents.aligner import Aligner
+from safepassage.schemas import ExtractorTrail, Review, Verdict, stable_id
+from safepassage.scoring_worker import load_scorer
+from safepassage.streams.console.index.queue import lot
+from safepassage.streams.demo import corpus
+from safepassage.streams.offline.check import check, read_input
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import REVIEWS
 from tests.stack import running_stack
 from tests.streams.console.chromium import Hands, chromium
 from tests.streams.console.running import console_settings, keep_text, put, running_console

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
-from schemas import Alignment, Route
+from safepassage.schemas import Alignment, Route
 
 from .elision import ELLIPSIS, elided_parts
 from .normalisation import NormalisedText, code_points, joins, normalise, normalised_context

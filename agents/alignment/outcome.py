@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from schemas import Alignment, Occurrence, Route, Span
+from safepassage.schemas import Alignment, Occurrence, Route, Span
 
 from .scheme import LOW_EVIDENCE_CHARACTERS, LOW_EVIDENCE_SCORE, TINY_CHARACTERS
 from .tokens import widen_to_tokens

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
-from llm_calls.errors import Malformed, SchemaMismatch, TooLarge
-from schemas import (
+from safepassage.llm_calls.errors import Malformed, SchemaMismatch, TooLarge
+from safepassage.schemas import (
     Entity,
     SchemaField,
     canonical_json,
@@ -23,7 +23,7 @@ from schemas import (
     stable_id,
     validation_summary,
 )
-from schemas.base import EntityType, Json, Text
+from safepassage.schemas.base import EntityType, Json, Text
 
 from .generic_schema import generic_json_schema, plain_value
 from .schema_fields import (

@@ -13,8 +13,8 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agents.alignment import AlignmentTimeoutError, DocumentIndex
-from schemas import canonical_json
+from safepassage.agents.alignment import AlignmentTimeoutError, DocumentIndex
+from safepassage.schemas import canonical_json
 
 from .answers import Answer, Finding
 from .prompt import Message

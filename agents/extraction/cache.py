@@ -11,8 +11,8 @@ import structlog
 import zstandard
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from schemas import SchemaField, Usage, stable_id
-from schemas.base import EntityType, Json, Text
+from safepassage.schemas import SchemaField, Usage, stable_id
+from safepassage.schemas.base import EntityType, Json, Text
 
 from .answers import Answer, Finding
 

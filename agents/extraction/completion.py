@@ -7,9 +7,16 @@ from typing import Any
 
 from openai import AsyncOpenAI
 
-from llm_calls.caller import Caller, Completion, Question, RetryPolicy, Within, unwatched
-from llm_calls.concurrency import AdaptiveLimit
-from llm_calls.errors import LLMUnavailable
+from safepassage.llm_calls.caller import (
+    Caller,
+    Completion,
+    Question,
+    RetryPolicy,
+    Within,
+    unwatched,
+)
+from safepassage.llm_calls.concurrency import AdaptiveLimit
+from safepassage.llm_calls.errors import LLMUnavailable
 
 from .answers import ExtractionSchema
 from .prompt import Message, messages
@@ -42,7 +49,7 @@ class CompletionCaller:
         """The LLM's answer on ``text``, or to what comes ``then`` in that conversation.
 
         Raises:
-            LLMError: as drawn in `llm_calls.errors`.
+            LLMError: as drawn in `safepassage.llm_calls.errors`.
         """
         conversation = [*messages(text, self._schema.json_schema), *then]
         question = Question(conversation, self._schema_format())

@@ -1,8 +1,8 @@
-"""What goes wrong before the LLM is asked; the rest is drawn in `llm_calls.errors`."""
+"""What goes wrong before the LLM is asked; the rest is drawn in `safepassage.llm_calls.errors`."""
 
 from __future__ import annotations
 
-from llm_calls.errors import LLMError
+from safepassage.llm_calls.errors import LLMError
 
 
 class DocumentTooLong(LLMError):

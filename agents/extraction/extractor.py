@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 import structlog
 from openai import AsyncOpenAI
 
-from llm_calls.caller import Completion, RetryPolicy, Within, unwatched
-from llm_calls.errors import LLMError
-from llm_calls.price import Price
-from schemas import (
+from safepassage.llm_calls.caller import Completion, RetryPolicy, Within, unwatched
+from safepassage.llm_calls.errors import LLMError
+from safepassage.llm_calls.price import Price
+from safepassage.schemas import (
     Document,
     DocumentRef,
     Extraction,
@@ -24,7 +24,7 @@ from schemas import (
     extraction_id,
     stable_id,
 )
-from schemas.rivals import with_rivals
+from safepassage.schemas.rivals import with_rivals
 
 from .answers import Answer, ExtractionSchema, Finding, read_answer, schema_digest
 from .asking_again import correction, correction_digest_part, mended, sifted
@@ -154,7 +154,7 @@ class Extractor:
         """Everything the LLM found in ``document``, each finding once, in reading order.
 
         Raises:
-            LLMError: as drawn in `llm_calls.errors`.
+            LLMError: as drawn in `safepassage.llm_calls.errors`.
         """
         if len(document.text) > self._max_characters:
             raise DocumentTooLong(f"more than {self._max_characters} characters")

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from schemas import SchemaField
+from safepassage.schemas import SchemaField
 
 DATE_KEYS = ("yyyy", "mm", "dd")
 _SCALAR_TYPES = ["string", "number", "boolean", "null"]

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from schemas import canonical_json
+from safepassage.schemas import canonical_json
 
 from .answers import Answer, Finding
 from .chunking import Chunk

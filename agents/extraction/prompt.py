@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, TypedDict
 
-from schemas import stable_id
+from safepassage.schemas import stable_id
 
 _SYSTEM = """\
 You extract facts from documents for people who check every one of them against the source.

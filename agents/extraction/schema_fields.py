@@ -14,7 +14,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, JsonValue
 from pydantic.fields import FieldInfo
 
-from schemas import Entity, SchemaField
+from safepassage.schemas import Entity, SchemaField
 
 _INHERITED = Entity.__doc__
 

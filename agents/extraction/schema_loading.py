@@ -13,8 +13,8 @@ from openai import pydantic_function_tool
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 
-from schemas import Entity, SchemaField, validation_summary
-from schemas.base import EntityType
+from safepassage.schemas import Entity, SchemaField, validation_summary
+from safepassage.schemas.base import EntityType
 
 from .answers import ExtractionSchema, GenericSchema, UserSchema
 

@@ -12,7 +12,7 @@ import resource
 import sys
 from typing import BinaryIO
 
-from schemas import Contract
+from safepassage.schemas import Contract
 
 from .imported import Imported, RefusedPart
 from .limits import Limits, Refused

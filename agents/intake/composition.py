@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from schemas import Layout, Omission, PageSize, Region
-from schemas.layout import MAX_OMISSIONS
+from safepassage.schemas import Layout, Omission, PageSize, Region
+from safepassage.schemas.layout import MAX_OMISSIONS
 
 from .limits import Limits, Refused
 from .reading_order import Line, read

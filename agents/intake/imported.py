@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from schemas import Contract, Layout, Omission
-from schemas.base import Text
+from safepassage.schemas import Contract, Layout, Omission
+from safepassage.schemas.base import Text
 
 
 class ImportedPart(Contract):

@@ -94,7 +94,12 @@ class Intake(AbstractContextManager["Intake"]):
             self._end()
             kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
             self._process = subprocess.Popen(  # noqa: S603 - our own module
-                [sys.executable, "-m", "agents.intake.child", str(self.limits.memory_bytes)],
+                [
+                    sys.executable,
+                    "-m",
+                    "safepassage.agents.intake.child",
+                    str(self.limits.memory_bytes),
+                ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from schemas import Contract
+from safepassage.schemas import Contract
 
 OcrUse = Literal["needed", "always", "never"]
 """``needed``: pages and pictures without text of their own, and one page for each font, to see

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from schemas import PageSize
+from safepassage.schemas import PageSize
 
 from .ink import Line, fitted
 from .limits import Limits, OcrUse, Refused, extra_module, ocr_is_installed

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from schemas import PageSize
+from safepassage.schemas import PageSize
 
 from .limits import Limits, Refused, extra_module
 from .words import Group, Page, Rectangle, Word

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from schemas import PageSize
+from safepassage.schemas import PageSize
 
 from .limits import Limits, Refused
 from .words import Group, Page, Rectangle, Word, hull

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from schemas import PageSize
+from safepassage.schemas import PageSize
 
 from .fonts import FontCheck
 from .limits import Limits, Refused, extra_module

@@ -1,7 +1,7 @@
 """Rows of cells as lines of text.
 
-Cells are parted by a tab, an empty cell stays: so `passages.surroundings` finds the label of a row
-and the head of a column by counting, however wide the words are.
+Cells are parted by a tab, an empty cell stays: so `safepassage.passages.surroundings` finds the
+label of a row and the head of a column by counting, however wide the words are.
 """
 
 from __future__ import annotations

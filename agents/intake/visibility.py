@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from schemas import Omission
-from schemas.layout import OmissionKind
+from safepassage.schemas import Omission
+from safepassage.schemas.layout import OmissionKind
 
 from .limits import extra_module
 from .pdf_characters import Character

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from schemas import Omission, PageSize
+from safepassage.schemas import Omission, PageSize
 
 
 class Rectangle(NamedTuple):

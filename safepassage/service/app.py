@@ -17,8 +17,8 @@ from starlette.routing import Route
 
 from safepassage.extraction import InvalidExtraction
 from safepassage.result import Result
+from safepassage.schemas import validation_summary
 from safepassage.verifier import Verifier
-from schemas import validation_summary
 
 from . import metrics
 from .guard import Guard, problem

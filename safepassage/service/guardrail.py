@@ -16,11 +16,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.claims import split_claims
+from safepassage.agents.claims import split_claims
 from safepassage.result import Result
+from safepassage.schemas import Response, Verdict
+from safepassage.schemas.base import Text
 from safepassage.verifier import Verifier
-from schemas import Response, Verdict
-from schemas.base import Text
 
 from .limits import MAX_ANSWER_CHARACTERS, MAX_PASSAGES
 

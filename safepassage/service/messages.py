@@ -9,8 +9,8 @@ from pydantic import Field
 
 from safepassage.extraction import Extraction
 from safepassage.result import Result
-from schemas import Document, SchemaField, Verdict, text_digest
-from schemas.base import Contract, EntityType, EventId, Json, Text
+from safepassage.schemas import Document, SchemaField, Verdict, text_digest
+from safepassage.schemas.base import Contract, EntityType, EventId, Json, Text
 
 from .limits import MAX_ANSWER_CHARACTERS, MAX_EXTRACTIONS, MAX_PASSAGES
 

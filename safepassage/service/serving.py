@@ -8,7 +8,7 @@ import socket
 
 from starlette.types import ASGIApp
 
-from serving.quiet_server import quiet_server
+from safepassage.service.quiet_server import quiet_server
 
 from .limits import MIN_TOKEN_CHARACTERS
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schemas import Finding
+from safepassage.schemas import Finding
 
 from .contract import Comparison, Passage
 from .denials.places import scoped

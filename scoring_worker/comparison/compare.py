@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from schemas import CLAIM_TYPE
+from safepassage.schemas import CLAIM_TYPE
 
 from .answers.absence import absence_of, compare_none
 from .answers.category import compare_category

@@ -13,7 +13,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from schemas import Finding
+from safepassage.schemas import Finding
 
 Answer = Literal["same", "different", "not_comparable"]
 """*same*: the quote holds this value. *different*: what the quote holds of this kind is not this

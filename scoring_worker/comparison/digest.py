@@ -19,12 +19,12 @@ LIBRARIES = (
 
 
 BESIDE = (
-    ("scoring_worker.opinions", ""),
-    ("scoring_worker", "forest.py"),
-    ("scoring_worker.encoders", "reading_windows.py"),
-    ("passages", "words.py"),
-    ("passages", "function_words.py"),
-    ("schemas", "hypothesis.py"),
+    ("safepassage.scoring_worker.opinions", ""),
+    ("safepassage.scoring_worker", "forest.py"),
+    ("safepassage.scoring_worker.encoders", "reading_windows.py"),
+    ("safepassage.passages", "words.py"),
+    ("safepassage.passages", "function_words.py"),
+    ("safepassage.schemas", "hypothesis.py"),
 )
 """What moves a score beside the comparison: how opinions are formed of answers and readings, which
 words of a passage are read together, the words of a claim that are found again, and how a value is
@@ -44,9 +44,9 @@ def _digest(packs: tuple[str, ...]) -> str:
     for name in LIBRARIES:
         digest.update(f"{name}={_version(name)};".encode())
     digest.update(f"packs={','.join(packs)};".encode())
-    roots = [("scoring_worker.comparison", ""), *BESIDE]
+    roots = [("safepassage.scoring_worker.comparison", ""), *BESIDE]
     if packs:
-        roots.append(("scoring_worker.packs", ""))
+        roots.append(("safepassage.scoring_worker.packs", ""))
     for package, file in roots:
         root = files(package)
         found = [(file, root / file)] if file else _sources(root, package)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from schemas import Finding
+from safepassage.schemas import Finding
 
 from .contract import Comparison, Passage, Place
 from .figure_agreement import Agreement, End, agreement

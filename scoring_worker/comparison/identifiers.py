@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from rapidfuzz.distance import Levenshtein
 
-from schemas import Finding
+from safepassage.schemas import Finding
 
 from .addresses import Address, address_of, addresses, is_part
 from .check_digits import check_of, isbn_13

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from schemas import Finding
+from safepassage.schemas import Finding
 
 from .acronyms import spelling
 from .contract import Answer, Comparison, Passage, Place

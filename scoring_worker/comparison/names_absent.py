@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from anyascii import anyascii
 from rapidfuzz.distance import OSA
 
-from schemas import Finding
+from safepassage.schemas import Finding
 
 from .acronyms import acronyms
 from .contract import Comparison, Place

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import regex
 from anyascii import anyascii
 
-from schemas import Finding
+from safepassage.schemas import Finding
 
 from .agreement import one_slip_apart
 from .contract import Comparison, Place

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schemas import Finding
+from safepassage.schemas import Finding
 
 from .acronyms import spelling
 from .agreement import inflects, same_but_misread, with_hangul_particle

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
-from schemas.evidence import ConsultedPassage, Evidence
-from schemas.extraction import Usage
+from safepassage.schemas.evidence import ConsultedPassage, Evidence
+from safepassage.schemas.extraction import Usage
 
 if TYPE_CHECKING:
-    from scoring_worker.encoders.devices import DeviceChoice, PrecisionChoice
-    from scoring_worker.scorers.llm import GraderSettings
+    from safepassage.scoring_worker.encoders.devices import DeviceChoice, PrecisionChoice
+    from safepassage.scoring_worker.scorers.llm import GraderSettings
 
 Need = Literal["model", "hub", "llm", "samples", "extra"]
 """model: a folder that somebody trained; hub: weights from the model hub; llm: an endpoint;

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from passages.sentences import sentences
+from safepassage.passages.sentences import sentences
 
 Aggregation = Literal["min", "max", "mean", "any", "all"]
 

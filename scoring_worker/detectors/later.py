@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from .contract import Detector, DetectorSettings
 
-ROOM: Final = "scoring_worker.detectors"
+ROOM: Final = "safepassage.scoring_worker.detectors"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 
-from scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.manifest import ModelError
 
 from .contract import Declaration, Detector, DetectorSettings
 from .declared import BUILT_IN

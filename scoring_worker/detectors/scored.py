@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from schemas import CLAIM_TYPE, hypothesis
-from schemas.evidence import MAX_CONSULTED, ConsultedPassage, Evidence, UnsupportedSpan
-from scoring_worker.scorer import Pair, Scorer
+from safepassage.schemas import CLAIM_TYPE, hypothesis
+from safepassage.schemas.evidence import MAX_CONSULTED, ConsultedPassage, Evidence, UnsupportedSpan
+from safepassage.scoring_worker.scorer import Pair, Scorer
 
 from .contract import Answer, ClaimGrounding, Grounding
 from .granularity import Window, claims, over_claims, over_windows, windows

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from passages.index import PassageIndex
-from schemas import CLAIM_TYPE, Alignment, Assessment, Response, hypothesis
-from scoring_worker.scorer import Pair, Scorer
+from safepassage.passages.index import PassageIndex
+from safepassage.schemas import CLAIM_TYPE, Alignment, Assessment, Response, hypothesis
+from safepassage.scoring_worker.scorer import Pair, Scorer
 
 from .contract import Answer, ClaimGrounding, DetectorSettings, Grounding
 from .granularity import claims, unusable_context
@@ -26,7 +26,7 @@ class StreamedDetector:
     """Judges by ``scorer`` as the workers do: a claim on its passages, a response as its worst
     claim. What nothing of the context speaks of, the stream stops; how doubtful it is, the scorer
     says. Rivals are not heard: whether an answer contradicts itself, the stream finds
-    (`scoring_worker.rivals_heard`)."""
+    (`safepassage.scoring_worker.rivals_heard`)."""
 
     def __init__(self, name: str, scorer: Scorer) -> None:
         self.name = name
@@ -98,7 +98,7 @@ def load_default(settings: DetectorSettings) -> StreamedDetector:
     Raises:
         ModelError: there is no such scorer.
     """
-    from scoring_worker.loading import load_scorer  # noqa: PLC0415 (torch: seconds)
+    from safepassage.scoring_worker.loading import load_scorer  # noqa: PLC0415 (torch: seconds)
 
     scorer = load_scorer(
         settings.scorer,

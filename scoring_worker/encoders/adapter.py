@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import AutoConfig, AutoModel
 
-from scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.manifest import ModelError
 
 from .reader_model import HEADS, READER_TYPES, ReaderModel
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from tokenizers import Encoding, Tokenizer
 
-from schemas import Reason
+from safepassage.schemas import Reason
 
 MAX_WINDOWS = 32
 """Windows of one premise. More text than that is not a passage, and the best of many windows

@@ -12,7 +12,7 @@ from typing import Literal
 
 import torch
 
-from scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.manifest import ModelError
 
 from .quantised import has_int8
 

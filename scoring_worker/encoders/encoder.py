@@ -13,8 +13,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from scoring_worker.detectors.granularity import over_windows
-from scoring_worker.manifest import ModelError, ScorerManifest
+from safepassage.scoring_worker.detectors.granularity import over_windows
+from safepassage.scoring_worker.manifest import ModelError, ScorerManifest
 
 from .batching import PairFailure, PairTokenizer, Piece, tiles
 from .devices import Placement, demanded_precision, one_thread_each

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from scoring_worker.manifest import ModelError, file_digest
+from safepassage.scoring_worker.manifest import ModelError, file_digest
 
 PINNED = re.compile(r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)@([0-9a-f]{40})")
 """A hub id and a commit."""

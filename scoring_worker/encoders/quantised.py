@@ -18,7 +18,7 @@ import warnings
 import torch
 from torch import Tensor
 
-from scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.manifest import ModelError
 
 _ENGINE = "fbgemm"
 _HALF = 63

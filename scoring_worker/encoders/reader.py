@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from scoring_worker.detectors.granularity import over_windows
-from scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.detectors.granularity import over_windows
+from safepassage.scoring_worker.manifest import ModelError
 
 from .batching import PairFailure, Piece, tiles
 from .devices import Placement, one_thread_each

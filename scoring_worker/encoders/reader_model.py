@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import AutoConfig, AutoModel
 
-from scoring_worker.manifest import ModelError, file_digest
+from safepassage.scoring_worker.manifest import ModelError, file_digest
 
 HEADS = ("tokens", "claim", "founded")
 READER_FILE = "reader.safetensors"

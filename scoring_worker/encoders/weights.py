@@ -13,7 +13,7 @@ import transformers
 from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
-from scoring_worker.manifest import ModelError, file_digest
+from safepassage.scoring_worker.manifest import ModelError, file_digest
 
 ENTAILMENT_LABELS = frozenset({"entailment", "entail", "entailed", "supported", "supports"})
 """Names of the entailment logit, without case. "not_entailment" is not one of them."""

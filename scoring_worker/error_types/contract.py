@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from schemas.error_type import ErrorTyping
+from safepassage.schemas.error_type import ErrorTyping
 
 
 @dataclass(frozen=True, slots=True)

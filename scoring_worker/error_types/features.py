@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from passages.function_words import FUNCTION_WORDS
-from passages.sentences import sentences
+from safepassage.passages.function_words import FUNCTION_WORDS
+from safepassage.passages.sentences import sentences
 
 from .contract import StoppedClaim
 

@@ -7,10 +7,15 @@ from typing import Final
 
 from pydantic import Field
 
-from schemas.error_type import DESCRIPTIONS, ErrorType, ErrorTyping
-from scoring_worker.detectors.llm.asking import Asker, Conversation, NoAnswer
-from scoring_worker.detectors.llm.prompting import AnswerForm, Prompt, prompt, prompts_digest
-from scoring_worker.detectors.llm.settings import LLMSettings
+from safepassage.schemas.error_type import DESCRIPTIONS, ErrorType, ErrorTyping
+from safepassage.scoring_worker.detectors.llm.asking import Asker, Conversation, NoAnswer
+from safepassage.scoring_worker.detectors.llm.prompting import (
+    AnswerForm,
+    Prompt,
+    prompt,
+    prompts_digest,
+)
+from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
 
 from .contract import StoppedClaim
 

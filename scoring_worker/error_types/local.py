@@ -12,10 +12,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from schemas.base import Contract
-from schemas.error_type import ERROR_TYPES, ErrorType, ErrorTyping
-from schemas.ids import stable_id
-from scoring_worker.manifest import ModelError
+from safepassage.schemas.base import Contract
+from safepassage.schemas.error_type import ERROR_TYPES, ErrorType, ErrorTyping
+from safepassage.schemas.ids import stable_id
+from safepassage.scoring_worker.manifest import ModelError
 
 from .contract import StoppedClaim
 from .features import features

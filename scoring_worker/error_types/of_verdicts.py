@@ -7,8 +7,8 @@ from typing import Literal
 
 import structlog
 
-from schemas import CLAIM_TYPE, Verdict
-from scoring_worker.manifest import ModelError
+from safepassage.schemas import CLAIM_TYPE, Verdict
+from safepassage.scoring_worker.manifest import ModelError
 
 from .contract import ErrorTyper, StoppedClaim
 

@@ -4,7 +4,7 @@
 
     file ─▶ rows ─▶ cases (aligned as in the pipeline) ─▶ scorer ─▶ outcomes ─▶ figures, plots
 
-`scoring_worker.experiments` holds the paper's experiments.
+`safepassage.scoring_worker.experiments` holds the paper's experiments.
 """
 
 from .cases import Dataset, LabelledCase, Lost

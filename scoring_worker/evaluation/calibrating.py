@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from schemas.base import Contract
-from scoring_worker import loading
-from scoring_worker.calibration import CalibrationKind, apply, fit
-from scoring_worker.encoders.reader_model import BASE_FILES, reader_base_digest
-from scoring_worker.evaluation.intervals import Interval, bootstrap
-from scoring_worker.learnt_from import more_learnt
-from scoring_worker.loading import load_folder, open_manifest
-from scoring_worker.manifest import (
+from safepassage.schemas.base import Contract
+from safepassage.scoring_worker import loading
+from safepassage.scoring_worker.calibration import CalibrationKind, apply, fit
+from safepassage.scoring_worker.encoders.reader_model import BASE_FILES, reader_base_digest
+from safepassage.scoring_worker.evaluation.intervals import Interval, bootstrap
+from safepassage.scoring_worker.learnt_from import more_learnt
+from safepassage.scoring_worker.loading import load_folder, open_manifest
+from safepassage.scoring_worker.manifest import (
     MANIFEST_NAME,
     PACKAGED_BASE,
     Calibration,
@@ -26,7 +26,7 @@ from scoring_worker.manifest import (
     ScorerManifest,
     Thresholds,
 )
-from scoring_worker.thresholds import FittedThreshold, Target, fit_thresholds
+from safepassage.scoring_worker.thresholds import FittedThreshold, Target, fit_thresholds
 
 from . import plots
 from .cases import Dataset, LabelledCase

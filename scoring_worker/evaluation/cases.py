@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from schemas import AlignedExtraction, Reason, Verdict
-from scoring_worker.scorer import Pair
+from safepassage.schemas import AlignedExtraction, Reason, Verdict
+from safepassage.scoring_worker.scorer import Pair
 
 DatasetKind = Literal["extractions", "pairs", "responses", "entities", "conclusions"]
 

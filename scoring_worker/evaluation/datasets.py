@@ -9,9 +9,9 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from schemas import CLAIM_TYPE, AlignedExtraction, Document, Response, Verdict
-from schemas.hypothesis import parse_hypothesis
-from scoring_worker.scorer import Pair
+from safepassage.schemas import CLAIM_TYPE, AlignedExtraction, Document, Response, Verdict
+from safepassage.schemas.hypothesis import parse_hypothesis
+from safepassage.scoring_worker.scorer import Pair
 
 from .cases import Dataset, DatasetKind, LabelledCase, Lost, part_of
 from .entities import labelled_extractions, types_of

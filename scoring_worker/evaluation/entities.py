@@ -16,7 +16,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from schemas import entity_type_name
+from safepassage.schemas import entity_type_name
 
 from .rows import AnnotatedEntity, EntityRow, ExtractionRow
 

@@ -1,4 +1,4 @@
-"""95% intervals by the bootstrap; those of single proportions are in `schemas.proportion`."""
+"""95% intervals by the bootstrap; single proportions: `schemas.proportion`."""
 
 from __future__ import annotations
 

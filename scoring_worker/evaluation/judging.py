@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from schemas import Assessment, Reason, Usage
-from scoring_worker.detectors.granularity import over_claims
-from scoring_worker.scorer import Pair, Scorer
+from safepassage.schemas import Assessment, Reason, Usage
+from safepassage.scoring_worker.detectors.granularity import over_claims
+from safepassage.scoring_worker.scorer import Pair, Scorer
 
 from .cases import Dataset, LabelledCase, Lost
 from .sources import OnProgress

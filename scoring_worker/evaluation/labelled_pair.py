@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from schemas import hypothesis
-from scoring_worker.scorer import Pair
+from safepassage.schemas import hypothesis
+from safepassage.scoring_worker.scorer import Pair
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from scoring_worker.evaluation.labelled_pair import LabelledPair
-from scoring_worker.scorer import Pair
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.scorer import Pair
 
 from .cases import LabelledCase
 

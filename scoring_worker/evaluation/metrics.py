@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import JsonValue
 
-from schemas.base import Contract
-from schemas.proportion import Proportion
-from scoring_worker.evaluation.intervals import Interval, Weights, bootstrap
-from scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.schemas.base import Contract
+from safepassage.schemas.proportion import Proportion
+from safepassage.scoring_worker.evaluation.intervals import Interval, Weights, bootstrap
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
 
 from .ranking import Ranking
 

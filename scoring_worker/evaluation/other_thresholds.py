@@ -7,9 +7,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from schemas import Assessment, stable_id, validation_summary
-from scoring_worker import Pair, Scorer
-from scoring_worker.manifest import ModelError, Thresholds
+from safepassage.schemas import Assessment, stable_id, validation_summary
+from safepassage.scoring_worker import Pair, Scorer
+from safepassage.scoring_worker.manifest import ModelError, Thresholds
 
 
 class Rethresholded:

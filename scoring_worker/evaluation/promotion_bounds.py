@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from schemas import Assessment
-from schemas.base import Contract, Probability
-from scoring_worker import Pair, Scorer
-from scoring_worker.evaluation.cases import LabelledCase
-from scoring_worker.learnt_from import LearntFrom
+from safepassage.schemas import Assessment
+from safepassage.schemas.base import Contract, Probability
+from safepassage.scoring_worker import Pair, Scorer
+from safepassage.scoring_worker.evaluation.cases import LabelledCase
+from safepassage.scoring_worker.learnt_from import LearntFrom
 
 RESAMPLES = 2_000
 SEED = 0

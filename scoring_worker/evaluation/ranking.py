@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring_worker.evaluation.intervals import Weights
+from safepassage.scoring_worker.evaluation.intervals import Weights
 
 Floats = NDArray[np.float64]
 

@@ -8,8 +8,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from schemas import Usage
-from schemas.base import Contract
+from safepassage.schemas import Usage
+from safepassage.schemas.base import Contract
 
 from .judging import Evaluation, JudgedCase
 from .metrics import Counted, Metrics, count, measure

@@ -16,9 +16,9 @@ from pydantic import (
     ValidationError,
 )
 
-from schemas import Document, Extraction, Response, SchemaField
-from schemas.base import EntityType, EventId, Json, Text
-from schemas.extraction import Value
+from safepassage.schemas import Document, Extraction, Response, SchemaField
+from safepassage.schemas.base import EntityType, EventId, Json, Text
+from safepassage.schemas.extraction import Value
 
 from .cases import DatasetKind
 

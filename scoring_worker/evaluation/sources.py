@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from schemas import AlignedExtraction, Document, Extraction, Response, Verdict
-from schemas.jsonl import BadLine, read_jsonl, read_objects
+from safepassage.schemas import AlignedExtraction, Document, Extraction, Response, Verdict
+from safepassage.schemas.jsonl import BadLine, read_jsonl, read_objects
 
 from .cases import DatasetKind
 from .rows import KNOWN_KINDS, DocumentRow, kind_of

@@ -7,7 +7,7 @@ import math
 import random
 from collections.abc import Iterable, Sequence
 
-from scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
 
 
 def split_by_group(

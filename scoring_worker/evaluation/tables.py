@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.table import Table
 
-from scoring_worker.evaluation.intervals import Interval
+from safepassage.scoring_worker.evaluation.intervals import Interval
 
 from .results import EvaluationResult
 

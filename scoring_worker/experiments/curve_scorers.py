@@ -9,22 +9,27 @@ from typing import Protocol
 
 from tokenizers import Tokenizer
 
-from scoring_worker.encoders.devices import place
-from scoring_worker.encoders.reader import Reader
-from scoring_worker.encoders.reader_model import ReaderModel
-from scoring_worker.evaluation.labelled_pair import LabelledPair
-from scoring_worker.evaluation.splits import split_by_group
-from scoring_worker.loading import open_reader
-from scoring_worker.manifest import MANIFEST_NAME, ModelError, ScorerManifest, Thresholds
-from scoring_worker.opinions.opinion import READ_FEATURES
-from scoring_worker.opinions.stack import Stack
-from scoring_worker.scorer import Scorer
-from scoring_worker.scorers.default import DefaultScorer
-from scoring_worker.training.base import starting_point, training_tokenizer
-from scoring_worker.training.recipe import MIN_APART
-from scoring_worker.training.stacking import LabelledOpinion, fit_stack
-from scoring_worker.training.tuning import TuningSettings, tune
-from scoring_worker.training.weighing import Judged, refitted
+from safepassage.scoring_worker.encoders.devices import place
+from safepassage.scoring_worker.encoders.reader import Reader
+from safepassage.scoring_worker.encoders.reader_model import ReaderModel
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.evaluation.splits import split_by_group
+from safepassage.scoring_worker.loading import open_reader
+from safepassage.scoring_worker.manifest import (
+    MANIFEST_NAME,
+    ModelError,
+    ScorerManifest,
+    Thresholds,
+)
+from safepassage.scoring_worker.opinions.opinion import READ_FEATURES
+from safepassage.scoring_worker.opinions.stack import Stack
+from safepassage.scoring_worker.scorer import Scorer
+from safepassage.scoring_worker.scorers.default import DefaultScorer
+from safepassage.scoring_worker.training.base import starting_point, training_tokenizer
+from safepassage.scoring_worker.training.recipe import MIN_APART
+from safepassage.scoring_worker.training.stacking import LabelledOpinion, fit_stack
+from safepassage.scoring_worker.training.tuning import TuningSettings, tune
+from safepassage.scoring_worker.training.weighing import Judged, refitted
 
 SIZES = (0, 100, 200, 300, 400, 500)
 NO_BASE = "no start without silver: name the folder of a base that nothing was taught"

@@ -10,12 +10,12 @@ from typing import Literal
 
 import numpy as np
 
-from schemas.base import Contract
-from schemas.proportion import Proportion
-from scoring_worker.evaluation.intervals import Interval
-from scoring_worker.evaluation.judging import Evaluation, JudgedCase
-from scoring_worker.evaluation.plots import axes_of
-from scoring_worker.evaluation.sources import DatasetError
+from safepassage.schemas.base import Contract
+from safepassage.schemas.proportion import Proportion
+from safepassage.scoring_worker.evaluation.intervals import Interval
+from safepassage.scoring_worker.evaluation.judging import Evaluation, JudgedCase
+from safepassage.scoring_worker.evaluation.plots import axes_of
+from safepassage.scoring_worker.evaluation.sources import DatasetError
 
 
 class ExtractorRow(Contract):

@@ -17,15 +17,15 @@ from typing import Literal
 
 from transformers.utils import logging as transformers_logging
 
-from schemas.base import Contract
-from scoring_worker.evaluation.cases import Dataset
-from scoring_worker.evaluation.judging import JudgedCase, evaluate
-from scoring_worker.evaluation.labelled_pair import LabelledPair
-from scoring_worker.evaluation.labels import learnable
-from scoring_worker.evaluation.metrics import Metrics, measure
-from scoring_worker.evaluation.plots import axes_of
-from scoring_worker.evaluation.sources import DatasetError, OnProgress
-from scoring_worker.evaluation.splits import folds, in_order
+from safepassage.schemas.base import Contract
+from safepassage.scoring_worker.evaluation.cases import Dataset
+from safepassage.scoring_worker.evaluation.judging import JudgedCase, evaluate
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.evaluation.labels import learnable
+from safepassage.scoring_worker.evaluation.metrics import Metrics, measure
+from safepassage.scoring_worker.evaluation.plots import axes_of
+from safepassage.scoring_worker.evaluation.sources import DatasetError, OnProgress
+from safepassage.scoring_worker.evaluation.splits import folds, in_order
 
 from .curve_scorers import CurveSettings, FineTuned, MakeScorer, NothingLearned, RefitHead
 from .published import LLM_F1

@@ -13,13 +13,13 @@ from typing import Final
 
 import numpy as np
 
-from schemas import Contract
-from scoring_worker.detectors.hallugraph.fidelity import Fidelity, compare
-from scoring_worker.detectors.hallugraph.graph import GraphExtractor, NoGraph
-from scoring_worker.evaluation.answers.sets import LabelledAnswer
-from scoring_worker.evaluation.intervals import Interval, bootstrap
-from scoring_worker.evaluation.ranking import Ranking
-from scoring_worker.evaluation.sources import OnProgress
+from safepassage.schemas import Contract
+from safepassage.scoring_worker.detectors.hallugraph.fidelity import Fidelity, compare
+from safepassage.scoring_worker.detectors.hallugraph.graph import GraphExtractor, NoGraph
+from safepassage.scoring_worker.evaluation.answers.sets import LabelledAnswer
+from safepassage.scoring_worker.evaluation.intervals import Interval, bootstrap
+from safepassage.scoring_worker.evaluation.ranking import Ranking
+from safepassage.scoring_worker.evaluation.sources import OnProgress
 
 from .groundedness.sampling import read_answers
 

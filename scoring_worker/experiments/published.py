@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from schemas.base import Contract
-from scoring_worker.evaluation.results import EvaluationResult
+from safepassage.schemas.base import Contract
+from safepassage.scoring_worker.evaluation.results import EvaluationResult
 
 CAUTION = "published on other data (AsyLex, 1,500 expert labels); not comparable row by row"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from rich.table import Table
 
-from scoring_worker.evaluation.tables import number, terminal_table, with_interval
+from safepassage.scoring_worker.evaluation.tables import number, terminal_table, with_interval
 
 from .extractors import ExtractorComparison
 from .label_curve import LabelCurve

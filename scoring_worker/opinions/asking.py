@@ -12,18 +12,18 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
-from schemas import CLAIM_TYPE, hypothesis, render_value
-from schemas.hypothesis import entity_type_name
-from scoring_worker.comparison import Comparison, Passage, Question
-from scoring_worker.comparison.answers.absence import absence_of
-from scoring_worker.comparison.answers.truth import truth_of
-from scoring_worker.comparison.compare import compare
-from scoring_worker.comparison.dates import date_of_value
-from scoring_worker.comparison.features import general_features
-from scoring_worker.encoders.reading_windows import Task
-from scoring_worker.packs.contract import Pack
-from scoring_worker.packs.registry import with_packs
-from scoring_worker.scorer import Pair
+from safepassage.schemas import CLAIM_TYPE, hypothesis, render_value
+from safepassage.schemas.hypothesis import entity_type_name
+from safepassage.scoring_worker.comparison import Comparison, Passage, Question
+from safepassage.scoring_worker.comparison.answers.absence import absence_of
+from safepassage.scoring_worker.comparison.answers.truth import truth_of
+from safepassage.scoring_worker.comparison.compare import compare
+from safepassage.scoring_worker.comparison.dates import date_of_value
+from safepassage.scoring_worker.comparison.features import general_features
+from safepassage.scoring_worker.encoders.reading_windows import Task
+from safepassage.scoring_worker.packs.contract import Pack
+from safepassage.scoring_worker.packs.registry import with_packs
+from safepassage.scoring_worker.scorer import Pair
 
 from .overlap import overlap
 

@@ -2,7 +2,7 @@
 
 The reader's opinion alone ranks answers of RAG systems little better than chance, and words alone
 see no contradiction. The forest is JSON beside this file, made by
-``python -m scoring_worker.training.borne_out``.
+``python -m safepassage.scoring_worker.training.borne_out``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from scoring_worker.forest import Forest, Predictor
+from safepassage.scoring_worker.forest import Forest, Predictor
 
 from .overlap import OVERLAP
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from scoring_worker.comparison.language import language_of, script_of
-from scoring_worker.encoders.batching import PairFailure
-from scoring_worker.scorer import Pair
+from safepassage.scoring_worker.comparison.language import language_of, script_of
+from safepassage.scoring_worker.encoders.batching import PairFailure
+from safepassage.scoring_worker.scorer import Pair
 
 READ_LANGUAGES = frozenset(
     {"en", "de", "es", "pt", "fr", "it", "nl", "ro", "ru", "el", "tr", "vi", "ca", "gl"}

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from schemas import CLAIM_TYPE, Finding
-from scoring_worker.comparison import Place
-from scoring_worker.encoders.batching import PairFailure
-from scoring_worker.encoders.reader import Reading
+from safepassage.schemas import CLAIM_TYPE, Finding
+from safepassage.scoring_worker.comparison import Place
+from safepassage.scoring_worker.encoders.batching import PairFailure
+from safepassage.scoring_worker.encoders.reader import Reading
 
 from .asking import Part
 from .borne_out import borne_out, reading

@@ -13,7 +13,7 @@ from collections.abc import Hashable, Sequence
 from itertools import pairwise
 from typing import Final, TypeVar
 
-from passages.words import PlacedWord, content_words, placed_words
+from safepassage.passages.words import PlacedWord, content_words, placed_words
 
 OVERLAP: Final = (
     "token_precision",

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from pydantic import Field, ValidationError
 
-from schemas.base import Contract
-from scoring_worker.manifest import ModelError, ScorerManifest
+from safepassage.schemas.base import Contract
+from safepassage.scoring_worker.manifest import ModelError, ScorerManifest
 
 from .opinion import SHAPES, Opinion
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from schemas import Finding
-from scoring_worker.comparison.contract import Comparison, Question
+from safepassage.schemas import Finding
+from safepassage.scoring_worker.comparison.contract import Comparison, Question
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from schemas import Finding
+from safepassage.schemas import Finding
 
 from .contract import Opinion
 

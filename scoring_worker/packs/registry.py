@@ -9,9 +9,9 @@ from functools import cache
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from scoring_worker.comparison.compare import compare
-from scoring_worker.comparison.contract import Comparison, Question
-from scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.comparison.compare import compare
+from safepassage.scoring_worker.comparison.contract import Comparison, Question
+from safepassage.scoring_worker.manifest import ModelError
 
 from .contract import Opinion, Pack
 

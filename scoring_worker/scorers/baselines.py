@@ -18,13 +18,18 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
-from scoring_worker.encoders.batching import PairFailure, Piece, unfit
-from scoring_worker.encoders.devices import Placement
-from scoring_worker.encoders.encoder import Encoder
-from scoring_worker.encoders.padded import PaddedForward
-from scoring_worker.encoders.weights import base_digest, base_folder, load_config, load_tokenizer
-from scoring_worker.learnt_from import LearntFrom
-from scoring_worker.manifest import ModelError, ScorerManifest
+from safepassage.scoring_worker.encoders.batching import PairFailure, Piece, unfit
+from safepassage.scoring_worker.encoders.devices import Placement
+from safepassage.scoring_worker.encoders.encoder import Encoder
+from safepassage.scoring_worker.encoders.padded import PaddedForward
+from safepassage.scoring_worker.encoders.weights import (
+    base_digest,
+    base_folder,
+    load_config,
+    load_tokenizer,
+)
+from safepassage.scoring_worker.learnt_from import LearntFrom
+from safepassage.scoring_worker.manifest import ModelError, ScorerManifest
 
 from .encoder import EncoderScorer
 

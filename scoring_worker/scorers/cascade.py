@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import structlog
 
-from schemas import Assessment, Finding, stable_id
-from scoring_worker.learnt_from import said_by
-from scoring_worker.scorer import Pair, Scorer
+from safepassage.schemas import Assessment, Finding, stable_id
+from safepassage.scoring_worker.learnt_from import said_by
+from safepassage.scoring_worker.scorer import Pair, Scorer
 
 from .llm_grades import GraderMisconfigured
 

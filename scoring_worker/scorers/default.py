@@ -1,6 +1,7 @@
 """The default scorer: comparators say whether the value stands there, a reader whether as this.
 
-For every part of a value the comparators look for it in the quote (`scoring_worker.comparison`).
+For every part of a value the comparators look for it in the quote
+(`safepassage.scoring_worker.comparison`).
 *Different* is decisive: such a pair cannot be accepted. Otherwise the reader reads the quote with
 its surroundings: its opinion of the value's words against the best rival, or of the whole
 statement where the value does not stand there in words. The stack weighs both; a value with
@@ -15,21 +16,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from schemas import CLAIM_TYPE, Assessment, Finding, ScorerTrail
-from schemas.evidence import MAX_UNSUPPORTED, Evidence, UnsupportedSpan
-from scoring_worker.calibration import apply
-from scoring_worker.comparison.digest import comparison_digest
-from scoring_worker.encoders.batching import PairFailure
-from scoring_worker.encoders.devices import demanded_precision
-from scoring_worker.encoders.reader import Reader, Reading
-from scoring_worker.encoders.reading_windows import Task
-from scoring_worker.manifest import ScorerManifest
-from scoring_worker.opinions.asking import Part, parts_of
-from scoring_worker.opinions.languages import READ_LANGUAGES, unread_language
-from scoring_worker.opinions.opinion import Opinion, opinion_of
-from scoring_worker.opinions.stack import Stack
-from scoring_worker.packs.contract import Pack
-from scoring_worker.scorer import Pair
+from safepassage.schemas import CLAIM_TYPE, Assessment, Finding, ScorerTrail
+from safepassage.schemas.evidence import MAX_UNSUPPORTED, Evidence, UnsupportedSpan
+from safepassage.scoring_worker.calibration import apply
+from safepassage.scoring_worker.comparison.digest import comparison_digest
+from safepassage.scoring_worker.encoders.batching import PairFailure
+from safepassage.scoring_worker.encoders.devices import demanded_precision
+from safepassage.scoring_worker.encoders.reader import Reader, Reading
+from safepassage.scoring_worker.encoders.reading_windows import Task
+from safepassage.scoring_worker.manifest import ScorerManifest
+from safepassage.scoring_worker.opinions.asking import Part, parts_of
+from safepassage.scoring_worker.opinions.languages import READ_LANGUAGES, unread_language
+from safepassage.scoring_worker.opinions.opinion import Opinion, opinion_of
+from safepassage.scoring_worker.opinions.stack import Stack
+from safepassage.scoring_worker.packs.contract import Pack
+from safepassage.scoring_worker.scorer import Pair
 
 DECIMALS = 6
 BELOW = 10.0**-DECIMALS

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from schemas import Assessment, ScorerTrail
-from scoring_worker.calibration import apply
-from scoring_worker.encoders.batching import PairFailure
-from scoring_worker.encoders.encoder import Encoder
-from scoring_worker.manifest import ScorerManifest
-from scoring_worker.scorer import Pair
+from safepassage.schemas import Assessment, ScorerTrail
+from safepassage.scoring_worker.calibration import apply
+from safepassage.scoring_worker.encoders.batching import PairFailure
+from safepassage.scoring_worker.encoders.encoder import Encoder
+from safepassage.scoring_worker.manifest import ScorerManifest
+from safepassage.scoring_worker.scorer import Pair
 
 
 class EncoderScorer:

@@ -13,13 +13,13 @@ from openai import AsyncOpenAI
 from pydantic import AliasChoices, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from llm_calls.client import configured_client
-from llm_calls.concurrency import AdaptiveLimit
-from llm_calls.errors import LLMUnavailable, first_of
-from llm_calls.price import priced
-from schemas import Assessment, ScorerTrail, Usage, stable_id
-from scoring_worker.learnt_from import LearntFrom
-from scoring_worker.scorer import Pair
+from safepassage.llm_calls.client import configured_client
+from safepassage.llm_calls.concurrency import AdaptiveLimit
+from safepassage.llm_calls.errors import LLMUnavailable, first_of
+from safepassage.llm_calls.price import priced
+from safepassage.schemas import Assessment, ScorerTrail, Usage, stable_id
+from safepassage.scoring_worker.learnt_from import LearntFrom
+from safepassage.scoring_worker.scorer import Pair
 
 from .llm_grades import Asking, GradeFailed, GraderMisconfigured
 from .llm_prompt import Grade, prompt_digest

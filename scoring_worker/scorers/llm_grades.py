@@ -5,9 +5,9 @@ from __future__ import annotations
 from openai import AsyncOpenAI
 from pydantic import ValidationError
 
-from llm_calls.caller import Caller, Completion, Question, RetryPolicy, Spent
-from llm_calls.concurrency import AdaptiveLimit
-from llm_calls.errors import (
+from safepassage.llm_calls.caller import Caller, Completion, Question, RetryPolicy, Spent
+from safepassage.llm_calls.concurrency import AdaptiveLimit
+from safepassage.llm_calls.errors import (
     LLMError,
     LLMMisconfigured,
     LLMTimeout,
@@ -15,8 +15,8 @@ from llm_calls.errors import (
     Malformed,
     SchemaMismatch,
 )
-from schemas import Reason, Usage
-from scoring_worker.manifest import ModelError
+from safepassage.schemas import Reason, Usage
+from safepassage.scoring_worker.manifest import ModelError
 
 from .llm_prompt import Grade, messages, response_format
 

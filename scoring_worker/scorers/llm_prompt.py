@@ -13,7 +13,7 @@ from typing import Any, Literal, TypedDict
 
 from pydantic import BaseModel, ConfigDict
 
-from schemas import stable_id
+from safepassage.schemas import stable_id
 
 SYSTEM = """\
 You decide whether a passage of a document is enough evidence for a claim.

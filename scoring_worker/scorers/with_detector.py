@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schemas import CLAIM_TYPE, Assessment, stable_id
-from schemas.evidence import Evidence
-from scoring_worker.detectors.contract import Answer, Detector
-from scoring_worker.learnt_from import said_by
-from scoring_worker.scorer import Pair, Scorer
+from safepassage.schemas import CLAIM_TYPE, Assessment, stable_id
+from safepassage.schemas.evidence import Evidence
+from safepassage.scoring_worker.detectors.contract import Answer, Detector
+from safepassage.scoring_worker.learnt_from import said_by
+from safepassage.scoring_worker.scorer import Pair, Scorer
 
 GRAPHED = "+hallugraph"
 """Behind a scorer's name: what its claims rest on is drawn."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from schemas import Assessment, ScorerTrail, render_value, stable_id
-from scoring_worker.learnt_from import LearntFrom
-from scoring_worker.scorer import Pair
+from safepassage.schemas import Assessment, ScorerTrail, render_value, stable_id
+from safepassage.scoring_worker.learnt_from import LearntFrom
+from safepassage.scoring_worker.scorer import Pair
 
 THRESHOLD = 1.0
 """Every word has to be there."""

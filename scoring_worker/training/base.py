@@ -10,8 +10,8 @@ from typing import Any
 from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerFast
 
-from scoring_worker import loading
-from scoring_worker.encoders.reader_model import (
+from safepassage.scoring_worker import loading
+from safepassage.scoring_worker.encoders.reader_model import (
     BASE_FILES,
     READER_FILE,
     ReaderModel,
@@ -19,8 +19,8 @@ from scoring_worker.encoders.reader_model import (
     reader_base_digest,
     trainable,
 )
-from scoring_worker.manifest import PACKAGED_BASE, ModelError, ScorerManifest
-from scoring_worker.opinions.stack import Stack
+from safepassage.scoring_worker.manifest import PACKAGED_BASE, ModelError, ScorerManifest
+from safepassage.scoring_worker.opinions.stack import Stack
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Trains what judges claims: ``python -m scoring_worker.training.borne_out DATA``.
+"""Trains what judges claims: ``python -m safepassage.scoring_worker.training.borne_out DATA``.
 
 A forest on what the reader says of a sentence and on the words that it shares with its passage and
 with all that was retrieved. It learns from the rows of RAGulator's meta-classifiers, permissive
@@ -14,16 +14,16 @@ from pathlib import Path
 
 import structlog
 
-from passages.index import PassageIndex
-from schemas import CLAIM_TYPE, hypothesis
-from scoring_worker.encoders.batching import PairFailure
-from scoring_worker.encoders.reader import Reader
-from scoring_worker.evaluation.curation import CuratedPair
-from scoring_worker.loading import DEFAULT_MODEL, open_manifest, open_reader
-from scoring_worker.opinions.asking import parts_of
-from scoring_worker.opinions.borne_out import FEATURES, FILE, RISING, reading
-from scoring_worker.opinions.opinion import UNREAD, of_statement
-from scoring_worker.scorer import Pair
+from safepassage.passages.index import PassageIndex
+from safepassage.schemas import CLAIM_TYPE, hypothesis
+from safepassage.scoring_worker.encoders.batching import PairFailure
+from safepassage.scoring_worker.encoders.reader import Reader
+from safepassage.scoring_worker.evaluation.curation import CuratedPair
+from safepassage.scoring_worker.loading import DEFAULT_MODEL, open_manifest, open_reader
+from safepassage.scoring_worker.opinions.asking import parts_of
+from safepassage.scoring_worker.opinions.borne_out import FEATURES, FILE, RISING, reading
+from safepassage.scoring_worker.opinions.opinion import UNREAD, of_statement
+from safepassage.scoring_worker.scorer import Pair
 
 from .ragulator.fit import LabelledFeatures, fitted_one_way
 from .ragulator.recipe import LICENCES, log_progress, shipped_pairs

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from scoring_worker.encoders.adapter import ADAPTER_FILE
-from scoring_worker.encoders.pinned import PINNED
-from scoring_worker.encoders.reader_model import READER_FILE
-from scoring_worker.manifest import ScorerManifest
-from scoring_worker.thresholds import Target
+from safepassage.scoring_worker.encoders.adapter import ADAPTER_FILE
+from safepassage.scoring_worker.encoders.pinned import PINNED
+from safepassage.scoring_worker.encoders.reader_model import READER_FILE
+from safepassage.scoring_worker.manifest import ScorerManifest
+from safepassage.scoring_worker.thresholds import Target
 
 CARD_NAME = "MODEL_CARD.md"
 

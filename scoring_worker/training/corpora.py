@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from schemas import CLAIM_TYPE, entity_type_name
-from schemas.jsonl import BadLine, read_objects
-from scoring_worker.evaluation.labelled_pair import LabelledPair
-from scoring_worker.evaluation.splits import held_out
-from scoring_worker.training.corruption import KnownDocument, KnownField, labelled_pairs
-from scoring_worker.training.corruption.known import Kind
+from safepassage.schemas import CLAIM_TYPE, entity_type_name
+from safepassage.schemas.jsonl import BadLine, read_objects
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.evaluation.splits import held_out
+from safepassage.scoring_worker.training.corruption import KnownDocument, KnownField, labelled_pairs
+from safepassage.scoring_worker.training.corruption.known import Kind
 
 Row = Mapping[str, Any]
 

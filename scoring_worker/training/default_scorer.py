@@ -1,4 +1,5 @@
-"""Builds the scorer that ships: ``python -m scoring_worker.training.default_scorer DATA FOLDER``.
+"""Builds the scorer that ships: ``python -m safepassage.scoring_worker.training.default_scorer DATA
+FOLDER``.
 
 Step by step, each in a folder of its own under FOLDER and resumable: the base; the reader that
 ships; for every family of sources a smaller reader that learnt nothing of it; what those make of
@@ -17,23 +18,23 @@ from pathlib import Path
 import structlog
 from tokenizers import Tokenizer
 
-from scoring_worker.encoders.devices import place
-from scoring_worker.encoders.reader import Reader
-from scoring_worker.encoders.reader_model import (
+from safepassage.scoring_worker.encoders.devices import place
+from safepassage.scoring_worker.encoders.reader import Reader
+from safepassage.scoring_worker.encoders.reader_model import (
     ReaderModel,
     load_reader,
     reader_base_digest,
     save_base,
     save_reader,
 )
-from scoring_worker.evaluation.labelled_pair import LabelledPair
-from scoring_worker.learnt_from import LearntFrom
-from scoring_worker.manifest import MANIFEST_NAME, ScorerManifest
-from scoring_worker.opinions.opinion import SHAPES
-from scoring_worker.opinions.stack import ShapeWeights, Stack
-from scoring_worker.packs.contract import Pack
-from scoring_worker.packs.registry import packs_named
-from scoring_worker.scorers.default import DefaultScorer
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.learnt_from import LearntFrom
+from safepassage.scoring_worker.manifest import MANIFEST_NAME, ScorerManifest
+from safepassage.scoring_worker.opinions.opinion import SHAPES
+from safepassage.scoring_worker.opinions.stack import ShapeWeights, Stack
+from safepassage.scoring_worker.packs.contract import Pack
+from safepassage.scoring_worker.packs.registry import packs_named
+from safepassage.scoring_worker.scorers.default import DefaultScorer
 
 from .card import write_card
 from .left_out import best_threshold, figure_blocks, scores_in_turn, thresholds_with_claims

@@ -15,12 +15,12 @@ from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
-from passages.sentences import sentences
-from schemas.error_type import ERROR_TYPES, ErrorType
-from scoring_worker.error_types.contract import StoppedClaim
-from scoring_worker.error_types.features import features
-from scoring_worker.error_types.local import LocalTyper, TypeWeights
-from scoring_worker.evaluation.splits import held_out
+from safepassage.passages.sentences import sentences
+from safepassage.schemas.error_type import ERROR_TYPES, ErrorType
+from safepassage.scoring_worker.error_types.contract import StoppedClaim
+from safepassage.scoring_worker.error_types.features import features
+from safepassage.scoring_worker.error_types.local import LocalTyper, TypeWeights
+from safepassage.scoring_worker.evaluation.splits import held_out
 
 from .adaptation.by_rule import alterations
 from .corpora import PERMISSIVE_NLI

@@ -1,4 +1,5 @@
-"""Builds `large`: ``python -m scoring_worker.training.large_scorer DATA FOLDER --base BASE``.
+"""Builds `large`: ``python -m safepassage.scoring_worker.training.large_scorer DATA FOLDER --base
+BASE``.
 
 BASE is a folder with ``config.json``, ``tokenizer.json`` and ``model.safetensors`` of
 all-mpnet-base-v2. Its weights stay as they are; what is trained and shipped are low-rank updates
@@ -21,21 +22,21 @@ import structlog
 from pydantic import JsonValue
 from tokenizers import Tokenizer
 
-from scoring_worker.encoders.adapter import load_adapted, save_adapter
-from scoring_worker.encoders.devices import PrecisionChoice, place
-from scoring_worker.encoders.pinned import WEIGHTS_FILE
-from scoring_worker.encoders.reader import Reader
-from scoring_worker.evaluation.labelled_pair import LabelledPair
-from scoring_worker.learnt_from import LearntFrom
-from scoring_worker.manifest import (
+from safepassage.scoring_worker.encoders.adapter import load_adapted, save_adapter
+from safepassage.scoring_worker.encoders.devices import PrecisionChoice, place
+from safepassage.scoring_worker.encoders.pinned import WEIGHTS_FILE
+from safepassage.scoring_worker.encoders.reader import Reader
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.learnt_from import LearntFrom
+from safepassage.scoring_worker.manifest import (
     MANIFEST_NAME,
     ModelError,
     ScorerManifest,
     file_digest,
 )
-from scoring_worker.opinions.opinion import SHAPES
-from scoring_worker.opinions.stack import ShapeWeights, Stack
-from scoring_worker.scorers.default import DefaultScorer
+from safepassage.scoring_worker.opinions.opinion import SHAPES
+from safepassage.scoring_worker.opinions.stack import ShapeWeights, Stack
+from safepassage.scoring_worker.scorers.default import DefaultScorer
 
 from .card import write_card
 from .left_out import (

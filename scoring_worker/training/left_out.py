@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from pydantic import JsonValue
 from sklearn.metrics import f1_score, roc_auc_score
 
-from schemas import CLAIM_TYPE
-from scoring_worker.manifest import Thresholds, TypeThreshold
+from safepassage.schemas import CLAIM_TYPE
+from safepassage.scoring_worker.manifest import Thresholds, TypeThreshold
 
 from .stacking import fit_stack
 from .weighing import Judged

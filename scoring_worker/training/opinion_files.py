@@ -9,9 +9,9 @@ from pathlib import Path
 import orjson
 import structlog
 
-from scoring_worker.evaluation.labelled_pair import LabelledPair
-from scoring_worker.opinions.opinion import Opinion
-from scoring_worker.scorers.default import DefaultScorer
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.opinions.opinion import Opinion
+from safepassage.scoring_worker.scorers.default import DefaultScorer
 
 from .corpora import read_rows
 from .weighing import Judged

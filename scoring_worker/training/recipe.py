@@ -18,18 +18,23 @@ from pathlib import Path
 import structlog
 from pydantic import JsonValue
 
-from scoring_worker.encoders.reader import Reader
-from scoring_worker.encoders.reader_model import save_reader
-from scoring_worker.evaluation.labelled_pair import LabelledPair
-from scoring_worker.evaluation.metrics import at_threshold
-from scoring_worker.evaluation.splits import split_by_group
-from scoring_worker.learnt_from import more_learnt
-from scoring_worker.loading import open_reader
-from scoring_worker.manifest import MANIFEST_NAME, ModelError, ScorerManifest, Thresholds
-from scoring_worker.opinions.stack import ShapeWeights, Stack
-from scoring_worker.packs.registry import packs_named
-from scoring_worker.scorers.default import DefaultScorer
-from scoring_worker.thresholds import MIN_PER_CLASS, Target, fit_thresholds
+from safepassage.scoring_worker.encoders.reader import Reader
+from safepassage.scoring_worker.encoders.reader_model import save_reader
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.evaluation.metrics import at_threshold
+from safepassage.scoring_worker.evaluation.splits import split_by_group
+from safepassage.scoring_worker.learnt_from import more_learnt
+from safepassage.scoring_worker.loading import open_reader
+from safepassage.scoring_worker.manifest import (
+    MANIFEST_NAME,
+    ModelError,
+    ScorerManifest,
+    Thresholds,
+)
+from safepassage.scoring_worker.opinions.stack import ShapeWeights, Stack
+from safepassage.scoring_worker.packs.registry import packs_named
+from safepassage.scoring_worker.scorers.default import DefaultScorer
+from safepassage.scoring_worker.thresholds import MIN_PER_CLASS, Target, fit_thresholds
 
 from .base import StartingPoint, starting_point, training_tokenizer
 from .card import write_card

@@ -6,9 +6,9 @@ import random
 from collections import defaultdict
 from pathlib import Path
 
-from schemas import CLAIM_TYPE
-from scoring_worker.evaluation.labelled_pair import LabelledPair
-from scoring_worker.training.corruption import labelled_pairs, synthetic_documents
+from safepassage.schemas import CLAIM_TYPE
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.training.corruption import labelled_pairs, synthetic_documents
 
 from .corpora import PERMISSIVE_NLI, held_documents, nli_pairs, read_rows
 from .reading.claims import altered_sentences

@@ -14,8 +14,8 @@ import structlog
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from scoring_worker.opinions.opinion import SHAPES, Opinion
-from scoring_worker.opinions.stack import ShapeWeights, Stack
+from safepassage.scoring_worker.opinions.opinion import SHAPES, Opinion
+from safepassage.scoring_worker.opinions.stack import ShapeWeights, Stack
 
 log = structlog.get_logger(__name__)
 

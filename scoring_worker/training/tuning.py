@@ -12,8 +12,8 @@ import structlog
 import torch
 from transformers import PreTrainedTokenizerFast
 
-from scoring_worker.encoders.reader_model import ReaderModel
-from scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.encoders.reader_model import ReaderModel
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
 
 from .reading.examples import Example, tokenised
 from .reading.fit import WEIGHTS, FitSettings, fit, is_fitted, load_weights

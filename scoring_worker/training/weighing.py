@@ -9,10 +9,10 @@ import numpy as np
 import structlog
 from numpy.typing import NDArray
 
-from scoring_worker.evaluation.labelled_pair import LabelledPair
-from scoring_worker.opinions.opinion import Opinion
-from scoring_worker.opinions.stack import Stack
-from scoring_worker.scorers.default import DefaultScorer
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.opinions.opinion import Opinion
+from safepassage.scoring_worker.opinions.stack import Stack
+from safepassage.scoring_worker.scorers.default import DefaultScorer
 
 from .stacking import LabelledOpinion, StackSettings, fit_stack, stack_scores
 

@@ -19,12 +19,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from schemas import AuditBlock, AuditEntry
-from schemas.base import Contract
-from streams.kafka.reading import read_topics
-from streams.kafka.records import Record, UnreadableRecord, decode
-from streams.settings import Settings
-from streams.topics import ACCEPTED, AUDIT, QUARANTINE
+from safepassage.schemas import AuditBlock, AuditEntry
+from safepassage.schemas.base import Contract
+from safepassage.streams.kafka.reading import read_topics
+from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, AUDIT, QUARANTINE
 
 AUDITED = (ACCEPTED, QUARANTINE)
 

@@ -19,12 +19,12 @@ from aiokafka import TopicPartition
 from aiokafka.errors import KafkaError
 from pydantic import ValidationError
 
-from schemas import AuditBlock
-from streams.kafka.admin import committed_offsets
-from streams.kafka.reading import read_topics, tails
-from streams.kafka.records import UnreadableRecord, decode
-from streams.settings import Settings
-from streams.topics import AUDIT
+from safepassage.schemas import AuditBlock
+from safepassage.streams.kafka.admin import committed_offsets
+from safepassage.streams.kafka.reading import read_topics, tails
+from safepassage.streams.kafka.records import UnreadableRecord, decode
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import AUDIT
 
 from .chain import Head, chain_name, genesis
 

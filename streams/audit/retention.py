@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from streams.kafka.configuration import FOR_EVER
+from safepassage.streams.kafka.configuration import FOR_EVER
 
 from .chain import Recorded
 

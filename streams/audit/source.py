@@ -2,9 +2,9 @@
 
 The consumer group gives each partition, and so each chain, one writer. Where a chain goes on is
 read from its last block, or where that is long ago from the bookmark in the group's offsets
-(`streams.audit.chain_ends`), so a crash between a block and a commit leaves no gap. A writer that
-was paused, lost its partition and writes one more block does no harm: blocks of the same records
-lead to the same heads.
+(`safepassage.streams.audit.chain_ends`), so a crash between a block and a commit leaves no gap. A
+writer that was paused, lost its partition and writes one more block does no harm: blocks of the
+same records lead to the same heads.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from collections.abc import Collection, Iterable, Sequence
 import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
 
-from schemas import AuditBlock, Verdict
-from streams.delivery.batch_source import POLL_MILLISECONDS, commit
-from streams.delivery.lag import LagMeter
-from streams.delivery.taking_up import Fetched, polling_meanwhile
-from streams.kafka.clients import new_group_consumer
-from streams.kafka.publisher import Publisher, PublishFailed
-from streams.kafka.reading import ends, to_record
-from streams.kafka.records import (
+from safepassage.schemas import AuditBlock, Verdict
+from safepassage.streams.delivery.batch_source import POLL_MILLISECONDS, commit
+from safepassage.streams.delivery.lag import LagMeter
+from safepassage.streams.delivery.taking_up import Fetched, polling_meanwhile
+from safepassage.streams.kafka.clients import new_group_consumer
+from safepassage.streams.kafka.publisher import Publisher, PublishFailed
+from safepassage.streams.kafka.reading import ends, to_record
+from safepassage.streams.kafka.records import (
     Outgoing,
     Received,
     Record,
@@ -32,12 +32,12 @@ from streams.kafka.records import (
     dead_letter,
     decode,
 )
-from streams.runtime import metrics
-from streams.runtime.errors import OperatorError
-from streams.runtime.progress import Progress
-from streams.settings import Settings
-from streams.topics import AUDIT, DEAD_LETTERS
-from streams.verdicts.each_once import Conflict, Deduplicator
+from safepassage.streams.runtime import metrics
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.runtime.progress import Progress
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import AUDIT, DEAD_LETTERS
+from safepassage.streams.verdicts.each_once import Conflict, Deduplicator
 
 from .chain import AUDITED, chain_name, entry_of, fold
 from .chain_ends import ChainEnd, chain_ends

@@ -9,10 +9,10 @@ from difflib import SequenceMatcher
 
 from aiokafka import TopicPartition
 
-from streams.kafka.admin import topic_retention
-from streams.kafka.reading import ends, read_between
-from streams.settings import Settings
-from streams.topics import AUDIT
+from safepassage.streams.kafka.admin import topic_retention
+from safepassage.streams.kafka.reading import ends, read_between
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import AUDIT
 
 from .chain import (
     AUDITED,

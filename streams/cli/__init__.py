@@ -8,10 +8,10 @@ import typer
 from pydantic import ValidationError
 
 from safepassage.extras import MissingExtra, missing_extra
-from schemas.jsonl import validation_summary
-from streams.runtime.errors import OperatorError
-from streams.runtime.logs import configure_command_logging
-from streams.settings import settings
+from safepassage.schemas.jsonl import validation_summary
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.runtime.logs import configure_command_logging
+from safepassage.streams.settings import settings
 
 from . import (
     audit,

@@ -1,4 +1,4 @@
-"""``python -m streams.cli``: how one process of the stack starts another."""
+"""``python -m safepassage.streams.cli``: how one process of the stack starts another."""
 
 from . import main
 

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from streams.cli.output import print_line
-from streams.settings import settings
+from safepassage.streams.cli.output import print_line
+from safepassage.streams.settings import settings
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -26,8 +26,8 @@ def audit_verify(
     ] = None,
 ) -> None:
     """Find changed, removed, inserted and reordered verdicts. Exits 1 if there is any."""
-    from streams.audit.chain import parse_heads
-    from streams.audit.verification import verify
+    from safepassage.streams.audit.chain import parse_heads
+    from safepassage.streams.audit.verification import verify
 
     anchored = list(parse_heads(heads.read_text().splitlines())) if heads else []
     result = asyncio.run(verify(settings(), anchored))
@@ -44,7 +44,7 @@ def audit_verify(
 @audit_app.command("head")
 def audit_head() -> None:
     """Print each chain's head as a JSON line, to be kept where the broker cannot reach."""
-    from streams.audit.chain import read_chains
+    from safepassage.streams.audit.chain import read_chains
 
     chains = asyncio.run(read_chains(settings()))
     for name in sorted(chains):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from streams.cli.labelled import (
+from safepassage.streams.cli.labelled import (
     DOCUMENTS_HELP,
     TARGET_HELP,
     label_sources,
@@ -17,13 +17,13 @@ from streams.cli.labelled import (
     read_target,
     show_refused,
 )
-from streams.cli.output import print_line
-from streams.settings import settings
+from safepassage.streams.cli.output import print_line
+from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from scoring_worker.evaluation.calibrating import CalibrationReport
+    from safepassage.scoring_worker.evaluation.calibrating import CalibrationReport
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -63,8 +63,8 @@ def calibrate(
 
     Types with too few labels use the global threshold. The reliability plot is in the folder.
     """
-    from scoring_worker.evaluation import read_dataset
-    from scoring_worker.evaluation.calibrating import calibrate as run_calibration
+    from safepassage.scoring_worker.evaluation import read_dataset
+    from safepassage.scoring_worker.evaluation.calibrating import calibrate as run_calibration
 
     aim = read_target(target)
     with progress_bars() as on_progress:
@@ -94,7 +94,7 @@ def calibrate(
 
 
 def _calibration_table(report: CalibrationReport) -> Table:
-    from scoring_worker.evaluation.tables import number, terminal_table, with_interval
+    from safepassage.scoring_worker.evaluation.tables import number, terminal_table, with_interval
 
     rows = [
         (

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from streams.cli.output import complain
-from streams.settings import settings
+from safepassage.streams.cli.output import complain
+from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from schemas import Document, Verdict
-    from streams.offline.boxes import EvidenceBoxes
+    from safepassage.schemas import Document, Verdict
+    from safepassage.streams.offline.boxes import EvidenceBoxes
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -57,10 +57,10 @@ def check(  # noqa: PLR0917 - typer's options
     if not (responses or (documents and extractions)):
         raise typer.BadParameter("give --documents with --extractions, or --responses")
     from safepassage.pipeline import new_aligner
-    from scoring_worker import load_scorer
-    from scoring_worker.error_types.of_verdicts import typing_of
-    from streams.offline.check import check as run_check
-    from streams.offline.check import read_input
+    from safepassage.scoring_worker import load_scorer
+    from safepassage.scoring_worker.error_types.of_verdicts import typing_of
+    from safepassage.streams.offline.check import check as run_check
+    from safepassage.streams.offline.check import read_input
 
     given = read_input(documents, extractions, responses, settings())
     for line in given.refused:
@@ -79,7 +79,7 @@ def check(  # noqa: PLR0917 - typer's options
 
 
 def _boxes(verdicts: list[Verdict], documents: Mapping[str, Document]) -> list[EvidenceBoxes]:
-    from streams.offline.boxes import boxes_line
+    from safepassage.streams.offline.boxes import boxes_line
 
     known = ((verdict, documents.get(verdict.doc_id)) for verdict in verdicts)
     lines = (boxes_line(verdict, document) for verdict, document in known if document)

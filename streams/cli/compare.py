@@ -11,11 +11,11 @@ import orjson
 import typer
 from rich.table import Table
 
-from streams.cli.since import Since, utc
-from streams.settings import settings
+from safepassage.streams.cli.since import Since, utc
+from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from streams.verdicts.extractor_scores import ExtractorScore
+    from safepassage.streams.verdicts.extractor_scores import ExtractorScore
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -33,8 +33,8 @@ def compare(
 
     From the live verdicts, each extraction once. Reviews do not count: they are people's.
     """
-    from streams.verdicts.extractor_scores import as_json, compare_extractors
-    from streams.verdicts.extractor_scores import plot as draw
+    from safepassage.streams.verdicts.extractor_scores import as_json, compare_extractors
+    from safepassage.streams.verdicts.extractor_scores import plot as draw
 
     rows = asyncio.run(compare_extractors(settings(), utc(since)))
     _print_scores(rows)

@@ -15,6 +15,6 @@ def demo(
     ] = False,
 ) -> None:
     """Run the whole flow on an embedded broker and Redis, with bundled documents."""
-    from streams.demo.run import run_demo
+    from safepassage.streams.demo.run import run_demo
 
     run_demo(keep=keep)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from streams.cli.output import print_line
-from streams.settings import settings
+from safepassage.streams.cli.output import print_line
+from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from streams.doctor.diagnosis import Diagnosis
+    from safepassage.streams.doctor.diagnosis import Diagnosis
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -32,7 +32,7 @@ def doctor(
     if acls:
         _print_acls()
         return
-    from streams.doctor.examination import needs_mending
+    from safepassage.streams.doctor.examination import needs_mending
 
     diagnoses = asyncio.run(_examine(create_topics))
     if needs_mending(diagnoses):
@@ -40,7 +40,7 @@ def doctor(
 
 
 def _print_acls() -> None:
-    from streams.doctor.acls import acl_commands
+    from safepassage.streams.doctor.acls import acl_commands
 
     for line in acl_commands(settings()):
         print_line(line)
@@ -48,7 +48,7 @@ def _print_acls() -> None:
 
 async def _examine(create_topics: bool) -> list[Diagnosis]:
     """Print each diagnosis as soon as it is known."""
-    from streams.doctor.examination import diagnose
+    from safepassage.streams.doctor.examination import diagnose
 
     diagnoses = []
     async for diagnosis in diagnose(settings(), create_missing_topics=create_topics):

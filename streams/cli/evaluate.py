@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from streams.cli.experiments import (
+from safepassage.streams.cli.experiments import (
     curve_settings,
     figure4,
     figure5,
@@ -16,16 +16,16 @@ from streams.cli.experiments import (
     side_by_side,
     table1,
 )
-from streams.cli.labelled import (
+from safepassage.streams.cli.labelled import (
     DOCUMENTS_HELP,
     label_sources,
     progress_bars,
     show_refused,
 )
-from streams.settings import settings
+from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from scoring_worker.evaluation import Dataset, Sources
+    from safepassage.scoring_worker.evaluation import Dataset, Sources
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -137,7 +137,7 @@ def evaluate(
     given = scorers or [settings().scorer]
     _make_room(json_file, report)
     if detectors or any(path.is_dir() for path in datasets):
-        from streams.cli.answers import evaluate_detectors
+        from safepassage.streams.cli.answers import evaluate_detectors
 
         evaluate_detectors(
             datasets,
@@ -186,7 +186,7 @@ def _make_room(json_file: Path | None, report: Path | None) -> None:
 
 
 def _read(path: Path, sources: Sources, labels: str | None, limit: int | None) -> Dataset:
-    from scoring_worker.evaluation import read_dataset
+    from safepassage.scoring_worker.evaluation import read_dataset
 
     dataset = read_dataset(path, sources, labels=labels, limit=limit)
     show_refused(path, dataset.refused)

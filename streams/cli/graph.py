@@ -9,14 +9,14 @@ import typer
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from rich.markup import escape
 
-from schemas import read_jsonl
-from schemas.base import EventId, Text
-from streams.cli.labelled import print_tables, progress_bars
-from streams.cli.output import print_line
-from streams.runtime.errors import OperatorError
+from safepassage.schemas import read_jsonl
+from safepassage.schemas.base import EventId, Text
+from safepassage.streams.cli.labelled import print_tables, progress_bars
+from safepassage.streams.cli.output import print_line
+from safepassage.streams.runtime.errors import OperatorError
 
 if TYPE_CHECKING:
-    from scoring_worker.experiments.operating_regime import Band, Regime
+    from safepassage.scoring_worker.experiments.operating_regime import Band, Regime
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -39,9 +39,9 @@ def draw_graph(
 
     Prints EG, RP and what is not borne out. Exits 1 where the answer cannot be judged.
     """
-    from scoring_worker.detectors.contract import Answer
-    from scoring_worker.detectors.hallugraph.drawing import draw, save
-    from scoring_worker.detectors.registry import load_detector
+    from safepassage.scoring_worker.detectors.contract import Answer
+    from safepassage.scoring_worker.detectors.hallugraph.drawing import draw, save
+    from safepassage.scoring_worker.detectors.registry import load_detector
 
     found = _answer(responses, answer_id)
     judge = load_detector(detector)
@@ -80,8 +80,8 @@ def regime(
     ] = None,
 ) -> None:
     """Measure the AUC by the length of answers and by how many entities they name."""
-    from scoring_worker.detectors.hallugraph.local import LocalExtractor
-    from scoring_worker.experiments.operating_regime import operating_regime
+    from safepassage.scoring_worker.detectors.hallugraph.local import LocalExtractor
+    from safepassage.scoring_worker.experiments.operating_regime import operating_regime
 
     extractor = LocalExtractor(terms=terms)
     with progress_bars() as on_progress:
@@ -120,7 +120,7 @@ def _answer(path: Path, answer_id: str | None) -> _AnswerRow:
 def _show(measured: list[Regime]) -> None:
     from rich.table import Table
 
-    from scoring_worker.experiments.operating_regime import PAPER
+    from safepassage.scoring_worker.experiments.operating_regime import PAPER
 
     tables = []
     for one in measured:

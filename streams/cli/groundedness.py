@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from streams.cli.labelled import print_tables, progress_bars, show_refused
-from streams.cli.output import complain, print_line
-from streams.runtime.errors import OperatorError
+from safepassage.streams.cli.labelled import print_tables, progress_bars, show_refused
+from safepassage.streams.cli.output import complain, print_line
+from safepassage.streams.runtime.errors import OperatorError
 
 if TYPE_CHECKING:
-    from schemas.error_type import ErrorType
+    from safepassage.schemas.error_type import ErrorType
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -67,10 +67,13 @@ def benchmark(
     """
     from rich.console import Console
 
-    from scoring_worker.detectors.contract import DetectorSettings
-    from scoring_worker.experiments.groundedness.benchmark import needing_nothing, run_benchmark
-    from scoring_worker.experiments.groundedness.sampling import read_answers
-    from scoring_worker.experiments.groundedness.shown import plot, tables
+    from safepassage.scoring_worker.detectors.contract import DetectorSettings
+    from safepassage.scoring_worker.experiments.groundedness.benchmark import (
+        needing_nothing,
+        run_benchmark,
+    )
+    from safepassage.scoring_worker.experiments.groundedness.sampling import read_answers
+    from safepassage.scoring_worker.experiments.groundedness.shown import plot, tables
 
     sets = [read_answers(path, limit=limit, seed=seed) for path in datasets]
     for path, read in zip(datasets, sets, strict=True):
@@ -127,11 +130,11 @@ def adapt(
     Rows labelled 0 are left out: a variant of what is not grounded shows nothing. All answers to a
     query are in one split, train, dev or test, 70 : 10 : 20.
     """
-    from schemas import canonical_json
-    from scoring_worker.detectors.llm.asking import Asker
-    from scoring_worker.detectors.llm.settings import LLMSettings
-    from scoring_worker.training.adaptation.by_llm import adapt as adapt_all
-    from scoring_worker.training.adaptation.files import grounded_answers, written_rows
+    from safepassage.schemas import canonical_json
+    from safepassage.scoring_worker.detectors.llm.asking import Asker
+    from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
+    from safepassage.scoring_worker.training.adaptation.by_llm import adapt as adapt_all
+    from safepassage.scoring_worker.training.adaptation.files import grounded_answers, written_rows
 
     kinds = _kinds(error_types)
     given, refused = grounded_answers(answers, limit)
@@ -177,13 +180,13 @@ def train(
     seed: Annotated[int, typer.Option(help="Of order, held-out queries and head.")] = 0,
 ) -> None:
     """Fine-tune GC, the grounding classifier, on the sentences that an altered answer changed."""
-    from scoring_worker.detectors.contract import DetectorSettings
-    from scoring_worker.detectors.nli.pairs import is_reader
-    from scoring_worker.detectors.similarity.embedding import reader_embedder
-    from scoring_worker.training.adaptation.files import sentence_twins
-    from scoring_worker.training.grounding.examples import weighted
-    from scoring_worker.training.grounding.fit import GroundingFit, fit
-    from scoring_worker.training.grounding.models import CrossEncoder, TrainedReader
+    from safepassage.scoring_worker.detectors.contract import DetectorSettings
+    from safepassage.scoring_worker.detectors.nli.pairs import is_reader
+    from safepassage.scoring_worker.detectors.similarity.embedding import reader_embedder
+    from safepassage.scoring_worker.training.adaptation.files import sentence_twins
+    from safepassage.scoring_worker.training.grounding.examples import weighted
+    from safepassage.scoring_worker.training.grounding.fit import GroundingFit, fit
+    from safepassage.scoring_worker.training.grounding.models import CrossEncoder, TrainedReader
 
     found = sentence_twins(twins, limit, seed)
     out.mkdir(parents=True, exist_ok=True)
@@ -218,8 +221,8 @@ def types(
 ) -> None:
     """Type the errors of altered sentences: agreement with the labels and with each other, and
     which types are taken for which."""
-    from scoring_worker.error_types.of_verdicts import load_typer
-    from scoring_worker.experiments.groundedness.typing import (
+    from safepassage.scoring_worker.error_types.of_verdicts import load_typer
+    from safepassage.scoring_worker.experiments.groundedness.typing import (
         compared,
         confusion_tables,
         labelled_errors,
@@ -255,8 +258,8 @@ def train_types(
     seed: Annotated[int, typer.Option(help="Of alterations and draws.")] = 0,
 ) -> None:
     """Train the local classifier of error types on sentences that rules alter, and measure it."""
-    from scoring_worker.training.corpora import read_rows
-    from scoring_worker.training.error_types import of_documents, of_statements, trained
+    from safepassage.scoring_worker.training.corpora import read_rows
+    from safepassage.scoring_worker.training.error_types import of_documents, of_statements, trained
 
     examples, names = [], []
     for path in texts:
@@ -273,7 +276,7 @@ def train_types(
 
 
 def _kinds(named: list[str]) -> list[ErrorType]:
-    from schemas.error_type import ERROR_TYPES
+    from safepassage.schemas.error_type import ERROR_TYPES
 
     unknown = sorted(set(named) - set(ERROR_TYPES))
     if unknown:

@@ -13,14 +13,14 @@ from rich.console import Console
 from rich.progress import Progress, TaskID
 from rich.table import Table
 
-from streams.cli.output import complain
-from streams.runtime.errors import OperatorError
-from streams.settings import settings
+from safepassage.streams.cli.output import complain
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from scoring_worker.evaluation import Sources
-    from scoring_worker.evaluation.sources import OnProgress
-    from scoring_worker.thresholds import Target
+    from safepassage.scoring_worker.evaluation import Sources
+    from safepassage.scoring_worker.evaluation.sources import OnProgress
+    from safepassage.scoring_worker.thresholds import Target
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -73,7 +73,7 @@ def label_sources(documents: Iterable[Path], seed: int, on_progress: OnProgress)
         DatasetError: a row of them is no document.
     """
     from safepassage.pipeline import align_with, ground, new_aligner
-    from scoring_worker.evaluation import Sources, read_documents
+    from safepassage.scoring_worker.evaluation import Sources, read_documents
 
     return Sources(
         documents=read_documents(documents),
@@ -107,7 +107,7 @@ def read_target(text: str) -> Target:
     Raises:
         OperatorError: it is neither.
     """
-    from scoring_worker.thresholds import Target
+    from safepassage.scoring_worker.thresholds import Target
 
     measure, given, value = text.partition("=")
     if text == "f1":

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from streams.cli.output import complain, print_line
-from streams.cli.since import Since, utc
-from streams.settings import settings
+from safepassage.streams.cli.output import complain, print_line
+from safepassage.streams.cli.since import Since, utc
+from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from schemas import DocumentRef, Review
-    from streams.labels.from_reviews import Label, ReviewedCase
+    from safepassage.schemas import DocumentRef, Review
+    from safepassage.streams.labels.from_reviews import Label, ReviewedCase
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -53,8 +53,8 @@ def export(
     The latest decision stands. A correction gives two labels: the old value 0, the new one 1.
     Exits 1 if a document's text is gone, or a record is no review.
     """
-    from streams.labels.from_reviews import document_names, read_reviews, reviewed_cases
-    from streams.labels.from_reviews import labels as labels_of
+    from safepassage.streams.labels.from_reviews import document_names, read_reviews, reviewed_cases
+    from safepassage.streams.labels.from_reviews import labels as labels_of
 
     reviews, unreadable = asyncio.run(read_reviews(settings()))
     cases = reviewed_cases(reviews, utc(since))
@@ -70,7 +70,12 @@ def export(
 
 
 def _write(out: Path, found: Sequence[Label], pairs: bool) -> None:
-    from streams.labels.from_reviews import document_names, extraction_rows, pair_rows, write_rows
+    from safepassage.streams.labels.from_reviews import (
+        document_names,
+        extraction_rows,
+        pair_rows,
+        write_rows,
+    )
 
     rows = pair_rows(found) if pairs else extraction_rows(found, document_names(found))
     written = write_rows(out, rows)
@@ -81,9 +86,9 @@ def _write(out: Path, found: Sequence[Label], pairs: bool) -> None:
 
 async def _write_documents(out: Path, names: dict[DocumentRef, str]) -> int:
     """Write the texts; returns how many are gone."""
-    from agents.document_store import DocumentStoreError
-    from streams.configured import document_store
-    from streams.labels.from_reviews import document_row, write_rows
+    from safepassage.agents.document_store import DocumentStoreError
+    from safepassage.streams.configured import document_store
+    from safepassage.streams.labels.from_reviews import document_row, write_rows
 
     rows: dict[str, bytes] = {}
     gone = 0
@@ -104,8 +109,8 @@ async def _write_documents(out: Path, names: dict[DocumentRef, str]) -> int:
 def _report(
     cases: Sequence[ReviewedCase], reviews: Sequence[Review], found: Sequence[Label]
 ) -> None:
-    from scoring_worker.evaluation.kappa import fleiss_kappa, pairwise_kappas
-    from streams.labels.from_reviews import PAPER_LABELS_PER_HOUR, effort, ratings
+    from safepassage.scoring_worker.evaluation.kappa import fleiss_kappa, pairwise_kappas
+    from safepassage.streams.labels.from_reviews import PAPER_LABELS_PER_HOUR, effort, ratings
 
     supported = sum(label.label for label in found)
     checks = sum(case.standing.sampled for case in cases)

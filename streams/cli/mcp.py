@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from streams.runtime.logs import configure_command_logging
-from streams.settings import settings
+from safepassage.streams.runtime.logs import configure_command_logging
+from safepassage.streams.settings import settings
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from schemas import Document, Event
+from safepassage.schemas import Document, Event
 
 if TYPE_CHECKING:
-    from agents.intake import OcrUse
+    from safepassage.agents.intake import OcrUse
 
 # ruff: noqa: PLC0415 - `--help` must not wait for importers
 
@@ -24,7 +24,7 @@ def print_line(text: str) -> None:
 
 def tell_uncompared(pdfs: int, use: OcrUse) -> None:
     """That the fonts of ``pdfs`` documents may lie, where no page was read to compare them."""
-    from agents.intake import ocr_is_installed
+    from safepassage.agents.intake import ocr_is_installed
 
     if not pdfs or (use != "never" and ocr_is_installed()):
         return

@@ -12,14 +12,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from streams.cli.output import print_line
-from streams.cli.signature import By, Reason, named, signature
-from streams.runtime.errors import OperatorError
-from streams.settings import settings
+from safepassage.streams.cli.output import print_line
+from safepassage.streams.cli.signature import By, Reason, named, signature
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from scoring_worker.evaluation.promotion_bounds import Bounds, PromotionResult
-    from streams.release.promotion import Signature
+    from safepassage.scoring_worker.evaluation.promotion_bounds import Bounds, PromotionResult
+    from safepassage.streams.release.promotion import Signature
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -63,7 +63,7 @@ def promote(
     Running workers take it over between two batches. Exits 1, with the reason, if it does not
     pass.
     """
-    from scoring_worker.evaluation.promotion_bounds import Bounds
+    from safepassage.scoring_worker.evaluation.promotion_bounds import Bounds
 
     bounds = Bounds(
         max_recall_loss=max_recall_loss,
@@ -99,8 +99,8 @@ class _Gold:
 async def _promote(
     scorer: str, gold: _Gold, bounds: Bounds, signed: Signature | None
 ) -> PromotionResult:
-    from scoring_worker import load_scorer
-    from streams.release import promotion
+    from safepassage.scoring_worker import load_scorer
+    from safepassage.streams.release import promotion
 
     cases = await promotion.reviewed_gold(settings(), gold.since) if gold.reviews else []
     cases += await asyncio.to_thread(

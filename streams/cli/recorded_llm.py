@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from streams.runtime.errors import OperatorError
-from streams.runtime.logs import configure_logging
-from streams.runtime.signals import stop_event
-from streams.settings import settings
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.runtime.logs import configure_logging
+from safepassage.streams.runtime.signals import stop_event
+from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -41,10 +41,10 @@ def recorded_llm(
     It is a recording, for trying and testing: it answers only for what it was given: documents
     with their extractions, or questions with their answers.
     """
-    from agents.recording.by_question import RecordedAnswers
-    from agents.recording.faults import Faults
-    from agents.recording.recording import Recording
-    from agents.recording.server import recorded_app
+    from safepassage.streams.demo.recorded_llm.by_question import RecordedAnswers
+    from safepassage.streams.demo.recorded_llm.faults import Faults
+    from safepassage.streams.demo.recorded_llm.recording import Recording
+    from safepassage.streams.demo.recorded_llm.server import recorded_app
 
     configure_logging(settings(), role="recorded-llm")
     if (documents is None) != (extractions is None) or (documents is None and answers is None):
@@ -60,7 +60,7 @@ def recorded_llm(
 
 
 async def _serve_recording(app: Starlette, port: int, documents: int, answers: int) -> None:
-    from agents.recording.server import serve
+    from safepassage.streams.demo.recorded_llm.server import serve
 
     stop = stop_event()
     async with serve(app, port=port) as base_url:

@@ -13,16 +13,16 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from streams.cli.output import complain, print_line
-from streams.runtime.errors import OperatorError
-from streams.runtime.logs import configure_logging
-from streams.settings import settings
+from safepassage.streams.cli.output import complain, print_line
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.runtime.logs import configure_logging
+from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from scoring_worker import Scorer
-    from streams.replay.engine import ReplayRequest
-    from streams.replay.plan import ReplayState
-    from streams.replay.report_schema import ReplayReport
+    from safepassage.scoring_worker import Scorer
+    from safepassage.streams.replay.engine import ReplayRequest
+    from safepassage.streams.replay.plan import ReplayState
+    from safepassage.streams.replay.report_schema import ReplayReport
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -81,8 +81,8 @@ def replay(
     The verdicts go to topics of their own, `replay-ID-verdicts`. The replay makes room for live
     traffic: it slows down where the live latency would rise by more than a fifth.
     """
-    from streams.replay.engine import ReplayRequest
-    from streams.replay.plan import REPLAY_ID
+    from safepassage.streams.replay.engine import ReplayRequest
+    from safepassage.streams.replay.plan import REPLAY_ID
 
     identity = replay_id or datetime.now(UTC).strftime("r%Y%m%d-%H%M%S")
     if not REPLAY_ID.fullmatch(identity):
@@ -107,8 +107,11 @@ def replay(
 
 
 def _load(scorer: str | None, thresholds: Path | None) -> Scorer:
-    from scoring_worker import load_scorer
-    from scoring_worker.evaluation.other_thresholds import Rethresholded, read_thresholds
+    from safepassage.scoring_worker import load_scorer
+    from safepassage.scoring_worker.evaluation.other_thresholds import (
+        Rethresholded,
+        read_thresholds,
+    )
 
     replaced = read_thresholds(thresholds) if thresholds else None
     loaded = load_scorer(scorer or settings().scorer, packs=settings().packs)
@@ -116,11 +119,11 @@ def _load(scorer: str | None, thresholds: Path | None) -> Scorer:
 
 
 async def _replay(request: ReplayRequest, scorer: Scorer, rate: float | None) -> ReplayReport:
-    from streams.replay.comparison import compare
-    from streams.replay.engine import run_replay
-    from streams.replay.plan import verdicts_topic
-    from streams.replay.report_schema import measured
-    from streams.replay.throttle import LiveGuard
+    from safepassage.streams.replay.comparison import compare
+    from safepassage.streams.replay.engine import run_replay
+    from safepassage.streams.replay.plan import verdicts_topic
+    from safepassage.streams.replay.report_schema import measured
+    from safepassage.streams.replay.throttle import LiveGuard
 
     guard = LiveGuard(settings(), rate)
     await guard.start()
@@ -161,8 +164,8 @@ def _advance(bar: Progress, task: object, state: ReplayState) -> None:
 
 def show_report(report: ReplayReport, folder: Path | None) -> None:
     """Print the report, and write it where a folder is given."""
-    from streams.replay.page import write_report
-    from streams.replay.terminal import print_report
+    from safepassage.streams.replay.page import write_report
+    from safepassage.streams.replay.terminal import print_report
 
     print_report(report, Console())
     if folder:

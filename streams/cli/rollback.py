@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from streams.cli.output import print_line
-from streams.cli.signature import By, Reason, named, signature
-from streams.settings import settings
+from safepassage.streams.cli.output import print_line
+from safepassage.streams.cli.signature import By, Reason, named, signature
+from safepassage.streams.settings import settings
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -24,8 +24,8 @@ def rollback(
     reason: Reason = "",
 ) -> None:
     """Make the scorer live again that was live before the last promotion."""
-    from scoring_worker import load_scorer
-    from streams.release import promotion
+    from safepassage.scoring_worker import load_scorer
+    from safepassage.streams.release import promotion
 
     signed = signature(by, reason)
     if to is None:

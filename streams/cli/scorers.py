@@ -6,9 +6,9 @@ import asyncio
 
 import typer
 
-from streams.cli.output import print_line
-from streams.cli.signature import named
-from streams.settings import settings
+from safepassage.streams.cli.output import print_line
+from safepassage.streams.cli.signature import named
+from safepassage.streams.settings import settings
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -24,7 +24,7 @@ def scorers(context: typer.Context) -> None:
     """Show which scorer is live and which one shadows."""
     if context.invoked_subcommand is not None:
         return
-    from streams.release.releases import releases_in_force
+    from safepassage.streams.release.releases import releases_in_force
 
     held = asyncio.run(releases_in_force(settings()))
     live, beside = held.live, held.releases.get("shadow")
@@ -37,8 +37,8 @@ def scorers_list() -> None:
     """Show the detectors there are: what each needs, what it judges, what it costs."""
     from rich.table import Table
 
-    from scoring_worker.detectors.registry import declared
-    from streams.cli.labelled import print_tables
+    from safepassage.scoring_worker.detectors.registry import declared
+    from safepassage.streams.cli.labelled import print_tables
 
     known = declared()
     table = Table("detector", "what it is", "source", "needs", "judges", "cost", "latency")

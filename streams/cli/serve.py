@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from streams.cli.output import complain
-from streams.runtime.logs import configure_logging
-from streams.settings import Settings, settings
+from safepassage.streams.cli.output import complain
+from safepassage.streams.runtime.logs import configure_logging
+from safepassage.streams.settings import Settings, settings
 
 if TYPE_CHECKING:
     import socket
@@ -42,7 +42,7 @@ def serve() -> None:
 
 async def _serve(app: Starlette, listener: socket.socket, chosen: Settings) -> None:
     from safepassage.service.serving import serve as serve_app
-    from streams.runtime.signals import stop_event
+    from safepassage.streams.runtime.signals import stop_event
 
     host, port = listener.getsockname()[:2]
     complain.print(f"serving http://{host}:{port} (/openapi.json describes it)", markup=False)

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from streams.cli.output import print_line
-from streams.cli.signature import By, Reason, named, signature
-from streams.settings import settings
+from safepassage.streams.cli.output import print_line
+from safepassage.streams.cli.signature import By, Reason, named, signature
+from safepassage.streams.settings import settings
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -36,9 +36,9 @@ def shadow(
         return
     if sum((scorer is not None, off, report is not None)) != 1:
         raise typer.BadParameter("give one of: a scorer, --off, --report")
-    from scoring_worker import load_scorer
-    from streams.release.promotion import absolute
-    from streams.release.promotion import shadow as release_shadow
+    from safepassage.scoring_worker import load_scorer
+    from safepassage.streams.release.promotion import absolute
+    from safepassage.streams.release.promotion import shadow as release_shadow
 
     candidate = absolute(scorer) if scorer else None
     signed = signature(by, reason)
@@ -47,15 +47,15 @@ def shadow(
 
 
 async def _report_on_shadow(folder: Path, scorer: str | None) -> None:
-    from streams.cli.replay import show_report
-    from streams.release.shadow import shadowing_revision
-    from streams.replay.comparison import compare
-    from streams.topics import SHADOW
+    from safepassage.streams.cli.replay import show_report
+    from safepassage.streams.release.shadow import shadowing_revision
+    from safepassage.streams.replay.comparison import compare
+    from safepassage.streams.topics import SHADOW
 
     if scorer is None:
         revision = await shadowing_revision(settings())
     else:
-        from scoring_worker import load_scorer
+        from safepassage.scoring_worker import load_scorer
 
         candidate = load_scorer(scorer)
         revision = candidate.revision

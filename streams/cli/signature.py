@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from schemas import ScorerRelease
-    from streams.release.promotion import Signature
+    from safepassage.schemas import ScorerRelease
+    from safepassage.streams.release.promotion import Signature
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -19,7 +19,7 @@ Reason = Annotated[str, typer.Option("--reason", help="Why, for those who read i
 
 def signature(by: str | None, reason: str) -> Signature:
     """Who releases and why; the login where no name is given."""
-    from streams.release.promotion import Signature
+    from safepassage.streams.release.promotion import Signature
 
     return Signature(by or getpass.getuser(), reason)
 

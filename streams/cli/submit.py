@@ -11,9 +11,15 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from schemas import Coordinates, DeadLetter, Document, Response
-from streams.cli.output import complain, has_fonts, print_line, tell_omissions, tell_uncompared
-from streams.settings import settings
+from safepassage.schemas import Coordinates, DeadLetter, Document, Response
+from safepassage.streams.cli.output import (
+    complain,
+    has_fonts,
+    print_line,
+    tell_omissions,
+    tell_uncompared,
+)
+from safepassage.streams.settings import settings
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -48,10 +54,10 @@ def submit(
 async def _submit(paths: list[Path], responses: bool) -> tuple[set[Coordinates], int, int]:
     """Publish what can be; returns where that stands of which a report comes, and how many inputs
     were submitted and refused."""
-    from streams.offline.documents import read_documents
-    from streams.offline.files import Rejected
-    from streams.offline.submit import is_reported
-    from streams.offline.submit import submit as publish
+    from safepassage.streams.offline.documents import read_documents
+    from safepassage.streams.offline.files import Rejected
+    from safepassage.streams.offline.submit import is_reported
+    from safepassage.streams.offline.submit import submit as publish
 
     refused: list[Rejected] = []
     with_fonts = 0
@@ -75,7 +81,7 @@ async def _submit(paths: list[Path], responses: bool) -> tuple[set[Coordinates],
 async def _wait(pending: set[Coordinates], patience: float) -> int:
     """Show progress until every document ended; returns how many of them, and of their
     extractions, ended without a verdict."""
-    from streams.offline.submit import wait_for_reports
+    from safepassage.streams.offline.submit import wait_for_reports
 
     decisions: Counter[str] = Counter()
     missing = set(pending)
@@ -96,7 +102,7 @@ async def _wait(pending: set[Coordinates], patience: float) -> int:
 
 
 def _note(event: object, decisions: Counter[str], missing: set[Coordinates]) -> None:
-    from schemas import DocumentReport
+    from safepassage.schemas import DocumentReport
 
     if isinstance(event, DeadLetter):
         decisions["documents dead-lettered"] += 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from streams.cli.labelled import (
+from safepassage.streams.cli.labelled import (
     DOCUMENTS_HELP,
     TARGET_HELP,
     label_sources,
@@ -16,15 +16,15 @@ from streams.cli.labelled import (
     read_target,
     show_refused,
 )
-from streams.cli.output import complain, print_line
-from streams.runtime.errors import OperatorError
-from streams.runtime.logs import configure_logging
-from streams.settings import settings
+from safepassage.streams.cli.output import complain, print_line
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.runtime.logs import configure_logging
+from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from scoring_worker.evaluation import Sources
-    from scoring_worker.evaluation.labelled_pair import LabelledPair
-    from scoring_worker.training import TrainingLabels
+    from safepassage.scoring_worker.evaluation import Sources
+    from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+    from safepassage.scoring_worker.training import TrainingLabels
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -82,8 +82,8 @@ def train(
 
     FOLDER then holds weights, thresholds and a model card, and is a name for --scorer.
     """
-    from scoring_worker.training import Recipe, TuningSettings
-    from scoring_worker.training import train as run_training
+    from safepassage.scoring_worker.training import Recipe, TuningSettings
+    from safepassage.scoring_worker.training import train as run_training
 
     configure_logging(settings(), run="train")
     silver_stage = TuningSettings(
@@ -117,7 +117,7 @@ def _labels(
     Raises:
         OperatorError: there are none.
     """
-    from scoring_worker.training import TrainingLabels
+    from safepassage.scoring_worker.training import TrainingLabels
 
     people = [pair for path in gold for pair in _read(path, sources)]
     cheap = [pair for path in silver for pair in _read(path, sources)]
@@ -129,7 +129,7 @@ def _labels(
 
 
 def _read(path: Path, sources: Sources) -> list[LabelledPair]:
-    from streams.offline.training_labels import count, read_labels
+    from safepassage.streams.offline.training_labels import count, read_labels
 
     pairs, refused = read_labels(path, sources)
     show_refused(path, refused)
@@ -140,8 +140,8 @@ def _read(path: Path, sources: Sources) -> list[LabelledPair]:
 def _graded(paths: list[Path], sources: Sources) -> list[LabelledPair]:
     if not paths:
         return []
-    from scoring_worker import load_scorer
-    from streams.offline.training_labels import count, grade
+    from safepassage.scoring_worker import load_scorer
+    from safepassage.streams.offline.training_labels import count, grade
 
     grader = load_scorer("llm")
     try:

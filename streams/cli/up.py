@@ -7,6 +7,6 @@ from __future__ import annotations
 
 def up() -> None:
     """Start the same stack and leave it running, with the review console."""
-    from streams.demo.run import run_up
+    from safepassage.streams.demo.run import run_up
 
     run_up()

@@ -12,8 +12,8 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from streams.cli.output import complain
-from streams.settings import settings
+from safepassage.streams.cli.output import complain
+from safepassage.streams.settings import settings
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -67,9 +67,9 @@ def verdicts(
 async def _write_verdicts(
     topic: VerdictTopic, stream: BinaryIO, counts: Counter[str], *, follow: bool, latest: bool
 ) -> None:
-    from streams.kafka.records import Received
-    from streams.verdicts.each_once import VERDICT_TOPICS, read_verdicts
-    from streams.verdicts.latest import latest_verdicts
+    from safepassage.streams.kafka.records import Received
+    from safepassage.streams.verdicts.each_once import VERDICT_TOPICS, read_verdicts
+    from safepassage.streams.verdicts.latest import latest_verdicts
 
     chosen = [t for t in VERDICT_TOPICS if topic in (VerdictTopic.all, t.name)]
     results = (

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from streams.cli.output import complain
-from streams.settings import settings
+from safepassage.streams.cli.output import complain
+from safepassage.streams.settings import settings
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -19,7 +19,7 @@ def watch(
     """Show the live stream: rates, lag, what is stopped, the latest verdicts, warnings."""
     from rich.console import Console
 
-    from streams.verdicts.live_view import snapshot
+    from safepassage.streams.verdicts.live_view import snapshot
 
     if once:
         Console().print(asyncio.run(snapshot(settings())))
@@ -33,7 +33,7 @@ def watch(
 async def _watch() -> None:
     from rich.live import Live
 
-    from streams.verdicts.live_view import watch as views
+    from safepassage.streams.verdicts.live_view import watch as views
 
     with Live(auto_refresh=False) as live:
         async for view in views(settings()):

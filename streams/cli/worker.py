@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from streams.runtime.logs import configure_logging
-from streams.settings import settings
-from streams.topics import ROLE_NAMES
+from safepassage.streams.runtime.logs import configure_logging
+from safepassage.streams.settings import settings
+from safepassage.streams.topics import ROLE_NAMES
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -24,7 +24,7 @@ def worker(
         raise typer.BadParameter(
             f"no role {unknown[0]!r}; there are: {', '.join(ROLE_NAMES)}", param_hint="ROLE"
         )
-    from streams.worker import run_worker
+    from safepassage.streams.worker import run_worker
 
     configure_logging(settings(), roles=",".join(dict.fromkeys(roles)))
     run_worker(list(dict.fromkeys(roles)), settings())

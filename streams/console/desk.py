@@ -18,16 +18,16 @@ from datetime import UTC, datetime
 
 import structlog
 
-from schemas import Review, ReviewDecision, StandingDecision, Verdict, stable_id
-from schemas.base import Json
-from schemas.reviews_that_count import case_id as case_of
-from schemas.reviews_that_count import opinions
-from schemas.rivals import reads_alike
-from streams.kafka.publisher import Publisher, PublishFailed
-from streams.kafka.records import Outgoing
-from streams.runtime import metrics
-from streams.settings import Settings
-from streams.topics import REVIEWS
+from safepassage.schemas import Review, ReviewDecision, StandingDecision, Verdict, stable_id
+from safepassage.schemas.base import Json
+from safepassage.schemas.reviews_that_count import case_id as case_of
+from safepassage.schemas.reviews_that_count import opinions
+from safepassage.schemas.rivals import reads_alike
+from safepassage.streams.kafka.publisher import Publisher, PublishFailed
+from safepassage.streams.kafka.records import Outgoing
+from safepassage.streams.runtime import metrics
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import REVIEWS
 
 from .index.queue import CHECK_EVERY, CaseFilter, Leases
 from .index.store import Case, CaseStore

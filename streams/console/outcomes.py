@@ -11,12 +11,12 @@ import time
 
 import structlog
 
-from schemas import Review, StandingDecision, Verdict
-from schemas.reviews_that_count import moment
-from schemas.verdict_after_review import decision_on, next_verdict
-from streams.kafka.publisher import Publisher
-from streams.kafka.records import Outgoing
-from streams.topics import ACCEPTED, DECISIONS, QUARANTINE
+from safepassage.schemas import Review, StandingDecision, Verdict
+from safepassage.schemas.reviews_that_count import moment
+from safepassage.schemas.verdict_after_review import decision_on, next_verdict
+from safepassage.streams.kafka.publisher import Publisher
+from safepassage.streams.kafka.records import Outgoing
+from safepassage.streams.topics import ACCEPTED, DECISIONS, QUARANTINE
 
 from .index.store import Case, CaseStore
 

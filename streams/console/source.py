@@ -13,20 +13,20 @@ from functools import partial
 import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
-from agents.document_store import DocumentStore
-from schemas import Event, Review, StandingDecision, Verdict
-from serving.quiet_server import quiet_server
-from streams.configured import reread_document
-from streams.delivery.lag import LagMeter
-from streams.kafka.clients import new_reader
-from streams.kafka.publisher import Publisher, PublishFailed
-from streams.kafka.reading import POLL_MILLISECONDS, assign, ends, to_record
-from streams.kafka.records import Record, UnreadableRecord, decode
-from streams.runtime import metrics
-from streams.runtime.errors import OperatorError
-from streams.runtime.progress import Progress
-from streams.settings import Settings
-from streams.topics import READ_BY, RoleName
+from safepassage.agents.document_store import DocumentStore
+from safepassage.schemas import Event, Review, StandingDecision, Verdict
+from safepassage.service.quiet_server import quiet_server
+from safepassage.streams.configured import reread_document
+from safepassage.streams.delivery.lag import LagMeter
+from safepassage.streams.kafka.clients import new_reader
+from safepassage.streams.kafka.publisher import Publisher, PublishFailed
+from safepassage.streams.kafka.reading import POLL_MILLISECONDS, assign, ends, to_record
+from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
+from safepassage.streams.runtime import metrics
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.runtime.progress import Progress
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import READ_BY, RoleName
 
 from .desk import ReviewDesk
 from .index.measures import open_cases

@@ -14,10 +14,10 @@ from aiokafka import (
 )
 from aiokafka.errors import CommitFailedError, IllegalGenerationError, RebalanceInProgressError
 
-from streams.kafka.clients import new_group_consumer
-from streams.kafka.reading import to_record
-from streams.runtime.progress import Progress
-from streams.settings import Settings
+from safepassage.streams.kafka.clients import new_group_consumer
+from safepassage.streams.kafka.reading import to_record
+from safepassage.streams.runtime.progress import Progress
+from safepassage.streams.settings import Settings
 
 from .delivery import Delivery, Role
 from .lag import LagMeter

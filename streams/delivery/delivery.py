@@ -17,7 +17,7 @@ from typing import Any
 import structlog
 from aiokafka.errors import KafkaError
 
-from schemas import (
+from safepassage.schemas import (
     AlignedExtraction,
     Claim,
     Coordinates,
@@ -31,9 +31,9 @@ from schemas import (
     Stage,
     Verdict,
 )
-from schemas.report import MAX_NAMED_RESULTS
-from streams.kafka.publisher import Publisher, PublishFailed
-from streams.kafka.records import (
+from safepassage.schemas.report import MAX_NAMED_RESULTS
+from safepassage.streams.kafka.publisher import Publisher, PublishFailed
+from safepassage.streams.kafka.records import (
     Outgoing,
     Received,
     Record,
@@ -42,9 +42,9 @@ from streams.kafka.records import (
     dead_letter,
     decode,
 )
-from streams.runtime import metrics
-from streams.runtime.tracebacks import frames
-from streams.topics import DEAD_LETTERS, Topic
+from safepassage.streams.runtime import metrics
+from safepassage.streams.runtime.tracebacks import frames
+from safepassage.streams.topics import DEAD_LETTERS, Topic
 
 from .breaker import CircuitBreaker
 

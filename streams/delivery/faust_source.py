@@ -27,12 +27,12 @@ from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread
 from faust.transport.drivers.aiokafka import Consumer as FaustConsumer
 from faust.types import TP, Message
 
-from streams.kafka.clients import ssl_context
-from streams.kafka.contact import contact
-from streams.kafka.records import Record
-from streams.runtime.errors import OperatorError
-from streams.runtime.progress import Progress
-from streams.settings import Settings
+from safepassage.streams.kafka.clients import ssl_context
+from safepassage.streams.kafka.contact import contact
+from safepassage.streams.kafka.records import Record
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.runtime.progress import Progress
+from safepassage.streams.settings import Settings
 
 from .delivery import Delivery, Role
 from .lag import LagMeter

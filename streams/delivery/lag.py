@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import IllegalStateError
 
-from streams.kafka.reading import readable_end
-from streams.runtime import metrics
+from safepassage.streams.kafka.reading import readable_end
+from safepassage.streams.runtime import metrics
 
 
 class LagMeter:

@@ -6,7 +6,7 @@ import asyncio
 import zlib
 from collections.abc import Awaitable, Callable
 
-from streams.kafka.records import Record
+from safepassage.streams.kafka.records import Record
 
 _Entry = tuple[int, Record]  # with the epoch in which it was put
 

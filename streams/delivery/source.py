@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
-from streams.runtime.progress import Progress
+from safepassage.streams.runtime.progress import Progress
 
 
 class Source(Protocol):

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
-from streams.runtime.progress import Progress
+from safepassage.streams.runtime.progress import Progress
 
 from .batch_source import POLL_MILLISECONDS
 

@@ -9,9 +9,9 @@ from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
-from schemas import Part, Response, Verdict
-from scoring_worker.detectors.contract import Answer, Grounding
-from scoring_worker.detectors.registry import load_detector
+from safepassage.schemas import Part, Response, Verdict
+from safepassage.scoring_worker.detectors.contract import Answer, Grounding
+from safepassage.scoring_worker.detectors.registry import load_detector
 
 from . import corpus
 

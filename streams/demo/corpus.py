@@ -13,7 +13,14 @@ from typing import Literal, TypeVar
 
 from pydantic import Field
 
-from schemas import BadLine, Contract, Document, LabelledExtraction, Response, read_jsonl
+from safepassage.schemas import (
+    BadLine,
+    Contract,
+    Document,
+    LabelledExtraction,
+    Response,
+    read_jsonl,
+)
 
 _FOLDER = Path(__file__).parent
 DOCUMENTS = _FOLDER / "documents.jsonl"

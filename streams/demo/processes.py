@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
-from streams.demo.embedded import die_with_parent, stop_process
-from streams.runtime.errors import OperatorError
+from safepassage.streams.demo.embedded import die_with_parent, stop_process
+from safepassage.streams.runtime.errors import OperatorError
 
 STOP_TIMEOUT_SECONDS = 30.0
 SHOWN_LOG_LINES = 12
@@ -34,7 +34,7 @@ class Processes(AbstractContextManager["Processes"]):
         reaches only this process, which then ends the others in order."""
         log = self._files.enter_context((self._logs / f"{name}.log").open("wb"))
         self._running[name] = subprocess.Popen(  # noqa: S603 - our own command, no shell
-            [sys.executable, "-m", "streams.cli", *arguments],
+            [sys.executable, "-m", "safepassage.streams.cli", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

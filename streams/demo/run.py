@@ -13,16 +13,16 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from schemas import Coordinates, DeadLetter, Document, Response, Verdict
-from scoring_worker.scorers.with_detector import GRAPHED
-from streams.demo.embedded import LOOPBACK, free_port
-from streams.kafka.admin import create_topics
-from streams.kafka.reading import read_topics
-from streams.kafka.records import decode
-from streams.offline.submit import is_reported, submit, wait_for_reports
-from streams.runtime.errors import OperatorError
-from streams.settings import Settings
-from streams.topics import ACCEPTED, QUARANTINE
+from safepassage.schemas import Coordinates, DeadLetter, Document, Response, Verdict
+from safepassage.scoring_worker.scorers.with_detector import GRAPHED
+from safepassage.streams.demo.embedded import LOOPBACK, free_port
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.reading import read_topics
+from safepassage.streams.kafka.records import decode
+from safepassage.streams.offline.submit import is_reported, submit, wait_for_reports
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, QUARANTINE
 
 from . import answers, corpus
 from .stack import RunningStack, running_stack, sigterm_unwinds

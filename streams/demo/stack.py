@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from streams.demo.embedded import LOOPBACK, embedded_stack, free_port
-from streams.settings import Settings
+from safepassage.streams.demo.embedded import LOOPBACK, embedded_stack, free_port
+from safepassage.streams.settings import Settings
 
 from . import corpus
 from .processes import Processes

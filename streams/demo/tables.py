@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from schemas import LabelledExtraction, Verdict, render_value
-from schemas.verdict import Decision
+from safepassage.schemas import LabelledExtraction, Verdict, render_value
+from safepassage.schemas.verdict import Decision
 
 SHOWN_CHARACTERS = 120
 PIPED_WIDTH = 120

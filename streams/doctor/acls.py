@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from streams.settings import Settings
-from streams.topics import (
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import (
     ACCEPTED,
     ACCESS,
     ALIGNMENTS,

@@ -11,12 +11,12 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-from streams.kafka.admin import create_topics, topic_problems
-from streams.kafka.clients import new_admin, ssl_context
-from streams.kafka.configuration import TopicProblem
-from streams.kafka.reading import newest_timestamp
-from streams.settings import Settings
-from streams.topics import ACCEPTED, DOCUMENTS, QUARANTINE, REPORTS
+from safepassage.streams.kafka.admin import create_topics, topic_problems
+from safepassage.streams.kafka.clients import new_admin, ssl_context
+from safepassage.streams.kafka.configuration import TopicProblem
+from safepassage.streams.kafka.reading import newest_timestamp
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, DOCUMENTS, QUARANTINE, REPORTS
 
 from .diagnosis import PROBE_SECONDS, Diagnosis, first_line, of_skew
 from .services import check_llm, check_model, check_redis

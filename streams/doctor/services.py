@@ -10,7 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from redis.exceptions import AuthenticationError, RedisError
 
-from streams.settings import Settings
+from safepassage.streams.settings import Settings
 
 from .diagnosis import PROBE_SECONDS, Diagnosis, first_line, of_skew
 
@@ -19,7 +19,7 @@ OPENAI_URL = "https://api.openai.com/v1"
 
 async def check_redis(settings: Settings) -> list[Diagnosis]:
     """Whether Redis answers, is bounded, evicts, and shares our time."""
-    from streams.configured import redis_client  # noqa: PLC0415 - imports the roles' libraries
+    from safepassage.streams.configured import redis_client  # noqa: PLC0415 - imports the roles' libraries
 
     client = redis_client(settings)
     try:
@@ -71,7 +71,7 @@ async def check_llm(settings: Settings) -> list[Diagnosis]:
                 "set OPENAI_API_KEY, or OPENAI_BASE_URL to any OpenAI-compatible endpoint",
             )
         ]
-    from llm_calls.client import configured_client  # noqa: PLC0415 - slow to import
+    from safepassage.llm_calls.client import configured_client  # noqa: PLC0415 - slow to import
 
     client = configured_client(settings, timeout=PROBE_SECONDS)
     try:
@@ -118,7 +118,7 @@ def _of_redis_memory(memory: dict[str, Any], stats: dict[str, Any]) -> Diagnosis
 
 
 def _probe_scorer(name: str) -> str:
-    from scoring_worker import Pair, load_scorer  # noqa: PLC0415 - takes seconds to import
+    from safepassage.scoring_worker import Pair, load_scorer  # noqa: PLC0415 - takes seconds to import
 
     scorer = load_scorer(name)
     try:

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from schemas import Verdict
-from scoring_worker.evaluation.distributions import (
+from safepassage.schemas import Verdict
+from safepassage.scoring_worker.evaluation.distributions import (
     BINS,
     bin_of,
     ks_distance,

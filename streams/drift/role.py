@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 
 import structlog
 
-from schemas import Verdict, Warning, stable_id
-from streams.delivery.delivery import Outcome, Role
-from streams.kafka.records import Outgoing, Received, Record
-from streams.topics import ACCEPTED, QUARANTINE, WARNINGS
+from safepassage.schemas import Verdict, Warning, stable_id
+from safepassage.streams.delivery.delivery import Outcome, Role
+from safepassage.streams.kafka.records import Outgoing, Received, Record
+from safepassage.streams.topics import ACCEPTED, QUARANTINE, WARNINGS
 
 from .detector import DriftDetector, Shift
 

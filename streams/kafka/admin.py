@@ -16,9 +16,9 @@ from aiokafka.errors import (
     for_code,
 )
 
-from streams.runtime.errors import OperatorError
-from streams.settings import Settings
-from streams.topics import ALL_TOPICS, Topic, topic_config
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ALL_TOPICS, Topic, topic_config
 
 from .clients import new_admin
 from .configuration import TopicProblem, configuration_problems, told_retention

@@ -10,8 +10,8 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import KafkaError, TopicAuthorizationFailedError, for_code
 
-from streams.settings import Settings
-from streams.topics import Topic, topic_config
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import Topic, topic_config
 
 FOR_EVER = -1
 

@@ -20,10 +20,10 @@ from aiokafka.errors import (
 )
 from aiokafka.structs import RecordMetadata
 
-from schemas import Verdict
-from streams.runtime import metrics
-from streams.settings import Settings
-from streams.topics import ACCEPTED, QUARANTINE
+from safepassage.schemas import Verdict
+from safepassage.streams.runtime import metrics
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, QUARANTINE
 
 from .records import Outgoing
 

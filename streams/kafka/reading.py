@@ -10,9 +10,9 @@ import stamina
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 from aiokafka.errors import KafkaError, KafkaTimeoutError
 
-from schemas import Coordinates
-from streams.settings import Settings
-from streams.topics import Topic
+from safepassage.schemas import Coordinates
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import Topic
 
 from .clients import new_reader
 from .records import Record

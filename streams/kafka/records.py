@@ -8,9 +8,9 @@ from typing import Generic, TypeVar
 
 from pydantic import ValidationError
 
-from schemas import Coordinates, DeadLetter, Event, Stage, stable_id
-from schemas.jsonl import validation_summary
-from streams.topics import Topic
+from safepassage.schemas import Coordinates, DeadLetter, Event, Stage, stable_id
+from safepassage.schemas.jsonl import validation_summary
+from safepassage.streams.topics import Topic
 
 E = TypeVar("E", bound=Event)
 

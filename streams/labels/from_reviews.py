@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from schemas import (
+from safepassage.schemas import (
     Document,
     DocumentRef,
     LabelledExtraction,
@@ -22,13 +22,20 @@ from schemas import (
     extraction_id,
     hypothesis,
 )
-from schemas.base import Json
-from schemas.reviews_that_count import JUDGED, case_id, in_order, moment, opinions, standing
-from scoring_worker.evaluation.kappa import Ratings
-from streams.kafka.reading import read_topics
-from streams.kafka.records import UnreadableRecord, decode
-from streams.settings import Settings
-from streams.topics import REVIEWS
+from safepassage.schemas.base import Json
+from safepassage.schemas.reviews_that_count import (
+    JUDGED,
+    case_id,
+    in_order,
+    moment,
+    opinions,
+    standing,
+)
+from safepassage.scoring_worker.evaluation.kappa import Ratings
+from safepassage.streams.kafka.reading import read_topics
+from safepassage.streams.kafka.records import UnreadableRecord, decode
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import REVIEWS
 
 PAPER_LABELS_PER_HOUR = 250
 PAPER_LABELS_SUFFICIENT = 500
@@ -172,7 +179,7 @@ def labels(case: ReviewedCase) -> Iterator[Label]:
 
 
 def ratings(cases: Iterable[ReviewedCase]) -> Ratings:
-    """What `scoring_worker.evaluation.kappa` measures: the cases that several reviewers judged."""
+    """What `evaluation.kappa` measures: the cases that several reviewers judged."""
     return [case.ratings for case in cases if len(case.ratings) > 1]
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from schemas import Box, Contract, Document, Layout, Verdict
-from schemas.base import EventId, Probability
+from safepassage.schemas import Box, Contract, Document, Layout, Verdict
+from safepassage.schemas.base import EventId, Probability
 
 
 class EvidenceBoxes(Contract):

@@ -9,14 +9,14 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from agents.aligner import Aligner
-from agents.intake import Kind, kind_of
+from safepassage.agents.aligner import Aligner
+from safepassage.agents.intake import Kind, kind_of
 from safepassage.pipeline import align_all, ground, judge_in_batches
-from schemas import Document, Extraction, LabelledExtraction, Response, Verdict
-from schemas.jsonl import BadLine, read_jsonl
-from scoring_worker import Scorer
-from scoring_worker.error_types.of_verdicts import TypeVerdicts
-from streams.settings import Settings
+from safepassage.schemas import Document, Extraction, LabelledExtraction, Response, Verdict
+from safepassage.schemas.jsonl import BadLine, read_jsonl
+from safepassage.scoring_worker import Scorer
+from safepassage.scoring_worker.error_types.of_verdicts import TypeVerdicts
+from safepassage.streams.settings import Settings
 
 from .documents import read_documents
 from .files import Rejected

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from schemas import Document, Response, text_digest
-from schemas.jsonl import BadLine, read_jsonl
-from streams.settings import Settings
+from safepassage.schemas import Document, Response, text_digest
+from safepassage.schemas.jsonl import BadLine, read_jsonl
+from safepassage.streams.settings import Settings
 
 from .files import FileReader, Rejected
 

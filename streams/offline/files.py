@@ -9,11 +9,19 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.intake import Imported, ImportedPart, Intake, Kind, Limits, kind_of, media_type
-from schemas import Document, Original
-from schemas.base import MAX_ID_CHARACTERS
-from schemas.layout import MAX_URI_CHARACTERS
-from streams.settings import Settings
+from safepassage.agents.intake import (
+    Imported,
+    ImportedPart,
+    Intake,
+    Kind,
+    Limits,
+    kind_of,
+    media_type,
+)
+from safepassage.schemas import Document, Original
+from safepassage.schemas.base import MAX_ID_CHARACTERS
+from safepassage.schemas.layout import MAX_URI_CHARACTERS
+from safepassage.streams.settings import Settings
 
 _PAGED = (".pdf", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".gif", ".webp")
 _OCR_OUTPUTS = (".json", ".hocr", ".xml", ".html", ".htm")

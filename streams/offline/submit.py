@@ -8,13 +8,13 @@ from collections.abc import AsyncIterator, Iterable
 from aiokafka import TopicPartition
 from aiokafka.structs import RecordMetadata
 
-from schemas import Coordinates, DeadLetter, Document, DocumentReport, Response
-from streams.kafka.clients import new_producer, new_reader
-from streams.kafka.publisher import hand_over
-from streams.kafka.reading import assign, to_record
-from streams.kafka.records import Outgoing, UnreadableRecord, decode
-from streams.settings import Settings
-from streams.topics import DEAD_LETTERS, DOCUMENTS, REPORTS, RESPONSES
+from safepassage.schemas import Coordinates, DeadLetter, Document, DocumentReport, Response
+from safepassage.streams.kafka.clients import new_producer, new_reader
+from safepassage.streams.kafka.publisher import hand_over
+from safepassage.streams.kafka.reading import assign, to_record
+from safepassage.streams.kafka.records import Outgoing, UnreadableRecord, decode
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import DEAD_LETTERS, DOCUMENTS, REPORTS, RESPONSES
 
 from .documents import Submittable
 

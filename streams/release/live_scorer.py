@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from schemas import Assessment, ScorerRelease
-from streams.delivery.batch_source import BatchSource
-from streams.settings import Settings
+from safepassage.schemas import Assessment, ScorerRelease
+from safepassage.streams.delivery.batch_source import BatchSource
+from safepassage.streams.settings import Settings
 
 from .releases import InForce, ReleaseRefused, follow_releases
 from .shadow import ShadowScoring
 
 if TYPE_CHECKING:
-    from scoring_worker import Pair, Scorer
+    from safepassage.scoring_worker import Pair, Scorer
 
 log = structlog.get_logger(__name__)
 
@@ -114,7 +114,7 @@ def warm_up(scorer: Scorer) -> None:
     Raises:
         ReleaseRefused: the scorer as a whole is broken.
     """
-    from scoring_worker import Pair  # noqa: PLC0415 - torch: seconds, and only this role's
+    from safepassage.scoring_worker import Pair  # noqa: PLC0415 - torch: seconds, and only this role's
 
     try:
         (assessment,) = scorer.assess([Pair(*WARM_UP)])

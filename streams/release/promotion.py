@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from safepassage.pipeline import align_with, new_aligner
-from schemas import AlignedExtraction, Response, ScorerRelease, Verdict
-from schemas.hypothesis import hypothesis
-from scoring_worker import Pair, Scorer
-from scoring_worker.evaluation import Sources, read_dataset, read_documents
-from scoring_worker.evaluation.cases import LabelledCase, Lost
-from scoring_worker.evaluation.promotion_bounds import (
+from safepassage.schemas import AlignedExtraction, Response, ScorerRelease, Verdict
+from safepassage.schemas.hypothesis import hypothesis
+from safepassage.scoring_worker import Pair, Scorer
+from safepassage.scoring_worker.evaluation import Sources, read_dataset, read_documents
+from safepassage.scoring_worker.evaluation.cases import LabelledCase, Lost
+from safepassage.scoring_worker.evaluation.promotion_bounds import (
     Bounds,
     PromotionResult,
     judge_candidate,
     not_learnt,
 )
-from scoring_worker.learnt_from import said_by
-from streams.labels.from_reviews import Label, labels, read_reviews, reviewed_cases
-from streams.settings import Settings
+from safepassage.scoring_worker.learnt_from import said_by
+from safepassage.streams.labels.from_reviews import Label, labels, read_reviews, reviewed_cases
+from safepassage.streams.settings import Settings
 
 from .live_scorer import Load, load_released
 from .releases import ReleaseLost, ReleaseRefused, publish_release, releases_in_force

@@ -12,14 +12,14 @@ from typing import Literal
 import structlog
 from aiokafka import TopicPartition
 
-from schemas import ScorerRelease
-from streams.kafka.clients import new_producer
-from streams.kafka.publisher import KafkaPublisher
-from streams.kafka.reading import extent, follow_topics, read_topics
-from streams.kafka.records import Outgoing, Record, UnreadableRecord, decode
-from streams.runtime.errors import OperatorError
-from streams.settings import Settings
-from streams.topics import SCORERS
+from safepassage.schemas import ScorerRelease
+from safepassage.streams.kafka.clients import new_producer
+from safepassage.streams.kafka.publisher import KafkaPublisher
+from safepassage.streams.kafka.reading import extent, follow_topics, read_topics
+from safepassage.streams.kafka.records import Outgoing, Record, UnreadableRecord, decode
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import SCORERS
 
 log = structlog.get_logger(__name__)
 

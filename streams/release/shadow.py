@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 
-from schemas import AlignedExtraction, Verdict
-from streams.kafka.publisher import Publisher
-from streams.kafka.reading import read_topics, tails
-from streams.kafka.records import Outgoing, UnreadableRecord, decode
-from streams.runtime import metrics
-from streams.settings import Settings
-from streams.topics import SHADOW
+from safepassage.schemas import AlignedExtraction, Verdict
+from safepassage.streams.kafka.publisher import Publisher
+from safepassage.streams.kafka.reading import read_topics, tails
+from safepassage.streams.kafka.records import Outgoing, UnreadableRecord, decode
+from safepassage.streams.runtime import metrics
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import SHADOW
 
 from .releases import ReleaseRefused, releases_in_force
 
 if TYPE_CHECKING:
-    from scoring_worker import Scorer
+    from safepassage.scoring_worker import Scorer
 
 T = TypeVar("T")
 
@@ -104,7 +104,7 @@ class ShadowScoring:
         raise RuntimeError(f"failed {failures} times in a row")
 
     async def _score(self, scorer: Scorer, aligned: Sequence[AlignedExtraction]) -> bool:
-        from scoring_worker.rivals_heard import judge_all  # noqa: PLC0415 - the scorers' libraries
+        from safepassage.scoring_worker.rivals_heard import judge_all  # noqa: PLC0415 - the scorers' libraries
 
         started = time.perf_counter()
         try:

@@ -11,14 +11,18 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from statistics import fmean
 
-from schemas import Decision, Reason, Verdict
-from scoring_worker.evaluation.distributions import histogram, ks_distance, population_stability
-from streams.kafka.records import Received
-from streams.labels.from_reviews import labels, read_reviews, reviewed_cases
-from streams.settings import Settings
-from streams.topics import Topic
-from streams.verdicts.each_once import VERDICT_TOPICS, read_verdicts
-from streams.verdicts.latest import LatestPerExtraction
+from safepassage.schemas import Decision, Reason, Verdict
+from safepassage.scoring_worker.evaluation.distributions import (
+    histogram,
+    ks_distance,
+    population_stability,
+)
+from safepassage.streams.kafka.records import Received
+from safepassage.streams.labels.from_reviews import labels, read_reviews, reviewed_cases
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import Topic
+from safepassage.streams.verdicts.each_once import VERDICT_TOPICS, read_verdicts
+from safepassage.streams.verdicts.latest import LatestPerExtraction
 
 from .report_schema import (
     Agreement,

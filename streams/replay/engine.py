@@ -12,20 +12,20 @@ import structlog
 from aiokafka.errors import KafkaError
 
 from safepassage.pipeline import new_aligner
-from schemas import Event, Verdict
-from scoring_worker import Scorer
-from scoring_worker.error_types.of_verdicts import typing_of
-from streams.configured import document_store
-from streams.delivery.delivery import Failed, Outcome, Step
-from streams.kafka.admin import create_topics
-from streams.kafka.clients import new_producer
-from streams.kafka.publisher import KafkaPublisher, Publisher, PublishFailed
-from streams.kafka.reading import read_between
-from streams.kafka.records import Outgoing, Received, Record, UnreadableRecord, decode
-from streams.runtime.errors import OperatorError
-from streams.settings import Settings
-from streams.topology import align_role, score_role
-from streams.wiring import assess_off_the_loop
+from safepassage.schemas import Event, Verdict
+from safepassage.scoring_worker import Scorer
+from safepassage.scoring_worker.error_types.of_verdicts import typing_of
+from safepassage.streams.configured import document_store
+from safepassage.streams.delivery.delivery import Failed, Outcome, Step
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.clients import new_producer
+from safepassage.streams.kafka.publisher import KafkaPublisher, Publisher, PublishFailed
+from safepassage.streams.kafka.reading import read_between
+from safepassage.streams.kafka.records import Outgoing, Received, Record, UnreadableRecord, decode
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.settings import Settings
+from safepassage.streams.topology import align_role, score_role
+from safepassage.streams.wiring import assess_off_the_loop
 
 from .plan import (
     ORIGIN_TOPICS,

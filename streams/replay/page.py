@@ -19,7 +19,9 @@ MAX_BARS = 12
 def render(report: ReplayReport) -> str:
     """The page. Everything that came from a document is escaped."""
     environment = Environment(
-        loader=PackageLoader("streams.replay"), autoescape=True, undefined=StrictUndefined
+        loader=PackageLoader("safepassage.streams.replay"),
+        autoescape=True,
+        undefined=StrictUndefined,
     )
     return environment.get_template("report.html").render(
         report=report,

@@ -9,13 +9,13 @@ from typing import Literal
 from aiokafka import TopicPartition
 from pydantic import Field
 
-from schemas import Event, Verdict
-from schemas.base import Contract, Probability
-from streams.kafka.reading import ends, read_topics
-from streams.kafka.records import UnreadableRecord, decode
-from streams.runtime.errors import OperatorError
-from streams.settings import Settings
-from streams.topics import ALIGNMENTS, CLAIMS, EXTRACTIONS, QUARTER, Topic
+from safepassage.schemas import Event, Verdict
+from safepassage.schemas.base import Contract, Probability
+from safepassage.streams.kafka.reading import ends, read_topics
+from safepassage.streams.kafka.records import UnreadableRecord, decode
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ALIGNMENTS, CLAIMS, EXTRACTIONS, QUARTER, Topic
 
 Origin = Literal["alignments", "extractions"]
 ORIGIN_TOPICS: dict[Origin, tuple[Topic, ...]] = {

@@ -7,9 +7,9 @@ from typing import Literal
 
 from pydantic import Field, computed_field
 
-from schemas import Decision, Reason
-from schemas.base import Contract
-from schemas.proportion import Proportion
+from safepassage.schemas import Decision, Reason
+from safepassage.schemas.base import Contract
+from safepassage.schemas.proportion import Proportion
 
 from .plan import ReplayState
 

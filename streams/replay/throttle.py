@@ -17,11 +17,11 @@ from collections.abc import Callable
 import structlog
 from aiokafka.errors import KafkaError
 
-from schemas import AlignedExtraction, Verdict
-from streams.kafka.reading import ends, follow_topics
-from streams.kafka.records import Record, UnreadableRecord, decode
-from streams.settings import Settings
-from streams.topics import ACCEPTED, ALIGNMENTS, QUARANTINE
+from safepassage.schemas import AlignedExtraction, Verdict
+from safepassage.streams.kafka.reading import ends, follow_topics
+from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, ALIGNMENTS, QUARANTINE
 
 log = structlog.get_logger(__name__)
 

@@ -6,7 +6,7 @@ from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from schemas import (
+from safepassage.schemas import (
     Coordinates,
     DeadLetter,
     DocumentRef,
@@ -16,7 +16,7 @@ from schemas import (
     ReviewTrail,
     Verdict,
 )
-from schemas.verdict import Decision, Reason
+from safepassage.schemas.verdict import Decision, Reason
 
 # Documents of a partition are judged nearly in the order in which they came: no more than the
 # records in flight overtake one another, some 1,500. What a document this far ahead still lacks

@@ -14,19 +14,19 @@ import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
 from aiokafka.errors import IllegalStateError
 
-from schemas import Coordinates, DocumentReport, Event
-from streams.delivery.batch_source import POLL_MILLISECONDS, commit
-from streams.delivery.lag import LagMeter
-from streams.delivery.ledger import OffsetLedger
-from streams.delivery.taking_up import Fetched, polling_meanwhile
-from streams.kafka.clients import new_group_consumer
-from streams.kafka.publisher import Publisher, PublishFailed
-from streams.kafka.reading import read_topics, readable_end, tails, to_record
-from streams.kafka.records import Outgoing, Record, UnreadableRecord, decode
-from streams.runtime import metrics
-from streams.runtime.progress import Progress
-from streams.settings import Settings
-from streams.topics import MANIFESTS, READ_BY, REPORTS, RoleName
+from safepassage.schemas import Coordinates, DocumentReport, Event
+from safepassage.streams.delivery.batch_source import POLL_MILLISECONDS, commit
+from safepassage.streams.delivery.lag import LagMeter
+from safepassage.streams.delivery.ledger import OffsetLedger
+from safepassage.streams.delivery.taking_up import Fetched, polling_meanwhile
+from safepassage.streams.kafka.clients import new_group_consumer
+from safepassage.streams.kafka.publisher import Publisher, PublishFailed
+from safepassage.streams.kafka.reading import read_topics, readable_end, tails, to_record
+from safepassage.streams.kafka.records import Outgoing, Record, UnreadableRecord, decode
+from safepassage.streams.runtime import metrics
+from safepassage.streams.runtime.progress import Progress
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import MANIFESTS, READ_BY, REPORTS, RoleName
 
 from .document_completion import GIVE_UP_DOCUMENTS, Closed, DocumentCompletion, place
 

@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from serving.quiet_server import QuietServer, quiet_server
-from streams.settings import Settings
+from safepassage.service.quiet_server import QuietServer, quiet_server
+from safepassage.streams.settings import Settings
 
 from .progress import Progress
 

@@ -12,7 +12,7 @@ import time
 
 import structlog
 
-from streams.settings import Settings
+from safepassage.streams.settings import Settings
 
 # These log whole records, requests or configurations at the levels below.
 _TALKATIVE = {

@@ -15,11 +15,11 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-from schemas import Coordinates, Verdict
-from streams.kafka.reading import follow_topics, read_topics
-from streams.kafka.records import Received, Record, UnreadableRecord, decode
-from streams.settings import Settings
-from streams.topics import ACCEPTED, QUARANTINE, Topic
+from safepassage.schemas import Coordinates, Verdict
+from safepassage.streams.kafka.reading import follow_topics, read_topics
+from safepassage.streams.kafka.records import Received, Record, UnreadableRecord, decode
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, QUARANTINE, Topic
 
 VERDICT_TOPICS = (ACCEPTED, QUARANTINE)
 

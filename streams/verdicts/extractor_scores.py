@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from schemas import Decision, Verdict
-from schemas.proportion import Proportion
-from schemas.reviews_that_count import case_id
-from streams.kafka.reading import read_topics
-from streams.kafka.records import UnreadableRecord, decode
-from streams.settings import Settings
-from streams.topics import ACCEPTED, QUARANTINE
+from safepassage.schemas import Decision, Verdict
+from safepassage.schemas.proportion import Proportion
+from safepassage.schemas.reviews_that_count import case_id
+from safepassage.streams.kafka.reading import read_topics
+from safepassage.streams.kafka.records import UnreadableRecord, decode
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, QUARANTINE
 
 UNKNOWN_MODEL = "(not recorded)"
 PROMPT_DIGITS = 8

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 
-from schemas import Coordinates, Review, Verdict
-from schemas.reviews_that_count import case_id
-from schemas.verdict_after_review import decision_on, verdict_in_place
-from streams.kafka.records import Received
-from streams.labels.from_reviews import read_reviews, reviewed_cases
-from streams.settings import Settings
-from streams.topics import ACCEPTED, QUARANTINE, Topic
+from safepassage.schemas import Coordinates, Review, Verdict
+from safepassage.schemas.reviews_that_count import case_id
+from safepassage.schemas.verdict_after_review import decision_on, verdict_in_place
+from safepassage.streams.kafka.records import Received
+from safepassage.streams.labels.from_reviews import read_reviews, reviewed_cases
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, QUARANTINE, Topic
 
 from .each_once import VERDICT_TOPICS, Result, Unread, digest_of, read_verdicts
 

@@ -17,12 +17,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from schemas import Verdict, Warning
-from streams.kafka.clients import new_admin
-from streams.kafka.reading import ends, follow_topics, read_topics, tails
-from streams.kafka.records import Record, UnreadableRecord, decode
-from streams.settings import Settings
-from streams.topics import (
+from safepassage.schemas import Verdict, Warning
+from safepassage.streams.kafka.clients import new_admin
+from safepassage.streams.kafka.reading import ends, follow_topics, read_topics, tails
+from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import (
     ACCEPTED,
     DEAD_LETTERS,
     QUARANTINE,

@@ -17,14 +17,14 @@ import sqlite3
 import structlog
 from aiokafka import TopicPartition
 
-from schemas import StandingDecision, Verdict
-from schemas.reviews_that_count import case_id
-from schemas.verdict_after_review import verdict_in_place
-from streams.delivery.source import Source
-from streams.kafka.reading import follow_topics, read_topics
-from streams.kafka.records import Record, UnreadableRecord, decode
-from streams.settings import Settings
-from streams.topics import DECISIONS
+from safepassage.schemas import StandingDecision, Verdict
+from safepassage.schemas.reviews_that_count import case_id
+from safepassage.schemas.verdict_after_review import verdict_in_place
+from safepassage.streams.delivery.source import Source
+from safepassage.streams.kafka.reading import follow_topics, read_topics
+from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import DECISIONS
 
 log = structlog.get_logger(__name__)
 

@@ -5,11 +5,11 @@ import time
 
 import pytest
 
-from agents import aligner as aligner_module
-from agents.aligner import Aligner
-from agents.alignment import AlignmentTimeoutError, DocumentIndex
-from passages.surroundings import DocumentLayout
-from schemas import (
+from safepassage.agents import aligner as aligner_module
+from safepassage.agents.aligner import Aligner
+from safepassage.agents.alignment import AlignmentTimeoutError, DocumentIndex
+from safepassage.passages.surroundings import DocumentLayout
+from safepassage.schemas import (
     AlignedExtraction,
     Document,
     Extraction,
@@ -18,7 +18,7 @@ from schemas import (
     Verdict,
     judge,
 )
-from schemas.decision_rule import Assessment
+from safepassage.schemas.decision_rule import Assessment
 
 TEXT = (
     "The claimant is a citizen of Turkey. The hearing was held on June 19, 2013 in Toronto. "

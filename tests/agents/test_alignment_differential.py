@@ -13,9 +13,9 @@ from Bio.Align import PairwiseAligner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agents.alignment import DocumentIndex, search, sweep, traceback
-from agents.alignment.elision import elided_parts
-from agents.alignment.normalisation import normalise, normalised_context
+from safepassage.agents.alignment import DocumentIndex, search, sweep, traceback
+from safepassage.agents.alignment.elision import elided_parts
+from safepassage.agents.alignment.normalisation import normalise, normalised_context
 
 DOCUMENTS = Path(__file__).parents[2] / ".." / "shared" / "data" / "tribunal" / "documents.jsonl.gz"
 

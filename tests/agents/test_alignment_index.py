@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.alignment import DocumentIndex, align
-from agents.alignment.elision import elided_parts
-from agents.alignment.index import MAX_ALTERNATIVES
-from agents.alignment.normalisation import normalised_context
-from agents.alignment.tokens import widen_to_tokens
-from schemas.alignment import MAX_ELIDED
+from safepassage.agents.alignment import DocumentIndex, align
+from safepassage.agents.alignment.elision import elided_parts
+from safepassage.agents.alignment.index import MAX_ALTERNATIVES
+from safepassage.agents.alignment.normalisation import normalised_context
+from safepassage.agents.alignment.tokens import widen_to_tokens
+from safepassage.schemas.alignment import MAX_ELIDED
 
 TEXT = (
     "The claimant is a citizen of Turkey. He left the country in 2009. "

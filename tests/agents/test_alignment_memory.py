@@ -7,7 +7,7 @@ import pytest
 
 PROGRAM = """
 import random, resource, sys
-from agents.alignment import DocumentIndex, align
+from safepassage.agents.alignment import DocumentIndex, align
 
 rng = random.Random(1)
 letters = "etaoinshrdlu   etaoin"

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.alignment import normalisation
-from agents.alignment.normalisation import (
+from safepassage.agents.alignment import normalisation
+from safepassage.agents.alignment.normalisation import (
     ExpansionError,
     joins,
     normalise,

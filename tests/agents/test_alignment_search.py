@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.alignment import bound, sweep, traceback
-from agents.alignment.anchors import Anchors
-from agents.alignment.bound import Bound, highest_score
-from agents.alignment.normalisation import code_points, normalise
-from agents.alignment.reference import biopython_first, biopython_score
-from agents.alignment.search import SearchedText
-from agents.alignment.sweep import AlignmentTimeoutError, SweptText
-from agents.alignment.traceback import trace_back
+from safepassage.agents.alignment import bound, sweep, traceback
+from safepassage.agents.alignment.anchors import Anchors
+from safepassage.agents.alignment.bound import Bound, highest_score
+from safepassage.agents.alignment.normalisation import code_points, normalise
+from safepassage.agents.alignment.reference import biopython_first, biopython_score
+from safepassage.agents.alignment.search import SearchedText
+from safepassage.agents.alignment.sweep import AlignmentTimeoutError, SweptText
+from safepassage.agents.alignment.traceback import trace_back
 
 WORDS = [
     "the",

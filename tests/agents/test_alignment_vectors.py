@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.alignment import DocumentIndex, align
+from safepassage.agents.alignment import DocumentIndex, align
 
 VECTORS = Path(__file__).parents[2] / ".." / "shared" / "alignment_vectors.jsonl"
 

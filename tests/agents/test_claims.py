@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.claims import (
+from safepassage.agents.claims import (
     PassageIndex,
     ground_claim,
     ground_claims,
     retrieve_passages,
     split_claims,
 )
-from passages.retrieval import MAX_PASSAGE_CHARACTERS, MAX_SENTENCES
-from schemas import AlignedExtraction, Claim, Response, Verdict
+from safepassage.passages.retrieval import MAX_PASSAGE_CHARACTERS, MAX_SENTENCES
+from safepassage.schemas import AlignedExtraction, Claim, Response, Verdict
 
 PASSAGES = [
     "The lease of the flat on Mill Road began on 1 May 2019. It ran for three years.",

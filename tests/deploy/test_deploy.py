@@ -15,10 +15,10 @@ import yaml
 from prometheus_client import REGISTRY
 from pydantic import AliasChoices
 
-import safepassage.service.metrics  # noqa: F401 - registers the metrics
-import streams.runtime.metrics  # noqa: F401 - registers the metrics
-from streams.settings import Settings
-from streams.topics import READ_BY, ROLE_NAMES
+import safepassage.service.metrics
+import safepassage.streams.runtime.metrics  # noqa: F401 - registers the metrics
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import READ_BY, ROLE_NAMES
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 YAML_FILES = sorted(DEPLOY.rglob("*.yaml"))

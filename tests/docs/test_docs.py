@@ -8,10 +8,10 @@ from prometheus_client import REGISTRY
 from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
 
-import safepassage.service.metrics  # noqa: F401 - registers the metrics
-import streams.runtime.metrics  # noqa: F401
-from streams.settings import Settings
-from streams.topics import ALL_TOPICS, ROLE_NAMES
+import safepassage.service.metrics
+import safepassage.streams.runtime.metrics  # noqa: F401
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ALL_TOPICS, ROLE_NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [

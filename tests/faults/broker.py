@@ -12,7 +12,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from streams.demo.embedded import LOOPBACK, die_with_parent, free_port, start_broker, stop_process
+from safepassage.streams.demo.embedded import (
+    LOOPBACK,
+    die_with_parent,
+    free_port,
+    start_broker,
+    stop_process,
+)
 
 BUCKET = "broker"
 

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from redis.asyncio import Redis
 
-from agents.recording.faults import Fault as LlmFault
-from agents.recording.faults import Faults
-from streams.configured import redis_client
+from safepassage.streams.configured import redis_client
+from safepassage.streams.demo.recorded_llm.faults import Fault as LlmFault
+from safepassage.streams.demo.recorded_llm.faults import Faults
 
 from .harness import Fault, Run, Shape
 from .scorer import ScorerPlan

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemas import Verdict
-from streams.verdicts.each_once import substance
+from safepassage.schemas import Verdict
+from safepassage.streams.verdicts.each_once import substance
 
 from .history import Entry, History
 

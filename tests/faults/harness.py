@@ -16,16 +16,16 @@ from typing import Any
 from aiokafka import TopicPartition
 from aiokafka.errors import KafkaError
 
-from agents.recording.faults import Faults
-from agents.recording.server import create_app, serve
-from schemas import Coordinates, Document
-from streams.demo.embedded import LOOPBACK, embedded_redis, free_port
-from streams.kafka.admin import create_topics
-from streams.kafka.clients import new_group_consumer, new_producer
-from streams.kafka.reading import ends, read_topics
-from streams.offline.submit import wait_for_reports
-from streams.settings import Settings
-from streams.topics import (
+from safepassage.schemas import Coordinates, Document
+from safepassage.streams.demo.embedded import LOOPBACK, embedded_redis, free_port
+from safepassage.streams.demo.recorded_llm.faults import Faults
+from safepassage.streams.demo.recorded_llm.server import create_app, serve
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.clients import new_group_consumer, new_producer
+from safepassage.streams.kafka.reading import ends, read_topics
+from safepassage.streams.offline.submit import wait_for_reports
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import (
     ACCEPTED,
     ALIGNMENTS,
     DEAD_LETTERS,

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from schemas import Document, Extraction, LabelledExtraction
+from safepassage.schemas import Document, Extraction, LabelledExtraction
 
 ENTITY_TYPE = "File Number"
 # What the test scorer does with a pair that holds one of these words.

@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from schemas import Assessment
-from scoring_worker import Pair
+from safepassage.schemas import Assessment
+from safepassage.scoring_worker import Pair
 
 from .load import EXHAUSTS, NOT_FINITE, RAISES, SHORT
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from schemas import (
+from safepassage.schemas import (
     AlignedExtraction,
     Alignment,
     Assessment,

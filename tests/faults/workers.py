@@ -1,8 +1,8 @@
 """Real worker processes, forked from a process that has imported everything already.
 
 A worker starts in hundredths of a second instead of seconds, so that hundreds of runs with
-killed processes take minutes. What runs in it is `streams.worker.run_worker`; only the scorer is
-replaced, and, in negative controls, a safeguard.
+killed processes take minutes. What runs in it is `safepassage.streams.worker.run_worker`; only the
+scorer is replaced, and, in negative controls, a safeguard.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import scoring_worker
-from streams.delivery import delivery as delivery_module
-from streams.delivery.delivery import Delivery
-from streams.demo.embedded import die_with_parent
-from streams.kafka import publisher as publisher_module
-from streams.kafka.publisher import KafkaPublisher
-from streams.kafka.records import Outgoing
-from streams.runtime.errors import OperatorError
-from streams.runtime.logs import configure_logging
-from streams.settings import Settings
-from streams.topics import DEAD_LETTERS
-from streams.worker import run_worker
+from safepassage import scoring_worker
+from safepassage.streams.delivery import delivery as delivery_module
+from safepassage.streams.delivery.delivery import Delivery
+from safepassage.streams.demo.embedded import die_with_parent
+from safepassage.streams.kafka import publisher as publisher_module
+from safepassage.streams.kafka.publisher import KafkaPublisher
+from safepassage.streams.kafka.records import Outgoing
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.runtime.logs import configure_logging
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import DEAD_LETTERS
+from safepassage.streams.worker import run_worker
 
 from .scorer import CueScorer, ScorerPlan
 
@@ -50,17 +50,17 @@ _context.set_forkserver_preload(
         "faust.transport.drivers.aiokafka",
         "httpcore2",
         "truststore",
-        "streams.delivery.batch_source",
-        "streams.delivery.faust_source",
-        "streams.release.shadow",
-        "streams.report.source",
-        "streams.release.live_scorer",
-        "streams.topology",
-        "agents.aligner",
-        "agents.extraction.cache",
-        "llm_calls.client",
-        "agents.extraction.extractor",
-        "agents.extraction.schema_loading",
+        "safepassage.streams.delivery.batch_source",
+        "safepassage.streams.delivery.faust_source",
+        "safepassage.streams.release.shadow",
+        "safepassage.streams.report.source",
+        "safepassage.streams.release.live_scorer",
+        "safepassage.streams.topology",
+        "safepassage.agents.aligner",
+        "safepassage.agents.extraction.cache",
+        "safepassage.llm_calls.client",
+        "safepassage.agents.extraction.extractor",
+        "safepassage.agents.extraction.schema_loading",
     ]
 )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from schemas import Document, LabelledExtraction
+from safepassage.schemas import Document, LabelledExtraction
 
 VESSELS = ("Marigold", "Sea Holly", "Tern of Brae", "Northern Lass", "Peregrine", "Skua")
 MASTERS = ("Ilse Brandt", "Tomas Rehak", "Ada Lindqvist", "Piers Omondi", "Wen Jiang", "Noor Aziz")

@@ -7,14 +7,14 @@ import re
 import subprocess
 import sys
 
-from streams.demo import corpus
+from safepassage.streams.demo import corpus
 
 SECONDS = 280
 
 
 def demo(**environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "streams.cli", "demo"],
+        [sys.executable, "-m", "safepassage.streams.cli", "demo"],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,

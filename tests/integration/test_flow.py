@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from schemas import Document, LabelledExtraction, Verdict, canonical_json, read_jsonl
-from streams.demo import corpus
-from streams.demo.embedded import LOOPBACK, free_port
-from streams.demo.processes import Processes
+from safepassage.schemas import Document, LabelledExtraction, Verdict, canonical_json, read_jsonl
+from safepassage.streams.demo import corpus
+from safepassage.streams.demo.embedded import LOOPBACK, free_port
+from safepassage.streams.demo.processes import Processes
 from tests.stack import Stack, environment
 
 TRIBUNAL = Path(__file__).parents[3] / "shared" / "data" / "tribunal"
@@ -104,7 +104,7 @@ def _running(command: dict[str, str], given: Corpus, folder: Path) -> Processes:
 def safepassage(command: Mapping[str, str], *arguments: str | Path) -> str:
     """Run a command to its end; its stdout."""
     ended = subprocess.run(
-        [sys.executable, "-m", "streams.cli", *map(str, arguments)],
+        [sys.executable, "-m", "safepassage.streams.cli", *map(str, arguments)],
         env=dict(command),
         capture_output=True,
         text=True,
@@ -162,7 +162,7 @@ def test_all_labelled_decisions_of_the_tribunal(
 def test_a_worker_without_a_broker_says_so_in_one_line(command: dict[str, str]):
     nowhere = {**command, "KAFKA_BOOTSTRAP_SERVERS": f"{LOOPBACK}:{free_port()}"}
     ended = subprocess.run(
-        [sys.executable, "-m", "streams.cli", "worker", "report"],
+        [sys.executable, "-m", "safepassage.streams.cli", "worker", "report"],
         env={**os.environ, **nowhere},
         capture_output=True,
         text=True,

@@ -21,12 +21,12 @@ from typing import Any
 import pytest
 from selenium.webdriver import Chrome
 
-from schemas import Verdict
-from schemas.reviews_that_count import case_id
-from scoring_worker.loading import DEFAULT_MODEL
-from scoring_worker.manifest import ScorerManifest, Thresholds
-from streams.demo.embedded import free_port
-from streams.demo.stack import running_stack
+from safepassage.schemas import Verdict
+from safepassage.schemas.reviews_that_count import case_id
+from safepassage.scoring_worker.loading import DEFAULT_MODEL
+from safepassage.scoring_worker.manifest import ScorerManifest, Thresholds
+from safepassage.streams.demo.embedded import free_port
+from safepassage.streams.demo.stack import running_stack
 from tests.integration import harbour
 from tests.streams.console.chromium import Hands, chromium
 from tests.streams.console.running import TOKEN
@@ -49,7 +49,7 @@ class Loop:
     def run(self, *arguments: str, code: int = 0) -> str:
         """Run ``safepassage`` with ``arguments``; its stdout, after checking the exit code."""
         ended = subprocess.run(
-            [sys.executable, "-m", "streams.cli", *arguments],
+            [sys.executable, "-m", "safepassage.streams.cli", *arguments],
             env={**os.environ, **self.environment},
             cwd=self.folder,
             capture_output=True,

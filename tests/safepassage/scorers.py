@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from schemas import Assessment, Finding
-from scoring_worker import Pair
+from safepassage.schemas import Assessment, Finding
+from safepassage.scoring_worker import Pair
 
 
 @dataclass

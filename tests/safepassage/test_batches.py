@@ -9,8 +9,8 @@ from concurrent.futures import CancelledError
 import pytest
 
 from safepassage.batches import MAX_PAIRS, SharedBatches
-from schemas import Assessment
-from scoring_worker import Pair
+from safepassage.schemas import Assessment
+from safepassage.scoring_worker import Pair
 
 from .scorers import WordScorer
 

@@ -102,8 +102,8 @@ try:
     Verifier("llm")
 except ImportError as error:
     print(error)
-import streams.cli
-streams.cli.main()
+import safepassage.streams.cli
+safepassage.streams.cli.main()
 """
     ended = fresh(code, "check", "-d", str(documents), "-e", str(extractions))
     assert ended.returncode == 0, ended.stderr
@@ -124,11 +124,11 @@ COMMANDS = {
 
 def test_a_command_whose_extra_is_missing_says_which_in_one_line():
     code = f"""
-import streams.cli
+import safepassage.streams.cli
 for command in {list(COMMANDS)!r}:
     sys.argv = ["safepassage", *command.split()]
     try:
-        streams.cli.main()
+        safepassage.streams.cli.main()
     except SystemExit as end:
         assert end.code == 1, command
 """

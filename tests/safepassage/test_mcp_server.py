@@ -79,7 +79,7 @@ async def test_the_command_speaks_the_protocol_on_stdout_and_nothing_else():
     """Without a call: a scorer is loaded at the first one."""
     command = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "streams.cli", "mcp"],
+        args=["-m", "safepassage.streams.cli", "mcp"],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )

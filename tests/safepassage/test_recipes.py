@@ -21,7 +21,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 import safepassage.verifier
 from safepassage import Extraction, extractions_of
-from schemas import Entity, Verdict
+from safepassage.schemas import Entity, Verdict
 
 from .scorers import WordScorer
 

@@ -7,23 +7,23 @@ from collections.abc import Iterator
 
 import pytest
 
-from agents.aligner import Aligner
-from agents.claims import split_claims
-from agents.document_store import DocumentStore
 from safepassage import Extraction, Result, Verifier
+from safepassage.agents.aligner import Aligner
+from safepassage.agents.claims import split_claims
+from safepassage.agents.document_store import DocumentStore
 from safepassage.extraction import as_events
 from safepassage.pipeline import new_aligner
+from safepassage.schemas import Document, Response, SchemaField, Verdict
+from safepassage.schemas.rivals import with_rivals
+from safepassage.scoring_worker import Scorer, load_scorer
+from safepassage.scoring_worker.detectors.contract import Answer
+from safepassage.scoring_worker.detectors.streamed import StreamedDetector
 from safepassage.settings import JudgingSettings
-from schemas import Document, Response, SchemaField, Verdict
-from schemas.rivals import with_rivals
-from scoring_worker import Scorer, load_scorer
-from scoring_worker.detectors.contract import Answer
-from scoring_worker.detectors.streamed import StreamedDetector
-from streams.kafka.records import Received, Record
-from streams.offline.check import CheckInput, check
-from streams.settings import Settings
-from streams.topology import align_role, score_role
-from streams.wiring import assess_off_the_loop
+from safepassage.streams.kafka.records import Received, Record
+from safepassage.streams.offline.check import CheckInput, check
+from safepassage.streams.settings import Settings
+from safepassage.streams.topology import align_role, score_role
+from safepassage.streams.wiring import assess_off_the_loop
 
 from .scorers import WordScorer
 

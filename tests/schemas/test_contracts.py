@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from schemas import (
+from safepassage.schemas import (
     CLAIM_TYPE,
     AlignedExtraction,
     Alignment,

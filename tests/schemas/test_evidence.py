@@ -5,8 +5,8 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from schemas import Alignment, Assessment, Claim, Response, Verdict, judge
-from schemas.evidence import ConsultedPassage, Evidence, JudgedTriple, UnsupportedSpan
+from safepassage.schemas import Alignment, Assessment, Claim, Response, Verdict, judge
+from safepassage.schemas.evidence import ConsultedPassage, Evidence, JudgedTriple, UnsupportedSpan
 from tests.streams.judged import aligned
 
 

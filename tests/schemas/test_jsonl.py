@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas import BadLine, Document, LabelledExtraction, read_jsonl
-from schemas.jsonl import validation_summary
+from safepassage.schemas import BadLine, Document, LabelledExtraction, read_jsonl
+from safepassage.schemas.jsonl import validation_summary
 
 GOOD = b'{"id":"a","text":"x"}'
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from schemas import Contract
-from schemas.kept_lines import KeptLines
+from safepassage.schemas import Contract
+from safepassage.schemas.kept_lines import KeptLines
 
 
 class Word(Contract):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from schemas import Box, Document, Layout, Original, PageSize, Region
+from safepassage.schemas import Box, Document, Layout, Original, PageSize, Region
 
 PAGE = PageSize(600, 800)
 

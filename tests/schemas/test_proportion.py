@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.proportion import Proportion, wilson
+from safepassage.schemas.proportion import Proportion, wilson
 
 
 def test_wilson_agrees_with_a_published_example():

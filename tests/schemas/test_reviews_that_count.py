@@ -8,8 +8,8 @@ from itertools import permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas import Review
-from schemas.reviews_that_count import case_id, opinions, standing
+from safepassage.schemas import Review
+from safepassage.schemas.reviews_that_count import case_id, opinions, standing
 from tests.streams.console.cases import review, verdict
 
 CASE = verdict(1)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from schemas import (
+from safepassage.schemas import (
     AlignedExtraction,
     AlignedRival,
     Alignment,
@@ -21,8 +21,8 @@ from schemas import (
     judge,
     verdict_id,
 )
-from schemas.extraction import MAX_RIVAL_CONTEXT, MAX_RIVALS
-from schemas.rivals import reads_alike, with_rivals
+from safepassage.schemas.extraction import MAX_RIVAL_CONTEXT, MAX_RIVALS
+from safepassage.schemas.rivals import reads_alike, with_rivals
 
 SINGLE = SchemaField(name="tenant", single=True)
 REF = Document(id="d", text="Ann or Bob").ref()

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from schemas import Extraction, LabelledExtraction, SchemaField, verdict_id
-from schemas.schema_field import MAX_ALLOWED, MAX_DESCRIPTION
+from safepassage.schemas import Extraction, LabelledExtraction, SchemaField, verdict_id
+from safepassage.schemas.schema_field import MAX_ALLOWED, MAX_DESCRIPTION
 
 ROW = {"id": "e", "doc_id": "d", "entity_type": "Dose", "value": "5 mg", "context": "5 mg"}
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=1_200)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from schemas import Verdict
-from schemas.reviews_that_count import in_order, standing
-from schemas.verdict_after_review import next_verdict
+from safepassage.schemas import Verdict
+from safepassage.schemas.reviews_that_count import in_order, standing
+from safepassage.schemas.verdict_after_review import next_verdict
 from tests.streams.console.cases import review, verdict
 
 STOPPED = verdict(1, score=0.4)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring_worker.calibration import apply, fit
-from scoring_worker.manifest import IsotonicCalibration, PlattCalibration
-from scoring_worker.thresholds import Target, fit_threshold, fit_thresholds
+from safepassage.scoring_worker.calibration import apply, fit
+from safepassage.scoring_worker.manifest import IsotonicCalibration, PlattCalibration
+from safepassage.scoring_worker.thresholds import Target, fit_threshold, fit_thresholds
 
 
 def expected_error(scores, supported):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from scoring_worker import learnt_from
-from scoring_worker.learnt_from import LearntFrom, more_learnt, said_by
-from scoring_worker.loading import DEFAULT_MODEL
-from scoring_worker.manifest import ScorerManifest
+from safepassage.scoring_worker import learnt_from
+from safepassage.scoring_worker.learnt_from import LearntFrom, more_learnt, said_by
+from safepassage.scoring_worker.loading import DEFAULT_MODEL
+from safepassage.scoring_worker.manifest import ScorerManifest
 
 MANIFEST = ScorerManifest(name="s", kind="reader", labels=0, max_length=64)
 

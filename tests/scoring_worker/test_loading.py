@@ -12,16 +12,16 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from scoring_worker import ModelError, Scorer, load_scorer, loading
-from scoring_worker.encoders.devices import place, usable_cores
-from scoring_worker.encoders.weights import base_digest
-from scoring_worker.manifest import (
+from safepassage.scoring_worker import ModelError, Scorer, load_scorer, loading
+from safepassage.scoring_worker.encoders.devices import place, usable_cores
+from safepassage.scoring_worker.encoders.weights import base_digest
+from safepassage.scoring_worker.manifest import (
     PlattCalibration,
     ScorerManifest,
     Thresholds,
     TypeThreshold,
 )
-from scoring_worker.scorers.encoder import EncoderScorer
+from safepassage.scoring_worker.scorers.encoder import EncoderScorer
 
 from . import tiny
 

@@ -18,19 +18,19 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from scoring_worker import Pair
-from scoring_worker.encoders.adapter import adapt, save_adapter
-from scoring_worker.encoders.pinned import WEIGHTS_FILE
-from scoring_worker.encoders.reader_model import (
+from safepassage.scoring_worker import Pair
+from safepassage.scoring_worker.encoders.adapter import adapt, save_adapter
+from safepassage.scoring_worker.encoders.pinned import WEIGHTS_FILE
+from safepassage.scoring_worker.encoders.reader_model import (
     ReaderModel,
     reader_base_digest,
     save_base,
     save_reader,
 )
-from scoring_worker.learnt_from import LearntFrom
-from scoring_worker.manifest import ScorerManifest, file_digest
-from scoring_worker.opinions.opinion import SHAPES
-from scoring_worker.opinions.stack import ShapeWeights, Stack
+from safepassage.scoring_worker.learnt_from import LearntFrom
+from safepassage.scoring_worker.manifest import ScorerManifest, file_digest
+from safepassage.scoring_worker.opinions.opinion import SHAPES
+from safepassage.scoring_worker.opinions.stack import ShapeWeights, Stack
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789.,:;-/'\"()[]"
 NLI_LABELS = {0: "contradiction", 1: "entailment", 2: "neutral"}

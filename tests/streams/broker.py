@@ -9,16 +9,16 @@ from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
-from schemas import Document
-from streams.delivery.batch_source import BatchSource
-from streams.delivery.delivery import Role
-from streams.delivery.faust_source import FaustSource
-from streams.kafka.clients import connection, new_producer
-from streams.kafka.publisher import KafkaPublisher, Publisher
-from streams.kafka.reading import read_topics
-from streams.kafka.records import Record
-from streams.settings import Settings
-from streams.topics import DOCUMENTS, Topic
+from safepassage.schemas import Document
+from safepassage.streams.delivery.batch_source import BatchSource
+from safepassage.streams.delivery.delivery import Role
+from safepassage.streams.delivery.faust_source import FaustSource
+from safepassage.streams.kafka.clients import connection, new_producer
+from safepassage.streams.kafka.publisher import KafkaPublisher, Publisher
+from safepassage.streams.kafka.reading import read_topics
+from safepassage.streams.kafka.records import Record
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import DOCUMENTS, Topic
 
 from .doubles import delivery_of
 

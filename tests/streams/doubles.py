@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemas import Document, ExtractionManifest
-from streams.delivery.breaker import CircuitBreaker
-from streams.delivery.delivery import Delivery, Outcome, Role, Step
-from streams.kafka.publisher import Publisher, PublishFailed
-from streams.kafka.records import Outgoing, Received, Record
-from streams.settings import Settings
-from streams.topics import DOCUMENTS, MANIFESTS, Topic
+from safepassage.schemas import Document, ExtractionManifest
+from safepassage.streams.delivery.breaker import CircuitBreaker
+from safepassage.streams.delivery.delivery import Delivery, Outcome, Role, Step
+from safepassage.streams.kafka.publisher import Publisher, PublishFailed
+from safepassage.streams.kafka.records import Outgoing, Received, Record
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import DOCUMENTS, MANIFESTS, Topic
 
 
 @dataclass

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from streams.demo.embedded import free_port, start_broker, stop_process
+from safepassage.streams.demo.embedded import free_port, start_broker, stop_process
 
 API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE = 18, 17, 36
 AUTHENTICATION_FAILED = 58

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from schemas import (
+from safepassage.schemas import (
     AlignedExtraction,
     Alignment,
     Assessment,
@@ -19,14 +19,14 @@ from schemas import (
     Verdict,
     judge,
 )
-from scoring_worker import Pair
-from scoring_worker.learnt_from import LearntFrom
-from streams.kafka.admin import create_topics
-from streams.kafka.clients import new_producer
-from streams.kafka.publisher import KafkaPublisher
-from streams.kafka.records import Outgoing, Received, Record
-from streams.settings import Settings
-from streams.topics import Topic
+from safepassage.scoring_worker import Pair
+from safepassage.scoring_worker.learnt_from import LearntFrom
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.clients import new_producer
+from safepassage.streams.kafka.publisher import KafkaPublisher
+from safepassage.streams.kafka.records import Outgoing, Received, Record
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import Topic
 
 NOTHING = LearntFrom()
 SENTENCE = "The hearing took place on {value} in the small courtroom."

@@ -13,8 +13,8 @@ from typing import Any
 
 from aiokafka.conn import AIOKafkaConnection
 
-from streams.settings import Settings
-from streams.topics import ACCESS, Access
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCESS, Access
 
 PRODUCE, FETCH, METADATA, OFFSET_COMMIT, OFFSET_FETCH = 0, 1, 3, 8, 9
 FIND_COORDINATOR, JOIN_GROUP, CREATE_TOPICS, DESCRIBE_CONFIGS = 10, 11, 19, 32

@@ -10,16 +10,16 @@ from typing import Any, cast
 import pytest
 
 from safepassage.pipeline import new_aligner
-from schemas import DocumentReport, Part, Response, Verdict
-from streams.configured import document_store
-from streams.delivery.breaker import CircuitBreaker
-from streams.delivery.delivery import Delivery, Role
-from streams.kafka.clients import new_producer
-from streams.kafka.publisher import KafkaPublisher
-from streams.kafka.reading import read_topics
-from streams.settings import Settings
-from streams.topics import ACCEPTED, QUARANTINE, REPORTS, RESPONSES
-from streams.topology import align_role, extract_role
+from safepassage.schemas import DocumentReport, Part, Response, Verdict
+from safepassage.streams.configured import document_store
+from safepassage.streams.delivery.breaker import CircuitBreaker
+from safepassage.streams.delivery.delivery import Delivery, Role
+from safepassage.streams.kafka.clients import new_producer
+from safepassage.streams.kafka.publisher import KafkaPublisher
+from safepassage.streams.kafka.reading import read_topics
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, QUARANTINE, REPORTS, RESPONSES
+from safepassage.streams.topology import align_role, extract_role
 from tests.streams.broker import all_records
 from tests.streams.judged import FakeScorer, publish
 from tests.streams.replay.test_engine import judge_live

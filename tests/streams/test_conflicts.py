@@ -5,19 +5,19 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 
 from safepassage.pipeline import new_aligner
-from schemas import Coordinates, Document, Extraction, SchemaField, Verdict
-from schemas.rivals import with_rivals
-from streams.configured import document_store
-from streams.delivery.breaker import CircuitBreaker
-from streams.delivery.delivery import Delivery
-from streams.kafka.clients import new_producer
-from streams.kafka.publisher import KafkaPublisher
-from streams.kafka.reading import read_topics
-from streams.replay.engine import ReplayRequest, run_replay
-from streams.replay.plan import verdicts_topic
-from streams.settings import Settings
-from streams.topics import ACCEPTED, DOCUMENTS, EXTRACTIONS, QUARANTINE
-from streams.topology import align_role
+from safepassage.schemas import Coordinates, Document, Extraction, SchemaField, Verdict
+from safepassage.schemas.rivals import with_rivals
+from safepassage.streams.configured import document_store
+from safepassage.streams.delivery.breaker import CircuitBreaker
+from safepassage.streams.delivery.delivery import Delivery
+from safepassage.streams.kafka.clients import new_producer
+from safepassage.streams.kafka.publisher import KafkaPublisher
+from safepassage.streams.kafka.reading import read_topics
+from safepassage.streams.replay.engine import ReplayRequest, run_replay
+from safepassage.streams.replay.plan import verdicts_topic
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, DOCUMENTS, EXTRACTIONS, QUARANTINE
+from safepassage.streams.topology import align_role
 from tests.streams.judged import SENTENCE, FakeScorer, publish, share
 from tests.streams.replay.test_engine import NoRest, judge_live, values
 

@@ -9,16 +9,16 @@ from contextlib import AsyncExitStack
 import pytest
 from prometheus_client import REGISTRY
 
-from agents.recording.server import create_app, serve
-from schemas import Document, Extraction
-from streams import wiring, worker
-from streams.delivery.lag import LagMeter
-from streams.kafka.admin import create_topics
-from streams.kafka.clients import new_producer
-from streams.kafka.publisher import KafkaPublisher
-from streams.kafka.records import BORN_HEADER, Record
-from streams.settings import Settings
-from streams.topics import DOCUMENTS, READ_BY
+from safepassage.schemas import Document, Extraction
+from safepassage.streams import wiring, worker
+from safepassage.streams.delivery.lag import LagMeter
+from safepassage.streams.demo.recorded_llm.server import create_app, serve
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.clients import new_producer
+from safepassage.streams.kafka.publisher import KafkaPublisher
+from safepassage.streams.kafka.records import BORN_HEADER, Record
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import DOCUMENTS, READ_BY
 from tests.streams.broker import faust_source, running, send, send_documents, until
 from tests.streams.doubles import document_role
 from tests.streams.judged import FakeScorer
@@ -57,7 +57,7 @@ async def test_every_role_measures_a_document_on_its_way(kafka: Settings, monkey
         for d in ("accepted", "quarantined", "undetermined")
     )
     seen = verdicts()
-    monkeypatch.setattr("scoring_worker.load_scorer", lambda *_, **__: FakeScorer())
+    monkeypatch.setattr("safepassage.scoring_worker.load_scorer", lambda *_, **__: FakeScorer())
     async with serve(create_app([document], [extraction])) as url:
         settings = kafka.model_copy(
             update={

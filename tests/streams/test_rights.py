@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from streams import topology, worker
-from streams.kafka.admin import TopicsRefused, create_topics
-from streams.settings import Settings
-from streams.topics import ACCEPTED, ACCESS, ALL_TOPICS, topics_of
-from streams.wiring import ROLE_NAMES
+from safepassage.streams import topology, worker
+from safepassage.streams.kafka.admin import TopicsRefused, create_topics
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, ACCESS, ALL_TOPICS, topics_of
+from safepassage.streams.wiring import ROLE_NAMES
 from tests.stack import environment
 from tests.streams.judged import FakeScorer
 from tests.streams.rights import Rights, rights_of
@@ -29,7 +29,7 @@ async def working(roles: list[str], settings: Settings, monkeypatch):
     """A worker in this process; yields its task."""
     stop = asyncio.Event()
     monkeypatch.setattr(worker, "stop_event", lambda *_: stop)
-    monkeypatch.setattr("scoring_worker.load_scorer", lambda *_, **__: FakeScorer())
+    monkeypatch.setattr("safepassage.scoring_worker.load_scorer", lambda *_, **__: FakeScorer())
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     task = asyncio.create_task(worker._run(roles, settings))
     try:
@@ -82,8 +82,8 @@ async def test_topics_of_other_roles_are_created_where_that_is_allowed(kafka: Se
 
 WITHOUT_A_GROUP = """
 import sys, types
-from streams import worker
-from streams.settings import Settings
+from safepassage.streams import worker
+from safepassage.streams.settings import Settings
 from tests.streams.rights import rights_of
 role, settings = sys.argv[1], Settings()
 rights_of(role, settings).without_groups().install(types.SimpleNamespace(setattr=setattr))
@@ -106,7 +106,9 @@ async def test_role_without_its_group_ends_and_names_the_right(role: str, kafka:
     )
     assert ended.returncode == 1
     (told,) = [
-        line for line in ended.stderr.splitlines() if line.startswith("streams.worker.RoleStopped")
+        line
+        for line in ended.stderr.splitlines()
+        if line.startswith("safepassage.streams.worker.RoleStopped")
     ]
     assert kafka.group("") in told
     assert "may not Read it" in told
@@ -137,7 +139,7 @@ def test_documentation_lists_the_same_rights(role: str):
 def test_doctor_prints_the_commands_that_grant_them():
     settings = Settings(topic_prefix="north-", kafka_bootstrap_servers="broker:9092")
     ended = subprocess.run(
-        [sys.executable, "-m", "streams.cli", "doctor", "--acls"],
+        [sys.executable, "-m", "safepassage.streams.cli", "doctor", "--acls"],
         env=environment(settings),
         capture_output=True,
         check=False,

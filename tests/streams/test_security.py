@@ -16,13 +16,13 @@ from pydantic import SecretStr, ValidationError
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from streams.configured import redis_client
-from streams.demo.embedded import free_port
-from streams.doctor import examination as doctor
-from streams.doctor.diagnosis import Diagnosis
-from streams.kafka.admin import create_topics
-from streams.settings import Settings
-from streams.topics import MANIFESTS
+from safepassage.streams.configured import redis_client
+from safepassage.streams.demo.embedded import free_port
+from safepassage.streams.doctor import examination as doctor
+from safepassage.streams.doctor.diagnosis import Diagnosis
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import MANIFESTS
 
 from .broker import all_records, batch_source, faust_source, running, send_documents
 from .doubles import document_role
@@ -229,7 +229,7 @@ async def test_no_command_prints_a_secret(arguments: list[str]):
     }
     ended = await asyncio.to_thread(
         subprocess.run,
-        [sys.executable, "-m", "streams.cli", *arguments],
+        [sys.executable, "-m", "safepassage.streams.cli", *arguments],
         env=environment,
         capture_output=True,
         check=False,
@@ -251,7 +251,7 @@ async def test_refused_login_prints_no_secret_at_debug_level(kafka: Settings):
             "REDIS_URL": f"redis://:{SECRET}@127.0.0.1:1/0",
         }
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "streams.cli", "verdicts"),
+            *(sys.executable, "-m", "safepassage.streams.cli", "verdicts"),
             env=environment,
             cwd=ROOT,
             stdout=asyncio.subprocess.PIPE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streams.topics import (
+from safepassage.streams.topics import (
     ACCEPTED,
     ALL_TOPICS,
     AUDIT,

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from schemas import Finding
-from scoring_worker.comparison.contract import Comparison, Place, Question
-from scoring_worker.comparison.denials.places import places_denied
+from safepassage.schemas import Finding
+from safepassage.scoring_worker.comparison.contract import Comparison, Place, Question
+from safepassage.scoring_worker.comparison.denials.places import places_denied
 
 MAX_ALLOWED = 200
 _SEPARATORS = re.compile(r"[\s_\-/]+")

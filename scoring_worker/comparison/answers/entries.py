@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scoring_worker.comparison.contract import Passage, Place
-from scoring_worker.comparison.denials.asked import same_stem, words_of_type
-from scoring_worker.comparison.denials.languages import in_any
-from scoring_worker.comparison.denials.reading import Reading
-from scoring_worker.comparison.denials.scopes import is_break
+from safepassage.scoring_worker.comparison.contract import Passage, Place
+from safepassage.scoring_worker.comparison.denials.asked import same_stem, words_of_type
+from safepassage.scoring_worker.comparison.denials.languages import in_any
+from safepassage.scoring_worker.comparison.denials.reading import Reading
+from safepassage.scoring_worker.comparison.denials.scopes import is_break
 
 _LONGEST_LABEL = 8
 _SIGNS = frozenset({":", "：", "=", "?", "|", "\t"})

@@ -6,14 +6,14 @@ from functools import lru_cache
 
 from pydantic import JsonValue
 
-from schemas import Finding
-from scoring_worker.comparison.contract import Comparison, Place, Question
-from scoring_worker.comparison.denials.asked import asks_for, mentions_of_type
-from scoring_worker.comparison.denials.languages import in_any
-from scoring_worker.comparison.denials.places import scoped
-from scoring_worker.comparison.denials.reading import Reading
-from scoring_worker.comparison.denials.scopes import Scope, is_break
-from scoring_worker.comparison.denials.tokens import phrase_of
+from safepassage.schemas import Finding
+from safepassage.scoring_worker.comparison.contract import Comparison, Place, Question
+from safepassage.scoring_worker.comparison.denials.asked import asks_for, mentions_of_type
+from safepassage.scoring_worker.comparison.denials.languages import in_any
+from safepassage.scoring_worker.comparison.denials.places import scoped
+from safepassage.scoring_worker.comparison.denials.reading import Reading
+from safepassage.scoring_worker.comparison.denials.scopes import Scope, is_break
+from safepassage.scoring_worker.comparison.denials.tokens import phrase_of
 
 from .entries import entries_of, is_labelled, place_of, said
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from schemas import Finding
+from safepassage.schemas import Finding
 
 from ..contract import Comparison, Passage, Place
 from .cldr import base

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from schemas import Finding
+from safepassage.schemas import Finding
 
 from ..contract import Comparison, Passage, Place, Question
 from ..denials.asked import words_of_type

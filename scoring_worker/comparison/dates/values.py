@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from schemas.hypothesis import entity_type_name
+from safepassage.schemas.hypothesis import entity_type_name
 
 from .months import month_at, names
 from .partial import PartialDate, Parts, Time, exists

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from schemas import entity_type_name
-from scoring_worker.comparison.contract import Passage
+from safepassage.schemas import entity_type_name
+from safepassage.scoring_worker.comparison.contract import Passage
 
 from .languages import in_any, telling
 from .reading import Reading, read

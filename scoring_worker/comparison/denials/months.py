@@ -7,7 +7,11 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from scoring_worker.comparison.dates.cldr import WIDELY_READ, known_languages, written_in
+from safepassage.scoring_worker.comparison.dates.cldr import (
+    WIDELY_READ,
+    known_languages,
+    written_in,
+)
 
 from .languages import languages, voters
 from .tokens import Token, small_words, small_words_of

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
-from schemas import Finding
-from scoring_worker.comparison.contract import Comparison, Passage, Place, Question
+from safepassage.schemas import Finding
+from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Place, Question
 
 from .asked import asks_for, context_of_type, denied_words_of_type, same_stem, words_of_type
 from .languages import Telling, languages, telling

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from schemas.alignment import PASSAGE_JOINT
-from scoring_worker.comparison.contract import Passage, Place
+from safepassage.schemas.alignment import PASSAGE_JOINT
+from safepassage.scoring_worker.comparison.contract import Passage, Place
 
 from .languages import CUES, Language, languages, voters
 from .months import is_month_of_date

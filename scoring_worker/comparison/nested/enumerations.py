@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from schemas import Finding
-from scoring_worker.comparison.contract import Comparison, Place
+from safepassage.schemas import Finding
+from safepassage.scoring_worker.comparison.contract import Comparison, Place
 
 from .parts import Part
 

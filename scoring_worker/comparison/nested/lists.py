@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from scoring_worker.comparison.contract import Comparison, Question
+from safepassage.scoring_worker.comparison.contract import Comparison, Question
 
 from .enumerations import with_unclaimed
 from .objects import Compare

@@ -8,8 +8,8 @@ from importlib.resources import files
 
 from pydantic import JsonValue
 
-from scoring_worker.comparison.answers.absence import is_empty
-from scoring_worker.comparison.contract import Comparison, Question
+from safepassage.scoring_worker.comparison.answers.absence import is_empty
+from safepassage.scoring_worker.comparison.contract import Comparison, Question
 
 from .enumerations import claimed_by_others
 from .parts import MAX_DEPTH, Budget, Part, together

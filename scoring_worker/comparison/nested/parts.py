@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from schemas import Finding
-from scoring_worker.comparison.contract import Answer, Comparison, Kind, Place
+from safepassage.schemas import Finding
+from safepassage.scoring_worker.comparison.contract import Answer, Comparison, Kind, Place
 
 MAX_DEPTH = 8
 MAX_PARTS = 200

@@ -15,15 +15,20 @@ from typing import Final
 
 from pydantic import Field
 
-from schemas.evidence import MAX_TRIPLE_CHARACTERS
-from scoring_worker.comparison.contract import Place
-from scoring_worker.comparison.segmentation import words_of
-from scoring_worker.detectors.contract import Answer, DetectorSettings, Grounding
-from scoring_worker.detectors.granularity import windows
-from scoring_worker.detectors.llm.asking import Conversation
-from scoring_worker.detectors.llm.detector import LLMDetector
-from scoring_worker.detectors.llm.loading import asker_of
-from scoring_worker.detectors.llm.prompting import AnswerForm, Prompt, prompt, prompts_digest
+from safepassage.schemas.evidence import MAX_TRIPLE_CHARACTERS
+from safepassage.scoring_worker.comparison.contract import Place
+from safepassage.scoring_worker.comparison.segmentation import words_of
+from safepassage.scoring_worker.detectors.contract import Answer, DetectorSettings, Grounding
+from safepassage.scoring_worker.detectors.granularity import windows
+from safepassage.scoring_worker.detectors.llm.asking import Conversation
+from safepassage.scoring_worker.detectors.llm.detector import LLMDetector
+from safepassage.scoring_worker.detectors.llm.loading import asker_of
+from safepassage.scoring_worker.detectors.llm.prompting import (
+    AnswerForm,
+    Prompt,
+    prompt,
+    prompts_digest,
+)
 
 from .detector import REVISION, grounding_of
 from .graph import QUERY, Edge, Entity, Graph, Graphs

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from scoring_worker.detectors.contract import Declaration
-from scoring_worker.detectors.later import LoadedLater
+from safepassage.scoring_worker.detectors.contract import Declaration
+from safepassage.scoring_worker.detectors.later import LoadedLater
 
 HALLUGRAPH: Final = (
     Declaration(

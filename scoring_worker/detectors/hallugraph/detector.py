@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from schemas.evidence import (
+from safepassage.schemas.evidence import (
     MAX_TRIPLE_CHARACTERS,
     MAX_TRIPLES,
     MAX_UNSUPPORTED,
@@ -15,15 +15,15 @@ from schemas.evidence import (
     TripleStatus,
     UnsupportedSpan,
 )
-from scoring_worker.comparison.contract import Place
-from scoring_worker.detectors.contract import (
+from safepassage.scoring_worker.comparison.contract import Place
+from safepassage.scoring_worker.detectors.contract import (
     Answer,
     ClaimGrounding,
     Detector,
     DetectorSettings,
     Grounding,
 )
-from scoring_worker.detectors.granularity import claims
+from safepassage.scoring_worker.detectors.granularity import claims
 
 from .fidelity import Fidelity, FoundEdge, compare
 from .graph import QUERY, GraphExtractor, Graphs, NoGraph

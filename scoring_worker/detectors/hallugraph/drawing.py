@@ -15,7 +15,7 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from schemas.evidence import JudgedTriple, TripleStatus
+from safepassage.schemas.evidence import JudgedTriple, TripleStatus
 
 MAX_NODES: Final = 24
 MAX_LINES: Final = 40

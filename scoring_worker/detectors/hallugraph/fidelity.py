@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring_worker.comparison.contract import Place
+from safepassage.scoring_worker.comparison.contract import Place
 
 from .graph import Edge, Entity, Graphs
 from .matching import Matcher

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
-from scoring_worker.comparison.contract import Place
-from scoring_worker.detectors.contract import Answer
+from safepassage.scoring_worker.comparison.contract import Place
+from safepassage.scoring_worker.detectors.contract import Answer
 
 EntityKind = Literal["name", "figure", "date", "identifier", "term"]
 

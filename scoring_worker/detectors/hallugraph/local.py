@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
-from passages.sentences import sentences
-from scoring_worker.comparison.contract import Passage, Place
-from scoring_worker.comparison.spoken import with_language
-from scoring_worker.detectors.contract import Answer
+from safepassage.passages.sentences import sentences
+from safepassage.scoring_worker.comparison.contract import Passage, Place
+from safepassage.scoring_worker.comparison.spoken import with_language
+from safepassage.scoring_worker.detectors.contract import Answer
 
 from .graph import QUERY, Edge, Entity, Graph, Graphs, NoGraph
 from .mentions import Mention, Vocabulary, mentions, vocabulary

@@ -12,16 +12,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from passages.function_words import FUNCTION_WORDS
-from scoring_worker.comparison.contract import Passage
-from scoring_worker.comparison.dates import compare_date, dates_in
-from scoring_worker.comparison.denials.places import scoped
-from scoring_worker.comparison.figure_agreement import agreement
-from scoring_worker.comparison.figures import Figure
-from scoring_worker.comparison.identifier_rows import key_of
-from scoring_worker.comparison.names import compare_names
-from scoring_worker.comparison.numbers import figures_in
-from scoring_worker.comparison.segmentation import words_of
+from safepassage.passages.function_words import FUNCTION_WORDS
+from safepassage.scoring_worker.comparison.contract import Passage
+from safepassage.scoring_worker.comparison.dates import compare_date, dates_in
+from safepassage.scoring_worker.comparison.denials.places import scoped
+from safepassage.scoring_worker.comparison.figure_agreement import agreement
+from safepassage.scoring_worker.comparison.figures import Figure
+from safepassage.scoring_worker.comparison.identifier_rows import key_of
+from safepassage.scoring_worker.comparison.names import compare_names
+from safepassage.scoring_worker.comparison.numbers import figures_in
+from safepassage.scoring_worker.comparison.segmentation import words_of
 
 from .graph import Edge, Entity, Graph
 from .mentions import stem

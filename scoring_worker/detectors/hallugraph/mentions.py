@@ -14,14 +14,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from passages.function_words import FUNCTION_WORDS
-from passages.sentences import sentences
-from scoring_worker.comparison.addresses import addresses
-from scoring_worker.comparison.contract import Place
-from scoring_worker.comparison.dates import dates_in
-from scoring_worker.comparison.name_parts import PARTICLES
-from scoring_worker.comparison.numbers import figures_in
-from scoring_worker.comparison.segmentation import Word, words_of
+from safepassage.passages.function_words import FUNCTION_WORDS
+from safepassage.passages.sentences import sentences
+from safepassage.scoring_worker.comparison.addresses import addresses
+from safepassage.scoring_worker.comparison.contract import Place
+from safepassage.scoring_worker.comparison.dates import dates_in
+from safepassage.scoring_worker.comparison.name_parts import PARTICLES
+from safepassage.scoring_worker.comparison.numbers import figures_in
+from safepassage.scoring_worker.comparison.segmentation import Word, words_of
 
 from .graph import Entity, EntityKind
 

@@ -16,11 +16,11 @@ from typing import TypeVar
 from openai import AsyncOpenAI
 from pydantic import BaseModel, ValidationError
 
-from llm_calls.answer_cache import AnswerCache, KeptAnswer, answer_key
-from llm_calls.caller import Caller, Completion, Question, RetryPolicy, Spent
-from llm_calls.client import configured_client
-from llm_calls.concurrency import AdaptiveLimit
-from llm_calls.errors import (
+from safepassage.llm_calls.answer_cache import AnswerCache, KeptAnswer, answer_key
+from safepassage.llm_calls.caller import Caller, Completion, Question, RetryPolicy, Spent
+from safepassage.llm_calls.client import configured_client
+from safepassage.llm_calls.concurrency import AdaptiveLimit
+from safepassage.llm_calls.errors import (
     LLMError,
     LLMMisconfigured,
     LLMTimeout,
@@ -29,9 +29,9 @@ from llm_calls.errors import (
     SchemaMismatch,
     first_of,
 )
-from llm_calls.price import priced
-from schemas import Usage
-from scoring_worker.manifest import ModelError
+from safepassage.llm_calls.price import priced
+from safepassage.schemas import Usage
+from safepassage.scoring_worker.manifest import ModelError
 
 from .prompting import Prompt
 from .settings import LLMSettings

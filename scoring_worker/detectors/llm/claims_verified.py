@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection
 
-from scoring_worker.detectors.contract import Answer, Grounding
-from scoring_worker.detectors.granularity import aggregate
+from safepassage.scoring_worker.detectors.contract import Answer, Grounding
+from safepassage.scoring_worker.detectors.granularity import aggregate
 
 from .asking import Conversation, NoAnswer
 from .prompting import prompts_digest

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from schemas import stable_id
-from scoring_worker.detectors.contract import Answer, Grounding
+from safepassage.schemas import stable_id
+from safepassage.scoring_worker.detectors.contract import Answer, Grounding
 
 from .asking import Asker, Conversation, NoAnswer
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoring_worker.detectors.contract import DetectorSettings
+from safepassage.scoring_worker.detectors.contract import DetectorSettings
 
 from .asking import Asker
 from .claims_verified import ClaimsVerified
@@ -38,8 +38,8 @@ def load_self_check(settings: DetectorSettings) -> LLMDetector:
     Raises:
         ModelError: the NLI model's weights are not there.
     """
-    from scoring_worker.detectors.nli.detectors import CONTEXT_NLI, CONTRADICTS  # noqa: PLC0415
-    from scoring_worker.detectors.nli.pairs import cross_encoder  # noqa: PLC0415
+    from safepassage.scoring_worker.detectors.nli.detectors import CONTEXT_NLI, CONTRADICTS  # noqa: PLC0415
+    from safepassage.scoring_worker.detectors.nli.pairs import cross_encoder  # noqa: PLC0415
 
     from .self_check import SelfCheck  # noqa: PLC0415
 
@@ -56,7 +56,7 @@ def load_self_check_reader(settings: DetectorSettings) -> LLMDetector:
     Raises:
         ModelError: the reader's files are missing or altered.
     """
-    from scoring_worker.detectors.nli.pairs import reader_pairs  # noqa: PLC0415
+    from safepassage.scoring_worker.detectors.nli.pairs import reader_pairs  # noqa: PLC0415
 
     from .self_check import SelfCheck  # noqa: PLC0415
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from scoring_worker.detectors.contract import Answer, Grounding
+from safepassage.scoring_worker.detectors.contract import Answer, Grounding
 
 from .asking import Conversation
 from .prompting import prompts_digest

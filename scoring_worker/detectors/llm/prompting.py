@@ -13,7 +13,7 @@ from typing import Any, Generic, TypedDict, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from schemas import stable_id
+from safepassage.schemas import stable_id
 
 A = TypeVar("A", bound=BaseModel)
 

@@ -10,9 +10,9 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from schemas.evidence import Evidence, JudgedTriple, TripleStatus
-from scoring_worker.detectors.contract import Answer, Grounding
-from scoring_worker.detectors.granularity import aggregate
+from safepassage.schemas.evidence import Evidence, JudgedTriple, TripleStatus
+from safepassage.scoring_worker.detectors.contract import Answer, Grounding
+from safepassage.scoring_worker.detectors.granularity import aggregate
 
 from .asking import Conversation
 from .prompting import prompts_digest

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scoring_worker.detectors.contract import Answer, ClaimGrounding, Grounding
-from scoring_worker.detectors.granularity import aggregate, claims, windows
-from scoring_worker.detectors.nli.pairs import PairProbabilities
+from safepassage.scoring_worker.detectors.contract import Answer, ClaimGrounding, Grounding
+from safepassage.scoring_worker.detectors.granularity import aggregate, claims, windows
+from safepassage.scoring_worker.detectors.nli.pairs import PairProbabilities
 
 from .asking import Conversation
 from .prompting import prompts_digest

@@ -8,16 +8,16 @@ from typing import Self
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from scoring_worker.scorers.llm import GraderSettings
+from safepassage.scoring_worker.scorers.llm import GraderSettings
 
 
 class LLMSettings(GraderSettings):
     """The grader's endpoint, model, prices, retries and window of calls, and what is ours.
 
-    ``llm_answers`` is a file of kept answers (`llm_calls.answer_cache`). ``llm_token_budget``
-    ends the asking after so many tokens of this process, input and output together: what was not
-    asked is undetermined. ``llm_samples`` are the further answers that SelfCheckGPT draws where
-    an answer comes without any.
+    ``llm_answers`` is a file of kept answers (`safepassage.llm_calls.answer_cache`).
+    ``llm_token_budget`` ends the asking after so many tokens of this process, input and output
+    together: what was not asked is undetermined. ``llm_samples`` are the further answers that
+    SelfCheckGPT draws where an answer comes without any.
     """
 
     model_config = SettingsConfigDict(

@@ -13,11 +13,16 @@ from typing import Literal
 
 import numpy as np
 
-from schemas import stable_id
-from scoring_worker.detectors.contract import Answer, ClaimGrounding, DetectorSettings, Grounding
-from scoring_worker.detectors.granularity import claims, over_windows, windows
-from scoring_worker.detectors.scored import WINDOW_CHARACTERS, grounding_of
-from scoring_worker.manifest import ModelError
+from safepassage.schemas import stable_id
+from safepassage.scoring_worker.detectors.contract import (
+    Answer,
+    ClaimGrounding,
+    DetectorSettings,
+    Grounding,
+)
+from safepassage.scoring_worker.detectors.granularity import claims, over_windows, windows
+from safepassage.scoring_worker.detectors.scored import WINDOW_CHARACTERS, grounding_of
+from safepassage.scoring_worker.manifest import ModelError
 
 from .pairs import PairProbabilities, cross_encoder, is_reader, reader_pairs
 
@@ -124,9 +129,9 @@ def load_hem_v2(settings: DetectorSettings) -> NLIDetector:
     Raises:
         ModelError: its weights are not there.
     """
-    from scoring_worker.encoders.devices import place, use_threads  # noqa: PLC0415
-    from scoring_worker.encoders.weights import named_folder  # noqa: PLC0415
-    from scoring_worker.scorers.baselines import load_hhem  # noqa: PLC0415
+    from safepassage.scoring_worker.encoders.devices import place, use_threads  # noqa: PLC0415
+    from safepassage.scoring_worker.encoders.weights import named_folder  # noqa: PLC0415
+    from safepassage.scoring_worker.scorers.baselines import load_hhem  # noqa: PLC0415
 
     from .pairs import CrossEncoderPairs  # noqa: PLC0415
 

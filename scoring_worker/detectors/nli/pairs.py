@@ -9,14 +9,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from schemas import CLAIM_TYPE, hypothesis
-from scoring_worker.detectors.contract import DetectorSettings
-from scoring_worker.encoders.batching import PairFailure
-from scoring_worker.encoders.devices import place, use_threads
-from scoring_worker.encoders.encoder import Encoder
-from scoring_worker.encoders.reader import Reader
-from scoring_worker.encoders.reading_windows import Task
-from scoring_worker.encoders.weights import (
+from safepassage.schemas import CLAIM_TYPE, hypothesis
+from safepassage.scoring_worker.detectors.contract import DetectorSettings
+from safepassage.scoring_worker.encoders.batching import PairFailure
+from safepassage.scoring_worker.encoders.devices import place, use_threads
+from safepassage.scoring_worker.encoders.encoder import Encoder
+from safepassage.scoring_worker.encoders.reader import Reader
+from safepassage.scoring_worker.encoders.reading_windows import Task
+from safepassage.scoring_worker.encoders.weights import (
     base_digest,
     load_config,
     load_full,
@@ -24,7 +24,7 @@ from scoring_worker.encoders.weights import (
     longest_input,
     named_folder,
 )
-from scoring_worker.manifest import MANIFEST_NAME, ModelError, ScorerManifest
+from safepassage.scoring_worker.manifest import MANIFEST_NAME, ModelError, ScorerManifest
 
 DECIMALS = 6
 
@@ -113,7 +113,7 @@ def reader_pairs(named: str, settings: DetectorSettings, *, inverted: bool = Fal
     Raises:
         ModelError: there is no such folder, or its scorer has no reader.
     """
-    from scoring_worker.loading import open_manifest, open_reader  # noqa: PLC0415 (torch: seconds)
+    from safepassage.scoring_worker.loading import open_manifest, open_reader  # noqa: PLC0415 (torch: seconds)
 
     use_threads(settings.threads)
     folder, manifest = open_manifest(named)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from scoring_worker.detectors.contract import Declaration, Judged, Need
-from scoring_worker.detectors.later import LoadedLater
+from safepassage.scoring_worker.detectors.contract import Declaration, Judged, Need
+from safepassage.scoring_worker.detectors.later import LoadedLater
 
 _BOTH: Final[frozenset[Judged]] = frozenset({"claim", "response"})
 _PAPER: Final = "RAGulator"

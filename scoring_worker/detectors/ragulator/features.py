@@ -16,10 +16,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from passages.sentences import sentences
-from passages.words import content_words
-from scoring_worker.detectors.similarity.word_vectors import RAREST, WordVectors
-from scoring_worker.opinions.overlap import DECIMALS, mean_surprise
+from safepassage.passages.sentences import sentences
+from safepassage.passages.words import content_words
+from safepassage.scoring_worker.detectors.similarity.word_vectors import RAREST, WordVectors
+from safepassage.scoring_worker.opinions.overlap import DECIMALS, mean_surprise
 
 PAPER: Final = (
     "token_precision",

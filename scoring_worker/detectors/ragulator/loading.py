@@ -7,14 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from scoring_worker.detectors.contract import DetectorSettings
-from scoring_worker.detectors.scored import ScoredDetector
-from scoring_worker.detectors.similarity.word_vectors import word_vectors
-from scoring_worker.forest import Forest
-from scoring_worker.loading import load_scorer
-from scoring_worker.manifest import ModelError
-from scoring_worker.scorer import Scorer
-from scoring_worker.scorers.encoder import EncoderScorer
+from safepassage.scoring_worker.detectors.contract import DetectorSettings
+from safepassage.scoring_worker.detectors.scored import ScoredDetector
+from safepassage.scoring_worker.detectors.similarity.word_vectors import word_vectors
+from safepassage.scoring_worker.forest import Forest
+from safepassage.scoring_worker.loading import load_scorer
+from safepassage.scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.scorer import Scorer
+from safepassage.scoring_worker.scorers.encoder import EncoderScorer
 
 from .features import EXTENDED
 from .measuring import ClaimMeasure

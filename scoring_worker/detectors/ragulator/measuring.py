@@ -14,19 +14,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from passages.retrieval import Retrieved, Retriever
-from passages.sentences import sentences
-from schemas import CLAIM_TYPE, hypothesis
-from schemas.alignment import PASSAGE_JOINT
-from schemas.evidence import ConsultedPassage
-from scoring_worker.detectors.contract import Answer
-from scoring_worker.detectors.granularity import claims, unusable_context
-from scoring_worker.detectors.similarity.embedding import Embedder, similarities
-from scoring_worker.detectors.similarity.word_vectors import WordVectors
-from scoring_worker.opinions.borne_out import READING, reading
-from scoring_worker.opinions.overlap import DECIMALS
-from scoring_worker.scorer import Pair, Scorer
-from scoring_worker.scorers.default import DefaultScorer
+from safepassage.passages.retrieval import Retrieved, Retriever
+from safepassage.passages.sentences import sentences
+from safepassage.schemas import CLAIM_TYPE, hypothesis
+from safepassage.schemas.alignment import PASSAGE_JOINT
+from safepassage.schemas.evidence import ConsultedPassage
+from safepassage.scoring_worker.detectors.contract import Answer
+from safepassage.scoring_worker.detectors.granularity import claims, unusable_context
+from safepassage.scoring_worker.detectors.similarity.embedding import Embedder, similarities
+from safepassage.scoring_worker.detectors.similarity.word_vectors import WordVectors
+from safepassage.scoring_worker.opinions.borne_out import READING, reading
+from safepassage.scoring_worker.opinions.overlap import DECIMALS
+from safepassage.scoring_worker.scorer import Pair, Scorer
+from safepassage.scoring_worker.scorers.default import DefaultScorer
 
 from .features import IndexedContext, indexed, lexical_features
 

@@ -9,17 +9,17 @@ from typing import Final
 
 import numpy as np
 
-from schemas import stable_id
-from schemas.evidence import ConsultedPassage
-from scoring_worker.detectors.contract import (
+from safepassage.schemas import stable_id
+from safepassage.schemas.evidence import ConsultedPassage
+from safepassage.scoring_worker.detectors.contract import (
     Answer,
     ClaimGrounding,
     Grounding,
 )
-from scoring_worker.detectors.granularity import claims
-from scoring_worker.detectors.scored import grounding_of
-from scoring_worker.detectors.similarity.word_vectors import word_vectors
-from scoring_worker.forest import Forest, Predictor
+from safepassage.scoring_worker.detectors.granularity import claims
+from safepassage.scoring_worker.detectors.scored import grounding_of
+from safepassage.scoring_worker.detectors.similarity.word_vectors import word_vectors
+from safepassage.scoring_worker.forest import Forest, Predictor
 
 from .features import indexed, lexical_features
 from .measuring import ClaimMeasure, MeasuredClaim

@@ -12,17 +12,27 @@ from typing import Final
 
 from openai import AsyncOpenAI
 
-from llm_calls.caller import Caller, Completion, Question, RetryPolicy
-from llm_calls.client import configured_client
-from llm_calls.concurrency import AdaptiveLimit
-from llm_calls.errors import LLMError, LLMMisconfigured, LLMUnavailable, Malformed
-from scoring_worker.detectors.contract import Answer, ClaimGrounding, DetectorSettings, Grounding
-from scoring_worker.detectors.granularity import claims
-from scoring_worker.detectors.llm.prompting import MATERIAL, fenced, passages, prompts_digest
-from scoring_worker.detectors.llm.settings import LLMSettings
-from scoring_worker.detectors.scored import grounding_of
-from scoring_worker.manifest import ModelError
-from scoring_worker.scorers.llm import GraderSettings
+from safepassage.llm_calls.caller import Caller, Completion, Question, RetryPolicy
+from safepassage.llm_calls.client import configured_client
+from safepassage.llm_calls.concurrency import AdaptiveLimit
+from safepassage.llm_calls.errors import LLMError, LLMMisconfigured, LLMUnavailable, Malformed
+from safepassage.scoring_worker.detectors.contract import (
+    Answer,
+    ClaimGrounding,
+    DetectorSettings,
+    Grounding,
+)
+from safepassage.scoring_worker.detectors.granularity import claims
+from safepassage.scoring_worker.detectors.llm.prompting import (
+    MATERIAL,
+    fenced,
+    passages,
+    prompts_digest,
+)
+from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
+from safepassage.scoring_worker.detectors.scored import grounding_of
+from safepassage.scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.scorers.llm import GraderSettings
 
 GROUNDED: Final = "0"
 OUT_OF_CONTEXT: Final = "1"

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from schemas import stable_id
-from scoring_worker.detectors.contract import Answer, ClaimGrounding, DetectorSettings, Grounding
-from scoring_worker.detectors.granularity import (
+from safepassage.schemas import stable_id
+from safepassage.scoring_worker.detectors.contract import (
+    Answer,
+    ClaimGrounding,
+    DetectorSettings,
+    Grounding,
+)
+from safepassage.scoring_worker.detectors.granularity import (
     ANY_WINDOW_EVERY_CLAIM,
     MEAN_OVER_CLAIMS,
     Granularity,
     aggregate,
     claims,
 )
-from scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.manifest import ModelError
 
 from .embedding import Embedder, encoder_embedder, reader_embedder, similarities
 from .quip import N, quoted

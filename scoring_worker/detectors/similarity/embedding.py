@@ -12,16 +12,16 @@ from safetensors import SafetensorError
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from scoring_worker.detectors.contract import DetectorSettings
-from scoring_worker.encoders.devices import place, use_threads
-from scoring_worker.encoders.weights import (
+from safepassage.scoring_worker.detectors.contract import DetectorSettings
+from safepassage.scoring_worker.encoders.devices import place, use_threads
+from safepassage.scoring_worker.encoders.weights import (
     base_digest,
     load_config,
     load_tokenizer,
     longest_input,
     named_folder,
 )
-from scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.manifest import ModelError
 
 BATCH = 32
 """Sentences of about one length that are padded together."""
@@ -87,8 +87,8 @@ def reader_embedder(settings: DetectorSettings) -> MeanPooled:
     Raises:
         ModelError: its files are missing or altered.
     """
-    from scoring_worker.encoders.reader_model import load_reader  # noqa: PLC0415 (torch: seconds)
-    from scoring_worker.loading import open_manifest  # noqa: PLC0415
+    from safepassage.scoring_worker.encoders.reader_model import load_reader  # noqa: PLC0415 (torch: seconds)
+    from safepassage.scoring_worker.loading import open_manifest  # noqa: PLC0415
 
     use_threads(settings.threads)
     folder, manifest = open_manifest("default")

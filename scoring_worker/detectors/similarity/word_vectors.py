@@ -20,9 +20,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
-from scoring_worker.encoders.reader_model import WORDS_FILE, BlockWords
-from scoring_worker.loading import DEFAULT_MODEL
-from scoring_worker.manifest import ModelError, file_digest
+from safepassage.scoring_worker.encoders.reader_model import WORDS_FILE, BlockWords
+from safepassage.scoring_worker.loading import DEFAULT_MODEL
+from safepassage.scoring_worker.manifest import ModelError, file_digest
 
 Vector = NDArray[np.float64]
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from schemas.base import Contract
-from scoring_worker.evaluation.intervals import Interval, bootstrap
-from scoring_worker.evaluation.ranking import Ranking
-from scoring_worker.evaluation.splits import held_out
+from safepassage.schemas.base import Contract
+from safepassage.scoring_worker.evaluation.intervals import Interval, bootstrap
+from safepassage.scoring_worker.evaluation.ranking import Ranking
+from safepassage.scoring_worker.evaluation.splits import held_out
 
 from .judging import JudgedSet, KeptJudgement
 

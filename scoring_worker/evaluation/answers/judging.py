@@ -10,11 +10,11 @@ from pathlib import Path
 
 from pydantic import Field
 
-from schemas import stable_id
-from schemas.base import Contract, Probability
-from schemas.kept_lines import KeptLines
-from scoring_worker.detectors.contract import Answer, Detector
-from scoring_worker.evaluation.sources import OnProgress
+from safepassage.schemas import stable_id
+from safepassage.schemas.base import Contract, Probability
+from safepassage.schemas.kept_lines import KeptLines
+from safepassage.scoring_worker.detectors.contract import Answer, Detector
+from safepassage.scoring_worker.evaluation.sources import OnProgress
 
 from .sets import AnswersOfSource
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from schemas.base import Contract
+from safepassage.schemas.base import Contract
 
 
 class Published(Contract):

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from schemas.base import Contract
-from scoring_worker.detectors.contract import DetectorSettings
-from scoring_worker.detectors.registry import declared, load_detector
-from scoring_worker.evaluation.sources import OnProgress
-from scoring_worker.manifest import ModelError
+from safepassage.schemas.base import Contract
+from safepassage.scoring_worker.detectors.contract import DetectorSettings
+from safepassage.scoring_worker.detectors.registry import declared, load_detector
+from safepassage.scoring_worker.evaluation.sources import OnProgress
+from safepassage.scoring_worker.manifest import ModelError
 
 from .figures import AnswerFigures, figures
 from .judging import judge_set

@@ -9,11 +9,11 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from schemas import stable_id
-from schemas.base import EventId, Text
-from schemas.jsonl import BadLine, read_objects
-from scoring_worker.detectors.contract import Answer
-from scoring_worker.evaluation.curation import (
+from safepassage.schemas import stable_id
+from safepassage.schemas.base import EventId, Text
+from safepassage.schemas.jsonl import BadLine, read_objects
+from safepassage.scoring_worker.detectors.contract import Answer
+from safepassage.scoring_worker.evaluation.curation import (
     Bounds,
     CuratedPair,
     from_similar,
@@ -21,8 +21,8 @@ from scoring_worker.evaluation.curation import (
     read_similar,
     read_summary,
 )
-from scoring_worker.evaluation.rows import Row, read_label
-from scoring_worker.evaluation.sources import DatasetError, kind_of_file
+from safepassage.scoring_worker.evaluation.rows import Row, read_label
+from safepassage.scoring_worker.evaluation.sources import DatasetError, kind_of_file
 
 Fields = Mapping[str, Any]
 

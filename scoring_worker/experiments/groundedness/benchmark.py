@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from schemas.base import Contract
-from scoring_worker.detectors.contract import Declaration, DetectorSettings
-from scoring_worker.detectors.llm.settings import LLMSettings
-from scoring_worker.detectors.registry import declared, load_detector
-from scoring_worker.evaluation.answers.judging import judge_set
-from scoring_worker.evaluation.answers.sets import AnswersOfSource
-from scoring_worker.evaluation.sources import OnProgress
-from scoring_worker.manifest import ModelError
+from safepassage.schemas.base import Contract
+from safepassage.scoring_worker.detectors.contract import Declaration, DetectorSettings
+from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
+from safepassage.scoring_worker.detectors.registry import declared, load_detector
+from safepassage.scoring_worker.evaluation.answers.judging import judge_set
+from safepassage.scoring_worker.evaluation.answers.sets import AnswersOfSource
+from safepassage.scoring_worker.evaluation.sources import OnProgress
+from safepassage.scoring_worker.manifest import ModelError
 
 from .figures import GroundednessFigures, figures
 

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from schemas.base import Contract
-from scoring_worker.evaluation.answers.judging import JudgedSet
-from scoring_worker.evaluation.answers.sets import LabelledAnswer
-from scoring_worker.evaluation.intervals import Interval, Weights, bootstrap
-from scoring_worker.evaluation.ranking import Ranking
-from scoring_worker.evaluation.splits import folds
+from safepassage.schemas.base import Contract
+from safepassage.scoring_worker.evaluation.answers.judging import JudgedSet
+from safepassage.scoring_worker.evaluation.answers.sets import LabelledAnswer
+from safepassage.scoring_worker.evaluation.intervals import Interval, Weights, bootstrap
+from safepassage.scoring_worker.evaluation.ranking import Ranking
+from safepassage.scoring_worker.evaluation.splits import folds
 
 FOLDS = 5
 UNDETERMINED = -1.0

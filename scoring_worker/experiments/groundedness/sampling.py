@@ -6,9 +6,13 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from schemas import BadLine, read_jsonl
-from scoring_worker.evaluation.answers.sets import AnswerRow, AnswersOfSource, LabelledAnswer
-from scoring_worker.evaluation.sources import DatasetError
+from safepassage.schemas import BadLine, read_jsonl
+from safepassage.scoring_worker.evaluation.answers.sets import (
+    AnswerRow,
+    AnswersOfSource,
+    LabelledAnswer,
+)
+from safepassage.scoring_worker.evaluation.sources import DatasetError
 
 
 def read_answers(path: Path, *, limit: int | None = None, seed: int = 0) -> AnswersOfSource:

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
-from scoring_worker.evaluation.tables import number, terminal_table, with_interval
+from safepassage.scoring_worker.evaluation.tables import number, terminal_table, with_interval
 
 from .benchmark import GroundednessReport
 from .figures import GroundednessFigures

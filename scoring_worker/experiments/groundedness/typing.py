@@ -11,15 +11,15 @@ from typing import Literal
 
 from rich.table import Table
 
-from schemas.base import Contract
-from schemas.error_type import ERROR_TYPES, ErrorType, ErrorTyping
-from schemas.proportion import Proportion
-from scoring_worker.error_types.contract import StoppedClaim
-from scoring_worker.evaluation.intervals import Interval
-from scoring_worker.evaluation.kappa import cohens_kappa
-from scoring_worker.evaluation.tables import number, terminal_table, with_interval
-from scoring_worker.training.adaptation.files import labelled_twins
-from scoring_worker.training.adaptation.twins import differing
+from safepassage.schemas.base import Contract
+from safepassage.schemas.error_type import ERROR_TYPES, ErrorType, ErrorTyping
+from safepassage.schemas.proportion import Proportion
+from safepassage.scoring_worker.error_types.contract import StoppedClaim
+from safepassage.scoring_worker.evaluation.intervals import Interval
+from safepassage.scoring_worker.evaluation.kappa import cohens_kappa
+from safepassage.scoring_worker.evaluation.tables import number, terminal_table, with_interval
+from safepassage.scoring_worker.training.adaptation.files import labelled_twins
+from safepassage.scoring_worker.training.adaptation.twins import differing
 
 UNTYPED = "untyped"
 

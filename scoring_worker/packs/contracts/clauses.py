@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from scoring_worker.packs.folding import fold
+from safepassage.scoring_worker.packs.folding import fold
 
 _ANSWERS = {"yes": True, "oui": True, "true": True, "no": False, "non": False, "false": False}
 

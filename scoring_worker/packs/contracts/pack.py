@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from scoring_worker.comparison.answers.truth import truth_of
-from scoring_worker.comparison.contract import Comparison, Question
-from scoring_worker.packs.contract import Opinion
-from scoring_worker.packs.folding import fold
-from scoring_worker.packs.notes import Notes
+from safepassage.scoring_worker.comparison.answers.truth import truth_of
+from safepassage.scoring_worker.comparison.contract import Comparison, Question
+from safepassage.scoring_worker.packs.contract import Opinion
+from safepassage.scoring_worker.packs.folding import fold
+from safepassage.scoring_worker.packs.notes import Notes
 
 from .clauses import clause_of_type, share_spoken
 

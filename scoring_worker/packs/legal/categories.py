@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from scoring_worker.packs.folding import fold
+from safepassage.scoring_worker.packs.folding import fold
 
 from .denied import is_denied
 

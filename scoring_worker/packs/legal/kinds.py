@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from scoring_worker.packs.folding import fold, words
+from safepassage.scoring_worker.packs.folding import fold, words
 
 from .places import known_places
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from scoring_worker.packs.folding import REDACTED, fold, words
-from scoring_worker.packs.notes import Notes
+from safepassage.scoring_worker.packs.folding import REDACTED, fold, words
+from safepassage.scoring_worker.packs.notes import Notes
 
 from . import kinds, roles
 from .denied import is_denied

@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from scoring_worker.packs.folding import fold
+from safepassage.scoring_worker.packs.folding import fold
 
 from .denied import is_denied
 

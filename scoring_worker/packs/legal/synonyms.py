@@ -6,7 +6,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from scoring_worker.packs.folding import fold
+from safepassage.scoring_worker.packs.folding import fold
 
 from .places import place_rows
 

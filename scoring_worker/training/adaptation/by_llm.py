@@ -9,11 +9,11 @@ from typing import Final
 
 from pydantic import Field
 
-from schemas import Usage
-from schemas.error_type import DESCRIPTIONS, ERROR_TYPES, ErrorType
-from scoring_worker.detectors.contract import Answer
-from scoring_worker.detectors.llm.asking import Asker, Conversation, NoAnswer, added
-from scoring_worker.detectors.llm.prompting import AnswerForm, Prompt, passages, prompt
+from safepassage.schemas import Usage
+from safepassage.schemas.error_type import DESCRIPTIONS, ERROR_TYPES, ErrorType
+from safepassage.scoring_worker.detectors.contract import Answer
+from safepassage.scoring_worker.detectors.llm.asking import Asker, Conversation, NoAnswer, added
+from safepassage.scoring_worker.detectors.llm.prompting import AnswerForm, Prompt, passages, prompt
 
 from .twins import Twins, refusal
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from schemas.error_type import ERROR_TYPES, ErrorType
+from safepassage.schemas.error_type import ERROR_TYPES, ErrorType
 
 _NUMBER = re.compile(r"(?<![\w.])\d{1,4}(?![\w])")
 _MONTH = re.compile(

@@ -9,12 +9,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
-from schemas import BadLine, read_jsonl, validation_summary
-from schemas.base import EventId, Text
-from schemas.error_type import ErrorType
-from scoring_worker.detectors.contract import Answer
-from scoring_worker.training.corpora import CorpusError, read_rows
-from scoring_worker.training.grounding.examples import SentenceTwins, of_nli, of_twins
+from safepassage.schemas import BadLine, read_jsonl, validation_summary
+from safepassage.schemas.base import EventId, Text
+from safepassage.schemas.error_type import ErrorType
+from safepassage.scoring_worker.detectors.contract import Answer
+from safepassage.scoring_worker.training.corpora import CorpusError, read_rows
+from safepassage.scoring_worker.training.grounding.examples import SentenceTwins, of_nli, of_twins
 
 from .twins import Twins
 

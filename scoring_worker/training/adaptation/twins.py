@@ -10,9 +10,9 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from passages.sentences import sentences
-from schemas import stable_id
-from schemas.error_type import ErrorType
+from safepassage.passages.sentences import sentences
+from safepassage.schemas import stable_id
+from safepassage.schemas.error_type import ErrorType
 
 Split = Literal["train", "dev", "test"]
 

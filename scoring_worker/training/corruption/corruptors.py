@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from pydantic import JsonValue
 
-from schemas import render_value
-from scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.schemas import render_value
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
 
 from . import windows
 from .known import GENERIC_TYPES, KnownDocument, KnownField

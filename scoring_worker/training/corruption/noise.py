@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
 
 _LOOKALIKE = {"l": "1", "i": "l", "e": "c", "m": "rn", "h": "b", "u": "ii", "a": "o"}
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scoring_worker.detectors.similarity.embedding import Embedder, similarities
-from scoring_worker.training.adaptation.by_rule import one_alteration
-from scoring_worker.training.adaptation.twins import Twins, differing
-from scoring_worker.training.corpora import PERMISSIVE_NLI
+from safepassage.scoring_worker.detectors.similarity.embedding import Embedder, similarities
+from safepassage.scoring_worker.training.adaptation.by_rule import one_alteration
+from safepassage.scoring_worker.training.adaptation.twins import Twins, differing
+from safepassage.scoring_worker.training.corpora import PERMISSIVE_NLI
 
 TWINS_OF_NLI = frozenset({"SNLI", "MultiNLI"})
 """Sources whose premises have an entailed and a contradicted statement."""
@@ -41,7 +41,7 @@ class SentenceTwins:
 
 def of_twins(twins: Iterable[Twins]) -> Iterator[SentenceTwins]:
     """The sentences that differ between an answer and its twin."""
-    from passages.sentences import sentences  # noqa: PLC0415
+    from safepassage.passages.sentences import sentences  # noqa: PLC0415
 
     for one in twins:
         sources = tuple(text[start:end] for text in one.context for start, end in sentences(text))

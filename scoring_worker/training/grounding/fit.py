@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from scoring_worker.evaluation.splits import held_out
+from safepassage.scoring_worker.evaluation.splits import held_out
 
 from .examples import GroundingExample
 from .models import Trainee

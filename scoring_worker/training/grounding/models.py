@@ -10,24 +10,24 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from scoring_worker.encoders.batching import Piece
-from scoring_worker.encoders.padded import laid_out
-from scoring_worker.encoders.reader import CLAIM
-from scoring_worker.encoders.reader_model import (
+from safepassage.scoring_worker.encoders.batching import Piece
+from safepassage.scoring_worker.encoders.padded import laid_out
+from safepassage.scoring_worker.encoders.reader import CLAIM
+from safepassage.scoring_worker.encoders.reader_model import (
     ReaderModel,
     load_reader,
     reader_base_digest,
     save_reader,
 )
-from scoring_worker.encoders.reading_windows import Task, WindowMaker
-from scoring_worker.encoders.weights import (
+from safepassage.scoring_worker.encoders.reading_windows import Task, WindowMaker
+from safepassage.scoring_worker.encoders.weights import (
     load_config,
     load_tokenizer,
     load_with_new_head,
     longest_input,
     named_folder,
 )
-from scoring_worker.manifest import PACKAGED_BASE, ModelError, ScorerManifest
+from safepassage.scoring_worker.manifest import PACKAGED_BASE, ModelError, ScorerManifest
 
 
 class Trainee(Protocol):
@@ -88,7 +88,7 @@ class TrainedReader:
     """
 
     def __init__(self, named: str = "default") -> None:
-        from scoring_worker.loading import open_manifest  # noqa: PLC0415 (its own libraries)
+        from safepassage.scoring_worker.loading import open_manifest  # noqa: PLC0415 (its own libraries)
 
         folder, self._manifest = open_manifest(named)
         self._packaged = named == "default" or self._manifest.base == PACKAGED_BASE

@@ -18,10 +18,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from scoring_worker.encoders.weights import load_tokenizer, load_with_new_head, named_folder
-from scoring_worker.evaluation.curation import CuratedPair
-from scoring_worker.evaluation.sources import OnProgress
-from scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.encoders.weights import (
+    load_tokenizer,
+    load_with_new_head,
+    named_folder,
+)
+from safepassage.scoring_worker.evaluation.curation import CuratedPair
+from safepassage.scoring_worker.evaluation.sources import OnProgress
+from safepassage.scoring_worker.manifest import ModelError
 
 
 @dataclass(frozen=True, slots=True)

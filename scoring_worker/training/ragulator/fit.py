@@ -12,9 +12,9 @@ from typing import Any, Final, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring_worker.detectors.ragulator.features import EXTENDED, PAPER, RISING
-from scoring_worker.evaluation.sources import OnProgress
-from scoring_worker.forest import LEAF, Forest, Tree
+from safepassage.scoring_worker.detectors.ragulator.features import EXTENDED, PAPER, RISING
+from safepassage.scoring_worker.evaluation.sources import OnProgress
+from safepassage.scoring_worker.forest import LEAF, Forest, Tree
 
 from .grid import LIGHTGBM, RANDOM_FOREST, Fit, search
 

@@ -9,9 +9,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring_worker.evaluation.ranking import Ranking
-from scoring_worker.evaluation.sources import OnProgress
-from scoring_worker.evaluation.splits import folds
+from safepassage.scoring_worker.evaluation.ranking import Ranking
+from safepassage.scoring_worker.evaluation.sources import OnProgress
+from safepassage.scoring_worker.evaluation.splits import folds
 
 LIGHTGBM: Final[Mapping[str, Sequence[Any]]] = {
     "max_depth": (2, 4, -1),

@@ -13,13 +13,13 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from passages.sentences import sentences
-from schemas.base import Contract
-from scoring_worker.detectors.granularity import windows
-from scoring_worker.detectors.llm.asking import Asker, Conversation, NoAnswer
-from scoring_worker.detectors.llm.prompting import AnswerForm, Prompt, prompt
-from scoring_worker.evaluation.curation import CuratedPair
-from scoring_worker.evaluation.kappa import cohens_kappa
+from safepassage.passages.sentences import sentences
+from safepassage.schemas.base import Contract
+from safepassage.scoring_worker.detectors.granularity import windows
+from safepassage.scoring_worker.detectors.llm.asking import Asker, Conversation, NoAnswer
+from safepassage.scoring_worker.detectors.llm.prompting import AnswerForm, Prompt, prompt
+from safepassage.scoring_worker.evaluation.curation import CuratedPair
+from safepassage.scoring_worker.evaluation.kappa import cohens_kappa
 
 Variant = Literal["0-shot", "0-shot-cot", "5-shot", "5-shot-cot"]
 VARIANTS: Final[tuple[Variant, ...]] = ("0-shot", "0-shot-cot", "5-shot", "5-shot-cot")

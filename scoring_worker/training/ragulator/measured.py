@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from schemas import stable_id
-from schemas.base import Contract
-from schemas.kept_lines import KeptLines
-from scoring_worker.detectors.contract import Answer
-from scoring_worker.detectors.ragulator.measuring import ClaimMeasure
-from scoring_worker.evaluation.curation import CuratedPair
-from scoring_worker.evaluation.sources import OnProgress
+from safepassage.schemas import stable_id
+from safepassage.schemas.base import Contract
+from safepassage.schemas.kept_lines import KeptLines
+from safepassage.scoring_worker.detectors.contract import Answer
+from safepassage.scoring_worker.detectors.ragulator.measuring import ClaimMeasure
+from safepassage.scoring_worker.evaluation.curation import CuratedPair
+from safepassage.scoring_worker.evaluation.sources import OnProgress
 
 from .fit import LabelledFeatures
 

@@ -1,6 +1,6 @@
 """Trains the meta-classifiers that ship.
 
-``python -m scoring_worker.training.ragulator.recipe DATA FOLDER``
+``python -m safepassage.scoring_worker.training.ragulator.recipe DATA FOLDER``
 
 They learn from permissive sets only, and from rows that the default scorer did not learn from:
 development rows of NLI sets among noise sentences, and sentences of Wikipedia articles (Re-DocRED)
@@ -19,10 +19,10 @@ from typing import Final
 
 import structlog
 
-from passages.sentences import sentences
-from scoring_worker.detectors.ragulator.measuring import ClaimMeasure
-from scoring_worker.detectors.similarity.word_vectors import word_vectors
-from scoring_worker.evaluation.curation import (
+from safepassage.passages.sentences import sentences
+from safepassage.scoring_worker.detectors.ragulator.measuring import ClaimMeasure
+from safepassage.scoring_worker.detectors.similarity.word_vectors import word_vectors
+from safepassage.scoring_worker.evaluation.curation import (
     Bounds,
     CuratedPair,
     SimilarPair,
@@ -31,8 +31,8 @@ from scoring_worker.evaluation.curation import (
     from_summaries,
     read_similar,
 )
-from scoring_worker.loading import load_scorer
-from scoring_worker.training.corpora import read_rows
+from safepassage.scoring_worker.loading import load_scorer
+from safepassage.scoring_worker.training.corpora import read_rows
 
 from .fit import MODELS, Model, fitted
 from .measured import labelled_features

@@ -10,9 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scoring_worker.evaluation.splits import held_out
-from scoring_worker.training.corpora import HELD_OUT, PERMISSIVE_NLI, known_documents, read_rows
-from scoring_worker.training.corruption import KnownDocument, synthetic_documents
+from safepassage.scoring_worker.evaluation.splits import held_out
+from safepassage.scoring_worker.training.corpora import (
+    HELD_OUT,
+    PERMISSIVE_NLI,
+    known_documents,
+    read_rows,
+)
+from safepassage.scoring_worker.training.corruption import KnownDocument, synthetic_documents
 
 from .claims import altered_sentences, nli_claims, value_claims
 from .generators import SlotPool, generated

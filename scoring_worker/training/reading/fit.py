@@ -21,7 +21,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from scoring_worker.encoders.reader_model import ReaderModel
+from safepassage.scoring_worker.encoders.reader_model import ReaderModel
 
 from .examples import Example, batches, collate
 from .loss import reading_loss

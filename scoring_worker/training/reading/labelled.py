@@ -1,7 +1,8 @@
 """Labelled pairs as questions: what reviewers and graders decided, as the reader is taught.
 
-A pair is asked what the scorer asks of it (`scoring_worker.opinions.asking`): which words answer
-its type, where the comparators find the value in the passage, and whether "Type: Value" follows.
+A pair is asked what the scorer asks of it (`safepassage.scoring_worker.opinions.asking`): which
+words answer its type, where the comparators find the value in the passage, and whether "Type:
+Value" follows.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from schemas import CLAIM_TYPE
-from schemas.hypothesis import render_value
-from scoring_worker.evaluation.labelled_pair import LabelledPair
-from scoring_worker.opinions.asking import Part, parts_of
+from safepassage.schemas import CLAIM_TYPE
+from safepassage.schemas.hypothesis import render_value
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.opinions.asking import Part, parts_of
 
 from .questions import Place, ReadingQuestion, places_of
 

@@ -1,4 +1,5 @@
-"""Trains the reader: ``python -m scoring_worker.training.reading.recipe DATA BASE FOLDER``.
+"""Trains the reader: ``python -m safepassage.scoring_worker.training.reading.recipe DATA BASE
+FOLDER``.
 
 ``--without FAMILY`` leaves a family of sources out, to measure on what nothing was learnt from.
 A run that was stopped goes on where it was; progress and the minutes left are in the log.
@@ -14,8 +15,8 @@ import structlog
 import torch
 from transformers import AutoTokenizer
 
-from scoring_worker.encoders.adapter import adapt
-from scoring_worker.encoders.reader_model import ReaderModel
+from safepassage.scoring_worker.encoders.adapter import adapt
+from safepassage.scoring_worker.encoders.reader_model import ReaderModel
 
 from .corpora import FAMILIES, training_corpus
 from .examples import tokenised

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 
-from scoring_worker.training.corruption import synthetic_documents
+from safepassage.scoring_worker.training.corruption import synthetic_documents
 
 from .corpora import document_questions, with_generated
 from .questions import ReadingQuestion

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.proportion import Proportion
-from streams.verdicts.extractor_scores import ExtractorScore, scores
+from safepassage.schemas.proportion import Proportion
+from safepassage.streams.verdicts.extractor_scores import ExtractorScore, scores
 
 from .store import CaseStore
 
@@ -52,7 +52,7 @@ def leakage(store: CaseStore) -> list[Leakage]:
 
 
 def extractor_scores(store: CaseStore) -> list[ExtractorScore]:
-    """The SafePassage score per model and prompt (see `streams.verdicts.extractor_scores`)."""
+    """The SafePassage score per model and prompt (see `extractor_scores`)."""
     rows = store.connection.execute(
         "SELECT model, prompt, decision, count(*) FROM cases GROUP BY model, prompt, decision"
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
-from schemas import Verdict, stable_id
+from safepassage.schemas import Verdict, stable_id
 
 Pool = Literal["queue", "stopped", "checks", "second", "skipped"]
 """``queue``: what was stopped, with spot checks mixed in; ``stopped``: without them; ``checks``:

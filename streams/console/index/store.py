@@ -14,8 +14,15 @@ from typing import Any
 
 import zstandard
 
-from schemas import Review, StandingDecision, Verdict
-from schemas.reviews_that_count import JUDGED, case_id, moment, opinions, rival_cases, standing
+from safepassage.schemas import Review, StandingDecision, Verdict
+from safepassage.schemas.reviews_that_count import (
+    JUDGED,
+    case_id,
+    moment,
+    opinions,
+    rival_cases,
+    standing,
+)
 
 from .queue import CaseFilter, lot, margin
 from .selection import ANY_SKIP, order, select

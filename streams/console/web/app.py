@@ -14,16 +14,16 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from schemas import ReviewDecision
-from schemas.base import Json
-from streams.console.desk import Answer, CaseGone, DeskError, NotSaved, ReviewDesk
-from streams.console.index import measures
-from streams.console.index.queue import CaseFilter
-from streams.console.index.store import Case
-from streams.console.session import Session, Sessions
-from streams.runtime.health import health_app
-from streams.runtime.progress import Progress
-from streams.settings import Settings
+from safepassage.schemas import ReviewDecision
+from safepassage.schemas.base import Json
+from safepassage.streams.console.desk import Answer, CaseGone, DeskError, NotSaved, ReviewDesk
+from safepassage.streams.console.index import measures
+from safepassage.streams.console.index.queue import CaseFilter
+from safepassage.streams.console.index.store import Case
+from safepassage.streams.console.session import Session, Sessions
+from safepassage.streams.runtime.health import health_app
+from safepassage.streams.runtime.progress import Progress
+from safepassage.streams.settings import Settings
 
 from .correction import BadCorrection, read_correction
 from .entrance import Entrance, foreign_form, login_path

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeGuard
 
-from schemas import canonical_json
-from schemas.base import Json
+from safepassage.schemas import canonical_json
+from safepassage.schemas.base import Json
 
 MAX_CORRECTION_CHARACTERS = 10_000
 _MAX_FIELDS = 12

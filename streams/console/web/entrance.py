@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from streams.console.index.queue import Leases
-from streams.console.session import (
+from safepassage.streams.console.index.queue import Leases
+from safepassage.streams.console.session import (
     SESSION_SECONDS,
     GuessLimit,
     Session,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from schemas import Verdict
-from schemas.evidence import ConsultedPassage, JudgedTriple, TripleStatus
-from scoring_worker.detectors.hallugraph.drawing import draw, svg
+from safepassage.schemas import Verdict
+from safepassage.schemas.evidence import ConsultedPassage, JudgedTriple, TripleStatus
+from safepassage.scoring_worker.detectors.hallugraph.drawing import draw, svg
 
 from .marking import cut
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 from rapidfuzz.distance import Levenshtein
 
-from schemas import Span
+from safepassage.schemas import Span
 
 MAX_SHOWN_CHARACTERS = 10_000
 """Longer quotes and passages are shown cut and are not compared."""

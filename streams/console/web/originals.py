@@ -16,12 +16,12 @@ from pathlib import Path
 
 from aiokafka.errors import KafkaError
 
-from agents.document_store import DocumentStoreError
-from agents.intake import Intake, Refused
-from schemas import Box, Coordinates, Document, Omission, Original, PageSize, Verdict
-from streams.offline.boxes import evidence_boxes
-from streams.offline.files import limits
-from streams.settings import Settings
+from safepassage.agents.document_store import DocumentStoreError
+from safepassage.agents.intake import Intake, Refused
+from safepassage.schemas import Box, Coordinates, Document, Omission, Original, PageSize, Verdict
+from safepassage.streams.offline.boxes import evidence_boxes
+from safepassage.streams.offline.files import limits
+from safepassage.streams.settings import Settings
 
 PATIENCE_SECONDS = 4.0
 DRAWING_SECONDS = 30.0

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from schemas import Review, Verdict, render_value
-from schemas.error_type import DESCRIPTIONS
-from schemas.reviews_that_count import opinions
-from schemas.wording import REASONS
-from streams.console.index.queue import CaseFilter
-from streams.console.index.store import Case
+from safepassage.schemas import Review, Verdict, render_value
+from safepassage.schemas.error_type import DESCRIPTIONS
+from safepassage.schemas.reviews_that_count import opinions
+from safepassage.schemas.wording import REASONS
+from safepassage.streams.console.index.queue import CaseFilter
+from safepassage.streams.console.index.store import Case
 
 from .correction import Input, ValueForm, form_for
 from .evidence import EvidenceShown, evidence_shown

@@ -9,7 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
-from streams.console.index.store import UNKNOWN_TIME
+from safepassage.streams.console.index.store import UNKNOWN_TIME
 
 from .marking import cut, plain, visible, visible_change
 

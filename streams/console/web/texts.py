@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from aiokafka.errors import KafkaError
 
-from agents.document_store import DocumentStore, DocumentStoreError
-from schemas import DocumentRef, Span, Verdict
+from safepassage.agents.document_store import DocumentStore, DocumentStoreError
+from safepassage.schemas import DocumentRef, Span, Verdict
 
 PATIENCE_SECONDS = 4.0
 

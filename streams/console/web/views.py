@@ -8,13 +8,20 @@ from collections.abc import Mapping
 from starlette.requests import Request
 from starlette.responses import Response
 
-from schemas.error_type import DESCRIPTIONS
-from schemas.wording import REASONS
-from streams.console.desk import CaseChanged, CaseGone, CaseTaken, DeskError, NotSaved, ReviewDesk
-from streams.console.index import measures
-from streams.console.index.queue import CaseFilter
-from streams.console.index.store import Case
-from streams.console.session import Session
+from safepassage.schemas.error_type import DESCRIPTIONS
+from safepassage.schemas.wording import REASONS
+from safepassage.streams.console.desk import (
+    CaseChanged,
+    CaseGone,
+    CaseTaken,
+    DeskError,
+    NotSaved,
+    ReviewDesk,
+)
+from safepassage.streams.console.index import measures
+from safepassage.streams.console.index.queue import CaseFilter
+from safepassage.streams.console.index.store import Case
+from safepassage.streams.console.session import Session
 
 from .entrance import Entrance
 from .originals import EvidencePages, Originals

@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, field_validator
 
-from agents.extraction.answers import (
+from safepassage.agents.extraction.answers import (
     MAX_FINDINGS,
     Finding,
     GenericSchema,
     read_answer,
     schema_digest,
 )
-from agents.extraction.generic_schema import plain_value, schema_value
-from agents.extraction.schema_loading import user_schema
-from llm_calls.errors import Malformed, SchemaMismatch, TooLarge
-from schemas import Entity, Extraction
+from safepassage.agents.extraction.generic_schema import plain_value, schema_value
+from safepassage.agents.extraction.schema_loading import user_schema
+from safepassage.llm_calls.errors import Malformed, SchemaMismatch, TooLarge
+from safepassage.schemas import Entity, Extraction
 
 GENERIC = GenericSchema()
 scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=8)

@@ -13,15 +13,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from agents.extraction.answers import Answer, Finding
-from agents.extraction.asking_again import mended, sifted
-from agents.extraction.cache import ExtractionCache
-from agents.extraction.extractor import Extractor
-from agents.extraction.schema_loading import load_schema
-from agents.recording.server import serve
-from llm_calls.caller import RetryPolicy
-from llm_calls.client import create_client
-from schemas import Document, Extraction
+from safepassage.agents.extraction.answers import Answer, Finding
+from safepassage.agents.extraction.asking_again import mended, sifted
+from safepassage.agents.extraction.cache import ExtractionCache
+from safepassage.agents.extraction.extractor import Extractor
+from safepassage.agents.extraction.schema_loading import load_schema
+from safepassage.llm_calls.caller import RetryPolicy
+from safepassage.llm_calls.client import create_client
+from safepassage.schemas import Document, Extraction
+from safepassage.streams.demo.recorded_llm.server import serve
 
 DOCUMENT = Document(id="lease", text="Rent: 900 a month. Deposit: 1800, held by the agent.")
 REF = DOCUMENT.ref()

@@ -8,9 +8,9 @@ import pytest
 import redis.asyncio
 import zstandard
 
-from agents.extraction.answers import Answer, Finding
-from agents.extraction.cache import CachedAnswer, CacheKey, ExtractionCache
-from schemas import Usage
+from safepassage.agents.extraction.answers import Answer, Finding
+from safepassage.agents.extraction.cache import CachedAnswer, CacheKey, ExtractionCache
+from safepassage.schemas import Usage
 
 KEY = CacheKey(
     document_digest="d", model="m", prompt_digest="p", schema_digest="s", chunking="10/2"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.extraction.chunking import split_document
+from safepassage.agents.extraction.chunking import split_document
 
 texts = st.text(st.sampled_from("ab \n.\r\u0301…"), max_size=400)
 

@@ -14,15 +14,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from agents.extraction.answers import read_answer
-from agents.extraction.completion import CompletionCaller
-from agents.extraction.schema_loading import load_schema
-from agents.recording.faults import Fault, Faults
-from agents.recording.server import create_app, serve
-from llm_calls.api_errors import _retry_after
-from llm_calls.caller import RetryPolicy
-from llm_calls.client import create_client
-from llm_calls.errors import (
+from safepassage.agents.extraction.answers import read_answer
+from safepassage.agents.extraction.completion import CompletionCaller
+from safepassage.agents.extraction.schema_loading import load_schema
+from safepassage.llm_calls.api_errors import _retry_after
+from safepassage.llm_calls.caller import RetryPolicy
+from safepassage.llm_calls.client import create_client
+from safepassage.llm_calls.errors import (
     LLMError,
     LLMMisconfigured,
     LLMRejected,
@@ -33,7 +31,9 @@ from llm_calls.errors import (
     TooLarge,
     Truncated,
 )
-from schemas import Document
+from safepassage.schemas import Document
+from safepassage.streams.demo.recorded_llm.faults import Fault, Faults
+from safepassage.streams.demo.recorded_llm.server import create_app, serve
 
 TEXT = "Rent: 900 a month. SECRET"
 SCHEMA = load_schema(None, ["Rent"])

@@ -15,21 +15,21 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from agents.extraction.cache import ExtractionCache
-from agents.extraction.errors import DocumentTooLong
-from agents.extraction.extractor import Extractor
-from agents.extraction.prompt import fenced_text
-from agents.extraction.schema_loading import load_schema
-from agents.recording.server import serve
-from llm_calls.caller import RetryPolicy
-from llm_calls.client import create_client
-from llm_calls.errors import (
+from safepassage.agents.extraction.cache import ExtractionCache
+from safepassage.agents.extraction.errors import DocumentTooLong
+from safepassage.agents.extraction.extractor import Extractor
+from safepassage.agents.extraction.prompt import fenced_text
+from safepassage.agents.extraction.schema_loading import load_schema
+from safepassage.llm_calls.caller import RetryPolicy
+from safepassage.llm_calls.client import create_client
+from safepassage.llm_calls.errors import (
     Malformed,
     SchemaMismatch,
     Truncated,
 )
-from llm_calls.price import Price
-from schemas import Coordinates, Document, extraction_id
+from safepassage.llm_calls.price import Price
+from safepassage.schemas import Coordinates, Document, extraction_id
+from safepassage.streams.demo.recorded_llm.server import serve
 
 DOCUMENT = Document(id="lease", text="Rent: 900 a month. Deposit: 1800. SECRET")
 REF = DOCUMENT.ref(Coordinates(topic="documents", partition=1, offset=2))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from agents.extraction.answers import Answer, Finding
-from agents.extraction.chunking import Chunk
-from agents.extraction.merging import merge
+from safepassage.agents.extraction.answers import Answer, Finding
+from safepassage.agents.extraction.chunking import Chunk
+from safepassage.agents.extraction.merging import merge
 
 TEXT = "Rent: 900 a month, due on Monday. Deposit: 1800, paid. Rent: 900 again."
 CHUNKS = [Chunk(0, TEXT[:48]), Chunk(34, TEXT[34:])]

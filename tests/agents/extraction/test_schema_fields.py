@@ -9,13 +9,13 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from agents.extraction.answers import GenericSchema, read_answer
-from agents.extraction.cache import CachedAnswer, CacheKey
-from agents.extraction.chunking import Chunk
-from agents.extraction.merging import merge
-from agents.extraction.schema_fields import entity_places, placed_entities
-from agents.extraction.schema_loading import SchemaError, load_schema, user_schema
-from schemas import Entity, SchemaField, Usage, entities_in
+from safepassage.agents.extraction.answers import GenericSchema, read_answer
+from safepassage.agents.extraction.cache import CachedAnswer, CacheKey
+from safepassage.agents.extraction.chunking import Chunk
+from safepassage.agents.extraction.merging import merge
+from safepassage.agents.extraction.schema_fields import entity_places, placed_entities
+from safepassage.agents.extraction.schema_loading import SchemaError, load_schema, user_schema
+from safepassage.schemas import Entity, SchemaField, Usage, entities_in
 
 
 class Colour(Enum):

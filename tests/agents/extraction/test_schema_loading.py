@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from agents.extraction.answers import GenericSchema, UserSchema
-from agents.extraction.schema_loading import SchemaError, load_schema, user_schema
-from schemas import Entity
+from safepassage.agents.extraction.answers import GenericSchema, UserSchema
+from safepassage.agents.extraction.schema_loading import SchemaError, load_schema, user_schema
+from safepassage.schemas import Entity
 
 MODULE = """
 from pydantic import BaseModel
-from schemas import Entity
+from safepassage import Entity
 
 class Rent(Entity):
     amount: int
@@ -94,8 +94,8 @@ def test_an_entity_alone_is_asked_for_as_a_list(module):
         ("no_such_module:Lease", "cannot be imported: ModuleNotFoundError"),
         ("broken_schemas:Lease", "cannot be imported: ZeroDivisionError"),
         ("garbled_schemas:Lease", "cannot be imported: SyntaxError"),
-        ("schemas:Document", "holds no subclass"),
-        ("schemas:Entity", "has no field besides context"),
+        ("safepassage.schemas:Document", "holds no subclass"),
+        ("safepassage.schemas:Entity", "has no field besides context"),
         ("os:path", "is not a pydantic model"),
         ("..:x", "cannot be imported"),
     ],

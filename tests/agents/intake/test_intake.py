@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.intake import Intake, Limits, Refused
+from safepassage.agents.intake import Intake, Limits, Refused
 from tests.agents.intake.making import lines, pdf
 
 TEXT = "The monthly rent is £1,250."

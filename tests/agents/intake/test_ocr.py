@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from agents.intake.composition import compose
-from agents.intake.images import read_image
-from agents.intake.limits import Limits, Refused
-from agents.intake.ocr import Reader
-from agents.intake.pdf import read_pdf
-from schemas import Layout
+from safepassage.agents.intake.composition import compose
+from safepassage.agents.intake.images import read_image
+from safepassage.agents.intake.limits import Limits, Refused
+from safepassage.agents.intake.ocr import Reader
+from safepassage.agents.intake.pdf import read_pdf
+from safepassage.schemas import Layout
 from tests.agents.intake.making import lines, pdf, scan
 
 TEXT = ["The tenant is Ann Lee of Harbour Street.", "The monthly rent is £1,250."]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from agents.intake.kinds import Kind, kind_of
-from agents.intake.limits import Limits
-from agents.intake.reading import read_file
+from safepassage.agents.intake.kinds import Kind, kind_of
+from safepassage.agents.intake.limits import Limits
+from safepassage.agents.intake.reading import read_file
 
 pytest.importorskip("selectolax", reason="needs the extra `files`")
 LIMITS = Limits(pages=3)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from agents.intake.composition import Composition, compose
-from agents.intake.limits import Limits, Refused
-from agents.intake.ocr import Reader
-from agents.intake.pdf import read_pdf
+from safepassage.agents.intake.composition import Composition, compose
+from safepassage.agents.intake.limits import Limits, Refused
+from safepassage.agents.intake.ocr import Reader
+from safepassage.agents.intake.pdf import read_pdf
 from tests.agents.intake.making import lines, pdf, table
 
 LIMITS = Limits(ocr="never")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.intake.composition import compose
-from agents.intake.limits import Limits, Refused
-from agents.intake.reading_order import read
-from agents.intake.words import Group, Page, Rectangle, Word, turned
-from passages.surroundings import DocumentLayout
-from schemas import PageSize, Span
+from safepassage.agents.intake.composition import compose
+from safepassage.agents.intake.limits import Limits, Refused
+from safepassage.agents.intake.reading_order import read
+from safepassage.agents.intake.words import Group, Page, Rectangle, Word, turned
+from safepassage.passages.surroundings import DocumentLayout
+from safepassage.schemas import PageSize, Span
 
 SIZE = PageSize(600, 800)
 LETTER = 6.0

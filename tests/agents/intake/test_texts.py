@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from agents.intake.docx import read_docx
-from agents.intake.html import read_html
-from agents.intake.limits import Limits, Refused
-from agents.intake.mail import attachment, read_mail
-from agents.intake.reading import read_file
-from passages.surroundings import DocumentLayout
-from schemas import Span
+from safepassage.agents.intake.docx import read_docx
+from safepassage.agents.intake.html import read_html
+from safepassage.agents.intake.limits import Limits, Refused
+from safepassage.agents.intake.mail import attachment, read_mail
+from safepassage.agents.intake.reading import read_file
+from safepassage.passages.surroundings import DocumentLayout
+from safepassage.schemas import Span
 
 docx = pytest.importorskip("docx", reason="needs the extra `files`")
 LIMITS = Limits(ocr="never")

@@ -12,8 +12,8 @@ import pytest
 from prometheus_client import REGISTRY
 
 from safepassage import Extraction, Verifier
+from safepassage.schemas import Document
 from safepassage.service.openapi import openapi
-from schemas import Document
 from tests.safepassage.scorers import WordScorer
 
 from .running import BAD, GOOD, INVENTED, TEXT, running

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from scoring_worker.comparison.answers.absence import absence_of, compare_none
-from scoring_worker.comparison.answers.category import compare_category
-from scoring_worker.comparison.answers.truth import compare_truth, truth_of
-from scoring_worker.comparison.contract import Passage, Question
+from safepassage.scoring_worker.comparison.answers.absence import absence_of, compare_none
+from safepassage.scoring_worker.comparison.answers.category import compare_category
+from safepassage.scoring_worker.comparison.answers.truth import compare_truth, truth_of
+from safepassage.scoring_worker.comparison.contract import Passage, Question
 
 
 def truth(entity_type, value, quote, **around):

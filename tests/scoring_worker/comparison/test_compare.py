@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring_worker.comparison import digest
-from scoring_worker.comparison.compare import MAX_FINDINGS, compare
-from scoring_worker.comparison.contract import Passage, Question
-from scoring_worker.comparison.digest import comparison_digest
-from scoring_worker.comparison.features import general_features, names_of_features
+from safepassage.scoring_worker.comparison import digest
+from safepassage.scoring_worker.comparison.compare import MAX_FINDINGS, compare
+from safepassage.scoring_worker.comparison.contract import Passage, Question
+from safepassage.scoring_worker.comparison.digest import comparison_digest
+from safepassage.scoring_worker.comparison.features import general_features, names_of_features
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30),

@@ -9,9 +9,9 @@ from babel.dates import format_date
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from scoring_worker.comparison.compare import compare
-from scoring_worker.comparison.contract import Comparison, Passage, Question
-from scoring_worker.comparison.dates.ranges import asked_end
+from safepassage.scoring_worker.comparison.compare import compare
+from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Question
+from safepassage.scoring_worker.comparison.dates.ranges import asked_end
 
 
 def asked(entity_type: str, value: object, quote: str, language: str | None = None) -> Comparison:

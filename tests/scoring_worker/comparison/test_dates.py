@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from scoring_worker.comparison import Comparison, Passage
-from scoring_worker.comparison.dates import compare_date, date_of_value, dates_in, day_first_of
+from safepassage.scoring_worker.comparison import Comparison, Passage
+from safepassage.scoring_worker.comparison.dates import (
+    compare_date,
+    date_of_value,
+    dates_in,
+    day_first_of,
+)
 
 
 def compared(

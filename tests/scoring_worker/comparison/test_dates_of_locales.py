@@ -11,8 +11,8 @@ from babel.dates import format_date
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring_worker.comparison import Passage
-from scoring_worker.comparison.dates import (
+from safepassage.scoring_worker.comparison import Passage
+from safepassage.scoring_worker.comparison.dates import (
     PartialDate,
     compare_date,
     date_of_value,

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring_worker.comparison.compare import compare
-from scoring_worker.comparison.contract import Comparison, Passage, Place, Question
-from scoring_worker.comparison.denials.languages import languages, telling
-from scoring_worker.comparison.denials.places import read_denial
-from scoring_worker.comparison.denials.reading import read
-from scoring_worker.comparison.denials.scopes import scopes_of
-from scoring_worker.comparison.denials.tokens import small_words
+from safepassage.scoring_worker.comparison.compare import compare
+from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Place, Question
+from safepassage.scoring_worker.comparison.denials.languages import languages, telling
+from safepassage.scoring_worker.comparison.denials.places import read_denial
+from safepassage.scoring_worker.comparison.denials.reading import read
+from safepassage.scoring_worker.comparison.denials.scopes import scopes_of
+from safepassage.scoring_worker.comparison.denials.tokens import small_words
 
 SECTIONS = {
     "words", "prepositions", "verbs", "no", "except", "not", "after", "pseudo", "doubt", "if",

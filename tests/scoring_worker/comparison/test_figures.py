@@ -8,10 +8,10 @@ from babel.numbers import format_currency, format_decimal, format_percent
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring_worker.comparison.contract import Passage, Place
-from scoring_worker.comparison.figure_comparison import compare_figures
-from scoring_worker.comparison.figure_text import fold
-from scoring_worker.comparison.numbers import figures_in, parse_figure
+from safepassage.scoring_worker.comparison.contract import Passage, Place
+from safepassage.scoring_worker.comparison.figure_comparison import compare_figures
+from safepassage.scoring_worker.comparison.figure_text import fold
+from safepassage.scoring_worker.comparison.numbers import figures_in, parse_figure
 
 LOCALES = (
     "en_US", "de_DE", "fr_FR", "es_ES", "pt_BR", "it_IT", "nl_NL", "sv_SE", "nb_NO", "da_DK",

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from scoring_worker.comparison.contract import Passage
-from scoring_worker.comparison.identifiers import (
+from safepassage.scoring_worker.comparison.contract import Passage
+from safepassage.scoring_worker.comparison.identifiers import (
     asks_for_identifier,
     compare_identifiers,
     identifier_of,

@@ -6,7 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring_worker.comparison.language import language_of, language_of_document, script_of
+from safepassage.scoring_worker.comparison.language import (
+    language_of,
+    language_of_document,
+    script_of,
+)
 
 from .texts import SENTENCES
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from scoring_worker.comparison.contract import Passage
-from scoring_worker.comparison.figure_comparison import compare_figures
+from safepassage.scoring_worker.comparison.contract import Passage
+from safepassage.scoring_worker.comparison.figure_comparison import compare_figures
 
 CASES = [
     ("2 Mrd. Euro", "2.000.000.000 €", "de", "same"),

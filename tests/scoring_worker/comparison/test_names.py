@@ -6,9 +6,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from scoring_worker.comparison.contract import Comparison, Passage
-from scoring_worker.comparison.folding import keys_of
-from scoring_worker.comparison.names import compare_names
+from safepassage.scoring_worker.comparison.contract import Comparison, Passage
+from safepassage.scoring_worker.comparison.folding import keys_of
+from safepassage.scoring_worker.comparison.names import compare_names
 
 PEOPLE = {
     "Latn": "Jonathan Whitfield",

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from scoring_worker.comparison.compare import compare
-from scoring_worker.comparison.contract import Passage, Question
-from scoring_worker.comparison.nested.objects import as_one_value
-from scoring_worker.comparison.nested.parts import MAX_DEPTH, MAX_FINDINGS, MAX_PARTS, MAX_PLACES
+from safepassage.scoring_worker.comparison.compare import compare
+from safepassage.scoring_worker.comparison.contract import Passage, Question
+from safepassage.scoring_worker.comparison.nested.objects import as_one_value
+from safepassage.scoring_worker.comparison.nested.parts import (
+    MAX_DEPTH,
+    MAX_FINDINGS,
+    MAX_PARTS,
+    MAX_PLACES,
+)
 
 
 def asked(value, quote, entity_type="Record"):

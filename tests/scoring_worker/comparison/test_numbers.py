@@ -2,8 +2,8 @@
 
 import pytest
 
-from scoring_worker.comparison.contract import Passage
-from scoring_worker.comparison.figure_comparison import compare_figures
+from safepassage.scoring_worker.comparison.contract import Passage
+from safepassage.scoring_worker.comparison.figure_comparison import compare_figures
 
 CASES = [
     ("1234.56", "1.234,56", "de", "same"),

@@ -2,8 +2,8 @@
 
 import pytest
 
-from scoring_worker.comparison.contract import Passage
-from scoring_worker.comparison.figure_comparison import compare_figures
+from safepassage.scoring_worker.comparison.contract import Passage
+from safepassage.scoring_worker.comparison.figure_comparison import compare_figures
 
 CASES = [
     ("67 years", "aged 67", "en", "not_comparable"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scoring_worker.comparison.compare import compare
-from scoring_worker.comparison.contract import Passage, Question
-from scoring_worker.comparison.spoken import with_language
+from safepassage.scoring_worker.comparison.compare import compare
+from safepassage.scoring_worker.comparison.contract import Passage, Question
+from safepassage.scoring_worker.comparison.spoken import with_language
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring_worker.comparison.contract import Comparison, Passage, Place
-from scoring_worker.comparison.identifiers import compare_identifiers
-from scoring_worker.comparison.names import compare_names
-from scoring_worker.comparison.segmentation import words_of
-from scoring_worker.comparison.words import compare_words
+from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Place
+from safepassage.scoring_worker.comparison.identifiers import compare_identifiers
+from safepassage.scoring_worker.comparison.names import compare_names
+from safepassage.scoring_worker.comparison.segmentation import words_of
+from safepassage.scoring_worker.comparison.words import compare_words
 
 from .texts import LOCALES, SENTENCES, cldr_names
 

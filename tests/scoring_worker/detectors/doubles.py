@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.metadata import EntryPoint
 
-from schemas import Assessment
-from scoring_worker.scorer import Pair
+from safepassage.schemas import Assessment
+from safepassage.scoring_worker.scorer import Pair
 
 
 class WordScorer:

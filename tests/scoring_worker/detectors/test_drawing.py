@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.evidence import JudgedTriple
-from scoring_worker.detectors.hallugraph.drawing import (
+from safepassage.schemas.evidence import JudgedTriple
+from safepassage.scoring_worker.detectors.hallugraph.drawing import (
     MAX_LABEL,
     MAX_LINES,
     MAX_NODES,

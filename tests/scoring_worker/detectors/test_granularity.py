@@ -4,8 +4,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from passages.sentences import sentences
-from scoring_worker.detectors.granularity import (
+from safepassage.passages.sentences import sentences
+from safepassage.scoring_worker.detectors.granularity import (
     aggregate,
     claims,
     over_claims,

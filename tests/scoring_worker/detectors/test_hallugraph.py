@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.evidence import MAX_TRIPLES
-from scoring_worker.detectors.contract import Answer, Detector
-from scoring_worker.detectors.hallugraph import local
-from scoring_worker.detectors.hallugraph.detector import NO_ENTITIES, HalluGraph
-from scoring_worker.detectors.hallugraph.fidelity import compare
-from scoring_worker.detectors.hallugraph.graph import Edge, Entity, Graph, Graphs
-from scoring_worker.detectors.hallugraph.local import LocalExtractor
-from scoring_worker.detectors.hallugraph.matching import Matcher
-from scoring_worker.detectors.hallugraph.mentions import mentions, vocabulary
-from scoring_worker.detectors.registry import load_detector
+from safepassage.schemas.evidence import MAX_TRIPLES
+from safepassage.scoring_worker.detectors.contract import Answer, Detector
+from safepassage.scoring_worker.detectors.hallugraph import local
+from safepassage.scoring_worker.detectors.hallugraph.detector import NO_ENTITIES, HalluGraph
+from safepassage.scoring_worker.detectors.hallugraph.fidelity import compare
+from safepassage.scoring_worker.detectors.hallugraph.graph import Edge, Entity, Graph, Graphs
+from safepassage.scoring_worker.detectors.hallugraph.local import LocalExtractor
+from safepassage.scoring_worker.detectors.hallugraph.matching import Matcher
+from safepassage.scoring_worker.detectors.hallugraph.mentions import mentions, vocabulary
+from safepassage.scoring_worker.detectors.registry import load_detector
 
 CONTEXT = (
     "The Acme Corporation sued John Smith on 1 May 2019 in the High Court. "

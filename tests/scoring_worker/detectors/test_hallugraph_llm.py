@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from scoring_worker.detectors.contract import Answer, Detector, DetectorSettings
-from scoring_worker.detectors.hallugraph.by_llm import graph_prompt
-from scoring_worker.detectors.hallugraph.detector import NO_ENTITIES
-from scoring_worker.detectors.llm.settings import LLMSettings
-from scoring_worker.detectors.registry import load_detector
+from safepassage.scoring_worker.detectors.contract import Answer, Detector, DetectorSettings
+from safepassage.scoring_worker.detectors.hallugraph.by_llm import graph_prompt
+from safepassage.scoring_worker.detectors.hallugraph.detector import NO_ENTITIES
+from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
+from safepassage.scoring_worker.detectors.registry import load_detector
 from tests.scoring_worker.detectors.recorded import answers, recorded_llm
 
 GRAPHS = Path(__file__).parent / "recorded" / "graphs.jsonl"

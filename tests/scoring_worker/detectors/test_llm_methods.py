@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas import Usage
-from scoring_worker.detectors.contract import Answer, DetectorSettings
-from scoring_worker.detectors.llm.asking import Asker, AskingMisconfigured, added
-from scoring_worker.detectors.llm.claims_verified import response_score
-from scoring_worker.detectors.llm.detector import LLMDetector
-from scoring_worker.detectors.llm.prompting import fenced
-from scoring_worker.detectors.llm.refchecker import SUPPORT, soft_score, strict_label
-from scoring_worker.detectors.llm.self_check import SelfCheck, sentence_score
-from scoring_worker.detectors.llm.settings import LLMSettings
-from scoring_worker.detectors.registry import load_detector
+from safepassage.schemas import Usage
+from safepassage.scoring_worker.detectors.contract import Answer, DetectorSettings
+from safepassage.scoring_worker.detectors.llm.asking import Asker, AskingMisconfigured, added
+from safepassage.scoring_worker.detectors.llm.claims_verified import response_score
+from safepassage.scoring_worker.detectors.llm.detector import LLMDetector
+from safepassage.scoring_worker.detectors.llm.prompting import fenced
+from safepassage.scoring_worker.detectors.llm.refchecker import SUPPORT, soft_score, strict_label
+from safepassage.scoring_worker.detectors.llm.self_check import SelfCheck, sentence_score
+from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
+from safepassage.scoring_worker.detectors.registry import load_detector
 from tests.scoring_worker.detectors.recorded import answers, recorded_llm, rows
 
 LABELS = [float(row["label"]) for row in rows()]

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring_worker.detectors.contract import Answer, DetectorSettings
-from scoring_worker.detectors.nli import detectors as nli
-from scoring_worker.detectors.nli.detectors import NLIDetector, Reading
-from scoring_worker.detectors.registry import load_detector
-from scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.detectors.contract import Answer, DetectorSettings
+from safepassage.scoring_worker.detectors.nli import detectors as nli
+from safepassage.scoring_worker.detectors.nli.detectors import NLIDetector, Reading
+from safepassage.scoring_worker.detectors.registry import load_detector
+from safepassage.scoring_worker.manifest import ModelError
 from tests.scoring_worker import tiny
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from passages.words import content_words
-from scoring_worker.detectors.contract import Answer
-from scoring_worker.detectors.ragulator.features import (
+from safepassage.passages.words import content_words
+from safepassage.scoring_worker.detectors.contract import Answer
+from safepassage.scoring_worker.detectors.ragulator.features import (
     EXTENDED,
     PAPER,
     RISING,
@@ -16,9 +16,9 @@ from scoring_worker.detectors.ragulator.features import (
     lexical_features,
     mean_surprise,
 )
-from scoring_worker.detectors.ragulator.measuring import ClaimMeasure
-from scoring_worker.detectors.similarity.word_vectors import RAREST, WordVectors
-from scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.detectors.ragulator.measuring import ClaimMeasure
+from safepassage.scoring_worker.detectors.similarity.word_vectors import RAREST, WordVectors
+from safepassage.scoring_worker.manifest import ModelError
 from tests.scoring_worker.detectors.doubles import WordScorer
 
 RENT = "The rent of the flat was 900 euros a month."

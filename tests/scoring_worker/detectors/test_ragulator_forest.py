@@ -6,20 +6,24 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from scoring_worker.detectors.contract import Answer, DetectorSettings
-from scoring_worker.detectors.ragulator.loading import load_meta
-from scoring_worker.detectors.ragulator.measuring import ClaimMeasure
-from scoring_worker.detectors.ragulator.meta import MODELS, MetaClassifier, SingleFeature
-from scoring_worker.detectors.similarity.word_vectors import WordVectors
-from scoring_worker.forest import Forest, Predictor, Tree
-from scoring_worker.manifest import ModelError
-from scoring_worker.training.ragulator.fit import (
+from safepassage.scoring_worker.detectors.contract import Answer, DetectorSettings
+from safepassage.scoring_worker.detectors.ragulator.loading import load_meta
+from safepassage.scoring_worker.detectors.ragulator.measuring import ClaimMeasure
+from safepassage.scoring_worker.detectors.ragulator.meta import (
+    MODELS,
+    MetaClassifier,
+    SingleFeature,
+)
+from safepassage.scoring_worker.detectors.similarity.word_vectors import WordVectors
+from safepassage.scoring_worker.forest import Forest, Predictor, Tree
+from safepassage.scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.training.ragulator.fit import (
     LabelledFeatures,
     boosted_trees,
     fitted,
     forest_trees,
 )
-from scoring_worker.training.ragulator.grid import LIGHTGBM, RANDOM_FOREST, points
+from safepassage.scoring_worker.training.ragulator.grid import LIGHTGBM, RANDOM_FOREST, points
 from tests.scoring_worker.detectors.doubles import WordScorer
 
 RENT = "The rent was 900 euros."
@@ -148,8 +152,8 @@ def test_the_grids_are_those_of_the_paper():
 def test_a_fitted_forest_tells_the_grounded_from_the_rest(model, monkeypatch):
     if model == "extended":
         pytest.importorskip("lightgbm")
-    from scoring_worker.detectors.ragulator.features import EXTENDED, RISING
-    from scoring_worker.training.ragulator import fit
+    from safepassage.scoring_worker.detectors.ragulator.features import EXTENDED, RISING
+    from safepassage.scoring_worker.training.ragulator import fit
 
     monkeypatch.setattr(fit, "RANDOM_FOREST", {"max_depth": (2,), "n_estimators": (10,)})
     small = {"max_depth": (2,), "n_estimators": (10,), "num_leaves": (4,), "subsample": (0.8, 1.0)}

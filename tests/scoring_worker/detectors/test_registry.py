@@ -6,11 +6,11 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from scoring_worker.detectors.contract import Declaration, DetectorSettings
-from scoring_worker.detectors.later import LoadedLater
-from scoring_worker.detectors.registry import UnknownDetector, declared, load_detector
-from scoring_worker.detectors.scored import ScoredDetector
-from scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.detectors.contract import Declaration, DetectorSettings
+from safepassage.scoring_worker.detectors.later import LoadedLater
+from safepassage.scoring_worker.detectors.registry import UnknownDetector, declared, load_detector
+from safepassage.scoring_worker.detectors.scored import ScoredDetector
+from safepassage.scoring_worker.manifest import ModelError
 from tests.scoring_worker.detectors.doubles import WordScorer, entry_point
 
 HERE = "tests.scoring_worker.detectors.test_registry"
@@ -96,8 +96,8 @@ def test_what_is_not_there_is_an_import_error_when_it_is_loaded():
 
 
 def test_the_list_shows_the_detectors_and_what_is_broken(monkeypatch):
-    from scoring_worker.detectors import registry
-    from streams.cli import app
+    from safepassage.scoring_worker.detectors import registry
+    from safepassage.streams.cli import app
 
     points = [entry_point("bad", "no_such_package_of_detectors:it")]
     monkeypatch.setattr(registry, "entry_points", lambda group: points)
@@ -109,7 +109,9 @@ def test_the_list_shows_the_detectors_and_what_is_broken(monkeypatch):
 
 def test_declaring_the_detectors_loads_no_model_library():
     code = (
-        "import sys; from scoring_worker.detectors.registry import declared; declared();"
+        "import sys\n"
+        "from safepassage.scoring_worker.detectors.registry import declared\n"
+        "declared()\n"
         "assert not {'torch', 'transformers', 'lightgbm', 'sklearn'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring_worker.detectors.contract import Answer, ClaimGrounding, Grounding
-from scoring_worker.detectors.scored import ScoredDetector
+from safepassage.scoring_worker.detectors.contract import Answer, ClaimGrounding, Grounding
+from safepassage.scoring_worker.detectors.scored import ScoredDetector
 from tests.scoring_worker.detectors.doubles import WordScorer
 
 RENT = "The rent was 900 euros."

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring_worker.detectors.contract import Answer, DetectorSettings
-from scoring_worker.detectors.registry import load_detector
-from scoring_worker.detectors.similarity.embedding import encoder_embedder, similarities
-from scoring_worker.detectors.similarity.quip import quoted
-from scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.detectors.contract import Answer, DetectorSettings
+from safepassage.scoring_worker.detectors.registry import load_detector
+from safepassage.scoring_worker.detectors.similarity.embedding import encoder_embedder, similarities
+from safepassage.scoring_worker.detectors.similarity.quip import quoted
+from safepassage.scoring_worker.manifest import ModelError
 from tests.scoring_worker import tiny
 
 texts = st.text(alphabet="ab c", min_size=1, max_size=30).filter(str.strip)

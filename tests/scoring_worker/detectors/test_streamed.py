@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scoring_worker.detectors.contract import Answer
-from scoring_worker.detectors.streamed import StreamedDetector
+from safepassage.scoring_worker.detectors.contract import Answer
+from safepassage.scoring_worker.detectors.streamed import StreamedDetector
 from tests.scoring_worker.detectors.doubles import WordScorer
 
 RENT = "The rent was 900 euros."

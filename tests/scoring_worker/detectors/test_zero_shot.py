@@ -14,11 +14,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from agents.recording.server import serve
-from scoring_worker.detectors.contract import Answer
-from scoring_worker.detectors.llm.settings import LLMSettings
-from scoring_worker.detectors.ragulator.zero_shot import ZeroShot, out_of_context
-from scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.detectors.contract import Answer
+from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
+from safepassage.scoring_worker.detectors.ragulator.zero_shot import ZeroShot, out_of_context
+from safepassage.scoring_worker.manifest import ModelError
+from safepassage.streams.demo.recorded_llm.server import serve
 
 RENT = "The rent was 900 euros."
 

@@ -6,10 +6,10 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from scoring_worker import ModelError, load_scorer, loading
-from scoring_worker.encoders.adapter import ADAPTER_FILE, LowRank, adapt, load_adapted
-from scoring_worker.encoders.pinned import WEIGHTS_FILE, pinned_weights
-from scoring_worker.manifest import MANIFEST_NAME, ScorerManifest, file_digest
+from safepassage.scoring_worker import ModelError, load_scorer, loading
+from safepassage.scoring_worker.encoders.adapter import ADAPTER_FILE, LowRank, adapt, load_adapted
+from safepassage.scoring_worker.encoders.pinned import WEIGHTS_FILE, pinned_weights
+from safepassage.scoring_worker.manifest import MANIFEST_NAME, ScorerManifest, file_digest
 from tests.scoring_worker import tiny
 
 

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from scoring_worker.encoders.batching import MAX_WINDOWS, PairTokenizer, tiles
-from scoring_worker.encoders.devices import one_thread_each, place
-from scoring_worker.encoders.encoder import Encoder
-from scoring_worker.encoders.packed import PackedBert
-from scoring_worker.encoders.padded import PaddedForward
-from scoring_worker.loading import load_scorer
-from scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.encoders.batching import MAX_WINDOWS, PairTokenizer, tiles
+from safepassage.scoring_worker.encoders.devices import one_thread_each, place
+from safepassage.scoring_worker.encoders.encoder import Encoder
+from safepassage.scoring_worker.encoders.packed import PackedBert
+from safepassage.scoring_worker.encoders.padded import PaddedForward
+from safepassage.scoring_worker.loading import load_scorer
+from safepassage.scoring_worker.manifest import ModelError
 from tests.scoring_worker import tiny
 
 WORDS = [
@@ -265,7 +265,7 @@ def test_no_pairs_give_no_scores(encoder):
 )
 def test_tiles_hold_every_piece_once_within_the_budget(lengths, budget, packed):
     """Whatever the lengths: nothing is lost, nothing twice, and the budget holds."""
-    from scoring_worker.encoders.batching import Piece
+    from safepassage.scoring_worker.encoders.batching import Piece
 
     pieces = [Piece(at, [1] * length, [0] * length) for at, length in enumerate(lengths)]
     made = tiles(pieces, budget, rows=5, packed=packed)
@@ -280,7 +280,7 @@ def test_tokenising_in_chunks_changes_nothing(encoder, monkeypatch):
     """The pipeline over chunks gives the scores of one chunk."""
     premises, hypotheses = texts(30)
     whole = encoder.probabilities(premises, hypotheses)
-    monkeypatch.setattr("scoring_worker.encoders.encoder.TOKENISED_AHEAD", 7)
+    monkeypatch.setattr("safepassage.scoring_worker.encoders.encoder.TOKENISED_AHEAD", 7)
     np.testing.assert_allclose(encoder.probabilities(premises, hypotheses), whole, atol=1e-5)
 
 
@@ -303,7 +303,9 @@ def test_the_revision_does_not_depend_on_what_a_machine_does_best(
 ):
     """A release made on x86 names the same scorer to a GPU worker: else it would not start."""
     exact = load_scorer(bert_folder, device="cpu")
-    monkeypatch.setattr("scoring_worker.encoders.devices._automatic", lambda *_: machine)
+    monkeypatch.setattr(
+        "safepassage.scoring_worker.encoders.devices._automatic", lambda *_: machine
+    )
     best = place("cpu", "auto", on_cpu="int8")
     assert (best.precision, best.demanded) == (machine, False)
     monkeypatch.setattr(exact.encoder, "placement", best)

@@ -7,18 +7,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from schemas import CLAIM_TYPE
-from schemas.error_type import DESCRIPTIONS, ERROR_TYPES, ErrorTyping
-from scoring_worker.detectors.llm.settings import LLMSettings
-from scoring_worker.error_types.contract import StoppedClaim
-from scoring_worker.error_types.features import features
-from scoring_worker.error_types.llm import LLMTyper
-from scoring_worker.error_types.local import LocalTyper, TypeWeights
-from scoring_worker.error_types.of_verdicts import load_typer, typing_of, with_error_types
-from scoring_worker.experiments.groundedness.typing import LabelledError, compared
-from scoring_worker.manifest import ModelError
-from scoring_worker.training.error_types import TypedExample, of_documents, split, train, trained
-from streams.cli import app
+from safepassage.schemas import CLAIM_TYPE
+from safepassage.schemas.error_type import DESCRIPTIONS, ERROR_TYPES, ErrorTyping
+from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
+from safepassage.scoring_worker.error_types.contract import StoppedClaim
+from safepassage.scoring_worker.error_types.features import features
+from safepassage.scoring_worker.error_types.llm import LLMTyper
+from safepassage.scoring_worker.error_types.local import LocalTyper, TypeWeights
+from safepassage.scoring_worker.error_types.of_verdicts import (
+    load_typer,
+    typing_of,
+    with_error_types,
+)
+from safepassage.scoring_worker.experiments.groundedness.typing import LabelledError, compared
+from safepassage.scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.training.error_types import (
+    TypedExample,
+    of_documents,
+    split,
+    train,
+    trained,
+)
+from safepassage.streams.cli import app
 from tests.scoring_worker.detectors.recorded import recorded_llm, rows
 from tests.streams.console.cases import verdict
 

@@ -10,16 +10,20 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from schemas import Usage
-from scoring_worker.detectors.contract import Answer, Grounding
-from scoring_worker.detectors.scored import ScoredDetector
-from scoring_worker.evaluation.answers.figures import figures, span_f1
-from scoring_worker.evaluation.answers.judging import digest_of, judge_set
-from scoring_worker.evaluation.answers.published import PUBLISHED
-from scoring_worker.evaluation.answers.report import AnswersReport, chosen
-from scoring_worker.evaluation.answers.sets import AnswersOfSource, LabelledAnswer, read_sets
-from scoring_worker.evaluation.answers.tables import table
-from scoring_worker.evaluation.sources import DatasetError
+from safepassage.schemas import Usage
+from safepassage.scoring_worker.detectors.contract import Answer, Grounding
+from safepassage.scoring_worker.detectors.scored import ScoredDetector
+from safepassage.scoring_worker.evaluation.answers.figures import figures, span_f1
+from safepassage.scoring_worker.evaluation.answers.judging import digest_of, judge_set
+from safepassage.scoring_worker.evaluation.answers.published import PUBLISHED
+from safepassage.scoring_worker.evaluation.answers.report import AnswersReport, chosen
+from safepassage.scoring_worker.evaluation.answers.sets import (
+    AnswersOfSource,
+    LabelledAnswer,
+    read_sets,
+)
+from safepassage.scoring_worker.evaluation.answers.tables import table
+from safepassage.scoring_worker.evaluation.sources import DatasetError
 from tests.scoring_worker.detectors.doubles import WordScorer
 
 RENT = "The rent was 900 euros."
@@ -221,7 +225,7 @@ def test_the_table_has_our_figures_and_the_papers_beside_them():
 
 
 def test_evaluate_judges_a_folder_and_writes_the_figures(tmp_path):
-    from streams.cli import app
+    from safepassage.streams.cli import app
 
     rows = [
         {"id": c.id, "context": c.answer.context[0], "response": c.answer.response,

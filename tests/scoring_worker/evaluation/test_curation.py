@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring_worker.evaluation.curation import (
+from safepassage.scoring_worker.evaluation.curation import (
     PAPER_BOUNDS,
     Bounds,
     SimilarPair,

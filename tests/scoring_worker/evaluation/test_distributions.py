@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring_worker.evaluation.distributions import (
+from safepassage.scoring_worker.evaluation.distributions import (
     BINS,
     bin_of,
     histogram,

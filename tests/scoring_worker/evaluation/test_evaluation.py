@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from schemas import (
+from safepassage.schemas import (
     AlignedExtraction,
     Alignment,
     Assessment,
@@ -19,7 +19,7 @@ from schemas import (
     Usage,
     reject,
 )
-from scoring_worker.evaluation import (
+from safepassage.scoring_worker.evaluation import (
     DatasetError,
     EvaluationReport,
     Sources,
@@ -28,8 +28,8 @@ from scoring_worker.evaluation import (
     read_documents,
     result_of,
 )
-from scoring_worker.evaluation.report_folder import write_report
-from scoring_worker.evaluation.rows import ExtractionRow, PairRow
+from safepassage.scoring_worker.evaluation.report_folder import write_report
+from safepassage.scoring_worker.evaluation.rows import ExtractionRow, PairRow
 
 TEXT = "The hearing was held on May 4, 2015 in Ottawa before Ann Lee."
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from scoring_worker.evaluation.kappa import cohens_kappa, fleiss_kappa, pairwise_kappas
+from safepassage.scoring_worker.evaluation.kappa import cohens_kappa, fleiss_kappa, pairwise_kappas
 
 pairs = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=4, max_size=60)
 

@@ -13,11 +13,11 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from scoring_worker.evaluation.entities import labelled_extractions, types_of
-from scoring_worker.evaluation.metrics import measure
-from scoring_worker.evaluation.plots import binned, expected_error
-from scoring_worker.evaluation.ranking import Ranking
-from scoring_worker.evaluation.rows import EntityRow
+from safepassage.scoring_worker.evaluation.entities import labelled_extractions, types_of
+from safepassage.scoring_worker.evaluation.metrics import measure
+from safepassage.scoring_worker.evaluation.plots import binned, expected_error
+from safepassage.scoring_worker.evaluation.ranking import Ranking
+from safepassage.scoring_worker.evaluation.rows import EntityRow
 
 ROWS = st.lists(
     st.tuples(st.booleans(), st.sampled_from([0.0, 0.1, 0.5, 0.9, 2.0]), st.integers(1, 3)),

@@ -9,10 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas import Assessment
-from scoring_worker import Pair
-from scoring_worker.evaluation.cases import LabelledCase, Lost
-from scoring_worker.evaluation.promotion_bounds import Bounds, PromotionResult, judge_candidate
+from safepassage.schemas import Assessment
+from safepassage.scoring_worker import Pair
+from safepassage.scoring_worker.evaluation.cases import LabelledCase, Lost
+from safepassage.scoring_worker.evaluation.promotion_bounds import (
+    Bounds,
+    PromotionResult,
+    judge_candidate,
+)
 
 BOUNDS = Bounds(min_labels=5)
 

@@ -9,17 +9,25 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 from typer.testing import CliRunner
 
-from scoring_worker.detectors.contract import DetectorSettings
-from scoring_worker.detectors.llm.settings import LLMSettings
-from scoring_worker.evaluation.answers.judging import JudgedSet, KeptJudgement
-from scoring_worker.evaluation.answers.sets import AnswersOfSource
-from scoring_worker.evaluation.sources import DatasetError
-from scoring_worker.experiments.groundedness.benchmark import needing_nothing, run_benchmark
-from scoring_worker.experiments.groundedness.figures import decided, figures, fitted, macro
-from scoring_worker.experiments.groundedness.sampling import drawn, read_answers
-from scoring_worker.experiments.groundedness.shown import plot, tables
-from scoring_worker.manifest import ModelError
-from streams.cli import app
+from safepassage.scoring_worker.detectors.contract import DetectorSettings
+from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
+from safepassage.scoring_worker.evaluation.answers.judging import JudgedSet, KeptJudgement
+from safepassage.scoring_worker.evaluation.answers.sets import AnswersOfSource
+from safepassage.scoring_worker.evaluation.sources import DatasetError
+from safepassage.scoring_worker.experiments.groundedness.benchmark import (
+    needing_nothing,
+    run_benchmark,
+)
+from safepassage.scoring_worker.experiments.groundedness.figures import (
+    decided,
+    figures,
+    fitted,
+    macro,
+)
+from safepassage.scoring_worker.experiments.groundedness.sampling import drawn, read_answers
+from safepassage.scoring_worker.experiments.groundedness.shown import plot, tables
+from safepassage.scoring_worker.manifest import ModelError
+from safepassage.streams.cli import app
 from tests.scoring_worker.detectors.recorded import ROWS, recorded_llm
 
 LLM_METHODS = ["direct_prompt", "lynx_prompt", "refchecker", "claims_verified"]

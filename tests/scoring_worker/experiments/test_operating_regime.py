@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from scoring_worker.detectors.hallugraph.local import LocalExtractor
-from scoring_worker.evaluation.sources import DatasetError
-from scoring_worker.experiments.operating_regime import operating_regime
+from safepassage.scoring_worker.detectors.hallugraph.local import LocalExtractor
+from safepassage.scoring_worker.evaluation.sources import DatasetError
+from safepassage.scoring_worker.experiments.operating_regime import operating_regime
 
 CONTEXT = "The Acme Corporation sued John Smith on 1 May 2019 for 900 euros."
 RIGHT = "Acme Corporation sued John Smith."

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from scoring_worker.encoders.batching import PairFailure
-from scoring_worker.encoders.devices import place
-from scoring_worker.encoders.reader import Reading
-from scoring_worker.encoders.reading_windows import Task
+from safepassage.scoring_worker.encoders.batching import PairFailure
+from safepassage.scoring_worker.encoders.devices import place
+from safepassage.scoring_worker.encoders.reader import Reading
+from safepassage.scoring_worker.encoders.reading_windows import Task
 
 _WORD = re.compile(r"\S+")
 YES, NO = 4.0, -4.0

@@ -3,9 +3,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas import CLAIM_TYPE, SchemaField, hypothesis
-from scoring_worker import Pair
-from scoring_worker.opinions.asking import MAX_PARTS, parts_of, text_of
+from safepassage.schemas import CLAIM_TYPE, SchemaField, hypothesis
+from safepassage.scoring_worker import Pair
+from safepassage.scoring_worker.opinions.asking import MAX_PARTS, parts_of, text_of
 
 
 def pair(premise: str, kind: str, value: object, **more: object) -> Pair:

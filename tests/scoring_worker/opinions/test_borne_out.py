@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.claims import ground_claims, split_claims
-from schemas import CLAIM_TYPE, AlignedExtraction, Response, hypothesis
-from scoring_worker.opinions.asking import parts_of
-from scoring_worker.opinions.borne_out import FEATURES, RISING, borne_out, reading
-from scoring_worker.opinions.opinion import UNREAD, Opinion, opinion_of
-from scoring_worker.opinions.overlap import OVERLAP, overlap
-from scoring_worker.scorer import Pair
+from safepassage.agents.claims import ground_claims, split_claims
+from safepassage.schemas import CLAIM_TYPE, AlignedExtraction, Response, hypothesis
+from safepassage.scoring_worker.opinions.asking import parts_of
+from safepassage.scoring_worker.opinions.borne_out import FEATURES, RISING, borne_out, reading
+from safepassage.scoring_worker.opinions.opinion import UNREAD, Opinion, opinion_of
+from safepassage.scoring_worker.opinions.overlap import OVERLAP, overlap
+from safepassage.scoring_worker.scorer import Pair
 
 PASSAGE = "The rent was 900 euros a month."
 features = st.fixed_dictionaries(

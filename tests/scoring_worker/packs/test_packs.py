@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring_worker import load_scorer
-from scoring_worker.comparison.contract import Comparison, Passage, Place, Question
-from scoring_worker.manifest import ModelError
-from scoring_worker.packs.registry import (
+from safepassage.scoring_worker import load_scorer
+from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Place, Question
+from safepassage.scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.packs.registry import (
     NAMES,
     UnknownPack,
     packs_named,

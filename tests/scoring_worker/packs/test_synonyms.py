@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scoring_worker.comparison.compare import compare
-from scoring_worker.comparison.contract import Comparison, Passage, Question
-from scoring_worker.packs.registry import packs_named, with_packs
+from safepassage.scoring_worker.comparison.compare import compare
+from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Question
+from safepassage.scoring_worker.packs.registry import packs_named, with_packs
 
 
 def judged(entity_type: str, value: object, quote: str, *packs: str) -> Comparison:

@@ -10,9 +10,9 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast, T5Config, T5ForTokenClassification
 
-from scoring_worker import ModelError, load_scorer
-from scoring_worker.encoders.devices import place
-from scoring_worker.scorers.baselines import HHEM_PROMPT, NLI_HUB_ID, load_hhem
+from safepassage.scoring_worker import ModelError, load_scorer
+from safepassage.scoring_worker.encoders.devices import place
+from safepassage.scoring_worker.scorers.baselines import HHEM_PROMPT, NLI_HUB_ID, load_hhem
 from tests.scoring_worker import tiny
 
 WORDS = ["Determine", "if", "the", "hypothesis", "is", "true", "given", "premise", "?"]
@@ -103,7 +103,7 @@ def test_hhem_reads_texts_as_texts(hhem):
 
 def test_hhem_fails_on_what_it_cannot_read_whole(hhem, monkeypatch):
     """Too long or empty: a failure, and the pair beside it has its score."""
-    monkeypatch.setattr("scoring_worker.scorers.baselines.HHEM_MAX_TOKENS", 60)
+    monkeypatch.setattr("safepassage.scoring_worker.scorers.baselines.HHEM_MAX_TOKENS", 60)
     scorer = load_hhem(place("cpu"), hhem[0])
     long, good, empty = scorer.assess(
         [tiny.pair("may " * 60, "may"), tiny.pair("may", "may"), tiny.pair("", "may")]
@@ -146,7 +146,7 @@ def test_nli_is_a_deberta_by_its_hub_id(tmp_path, monkeypatch):
         asked.append(name)
         return folder
 
-    monkeypatch.setattr("scoring_worker.loading.base_folder", fetched)
+    monkeypatch.setattr("safepassage.scoring_worker.loading.base_folder", fetched)
     scorer = load_scorer("nli", device="cpu")
     assert asked == [NLI_HUB_ID]
     assert scorer.name == "nli"

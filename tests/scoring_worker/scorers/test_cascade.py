@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from schemas import Assessment, Finding, ScorerTrail, Usage
-from scoring_worker.scorer import Pair
-from scoring_worker.scorers.cascade import CascadeScorer, Savings
+from safepassage.schemas import Assessment, Finding, ScorerTrail, Usage
+from safepassage.scoring_worker.scorer import Pair
+from safepassage.scoring_worker.scorers.cascade import CascadeScorer, Savings
 
 
 class Fixed:

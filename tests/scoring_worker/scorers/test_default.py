@@ -4,11 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from schemas import CLAIM_TYPE, SchemaField, hypothesis
-from scoring_worker import Pair
-from scoring_worker.manifest import ModelError, PlattCalibration, ScorerManifest, Thresholds
-from scoring_worker.opinions.opinion import SHAPES
-from scoring_worker.scorers.default import REFUSED, DefaultScorer
+from safepassage.schemas import CLAIM_TYPE, SchemaField, hypothesis
+from safepassage.scoring_worker import Pair
+from safepassage.scoring_worker.manifest import (
+    ModelError,
+    PlattCalibration,
+    ScorerManifest,
+    Thresholds,
+)
+from safepassage.scoring_worker.opinions.opinion import SHAPES
+from safepassage.scoring_worker.scorers.default import REFUSED, DefaultScorer
 from tests.scoring_worker.opinions.reading import ToldReader
 
 DOSES = "metformin 850 mg twice daily, ramipril 5 mg once daily"

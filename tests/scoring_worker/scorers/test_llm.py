@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring_worker.scorer import Pair, Scorer
-from scoring_worker.scorers.cascade import CascadeScorer
-from scoring_worker.scorers.llm import GraderSettings, LLMGrader
-from scoring_worker.scorers.llm_grades import GraderMisconfigured
-from scoring_worker.scorers.llm_prompt import messages, question
+from safepassage.scoring_worker.scorer import Pair, Scorer
+from safepassage.scoring_worker.scorers.cascade import CascadeScorer
+from safepassage.scoring_worker.scorers.llm import GraderSettings, LLMGrader
+from safepassage.scoring_worker.scorers.llm_grades import GraderMisconfigured
+from safepassage.scoring_worker.scorers.llm_prompt import messages, question
 from tests.scoring_worker.tiny import pair
 
 FENCED = re.compile(
@@ -344,7 +344,7 @@ def test_the_revision_names_model_and_prompt(endpoint, monkeypatch):
     first = LLMGrader(endpoint.settings()).revision
     assert LLMGrader(endpoint.settings()).revision == first
     assert LLMGrader(endpoint.settings(model="other")).revision != first
-    monkeypatch.setattr("scoring_worker.scorers.llm_prompt.SYSTEM", "other words")
+    monkeypatch.setattr("safepassage.scoring_worker.scorers.llm_prompt.SYSTEM", "other words")
     assert LLMGrader(endpoint.settings()).revision != first
 
 

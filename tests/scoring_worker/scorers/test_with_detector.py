@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from schemas import CLAIM_TYPE
-from scoring_worker.detectors.registry import load_detector
-from scoring_worker.scorer import Pair, Scorer
-from scoring_worker.scorers.with_detector import WithDetector
+from safepassage.schemas import CLAIM_TYPE
+from safepassage.scoring_worker.detectors.registry import load_detector
+from safepassage.scoring_worker.scorer import Pair, Scorer
+from safepassage.scoring_worker.scorers.with_detector import WithDetector
 from tests.streams.judged import FakeScorer
 
 PASSAGE = "The Acme Corporation sued John Smith on 1 May 2019."

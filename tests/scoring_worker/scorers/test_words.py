@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scoring_worker import Pair, Scorer, load_scorer
+from safepassage.scoring_worker import Pair, Scorer, load_scorer
 from tests.scoring_worker import tiny
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from scoring_worker.training.corruption import KnownDocument, synthetic_documents
+from safepassage.scoring_worker.training.corruption import KnownDocument, synthetic_documents
 
 
 def write_corpora(

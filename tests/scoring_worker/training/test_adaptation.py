@@ -9,26 +9,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from schemas.error_type import DESCRIPTIONS, ERROR_TYPES
-from scoring_worker.detectors.contract import Answer, DetectorSettings
-from scoring_worker.detectors.llm.asking import Asker
-from scoring_worker.detectors.llm.settings import LLMSettings
-from scoring_worker.detectors.registry import load_detector
-from scoring_worker.manifest import PACKAGED_BASE, ModelError
-from scoring_worker.training.adaptation.by_llm import adapt, ask
-from scoring_worker.training.adaptation.by_rule import alterations, one_alteration, swaps
-from scoring_worker.training.adaptation.files import sentence_twins, written_rows
-from scoring_worker.training.adaptation.twins import Twins, differing, refusal, split_of
-from scoring_worker.training.corpora import CorpusError
-from scoring_worker.training.grounding.examples import (
+from safepassage.schemas.error_type import DESCRIPTIONS, ERROR_TYPES
+from safepassage.scoring_worker.detectors.contract import Answer, DetectorSettings
+from safepassage.scoring_worker.detectors.llm.asking import Asker
+from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
+from safepassage.scoring_worker.detectors.registry import load_detector
+from safepassage.scoring_worker.manifest import PACKAGED_BASE, ModelError
+from safepassage.scoring_worker.training.adaptation.by_llm import adapt, ask
+from safepassage.scoring_worker.training.adaptation.by_rule import (
+    alterations,
+    one_alteration,
+    swaps,
+)
+from safepassage.scoring_worker.training.adaptation.files import sentence_twins, written_rows
+from safepassage.scoring_worker.training.adaptation.twins import Twins, differing, refusal, split_of
+from safepassage.scoring_worker.training.corpora import CorpusError
+from safepassage.scoring_worker.training.grounding.examples import (
     GroundingExample,
     SentenceTwins,
     of_nli,
     weighted,
 )
-from scoring_worker.training.grounding.fit import GroundingFit, fit
-from scoring_worker.training.grounding.models import CrossEncoder, TrainedReader
-from streams.cli import app
+from safepassage.scoring_worker.training.grounding.fit import GroundingFit, fit
+from safepassage.scoring_worker.training.grounding.models import CrossEncoder, TrainedReader
+from safepassage.streams.cli import app
 from tests.scoring_worker import tiny
 from tests.scoring_worker.detectors.recorded import recorded_llm, rows
 
@@ -201,7 +205,8 @@ def test_a_model_learns_to_tell_twins_apart_and_loads_as_gc(tmp_path, kind, monk
         trainee = CrossEncoder(str(tiny.bert(tmp_path / "base")))
     else:
         monkeypatch.setattr(
-            "scoring_worker.loading.DEFAULT_MODEL", tiny.reader_scorer(tmp_path / "base")
+            "safepassage.scoring_worker.loading.DEFAULT_MODEL",
+            tiny.reader_scorer(tmp_path / "base"),
         )
         trainee = TrainedReader()
     settings = GroundingFit(epochs=20, learning_rate=2e-3, batch_size=16)

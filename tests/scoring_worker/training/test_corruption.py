@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas import render_value
-from scoring_worker.comparison import Passage
-from scoring_worker.comparison.dates import compare_date, date_of_value
-from scoring_worker.training.corruption import (
+from safepassage.schemas import render_value
+from safepassage.scoring_worker.comparison import Passage
+from safepassage.scoring_worker.comparison.dates import compare_date, date_of_value
+from safepassage.scoring_worker.training.corruption import (
     CORRUPTIONS,
     KnownDocument,
     KnownField,
@@ -21,8 +21,8 @@ from scoring_worker.training.corruption import (
     synthetic_documents,
     with_noise,
 )
-from scoring_worker.training.corruption.mutate import alter, sharpen
-from scoring_worker.training.corruption.synthesis import dates
+from safepassage.scoring_worker.training.corruption.mutate import alter, sharpen
+from safepassage.scoring_worker.training.corruption.synthesis import dates
 
 DOCUMENTS = list(synthetic_documents(40, seed=3))
 PAIRS = list(labelled_pairs(DOCUMENTS, seed=3))

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from schemas import CLAIM_TYPE
-from scoring_worker.loading import load_scorer
-from scoring_worker.manifest import ScorerManifest
-from scoring_worker.training import default_scorer, stack_pairs
-from scoring_worker.training.default_scorer import Steps, build
-from scoring_worker.training.left_out import CANDIDATES
-from scoring_worker.training.reading import corpora
-from scoring_worker.training.stack_pairs import generated_pairs, slot_pairs, unread_claims
+from safepassage.schemas import CLAIM_TYPE
+from safepassage.scoring_worker.loading import load_scorer
+from safepassage.scoring_worker.manifest import ScorerManifest
+from safepassage.scoring_worker.training import default_scorer, stack_pairs
+from safepassage.scoring_worker.training.default_scorer import Steps, build
+from safepassage.scoring_worker.training.left_out import CANDIDATES
+from safepassage.scoring_worker.training.reading import corpora
+from safepassage.scoring_worker.training.stack_pairs import (
+    generated_pairs,
+    slot_pairs,
+    unread_claims,
+)
 from tests.scoring_worker import tiny
 
 from .small_corpora import few_documents, write_corpora

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from safetensors.torch import load_file
 
-from scoring_worker import ModelError, load_scorer
-from scoring_worker.encoders.adapter import ADAPTER_FILE
-from scoring_worker.encoders.pinned import WEIGHTS_FILE
-from scoring_worker.manifest import ScorerManifest, file_digest
-from scoring_worker.training import large_scorer
-from scoring_worker.training.large_scorer import LargeSteps, build_large
-from scoring_worker.training.reading import corpora
-from scoring_worker.training.reading.fit import FitSettings
+from safepassage.scoring_worker import ModelError, load_scorer
+from safepassage.scoring_worker.encoders.adapter import ADAPTER_FILE
+from safepassage.scoring_worker.encoders.pinned import WEIGHTS_FILE
+from safepassage.scoring_worker.manifest import ScorerManifest, file_digest
+from safepassage.scoring_worker.training import large_scorer
+from safepassage.scoring_worker.training.large_scorer import LargeSteps, build_large
+from safepassage.scoring_worker.training.reading import corpora
+from safepassage.scoring_worker.training.reading.fit import FitSettings
 from tests.scoring_worker import tiny
 
 from .small_corpora import few_documents, write_corpora
@@ -45,7 +45,7 @@ def test_one_command_builds_large(steps, monkeypatch):
     read = []
     training_corpus = corpora.training_corpus
     monkeypatch.setattr(
-        "scoring_worker.training.reading.recipe.training_corpus",
+        "safepassage.scoring_worker.training.reading.recipe.training_corpus",
         lambda *given, **options: read.append(options) or training_corpus(*given, **options),
     )
     manifest = build_large(steps)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scoring_worker.evaluation.labelled_pair import LabelledPair
-from scoring_worker.manifest import Thresholds
-from scoring_worker.training.left_out import best_threshold, figures, mean_figures
-from scoring_worker.training.weighing import Judged
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.manifest import Thresholds
+from safepassage.scoring_worker.training.left_out import best_threshold, figures, mean_figures
+from safepassage.scoring_worker.training.weighing import Judged
 
 
 def judged(labels):

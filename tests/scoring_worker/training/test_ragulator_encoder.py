@@ -2,11 +2,15 @@
 
 import pytest
 
-from scoring_worker.detectors.contract import Answer, DetectorSettings
-from scoring_worker.detectors.registry import load_detector
-from scoring_worker.evaluation.curation import CuratedPair
-from scoring_worker.manifest import ModelError
-from scoring_worker.training.ragulator.encoder import PAPER_RECIPE, EncoderRecipe, train_encoder
+from safepassage.scoring_worker.detectors.contract import Answer, DetectorSettings
+from safepassage.scoring_worker.detectors.registry import load_detector
+from safepassage.scoring_worker.evaluation.curation import CuratedPair
+from safepassage.scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.training.ragulator.encoder import (
+    PAPER_RECIPE,
+    EncoderRecipe,
+    train_encoder,
+)
 from tests.scoring_worker.tiny import bert
 
 QUICK = EncoderRecipe(batch=8, epochs=6, base_rate=3e-3, head_rate=3e-3, max_length=64)

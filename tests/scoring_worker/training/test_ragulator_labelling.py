@@ -4,13 +4,10 @@ import asyncio
 
 import pytest
 
-from agents.recording.by_question import RecordedAnswer, RecordedAnswers
-from agents.recording.recording import Recording
-from agents.recording.server import recorded_app, serve
-from scoring_worker.detectors.llm.asking import Asker
-from scoring_worker.detectors.llm.settings import LLMSettings
-from scoring_worker.evaluation.curation import CuratedPair
-from scoring_worker.training.ragulator.labelling import (
+from safepassage.scoring_worker.detectors.llm.asking import Asker
+from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
+from safepassage.scoring_worker.evaluation.curation import CuratedPair
+from safepassage.scoring_worker.training.ragulator.labelling import (
     VARIANTS,
     Labelled,
     agreement,
@@ -18,6 +15,9 @@ from scoring_worker.training.ragulator.labelling import (
     labelled_windows,
     question,
 )
+from safepassage.streams.demo.recorded_llm.by_question import RecordedAnswer, RecordedAnswers
+from safepassage.streams.demo.recorded_llm.recording import Recording
+from safepassage.streams.demo.recorded_llm.server import recorded_app, serve
 
 CONTEXT = "The lease began in May. The rent was 900 euros. Dogs bark. It ended in June."
 PLACES = ((0, 23), (24, 47), (48, 58), (59, 76))

@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from scoring_worker import Pair, loading
-from scoring_worker.evaluation.labelled_pair import LabelledPair
-from scoring_worker.evaluation.splits import split_by_group
-from scoring_worker.loading import load_scorer
-from scoring_worker.manifest import ModelError, ScorerManifest
-from scoring_worker.opinions.opinion import Opinion
-from scoring_worker.opinions.stack import Stack
-from scoring_worker.thresholds import Target
-from scoring_worker.training import (
+from safepassage.scoring_worker import Pair, loading
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.evaluation.splits import split_by_group
+from safepassage.scoring_worker.loading import load_scorer
+from safepassage.scoring_worker.manifest import ModelError, ScorerManifest
+from safepassage.scoring_worker.opinions.opinion import Opinion
+from safepassage.scoring_worker.opinions.stack import Stack
+from safepassage.scoring_worker.thresholds import Target
+from safepassage.scoring_worker.training import (
     Recipe,
     StackSettings,
     TrainingLabels,
@@ -29,14 +29,14 @@ from scoring_worker.training import (
     recipe,
     train,
 )
-from scoring_worker.training.stacking import (
+from safepassage.scoring_worker.training.stacking import (
     ADVERSE,
     SUPPORTIVE,
     LabelledOpinion,
     fit_stack,
     stack_scores,
 )
-from scoring_worker.training.weighing import refitted
+from safepassage.scoring_worker.training.weighing import refitted
 from tests.scoring_worker import tiny
 
 STAGE = TuningSettings(epochs=1, batch_size=8, learning_rate=1e-3, rehearsal=0.1, rehearsal_least=4)

@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 import torch
 
-from scoring_worker.encoders.reader_model import load_reader, save_reader, trainable
-from scoring_worker.evaluation.labelled_pair import LabelledPair
-from scoring_worker.training import TuningSettings, tuning
-from scoring_worker.training.base import training_tokenizer
-from scoring_worker.training.reading import fit as fitting
-from scoring_worker.training.reading.examples import tokenised
-from scoring_worker.training.reading.labelled import LONGEST, questions_of
-from scoring_worker.training.reading.loss import IGNORED
-from scoring_worker.training.reading.rehearsal import rehearsed
+from safepassage.scoring_worker.encoders.reader_model import load_reader, save_reader, trainable
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.training import TuningSettings, tuning
+from safepassage.scoring_worker.training.base import training_tokenizer
+from safepassage.scoring_worker.training.reading import fit as fitting
+from safepassage.scoring_worker.training.reading.examples import tokenised
+from safepassage.scoring_worker.training.reading.labelled import LONGEST, questions_of
+from safepassage.scoring_worker.training.reading.loss import IGNORED
+from safepassage.scoring_worker.training.reading.rehearsal import rehearsed
 from tests.scoring_worker import tiny
 
 LEASE = "Landlord: Peter Hahn. Tenant: Maria Lopez."

@@ -15,19 +15,27 @@ from aiokafka.admin import NewTopic
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas import AuditBlock, AuditEntry, Coordinates, DeadLetter
-from streams.audit.chain import AuditFinding, Chain, Head, Recorded, fold, genesis, read_chains
-from streams.audit.chain_ends import chain_ends
-from streams.audit.retention import Retention
-from streams.audit.source import ROLE, AuditSource
-from streams.audit.verification import AuditResult, verify, verify_chain
-from streams.kafka.admin import create_topics
-from streams.kafka.clients import new_admin, new_producer
-from streams.kafka.publisher import KafkaPublisher
-from streams.kafka.reading import read_topics
-from streams.runtime.errors import OperatorError
-from streams.settings import Settings
-from streams.topics import ACCEPTED, AUDIT, DEAD_LETTERS, QUARANTINE
+from safepassage.schemas import AuditBlock, AuditEntry, Coordinates, DeadLetter
+from safepassage.streams.audit.chain import (
+    AuditFinding,
+    Chain,
+    Head,
+    Recorded,
+    fold,
+    genesis,
+    read_chains,
+)
+from safepassage.streams.audit.chain_ends import chain_ends
+from safepassage.streams.audit.retention import Retention
+from safepassage.streams.audit.source import ROLE, AuditSource
+from safepassage.streams.audit.verification import AuditResult, verify, verify_chain
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.clients import new_admin, new_producer
+from safepassage.streams.kafka.publisher import KafkaPublisher
+from safepassage.streams.kafka.reading import read_topics
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, AUDIT, DEAD_LETTERS, QUARANTINE
 from tests.stack import environment
 from tests.streams.judged import publish, verdict
 
@@ -401,7 +409,7 @@ async def test_contradicting_verdicts_become_a_dead_letter(kafka: Settings):
 
 def command(settings: Settings, *arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, "-m", "streams.cli", "audit", *arguments],
+        [sys.executable, "-m", "safepassage.streams.cli", "audit", *arguments],
         env=environment(settings),
         capture_output=True,
         check=False,

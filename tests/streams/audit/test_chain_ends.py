@@ -15,15 +15,15 @@ import pytest
 from aiokafka import AIOKafkaConsumer, OffsetAndMetadata, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 
-from streams.audit import chain_ends as module
-from streams.audit.chain_ends import RECENT_BLOCKS, ChainEnd, chain_ends
-from streams.audit.source import ROLE
-from streams.audit.verification import verify
-from streams.kafka.admin import create_topics
-from streams.kafka.clients import new_group_consumer
-from streams.kafka.records import Record
-from streams.settings import Settings
-from streams.topics import ACCEPTED, AUDIT, QUARANTINE
+from safepassage.streams.audit import chain_ends as module
+from safepassage.streams.audit.chain_ends import RECENT_BLOCKS, ChainEnd, chain_ends
+from safepassage.streams.audit.source import ROLE
+from safepassage.streams.audit.verification import verify
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.clients import new_group_consumer
+from safepassage.streams.kafka.records import Record
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, AUDIT, QUARANTINE
 from tests.streams.broker import send
 from tests.streams.judged import publish, verdict
 

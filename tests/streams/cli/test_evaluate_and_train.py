@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from scoring_worker import load_scorer, loading
-from scoring_worker.manifest import ScorerManifest
-from streams.cli import app
-from streams.runtime.errors import OperatorError
+from safepassage.scoring_worker import load_scorer, loading
+from safepassage.scoring_worker.manifest import ScorerManifest
+from safepassage.streams.cli import app
+from safepassage.streams.runtime.errors import OperatorError
 from tests.scoring_worker import tiny
 
 WORDS = ("may", "june", "ann lee", "bob ray", "ottawa", "2015", "2016", "counsel", "held")

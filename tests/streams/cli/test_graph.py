@@ -7,9 +7,9 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from streams.cli import app
-from streams.demo import corpus
-from streams.runtime.errors import OperatorError
+from safepassage.streams.cli import app
+from safepassage.streams.demo import corpus
+from safepassage.streams.runtime.errors import OperatorError
 
 
 def run(*arguments: object) -> str:

@@ -1,7 +1,7 @@
 """Progress where nobody watches a terminal."""
 
-from streams.cli import labelled
-from streams.cli.labelled import SECONDS_BETWEEN_LINES, progress_bars, progress_lines
+from safepassage.streams.cli import labelled
+from safepassage.streams.cli.labelled import SECONDS_BETWEEN_LINES, progress_bars, progress_lines
 
 
 def _shown(capsys, clock, steps) -> list[str]:

@@ -8,14 +8,14 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-import scoring_worker
-from schemas import ScorerRelease
-from streams.cli import app, promote, replay, rollback, scorers, shadow
-from streams.release.releases import releases_in_force
-from streams.settings import Settings
-from streams.topics import ALIGNMENTS, SHADOW
-from streams.topology import route
-from streams.verdicts.each_once import VERDICT_TOPICS
+from safepassage import scoring_worker
+from safepassage.schemas import ScorerRelease
+from safepassage.streams.cli import app, promote, replay, rollback, scorers, shadow
+from safepassage.streams.release.releases import releases_in_force
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ALIGNMENTS, SHADOW
+from safepassage.streams.topology import route
+from safepassage.streams.verdicts.each_once import VERDICT_TOPICS
 from tests.streams.judged import aligned, publish, verdict
 from tests.streams.release.test_live_scorer import shelf
 from tests.streams.release.test_promotion import NEW, NUMBERS, OLD, reviewed

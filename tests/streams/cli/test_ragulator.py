@@ -5,9 +5,9 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from scoring_worker.forest import Forest
-from scoring_worker.training.ragulator import fit
-from streams.cli import app
+from safepassage.scoring_worker.forest import Forest
+from safepassage.scoring_worker.training.ragulator import fit
+from safepassage.streams.cli import app
 from tests.scoring_worker.detectors.doubles import WordScorer
 
 WORDS = " ".join(f"word{n} is here." for n in range(40))
@@ -38,7 +38,7 @@ def test_curated_rows_are_answers_that_evaluate_reads(curated):
     rows = [json.loads(line) for line in curated.read_text().splitlines()]
     assert {row["label"] for row in rows} == {0, 1}
     assert {row["source"] for row in rows} == {"abstracts"}
-    from scoring_worker.evaluation.answers.sets import read_sets
+    from safepassage.scoring_worker.evaluation.answers.sets import read_sets
 
     [read] = read_sets([curated])
     assert len(read.cases) == len(rows)
@@ -46,7 +46,9 @@ def test_curated_rows_are_answers_that_evaluate_reads(curated):
 
 def test_a_forest_is_trained_and_written_as_json(curated, tmp_path, monkeypatch):
     monkeypatch.setattr(fit, "RANDOM_FOREST", {"max_depth": (2,), "n_estimators": (5,)})
-    monkeypatch.setattr("scoring_worker.loading.load_scorer", lambda _name: WordScorer())
+    monkeypatch.setattr(
+        "safepassage.scoring_worker.loading.load_scorer", lambda _name: WordScorer()
+    )
     out = tmp_path / "forest.json"
     result = run("train", str(curated), "--model", "random-forest", "--out", str(out))
     assert "AUROC of the folds" in result.output

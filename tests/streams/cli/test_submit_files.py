@@ -8,12 +8,12 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from schemas import Document
-from streams.kafka.admin import create_topics
-from streams.kafka.reading import read_topics
-from streams.kafka.records import decode
-from streams.settings import Settings
-from streams.topics import DOCUMENTS
+from safepassage.schemas import Document
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.reading import read_topics
+from safepassage.streams.kafka.records import decode
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import DOCUMENTS
 from tests.agents.intake.making import lines, pdf
 from tests.agents.intake.test_pdf import white
 from tests.agents.intake.test_texts import mail
@@ -41,7 +41,7 @@ async def test_a_folder_of_mixed_files_goes_in_by_one_command(
         "SAFEPASSAGE_ORIGINALS": str(folder),
         "SAFEPASSAGE_OCR": "never",
     }
-    command = [sys.executable, "-m", "streams.cli", "submit", str(folder)]
+    command = [sys.executable, "-m", "safepassage.streams.cli", "submit", str(folder)]
     submitted = partial(subprocess.run, command, env=variables, capture_output=True, text=True)
     ended = await asyncio.to_thread(submitted, timeout=120, check=False)
     assert ended.stdout == "4 submitted, 1 refused\n", ended.stderr

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-import agents.intake
-from schemas import Document, Layout, Original, PageSize, Region
-from streams.cli import output
-from streams.cli.output import has_fonts, tell_uncompared
+from safepassage.agents import intake
+from safepassage.schemas import Document, Layout, Original, PageSize, Region
+from safepassage.streams.cli import output
+from safepassage.streams.cli.output import has_fonts, tell_uncompared
 
 PDF = "application/pdf"
 
@@ -45,11 +45,11 @@ def test_fonts_that_were_not_compared_are_said_with_the_way_to_compare_them(
     capsys: pytest.CaptureFixture[str],
     *,
     installed: bool,
-    use: agents.intake.OcrUse,
+    use: intake.OcrUse,
     pdfs: int,
     said: str,
 ) -> None:
-    monkeypatch.setattr(agents.intake, "ocr_is_installed", lambda: installed)
+    monkeypatch.setattr(intake, "ocr_is_installed", lambda: installed)
     monkeypatch.setattr(output, "complain", output.Console(stderr=True, highlight=False))
     tell_uncompared(pdfs, use)
     told = capsys.readouterr().err

@@ -10,18 +10,18 @@ import httpx2
 from pydantic import SecretStr
 from redis.asyncio import Redis
 
-from agents.document_store import DocumentStore
-from schemas import Review, Verdict
-from streams.configured import document_store
-from streams.console import ReviewSource
-from streams.demo.embedded import free_port
-from streams.kafka.admin import create_topics
-from streams.kafka.clients import new_producer
-from streams.kafka.publisher import KafkaPublisher
-from streams.kafka.reading import read_topics
-from streams.kafka.records import Outgoing, decode
-from streams.settings import Settings
-from streams.topics import ACCEPTED, QUARANTINE, REVIEWS, Topic
+from safepassage.agents.document_store import DocumentStore
+from safepassage.schemas import Review, Verdict
+from safepassage.streams.configured import document_store
+from safepassage.streams.console import ReviewSource
+from safepassage.streams.demo.embedded import free_port
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.clients import new_producer
+from safepassage.streams.kafka.publisher import KafkaPublisher
+from safepassage.streams.kafka.reading import read_topics
+from safepassage.streams.kafka.records import Outgoing, decode
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, QUARANTINE, REVIEWS, Topic
 
 TOKEN = "the token of the tests"
 PATIENCE_SECONDS = 30.0

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from schemas import Review, StandingDecision, Verdict
-from schemas.reviews_that_count import case_id
-from streams.console import desk as desk_module
-from streams.console.desk import (
+from safepassage.schemas import Review, StandingDecision, Verdict
+from safepassage.schemas.reviews_that_count import case_id
+from safepassage.streams.console import desk as desk_module
+from safepassage.streams.console.desk import (
     Answer,
     CaseChanged,
     CaseGone,
@@ -19,13 +19,13 @@ from streams.console.desk import (
     NotSaved,
     ReviewDesk,
 )
-from streams.console.index.queue import CaseFilter
-from streams.console.index.store import CaseStore
-from streams.console.session import Session
-from streams.kafka.publisher import PublishFailed
-from streams.kafka.records import Outgoing
-from streams.settings import Settings
-from streams.topics import ACCEPTED, DECISIONS, QUARANTINE, REVIEWS
+from safepassage.streams.console.index.queue import CaseFilter
+from safepassage.streams.console.index.store import CaseStore
+from safepassage.streams.console.session import Session
+from safepassage.streams.kafka.publisher import PublishFailed
+from safepassage.streams.kafka.records import Outgoing
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, DECISIONS, QUARANTINE, REVIEWS
 from tests.streams.doubles import FakePublisher
 
 from .cases import conflicting, review, verdict

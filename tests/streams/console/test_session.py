@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.console.session import SESSION_SECONDS, GuessLimit, Sessions, client_key, reviewer_name
+from safepassage.streams.console.session import (
+    SESSION_SECONDS,
+    GuessLimit,
+    Sessions,
+    client_key,
+    reviewer_name,
+)
 
 TOKEN = "a token"
 

@@ -9,15 +9,15 @@ from contextlib import AsyncExitStack
 import httpx2
 import pytest
 
-from schemas import Review
-from streams import configured
-from streams.console import ReviewSource
-from streams.kafka.admin import create_topics
-from streams.kafka.clients import new_producer
-from streams.kafka.reading import read_topics
-from streams.runtime.errors import OperatorError
-from streams.settings import Settings
-from streams.topics import ACCEPTED, READ_BY, REVIEWS
+from safepassage.schemas import Review
+from safepassage.streams import configured
+from safepassage.streams.console import ReviewSource
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.clients import new_producer
+from safepassage.streams.kafka.reading import read_topics
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, READ_BY, REVIEWS
 from tests.streams.doubles import FakePublisher
 
 from .cases import review, verdict

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.delivery.breaker import CircuitBreaker, CircuitOpen
+from safepassage.streams.delivery.breaker import CircuitBreaker, CircuitOpen
 
 
 def opens_after(breaker: CircuitBreaker, outcomes: list[bool]) -> int | None:

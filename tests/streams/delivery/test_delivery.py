@@ -12,12 +12,12 @@ from aiokafka.errors import KafkaConnectionError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas import Document, Extraction, Verdict, undetermined
-from streams.delivery.breaker import CircuitBreaker, CircuitOpen
-from streams.delivery.delivery import Failed, Outcome
-from streams.kafka.publisher import PublishFailed
-from streams.kafka.records import Outgoing, Received, Record
-from streams.topics import DEAD_LETTERS, MANIFESTS, QUARANTINE
+from safepassage.schemas import Document, Extraction, Verdict, undetermined
+from safepassage.streams.delivery.breaker import CircuitBreaker, CircuitOpen
+from safepassage.streams.delivery.delivery import Failed, Outcome
+from safepassage.streams.kafka.publisher import PublishFailed
+from safepassage.streams.kafka.records import Outgoing, Received, Record
+from safepassage.streams.topics import DEAD_LETTERS, MANIFESTS, QUARANTINE
 from tests.streams.doubles import (
     FakePublisher,
     delivery_of,

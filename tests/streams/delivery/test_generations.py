@@ -15,13 +15,13 @@ from aiokafka import TopicPartition
 from faust.transport.drivers.aiokafka import Consumer as FaustConsumer
 from faust.types import TP, Message
 
-from schemas import Coordinates, Document, ExtractionManifest
-from streams.delivery.delivery import Outcome
-from streams.delivery.faust_source import FaustSource, SafeConsumer
-from streams.kafka.records import Outgoing, Received, Record
-from streams.report.source import ReportSource, _OnAssignment
-from streams.settings import Settings
-from streams.topics import DOCUMENTS, MANIFESTS
+from safepassage.schemas import Coordinates, Document, ExtractionManifest
+from safepassage.streams.delivery.delivery import Outcome
+from safepassage.streams.delivery.faust_source import FaustSource, SafeConsumer
+from safepassage.streams.kafka.records import Outgoing, Received, Record
+from safepassage.streams.report.source import ReportSource, _OnAssignment
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import DOCUMENTS, MANIFESTS
 from tests.streams.broker import batch_source, faust_source
 from tests.streams.doubles import FakePublisher, document_role, note_each
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streams.delivery.lanes import Lanes
-from streams.kafka.records import Record
+from safepassage.streams.delivery.lanes import Lanes
+from safepassage.streams.kafka.records import Record
 
 
 def record(key: str | None, offset: int) -> Record:

@@ -12,7 +12,7 @@ from hypothesis.stateful import (
     rule,
 )
 
-from streams.delivery.ledger import OffsetLedger
+from safepassage.streams.delivery.ledger import OffsetLedger
 
 PARTITION = ("documents", 0)
 OTHER = ("documents", 1)

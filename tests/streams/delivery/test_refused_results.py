@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 from aiokafka.structs import ConsumerRecord, TopicPartition
 
-from schemas import (
+from safepassage.schemas import (
     Claim,
     Coordinates,
     Document,
@@ -17,13 +17,13 @@ from schemas import (
     ExtractionManifest,
     undetermined,
 )
-from schemas.report import MAX_NAMED_RESULTS
-from streams.delivery.delivery import Outcome
-from streams.kafka.records import Outgoing, Received
-from streams.offline.submit import _outcome
-from streams.report.document_completion import DocumentCompletion
-from streams.settings import Settings
-from streams.topics import CLAIMS, DEAD_LETTERS, EXTRACTIONS, MANIFESTS
+from safepassage.schemas.report import MAX_NAMED_RESULTS
+from safepassage.streams.delivery.delivery import Outcome
+from safepassage.streams.kafka.records import Outgoing, Received
+from safepassage.streams.offline.submit import _outcome
+from safepassage.streams.report.document_completion import DocumentCompletion
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import CLAIMS, DEAD_LETTERS, EXTRACTIONS, MANIFESTS
 from tests.streams.doubles import FakePublisher, delivery_of, document_record, document_role
 
 TOO_LARGE = "MessageSizeTooLargeError"

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from schemas import DeadLetter, Document, ExtractionManifest
-from streams.delivery.delivery import Outcome
-from streams.kafka.admin import create_topics
-from streams.kafka.publisher import PublishFailed
-from streams.kafka.records import Received
-from streams.settings import Settings
-from streams.topics import DEAD_LETTERS, DOCUMENTS, MANIFESTS
+from safepassage.schemas import DeadLetter, Document, ExtractionManifest
+from safepassage.streams.delivery.delivery import Outcome
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.publisher import PublishFailed
+from safepassage.streams.kafka.records import Received
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import DEAD_LETTERS, DOCUMENTS, MANIFESTS
 from tests.streams.broker import (
     NewSource,
     all_records,

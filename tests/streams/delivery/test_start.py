@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from streams.delivery.faust_source import FaustSource
-from streams.settings import Settings
+from safepassage.streams.delivery.faust_source import FaustSource
+from safepassage.streams.settings import Settings
 from tests.streams.broker import faust_source
 from tests.streams.doubles import FakePublisher, document_role
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from streams.delivery.taking_up import polling_meanwhile
-from streams.runtime.progress import Progress
+from safepassage.streams.delivery.taking_up import polling_meanwhile
+from safepassage.streams.runtime.progress import Progress
 
 
 class PolledConsumer:

@@ -6,10 +6,10 @@ from io import StringIO
 
 from rich.console import Console
 
-from agents.claims import split_claims
-from schemas import Verdict, undetermined
-from streams.demo import corpus
-from streams.demo.answers import WRITTEN_LIVE, in_parts, judged_answers, submitted
+from safepassage.agents.claims import split_claims
+from safepassage.schemas import Verdict, undetermined
+from safepassage.streams.demo import corpus
+from safepassage.streams.demo.answers import WRITTEN_LIVE, in_parts, judged_answers, submitted
 
 
 def test_one_answer_is_sent_in_parts_and_the_others_whole():

@@ -4,9 +4,9 @@ from io import StringIO
 
 from rich.console import Console
 
-from schemas import LabelledExtraction, Verdict
-from schemas.verdict import Conflict, Finding, ScorerTrail
-from streams.demo.tables import Written, print_verdicts
+from safepassage.schemas import LabelledExtraction, Verdict
+from safepassage.schemas.verdict import Conflict, Finding, ScorerTrail
+from safepassage.streams.demo.tables import Written, print_verdicts
 
 ROW = {"doc_id": "lease", "entity_type": "Tenant", "context": "Tenant: Ann"}
 

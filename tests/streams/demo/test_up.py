@@ -5,16 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from streams.demo import SCHEMA
-from streams.demo.embedded import EmbeddedStack
-from streams.demo.run import corpus_schema, exports
-from streams.doctor import examination as doctor
-from streams.kafka.admin import create_topics
-from streams.settings import Settings
+from safepassage.streams.demo import SCHEMA
+from safepassage.streams.demo.embedded import EmbeddedStack
+from safepassage.streams.demo.run import corpus_schema, exports
+from safepassage.streams.doctor import examination as doctor
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.settings import Settings
 
 INTERRUPTED = """
 import signal, sys, time
-from streams.demo.stack import sigterm_unwinds
+from safepassage.streams.demo.stack import sigterm_unwinds
 signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell without job control leaves it
 with sigterm_unwinds():
     try:

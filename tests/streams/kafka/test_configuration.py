@@ -6,12 +6,12 @@ import pytest
 import structlog
 from aiokafka.admin import NewTopic
 
-from streams import worker
-from streams.doctor import examination as doctor
-from streams.kafka.admin import create_topics
-from streams.kafka.clients import new_admin
-from streams.settings import Settings
-from streams.topics import ALL_TOPICS, DEAD_LETTERS, DOCUMENTS, REVIEWS, SCORERS, Topic
+from safepassage.streams import worker
+from safepassage.streams.doctor import examination as doctor
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.clients import new_admin
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ALL_TOPICS, DEAD_LETTERS, DOCUMENTS, REVIEWS, SCORERS, Topic
 from tests.streams.rights import rights_of
 
 WEEK = str(7 * 24 * 3600 * 1000)

@@ -14,7 +14,7 @@ from aiokafka.client import AIOKafkaClient
 from aiokafka.protocol.fetch import FetchRequest
 from pydantic import SecretStr
 
-from streams.demo.embedded import (
+from safepassage.streams.demo.embedded import (
     LOOPBACK,
     SESSION_TIMEOUT_SECONDS,
     embedded_redis,
@@ -22,9 +22,14 @@ from streams.demo.embedded import (
     start_broker,
     stop_process,
 )
-from streams.kafka import contact as module
-from streams.kafka.clients import new_admin, new_group_consumer, new_producer, new_reader
-from streams.kafka.contact import (
+from safepassage.streams.kafka import contact as module
+from safepassage.streams.kafka.clients import (
+    new_admin,
+    new_group_consumer,
+    new_producer,
+    new_reader,
+)
+from safepassage.streams.kafka.contact import (
     AWAY_SECONDS,
     IDLE_AFTER_FETCHES,
     IDLE_FETCH_MILLISECONDS,
@@ -33,7 +38,7 @@ from streams.kafka.contact import (
     Contact,
     PatientClient,
 )
-from streams.settings import Settings
+from safepassage.streams.settings import Settings
 from tests.stack import environment
 
 PATIENCE = 60
@@ -168,7 +173,7 @@ def test_role_without_a_broker_says_it_once_and_leaves_when_told_to(
                 kafka_session_timeout_seconds=SESSION_TIMEOUT_SECONDS,
                 drain_seconds=10 * PATIENCE,
             )
-            command = [sys.executable, "-m", "streams.cli", "worker", "align"]
+            command = [sys.executable, "-m", "safepassage.streams.cli", "worker", "align"]
             worker = subprocess.Popen(
                 command, env=environment(settings), stdout=output, stderr=output
             )

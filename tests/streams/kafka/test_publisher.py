@@ -17,11 +17,11 @@ from aiokafka.errors import (
     RecordTooLargeError,
 )
 
-from schemas import Document
-from streams.kafka.publisher import KafkaPublisher, PublishFailed
-from streams.kafka.records import Outgoing
-from streams.settings import Settings
-from streams.topics import DOCUMENTS
+from safepassage.schemas import Document
+from safepassage.streams.kafka.publisher import KafkaPublisher, PublishFailed
+from safepassage.streams.kafka.records import Outgoing
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import DOCUMENTS
 
 Fate = Callable[[str, int], Exception | None]
 

@@ -7,15 +7,15 @@ import asyncio
 import pytest
 from aiokafka import TopicPartition
 
-from agents.document_store import DocumentMissing
-from schemas import Coordinates, Document
-from streams.configured import reread_text
-from streams.kafka import reading
-from streams.kafka.admin import create_topics
-from streams.kafka.clients import new_reader
-from streams.kafka.reading import UnknownTopic, Unreadable, read_topics, reread
-from streams.settings import Settings
-from streams.topics import ACCEPTED, DOCUMENTS
+from safepassage.agents.document_store import DocumentMissing
+from safepassage.schemas import Coordinates, Document
+from safepassage.streams.configured import reread_text
+from safepassage.streams.kafka import reading
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.clients import new_reader
+from safepassage.streams.kafka.reading import UnknownTopic, Unreadable, read_topics, reread
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, DOCUMENTS
 from tests.streams.broker import all_records, send, send_documents
 
 

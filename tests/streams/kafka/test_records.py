@@ -9,9 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas import Coordinates, DeadLetter, Document
-from streams.kafka.records import Outgoing, Record, UnreadableRecord, dead_letter, decode
-from streams.topics import DOCUMENTS
+from safepassage.schemas import Coordinates, DeadLetter, Document
+from safepassage.streams.kafka.records import (
+    Outgoing,
+    Record,
+    UnreadableRecord,
+    dead_letter,
+    decode,
+)
+from safepassage.streams.topics import DOCUMENTS
 from tests.streams.doubles import document_record
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from schemas import (
+from safepassage.schemas import (
     Alignment,
     Document,
     Extraction,
@@ -25,8 +25,8 @@ from schemas import (
     read_jsonl,
     reject,
 )
-from scoring_worker.evaluation.rows import PairRow
-from streams.labels.from_reviews import (
+from safepassage.scoring_worker.evaluation.rows import PairRow
+from safepassage.streams.labels.from_reviews import (
     Label,
     document_names,
     effort,
@@ -38,8 +38,8 @@ from streams.labels.from_reviews import (
     reviewed_cases,
     write_rows,
 )
-from streams.settings import Settings
-from streams.topics import REVIEWS
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import REVIEWS
 from tests.stack import environment
 from tests.streams.console.cases import review, verdict
 from tests.streams.console.running import keep_text
@@ -159,7 +159,7 @@ async def test_repeated_and_unreadable_records_are_one_review_and_none(kafka: Se
 
 
 def export(settings: Settings, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "streams.cli", "labels", "export", *options]
+    command = [sys.executable, "-m", "safepassage.streams.cli", "labels", "export", *options]
     return subprocess.run(
         command, env=environment(settings), capture_output=True, text=True, timeout=60, check=False
     )

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-from agents.aligner import Aligner
-from schemas import Assessment, Part, Response, SchemaField, Verdict
-from scoring_worker import Pair
-from streams.offline.check import CheckInput, check, read_input
+from safepassage.agents.aligner import Aligner
+from safepassage.schemas import Assessment, Part, Response, SchemaField, Verdict
+from safepassage.scoring_worker import Pair
+from safepassage.streams.offline.check import CheckInput, check, read_input
 
 TEXT = "Medication\n\nRamipril: 5 mg\nMetformin: 850 mg\n\nThe claimant is not a citizen of Iran."
 

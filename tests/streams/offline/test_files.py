@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from schemas import Document, Part, Response
-from streams.offline.boxes import boxes_line
-from streams.offline.check import read_input
-from streams.offline.documents import read_documents
-from streams.offline.files import Rejected
-from streams.offline.submit import is_reported
-from streams.settings import Settings
+from safepassage.schemas import Document, Part, Response
+from safepassage.streams.offline.boxes import boxes_line
+from safepassage.streams.offline.check import read_input
+from safepassage.streams.offline.documents import read_documents
+from safepassage.streams.offline.files import Rejected
+from safepassage.streams.offline.submit import is_reported
+from safepassage.streams.settings import Settings
 from tests.agents.intake.making import lines, pdf
 from tests.agents.intake.test_ocr_outputs import TEXT as OCR_TEXT
 from tests.agents.intake.test_ocr_outputs import azure

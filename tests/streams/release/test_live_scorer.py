@@ -10,19 +10,19 @@ from datetime import UTC, datetime
 
 import pytest
 
-from schemas import ScorerRelease, Verdict
-from scoring_worker import Scorer
-from streams.kafka.admin import create_topics
-from streams.kafka.clients import new_producer
-from streams.kafka.publisher import KafkaPublisher
-from streams.kafka.reading import read_topics
-from streams.release import promotion, releases
-from streams.release.live_scorer import LiveScorer
-from streams.release.releases import ReleaseLost, ReleaseRefused, publish_release
-from streams.release.shadow import ShadowScoring
-from streams.settings import Settings
-from streams.topics import ACCEPTED, ALIGNMENTS, QUARANTINE, SCORERS, SHADOW, Topic
-from streams.wiring import score_source
+from safepassage.schemas import ScorerRelease, Verdict
+from safepassage.scoring_worker import Scorer
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.clients import new_producer
+from safepassage.streams.kafka.publisher import KafkaPublisher
+from safepassage.streams.kafka.reading import read_topics
+from safepassage.streams.release import promotion, releases
+from safepassage.streams.release.live_scorer import LiveScorer
+from safepassage.streams.release.releases import ReleaseLost, ReleaseRefused, publish_release
+from safepassage.streams.release.shadow import ShadowScoring
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, ALIGNMENTS, QUARANTINE, SCORERS, SHADOW, Topic
+from safepassage.streams.wiring import score_source
 from tests.streams.broker import send
 from tests.streams.doubles import FakePublisher
 from tests.streams.judged import FakeScorer, aligned, publish

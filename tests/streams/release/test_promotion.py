@@ -8,15 +8,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from schemas import Document, Review
-from scoring_worker.evaluation.promotion_bounds import Bounds
-from scoring_worker.learnt_from import LearntFrom, more_learnt
-from streams.kafka.admin import create_topics
-from streams.release import promotion
-from streams.release.promotion import Incumbent, Signature
-from streams.release.releases import ReleaseRefused, releases_in_force
-from streams.settings import Settings
-from streams.topics import REVIEWS
+from safepassage.schemas import Document, Review
+from safepassage.scoring_worker.evaluation.promotion_bounds import Bounds
+from safepassage.scoring_worker.learnt_from import LearntFrom, more_learnt
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.release import promotion
+from safepassage.streams.release.promotion import Incumbent, Signature
+from safepassage.streams.release.releases import ReleaseRefused, releases_in_force
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import REVIEWS
 from tests.streams.judged import SENTENCE, FakeScorer, publish, verdict
 
 from .test_live_scorer import shelf

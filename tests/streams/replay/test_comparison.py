@@ -10,18 +10,18 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from schemas import Review, ReviewTrail, ScorerTrail, Usage, Verdict
-from streams.release.shadow import shadowing_revision
-from streams.replay.comparison import compare
-from streams.replay.engine import ReplayRequest, run_replay
-from streams.replay.page import render, write_report
-from streams.replay.plan import verdicts_topic
-from streams.replay.report_schema import ReplayReport, measured
-from streams.replay.terminal import print_report
-from streams.settings import Settings
-from streams.topics import ACCEPTED, ALIGNMENTS, QUARANTINE, REVIEWS, SHADOW
-from streams.topology import route
-from streams.verdicts.each_once import VERDICT_TOPICS
+from safepassage.schemas import Review, ReviewTrail, ScorerTrail, Usage, Verdict
+from safepassage.streams.release.shadow import shadowing_revision
+from safepassage.streams.replay.comparison import compare
+from safepassage.streams.replay.engine import ReplayRequest, run_replay
+from safepassage.streams.replay.page import render, write_report
+from safepassage.streams.replay.plan import verdicts_topic
+from safepassage.streams.replay.report_schema import ReplayReport, measured
+from safepassage.streams.replay.terminal import print_report
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, ALIGNMENTS, QUARANTINE, REVIEWS, SHADOW
+from safepassage.streams.topology import route
+from safepassage.streams.verdicts.each_once import VERDICT_TOPICS
 from tests.streams.judged import FakeScorer, aligned, publish, verdict
 
 from .test_engine import NoRest

@@ -7,23 +7,30 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from aiokafka import TopicPartition
 
-from agents.claims import split_claims
-from schemas import Coordinates, Document, Response
-from scoring_worker import ModelError
-from scoring_worker.evaluation.other_thresholds import Rethresholded, read_thresholds
-from streams.delivery.breaker import CircuitBreaker
-from streams.delivery.delivery import Delivery
-from streams.kafka.clients import new_admin, new_producer
-from streams.kafka.publisher import KafkaPublisher
-from streams.kafka.reading import ends, read_topics
-from streams.replay import engine
-from streams.replay.engine import ReplayRequest, run_replay
-from streams.replay.plan import last_state, parse_offsets, verdicts_topic
-from streams.runtime.errors import OperatorError
-from streams.settings import Settings
-from streams.topics import ACCEPTED, ALIGNMENTS, ALL_TOPICS, CLAIMS, EXTRACTIONS, QUARANTINE
-from streams.topology import align_role, score_role
-from streams.wiring import assess_off_the_loop
+from safepassage.agents.claims import split_claims
+from safepassage.schemas import Coordinates, Document, Response
+from safepassage.scoring_worker import ModelError
+from safepassage.scoring_worker.evaluation.other_thresholds import Rethresholded, read_thresholds
+from safepassage.streams.delivery.breaker import CircuitBreaker
+from safepassage.streams.delivery.delivery import Delivery
+from safepassage.streams.kafka.clients import new_admin, new_producer
+from safepassage.streams.kafka.publisher import KafkaPublisher
+from safepassage.streams.kafka.reading import ends, read_topics
+from safepassage.streams.replay import engine
+from safepassage.streams.replay.engine import ReplayRequest, run_replay
+from safepassage.streams.replay.plan import last_state, parse_offsets, verdicts_topic
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import (
+    ACCEPTED,
+    ALIGNMENTS,
+    ALL_TOPICS,
+    CLAIMS,
+    EXTRACTIONS,
+    QUARANTINE,
+)
+from safepassage.streams.topology import align_role, score_role
+from safepassage.streams.wiring import assess_off_the_loop
 from tests.streams.judged import SENTENCE, FakeScorer, aligned, publish
 
 SCORER = FakeScorer(stop=frozenset({"May 3", "May 7"}))
@@ -207,8 +214,8 @@ async def judged_from_documents(settings: Settings) -> Settings:
     from contextlib import AsyncExitStack
 
     from safepassage.pipeline import new_aligner
-    from streams.configured import document_store
-    from streams.topics import DOCUMENTS, RESPONSES
+    from safepassage.streams.configured import document_store
+    from safepassage.streams.topics import DOCUMENTS, RESPONSES
 
     text = " ".join(SENTENCE.format(value=f"May {n}") for n in range(3))
     document = Document(id="doc-0", text=text)

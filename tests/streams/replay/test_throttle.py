@@ -9,11 +9,11 @@ from aiokafka.errors import KafkaError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.kafka.admin import create_topics
-from streams.replay import throttle
-from streams.replay.throttle import LIVE_SAMPLES, LatencyWindow, LiveGuard, Throttle
-from streams.settings import Settings
-from streams.topics import ACCEPTED, ALIGNMENTS
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.replay import throttle
+from safepassage.streams.replay.throttle import LIVE_SAMPLES, LatencyWindow, LiveGuard, Throttle
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, ALIGNMENTS
 from tests.streams.judged import aligned, publish, verdict
 
 

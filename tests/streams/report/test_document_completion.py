@@ -7,7 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas import (
+from safepassage.schemas import (
     Coordinates,
     DeadLetter,
     DocumentRef,
@@ -20,7 +20,7 @@ from schemas import (
     text_digest,
     undetermined,
 )
-from streams.report.document_completion import Closed, DocumentCompletion
+from safepassage.streams.report.document_completion import Closed, DocumentCompletion
 
 
 def ref(doc_id: str = "d", offset: int = 0) -> DocumentRef:

@@ -9,16 +9,22 @@ from typing import Any
 
 import pytest
 
-from schemas import Coordinates, DocumentRef, DocumentReport, ExtractionManifest, Verdict
-from streams.kafka.admin import create_topics
-from streams.kafka.clients import new_producer
-from streams.kafka.publisher import KafkaPublisher
-from streams.kafka.reading import read_topics
-from streams.kafka.records import Outgoing
-from streams.report import source as report_source
-from streams.report.source import ReportSource
-from streams.settings import Settings
-from streams.topics import MANIFESTS, QUARANTINE, REPORTS
+from safepassage.schemas import (
+    Coordinates,
+    DocumentRef,
+    DocumentReport,
+    ExtractionManifest,
+    Verdict,
+)
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.clients import new_producer
+from safepassage.streams.kafka.publisher import KafkaPublisher
+from safepassage.streams.kafka.reading import read_topics
+from safepassage.streams.kafka.records import Outgoing
+from safepassage.streams.report import source as report_source
+from safepassage.streams.report.source import ReportSource
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import MANIFESTS, QUARANTINE, REPORTS
 from tests.streams.broker import all_records, committed
 
 from .test_document_completion import manifest, ref, scored

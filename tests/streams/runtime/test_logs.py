@@ -8,8 +8,8 @@ import logging
 import pytest
 import structlog
 
-from streams.runtime.logs import OnceAMinute, configure_logging
-from streams.settings import Settings
+from safepassage.streams.runtime.logs import OnceAMinute, configure_logging
+from safepassage.streams.settings import Settings
 
 
 def test_a_line_that_cannot_be_written_says_nothing_of_the_error_in_hand(
@@ -33,7 +33,7 @@ def test_a_library_line_is_said_once_a_minute_whatever_its_arguments(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = [1000.0]
-    monkeypatch.setattr("streams.runtime.logs.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("safepassage.streams.runtime.logs.time.monotonic", lambda: now[0])
     once = OnceAMinute()
 
     def passes(name: str, message: str, *arguments: object) -> bool:
@@ -42,8 +42,8 @@ def test_a_library_line_is_said_once_a_minute_whatever_its_arguments(
     assert passes("aiokafka", "Unable connect to node with id %s", 1)
     assert not passes("aiokafka", "Unable connect to node with id %s", 2)
     assert passes("aiokafka.consumer", "Failed fetch messages from %s", 1)
-    assert passes("streams.worker", "role_stopped")
-    assert passes("streams.worker", "role_stopped")
+    assert passes("safepassage.streams.worker", "role_stopped")
+    assert passes("safepassage.streams.worker", "role_stopped")
     now[0] += 61
     assert passes("aiokafka", "Unable connect to node with id %s", 1)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streams.runtime.progress import Progress
+from safepassage.streams.runtime.progress import Progress
 
 
 class Clock:

@@ -9,7 +9,7 @@ import pytest
 
 STUCK = """
 import asyncio, threading
-from streams.runtime.signals import Leave, stop_event
+from safepassage.streams.runtime.signals import Leave, stop_event
 async def main():
     stop_event(Leave(%s, %s, lambda: %s))
     print("ready", flush=True)

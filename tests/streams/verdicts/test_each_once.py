@@ -9,11 +9,11 @@ import sys
 
 import pytest
 
-from schemas import Usage
-from streams.kafka.records import Received
-from streams.settings import Settings
-from streams.topics import ACCEPTED, QUARANTINE
-from streams.verdicts.each_once import (
+from safepassage.schemas import Usage
+from safepassage.streams.kafka.records import Received
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, QUARANTINE
+from safepassage.streams.verdicts.each_once import (
     Conflict,
     Deduplicator,
     Unread,
@@ -111,7 +111,7 @@ async def test_command_writes_json_lines_and_fails_on_a_conflict(kafka: Settings
 
 def command(settings: Settings, *arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, "-m", "streams.cli", "verdicts", *arguments],
+        [sys.executable, "-m", "safepassage.streams.cli", "verdicts", *arguments],
         env=environment(settings),
         capture_output=True,
         check=False,

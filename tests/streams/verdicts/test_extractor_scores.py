@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from schemas.verdict_after_review import next_verdict
-from streams.settings import Settings
-from streams.topics import ACCEPTED, QUARANTINE
-from streams.verdicts.extractor_scores import ExtractorTally, compare_extractors, scores
+from safepassage.schemas.verdict_after_review import next_verdict
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, QUARANTINE
+from safepassage.streams.verdicts.extractor_scores import ExtractorTally, compare_extractors, scores
 from tests.stack import environment
 from tests.streams.console.cases import review, verdict
 from tests.streams.judged import publish
@@ -73,7 +73,7 @@ async def test_the_command_prints_the_table_and_writes_json_and_a_plot(
     await publish(kafka, ACCEPTED, [verdict(n, score=0.9, model="m") for n in range(3)])
     await publish(kafka, QUARANTINE, [verdict(9, score=0.1, model="[bold]hostile")])
     table, image = tmp_path / "table.json", tmp_path / "plot.png"
-    command = [sys.executable, "-m", "streams.cli", "compare"]
+    command = [sys.executable, "-m", "safepassage.streams.cli", "compare"]
     done = await asyncio.to_thread(
         subprocess.run,
         [*command, "--json", str(table), "--plot", str(image)],

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from schemas import ReviewTrail, Verdict
-from streams.kafka.records import Received
-from streams.settings import Settings
-from streams.topics import ACCEPTED, QUARANTINE, REVIEWS, Topic
-from streams.verdicts.each_once import VERDICT_TOPICS
-from streams.verdicts.latest import LatestPerExtraction, latest_verdicts
+from safepassage.schemas import ReviewTrail, Verdict
+from safepassage.streams.kafka.records import Received
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, QUARANTINE, REVIEWS, Topic
+from safepassage.streams.verdicts.each_once import VERDICT_TOPICS
+from safepassage.streams.verdicts.latest import LatestPerExtraction, latest_verdicts
 from tests.streams.console.cases import review
 from tests.streams.console.cases import verdict as case
 from tests.streams.judged import FakeScorer, publish, received, verdict

@@ -11,13 +11,19 @@ from io import StringIO
 from aiokafka import TopicPartition
 from rich.console import Console
 
-from schemas import Warning
-from streams.kafka.admin import create_topics
-from streams.kafka.clients import new_group_consumer
-from streams.settings import Settings
-from streams.topics import ACCEPTED, ALIGNMENTS, QUARANTINE, WARNINGS
-from streams.verdicts import live_view as watch
-from streams.verdicts.live_view import WINDOW_VERDICTS, Stream, Traffic, TrafficMeter, render
+from safepassage.schemas import Warning
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.clients import new_group_consumer
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, ALIGNMENTS, QUARANTINE, WARNINGS
+from safepassage.streams.verdicts import live_view as watch
+from safepassage.streams.verdicts.live_view import (
+    WINDOW_VERDICTS,
+    Stream,
+    Traffic,
+    TrafficMeter,
+    render,
+)
 from tests.stack import environment
 from tests.streams.judged import FakeScorer, aligned, publish, verdict
 
@@ -113,7 +119,7 @@ async def test_command_prints_one_view(kafka: Settings):
     await publish(kafka, QUARANTINE, [verdict(n, STRICT) for n in range(3)])
     ended = await asyncio.to_thread(
         subprocess.run,
-        [sys.executable, "-m", "streams.cli", "watch", "--once"],
+        [sys.executable, "-m", "safepassage.streams.cli", "watch", "--once"],
         env=environment(kafka) | {"COLUMNS": "160"},
         capture_output=True,
         check=False,

@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from agents.aligner import Aligner
-from schemas import Document, Extraction, StandingDecision, Verdict
-from schemas.reviews_that_count import case_id
-from schemas.verdict_after_review import decision_on, verdict_in_place
-from streams import wiring
-from streams.kafka.admin import create_topics
-from streams.kafka.clients import new_producer
-from streams.kafka.publisher import KafkaPublisher
-from streams.kafka.reading import read_topics
-from streams.settings import Settings
-from streams.topics import ACCEPTED, ALIGNMENTS, DECISIONS, QUARANTINE, REVIEWS
-from streams.topology import align_role, as_judged
-from streams.verdicts.standing_decisions import StandingDecisions
+from safepassage.agents.aligner import Aligner
+from safepassage.schemas import Document, Extraction, StandingDecision, Verdict
+from safepassage.schemas.reviews_that_count import case_id
+from safepassage.schemas.verdict_after_review import decision_on, verdict_in_place
+from safepassage.streams import wiring
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.clients import new_producer
+from safepassage.streams.kafka.publisher import KafkaPublisher
+from safepassage.streams.kafka.reading import read_topics
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, ALIGNMENTS, DECISIONS, QUARANTINE, REVIEWS
+from safepassage.streams.topology import align_role, as_judged
+from safepassage.streams.verdicts.standing_decisions import StandingDecisions
 from tests.streams.broker import all_records
 from tests.streams.console.cases import review
 from tests.streams.console.cases import verdict as case

@@ -11,8 +11,8 @@ from typing import Final
 
 from pydantic import Field
 
-from scoring_worker.detectors.contract import Answer
-from scoring_worker.detectors.llm.prompting import AnswerForm, Prompt, passages, prompt
+from safepassage.scoring_worker.detectors.contract import Answer
+from safepassage.scoring_worker.detectors.llm.prompting import AnswerForm, Prompt, passages, prompt
 
 MAX_CLAIMS: Final = 200
 

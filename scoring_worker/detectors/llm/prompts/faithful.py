@@ -12,8 +12,8 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from scoring_worker.detectors.contract import Answer
-from scoring_worker.detectors.llm.prompting import AnswerForm, Prompt, passages, prompt
+from safepassage.scoring_worker.detectors.contract import Answer
+from safepassage.scoring_worker.detectors.llm.prompting import AnswerForm, Prompt, passages, prompt
 
 SYSTEM: Final = """\
 You are given a question, a document and an answer. Decide whether the answer keeps to the

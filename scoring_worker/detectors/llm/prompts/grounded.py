@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from scoring_worker.detectors.contract import Answer
-from scoring_worker.detectors.llm.prompting import AnswerForm, Prompt, passages, prompt
+from safepassage.scoring_worker.detectors.contract import Answer
+from safepassage.scoring_worker.detectors.llm.prompting import AnswerForm, Prompt, passages, prompt
 
 SYSTEM: Final = """\
 You check whether an answer to a question rests wholly on the context that it was written from.

@@ -7,8 +7,8 @@ from typing import Final
 
 from pydantic import Field
 
-from scoring_worker.detectors.contract import Answer
-from scoring_worker.detectors.llm.prompting import AnswerForm, Prompt, passages, prompt
+from safepassage.scoring_worker.detectors.contract import Answer
+from safepassage.scoring_worker.detectors.llm.prompting import AnswerForm, Prompt, passages, prompt
 
 SYSTEM: Final = """\
 You answer a question from the context that is given with it and from nothing else. Write plain

@@ -9,9 +9,9 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from schemas.evidence import MAX_TRIPLE_CHARACTERS
-from scoring_worker.detectors.contract import Answer
-from scoring_worker.detectors.llm.prompting import AnswerForm, Prompt, passages, prompt
+from safepassage.schemas.evidence import MAX_TRIPLE_CHARACTERS
+from safepassage.scoring_worker.detectors.contract import Answer
+from safepassage.scoring_worker.detectors.llm.prompting import AnswerForm, Prompt, passages, prompt
 
 MAX_CLAIMED: Final = 60
 """Triples of one answer; what has more is cut into answers by whoever calls."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from scoring_worker.training.corruption.known import KnownDocument
+from safepassage.scoring_worker.training.corruption.known import KnownDocument
 
 from .builder import Builder
 from .forms import forms, write_form

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from scoring_worker.training.corruption.known import KnownDocument, KnownField, Label
+from safepassage.scoring_worker.training.corruption.known import KnownDocument, KnownField, Label
 
 from .values import Drawn
 

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from functools import cache
 
-from scoring_worker.training.corruption.known import Label
+from safepassage.scoring_worker.training.corruption.known import Label
 
 from .builder import Builder
 from .lexicon import blocks

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from scoring_worker.training.corruption.known import Kind
+from safepassage.scoring_worker.training.corruption.known import Kind
 
 from . import dates
 from .lexicon import lexicon

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from agents.recording.by_question import RecordedAnswers
-from agents.recording.faults import Faults
-from agents.recording.recording import Recording
-from agents.recording.server import recorded_app, serve
-from scoring_worker.detectors.contract import Answer
+from safepassage.scoring_worker.detectors.contract import Answer
+from safepassage.streams.demo.recorded_llm.by_question import RecordedAnswers
+from safepassage.streams.demo.recorded_llm.faults import Faults
+from safepassage.streams.demo.recorded_llm.recording import Recording
+from safepassage.streams.demo.recorded_llm.server import recorded_app, serve
 
 ROWS = Path(__file__).with_name("rows.jsonl")
 ANSWERS = Path(__file__).with_name("answers.jsonl")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas import Alignment, Extraction, Verdict, reject, undetermined
-from streams.console.index.queue import CaseFilter, Leases, lot, margin
+from safepassage.schemas import Alignment, Extraction, Verdict, reject, undetermined
+from safepassage.streams.console.index.queue import CaseFilter, Leases, lot, margin
 from tests.streams.console.cases import verdict
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from schemas import Review, Verdict
-from schemas.error_type import ErrorTyping
-from schemas.reviews_that_count import case_id, standing
-from schemas.verdict_after_review import next_verdict
-from streams.console.index.measures import extractor_scores, facets, leakage, open_cases
-from streams.console.index.queue import CaseFilter, lot
-from streams.console.index.store import CaseStore
+from safepassage.schemas import Review, Verdict
+from safepassage.schemas.error_type import ErrorTyping
+from safepassage.schemas.reviews_that_count import case_id, standing
+from safepassage.schemas.verdict_after_review import next_verdict
+from safepassage.streams.console.index.measures import extractor_scores, facets, leakage, open_cases
+from safepassage.streams.console.index.queue import CaseFilter, lot
+from safepassage.streams.console.index.store import CaseStore
 from tests.streams.console.cases import review, verdict
 
 EVERYTHING = CaseFilter(pool="stopped")

@@ -15,23 +15,23 @@ import pytest
 from pydantic import ValidationError
 from starlette.types import ASGIApp
 
-from agents.document_store import DocumentMismatch, DocumentMissing
-from schemas import DocumentRef, Reason, Verdict
-from schemas.error_type import DESCRIPTIONS, ErrorTyping
-from schemas.evidence import ConsultedPassage, Evidence, JudgedTriple, UnsupportedSpan
-from schemas.reviews_that_count import case_id
-from schemas.wording import REASONS
-from serving.quiet_server import quiet_server
-from streams.console.desk import ReviewDesk
-from streams.console.index.store import CaseStore
-from streams.console.session import Sessions
-from streams.console.web.app import console_app
-from streams.console.web.guard import HEADERS, MAX_BODY_BYTES
-from streams.console.web.originals import Originals
-from streams.console.web.texts import DocumentTexts
-from streams.runtime.progress import Progress
-from streams.settings import Settings
-from streams.topics import REVIEWS
+from safepassage.agents.document_store import DocumentMismatch, DocumentMissing
+from safepassage.schemas import DocumentRef, Reason, Verdict
+from safepassage.schemas.error_type import DESCRIPTIONS, ErrorTyping
+from safepassage.schemas.evidence import ConsultedPassage, Evidence, JudgedTriple, UnsupportedSpan
+from safepassage.schemas.reviews_that_count import case_id
+from safepassage.schemas.wording import REASONS
+from safepassage.service.quiet_server import quiet_server
+from safepassage.streams.console.desk import ReviewDesk
+from safepassage.streams.console.index.store import CaseStore
+from safepassage.streams.console.session import Sessions
+from safepassage.streams.console.web.app import console_app
+from safepassage.streams.console.web.guard import HEADERS, MAX_BODY_BYTES
+from safepassage.streams.console.web.originals import Originals
+from safepassage.streams.console.web.texts import DocumentTexts
+from safepassage.streams.runtime.progress import Progress
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import REVIEWS
 from tests.streams.console.cases import HOSTILE, conflicting, review, verdict
 from tests.streams.doubles import FakePublisher
 

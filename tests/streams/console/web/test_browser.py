@@ -11,9 +11,9 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from schemas import Verdict
-from streams.settings import Settings
-from streams.topics import ACCEPTED
+from safepassage.schemas import Verdict
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED
 from tests.streams.console.cases import HOSTILE, verdict
 from tests.streams.console.chromium import Hands, chromium
 from tests.streams.console.running import (

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.console.web.correction import (
+from safepassage.streams.console.web.correction import (
     MAX_CORRECTION_CHARACTERS,
     BadCorrection,
     form_for,

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas import Span
-from streams.console.web.marking import (
+from safepassage.schemas import Span
+from safepassage.streams.console.web.marking import (
     MAX_SHOWN_CHARACTERS,
     Piece,
     compare,

@@ -9,9 +9,18 @@ from typing import Any
 
 import pytest
 
-from schemas import Coordinates, Document, Layout, Omission, Original, PageSize, Region, Verdict
-from streams.console.web.originals import Originals
-from streams.settings import Settings
+from safepassage.schemas import (
+    Coordinates,
+    Document,
+    Layout,
+    Omission,
+    Original,
+    PageSize,
+    Region,
+    Verdict,
+)
+from safepassage.streams.console.web.originals import Originals
+from safepassage.streams.settings import Settings
 from tests.agents.intake.making import lines, pdf
 from tests.streams.console.cases import verdict
 from tests.streams.console.web.test_app import Console, opened

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from selenium.webdriver import Chrome
 
-from schemas import Alignment, Coordinates, Document, Span, Verdict
-from streams.kafka.admin import create_topics
-from streams.offline.documents import read_documents
-from streams.offline.submit import submit
-from streams.settings import Settings
+from safepassage.schemas import Alignment, Coordinates, Document, Span, Verdict
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.offline.documents import read_documents
+from safepassage.streams.offline.submit import submit
+from safepassage.streams.settings import Settings
 from tests.agents.intake.making import lines, pdf
 from tests.streams.console.cases import verdict
 from tests.streams.console.chromium import Hands, chromium
