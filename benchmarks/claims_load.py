@@ -26,15 +26,15 @@ import numpy as np
 
 from safepassage import Verifier
 from safepassage.batches import SharedBatches
+from safepassage.passages.granularity import claims
 from safepassage.schemas import Assessment
 from safepassage.scoring_worker import Pair, Scorer, load_scorer
 from safepassage.scoring_worker.detectors.contract import Answer
-from safepassage.scoring_worker.detectors.granularity import claims
-from safepassage.scoring_worker.detectors.ragulator.measuring import ClaimMeasure
-from safepassage.scoring_worker.detectors.ragulator.meta import MODELS, MetaClassifier
+from safepassage.scoring_worker.detectors.ragulator.measurement import ClaimMeasure
+from safepassage.scoring_worker.detectors.ragulator.meta_classifiers import MODELS, MetaClassifier
 from safepassage.scoring_worker.detectors.similarity.word_vectors import word_vectors
-from safepassage.scoring_worker.evaluation.answers.sets import read_sets
 from safepassage.scoring_worker.forest import Forest
+from safepassage.scoring_worker.laboratory.evaluation.answers.sets import read_sets
 
 WARM = 3
 CALLERS = 32

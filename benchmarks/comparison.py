@@ -28,7 +28,7 @@ from babel.units import format_unit
 from pydantic import JsonValue
 
 from safepassage.scoring_worker.comparison.contract import Answer, Passage
-from safepassage.scoring_worker.comparison.figure_comparison import compare_figures
+from safepassage.scoring_worker.comparison.figures.comparator import compare_figures
 
 LOCALES = (
     "en_US", "en_IN", "de_DE", "de_CH", "fr_FR", "fr_CH", "es_ES", "es_MX", "pt_BR", "pt_PT",

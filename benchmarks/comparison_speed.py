@@ -42,7 +42,7 @@ from rich.table import Table
 
 from safepassage.scoring_worker.comparison.compare import compare
 from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Question
-from safepassage.scoring_worker.comparison.spoken import with_language
+from safepassage.scoring_worker.comparison.passage_language import with_language
 
 LAST_WITH_OLD_CHECKS = "88eb5f7^"
 OLD = """

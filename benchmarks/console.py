@@ -33,7 +33,7 @@ from safepassage.schemas import (
     Verdict,
     judge,
 )
-from safepassage.streams.console.desk import ReviewDesk
+from safepassage.streams.console.case_assignment import ReviewDesk
 from safepassage.streams.console.index.store import CaseStore
 from safepassage.streams.console.session import Sessions
 from safepassage.streams.console.web.app import console_app

@@ -20,7 +20,7 @@ from safepassage.streams.demo.processes import Processes
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import decode
-from safepassage.streams.offline.boxes import boxes_line
+from safepassage.streams.offline.evidence_boxes import boxes_line
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DOCUMENTS
 

@@ -5,11 +5,11 @@
 
 By leaving sources out: every source that trained the reader is judged by a reader that learnt
 nothing of its family (five families; ``--readers`` is the folder of
-``python -m safepassage.scoring_worker.training.default_scorer``), with a stack fitted on the other
-families. Those readers learnt from an eighth of what the shipped one did. What trained nothing is
-judged by the scorer that ships: four sources of fields, the probes, free claims, and the tribunal
-extractions with and without packs, these through alignment. Thresholds are the shipped ones
-throughout.
+``python -m safepassage.scoring_worker.laboratory.training.default_scorer``), with a stack fitted on
+the other families. Those readers learnt from an eighth of what the shipped one did. What trained
+nothing is judged by the scorer that ships: four sources of fields, the probes, free claims, and the
+tribunal extractions with and without packs, these through alignment. Thresholds are the shipped
+ones throughout.
 
 Positive class: unsupported. Intervals are 95% bootstraps over passages or documents. ``caught``:
 the share of wrong ones flagged where 6% of the right ones are; ``escaped``, ``refused``: wrong ones
@@ -69,15 +69,23 @@ from safepassage.schemas import CLAIM_TYPE
 from safepassage.scoring_worker import load_scorer
 from safepassage.scoring_worker.calibration import apply
 from safepassage.scoring_worker.encoders.batching import PairFailure
-from safepassage.scoring_worker.loading import DEFAULT_MODEL
-from safepassage.scoring_worker.opinions.asking import parts_of
-from safepassage.scoring_worker.opinions.opinion import Opinion, opinion_of
-from safepassage.scoring_worker.opinions.stack import Stack
+from safepassage.scoring_worker.laboratory.training.default_scorer import (
+    Steps,
+    fold_folder,
+    fold_scorer,
+)
+from safepassage.scoring_worker.laboratory.training.stacking import (
+    LabelledOpinion,
+    fit_stack,
+    stack_scores,
+)
 from safepassage.scoring_worker.scorer import Pair
 from safepassage.scoring_worker.scorers.default import DefaultScorer
+from safepassage.scoring_worker.scorers.folders import DEFAULT_MODEL
 from safepassage.scoring_worker.scorers.words import words_found
-from safepassage.scoring_worker.training.default_scorer import Steps, fold_folder, fold_scorer
-from safepassage.scoring_worker.training.stacking import LabelledOpinion, fit_stack, stack_scores
+from safepassage.scoring_worker.weighing.opinion import Opinion, opinion_of
+from safepassage.scoring_worker.weighing.questions import parts_of
+from safepassage.scoring_worker.weighing.stack import Stack
 
 CHUNK = 256
 """Pairs between two signs of life."""

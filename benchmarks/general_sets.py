@@ -13,16 +13,24 @@ from functools import partial
 from pathlib import Path
 
 from safepassage.schemas import CLAIM_TYPE, hypothesis
-from safepassage.scoring_worker.evaluation import read_dataset
-from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.laboratory.evaluation import read_dataset
+from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.laboratory.training.corpora import (
+    PERMISSIVE_NLI,
+    nli_pairs,
+    read_rows,
+)
+from safepassage.scoring_worker.laboratory.training.reading.claims import altered_sentences
+from safepassage.scoring_worker.laboratory.training.reading.corpora import (
+    FAMILIES,
+    MEASURE_ONLY,
+    slot_file,
+)
+from safepassage.scoring_worker.laboratory.training.reading.generators import SlotPool, generated
+from safepassage.scoring_worker.laboratory.training.reading.questions import ReadingQuestion
+from safepassage.scoring_worker.laboratory.training.stack_pairs import slot_pairs
 from safepassage.scoring_worker.scorer import Pair
-from safepassage.scoring_worker.training.corpora import PERMISSIVE_NLI, nli_pairs, read_rows
-from safepassage.scoring_worker.training.reading.claims import altered_sentences
-from safepassage.scoring_worker.training.reading.corpora import FAMILIES, MEASURE_ONLY, slot_file
-from safepassage.scoring_worker.training.reading.generators import SlotPool, generated
-from safepassage.scoring_worker.training.reading.questions import ReadingQuestion
-from safepassage.scoring_worker.training.stack_pairs import slot_pairs
-from safepassage.streams.cli.labelled import label_sources
+from safepassage.streams.cli.label_options import label_sources
 
 SEED = 0
 MADE_SHARES = {"rewritten": 0.2, "sentence": 0.35, "conditional": 0.25, "form": 0.25}

@@ -18,7 +18,7 @@ from safepassage.schemas import AlignedExtraction, Document, Extraction, Labelle
 from safepassage.schemas.jsonl import BadLine, read_jsonl
 from safepassage.scoring_worker import Pair
 from safepassage.scoring_worker.encoders.weights import load_config
-from safepassage.scoring_worker.loading import DEFAULT_MODEL
+from safepassage.scoring_worker.scorers.folders import DEFAULT_MODEL
 from safepassage.streams.settings import Settings
 
 WORDS = ("hearing", "decision", "panel", "counsel", "claimant", "on", "the", "of", "in", "camera")

@@ -35,7 +35,8 @@ from safepassage.schemas import (
     Extraction,
 )
 from safepassage.scoring_worker import Pair, load_scorer
-from safepassage.streams import configured, wiring
+from safepassage.streams import agent_factory as configured
+from safepassage.streams import wiring
 from safepassage.streams.delivery.delivery import Delivery
 from safepassage.streams.demo.embedded import EmbeddedStack, embedded_stack
 from safepassage.streams.kafka.admin import create_topics

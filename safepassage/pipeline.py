@@ -20,9 +20,9 @@ from safepassage.schemas import (
 )
 from safepassage.schemas.rivals import with_rivals
 from safepassage.scoring_worker import Pair
-from safepassage.scoring_worker.comparison.language import language_of_document
-from safepassage.scoring_worker.error_types.of_verdicts import TypeVerdicts
-from safepassage.scoring_worker.rivals_heard import pairs_of, verdicts
+from safepassage.scoring_worker.error_types.verdict_errors import TypeVerdicts
+from safepassage.scoring_worker.text.language import language_of_document
+from safepassage.scoring_worker.weighing.conflicts import pairs_of, verdicts
 
 from .settings import JudgingSettings
 

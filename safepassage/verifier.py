@@ -56,7 +56,7 @@ class Verifier(AbstractContextManager["Verifier"]):
         packs: Sequence[str] | None = None,
         settings: JudgingSettings | None = None,
     ) -> None:
-        from safepassage.scoring_worker.error_types.of_verdicts import typing_of
+        from safepassage.scoring_worker.error_types.verdict_errors import typing_of
 
         from .batches import SharedBatches
         from .pipeline import new_aligner

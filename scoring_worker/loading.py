@@ -1,51 +1,20 @@
-"""`load_scorer`: from a name or a path to a scorer that can be trusted to be what it says.
-
-Weights are read from safetensors only and no code of a model is ever run
-(``trust_remote_code`` stays off): a model file is untrusted input like any other.
-"""
+"""`load_scorer`: from a name or a path to a scorer that can be trusted to be what it says."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tokenizers import Tokenizer
-
-from .encoders.adapter import load_adapted
-from .encoders.devices import DeviceChoice, PrecisionChoice, place, use_threads
-from .encoders.encoder import Encoder
-from .encoders.pinned import pinned_weights
-from .encoders.reader import Reader
-from .encoders.reader_model import ReaderModel, load_reader, reader_base_digest
-from .encoders.weights import (
-    ENTAILMENT_LABELS,
-    base_digest,
-    base_folder,
-    load_config,
-    load_full,
-    load_tokenizer,
-    longest_input,
-)
-from .learnt_from import LearntFrom
-from .manifest import MANIFEST_NAME, PACKAGED_BASE, ModelError, ScorerManifest
-from .packs.contract import Pack
-from .packs.registry import packs_named, packs_of_environment
+from .detectors.registry import load_detector
+from .detectors.with_detector import WithDetector
+from .encoders.devices import DeviceChoice, PrecisionChoice
 from .scorer import Scorer
-from .scorers.encoder import EncoderScorer
-from .scorers.with_detector import GRAPHED, WithDetector
-from .scorers.words import WordMatching
+from .scorers.folders import GRAPHED
+from .scorers.named import load_named
 
 if TYPE_CHECKING:
     from .scorers.llm import GraderSettings
-
-DEFAULT_MODEL = Path(__file__).parent / "models" / "default"
-LARGE_MODEL = DEFAULT_MODEL.with_name("large")
-NAMES = ("default", "words", "llm", "hhem", "nli", "cascade")
-"""What `load_scorer` knows by name; anything else is a local folder or a hub id."""
-
-_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 
 def load_scorer(
@@ -60,8 +29,8 @@ def load_scorer(
     """The scorer of that name, in that folder, or under that hub id.
 
     Args:
-        name_or_path: one of `NAMES`, a folder, or a hub id; with "+hallugraph" behind it, claims
-            carry the graph of what they rest on as evidence.
+        name_or_path: one of `scorers.folders.NAMES`, a folder, or a hub id; with "+hallugraph"
+            behind it, claims carry the graph of what they rest on as evidence.
         device: "auto" takes a GPU where there is one.
         precision: "auto" is fp32 on a CPU and bf16 or fp16 on a GPU.
         threads: CPU threads of torch, for the whole process; by default all usable cores.
@@ -74,230 +43,14 @@ def load_scorer(
         UnknownPack: there is no pack of that name.
     """
     name = str(name_or_path)
-    # First of all: a misspelt pack must not wait for a scorer that has use for it.
-    active = packs_of_environment() if packs is None else packs_named(packs)
-    use_threads(threads)
-    scorer = _load_named(name.removesuffix(GRAPHED), device, precision, grader, active)
-    return _graphed(name, scorer) if name.endswith(GRAPHED) else scorer
-
-
-def _load_named(
-    name: str,
-    device: DeviceChoice,
-    precision: PrecisionChoice,
-    grader: GraderSettings | None,
-    active: Sequence[Pack],
-) -> Scorer:
-    if name == "llm":
-        return _load_grader(grader)
-    if name == "words":
-        return WordMatching()
-    if name in ("cascade", "cascade-large"):
-        return _load_cascade(name, device, precision, grader, active)
-    from .scorers.baselines import HHEM_HUB_ID, NLI_HUB_ID, is_hhem, load_hhem  # noqa: PLC0415 (seldom needed)
-
-    if name in ("hhem", HHEM_HUB_ID):
-        return load_hhem(place(device, precision))
-    if is_hhem(Path(name)):
-        return load_hhem(place(device, precision), Path(name))
-    if name == "nli":
-        folder, manifest = open_manifest(NLI_HUB_ID)
-        manifest = manifest.model_copy(update={"name": "nli", "learnt_from": LearntFrom()})
-    else:
-        folder, manifest = open_manifest(name)
-    return load_folder(folder, manifest, device=device, precision=precision, packs=active)
-
-
-def _graphed(name: str, scorer: Scorer) -> Scorer:
-    from .detectors.registry import load_detector  # noqa: PLC0415 (seldom needed)
-
+    scorer = load_named(
+        name.removesuffix(GRAPHED),
+        device=device,
+        precision=precision,
+        threads=threads,
+        grader=grader,
+        packs=packs,
+    )
+    if not name.endswith(GRAPHED):
+        return scorer
     return WithDetector(name, scorer, load_detector(GRAPHED[1:]))
-
-
-def open_manifest(name_or_path: str | Path) -> tuple[Path, ScorerManifest]:
-    """The folder of "default", of a path or of a hub id, and its verified manifest.
-
-    A folder as transformers writes it gets one: threshold .5, entailment by the label's name. What
-    draws graphs beside a scorer moves no score: "default+hallugraph" is "default" here.
-
-    Raises:
-        ModelError: there is no such folder, or it is incomplete or altered.
-    """
-    name_or_path = str(name_or_path).removesuffix(GRAPHED)
-    folder = _folder(name_or_path)
-    if (folder / MANIFEST_NAME).exists():
-        return folder, ScorerManifest.load(folder)
-    config = load_config(folder)
-    given = Path(name_or_path).expanduser()
-    return folder, ScorerManifest(
-        name=given.resolve().name if given.is_dir() else str(name_or_path),
-        kind="encoder",
-        base_digest=base_digest(folder),
-        labels=entailment_index(config, folder),
-        max_length=longest_input(config, load_tokenizer(folder)),
-    )
-
-
-def load_folder(
-    folder: Path,
-    manifest: ScorerManifest,
-    *,
-    device: DeviceChoice = "auto",
-    precision: PrecisionChoice = "auto",
-    packs: Sequence[Pack] = (),
-) -> Scorer:
-    """The scorer that ``manifest`` describes over the files of ``folder``, with ``packs``.
-
-    Raises:
-        ModelError: the weights do not fit the manifest.
-    """
-    if manifest.kind == "encoder":
-        return EncoderScorer(
-            manifest, load_encoder(manifest, folder, device=device, precision=precision)
-        )
-    from .scorers.default import DefaultScorer  # noqa: PLC0415 (its libraries are its own)
-
-    reader = open_reader(manifest, folder, device=device, precision=precision)
-    return DefaultScorer(manifest, reader, packs)
-
-
-def open_reader(
-    manifest: ScorerManifest,
-    folder: Path,
-    *,
-    device: DeviceChoice = "auto",
-    precision: PrecisionChoice = "auto",
-) -> Reader:
-    """The reader of a verified model directory.
-
-    Raises:
-        ModelError: weights, words or vocabulary are missing, altered or do not fit each other.
-    """
-    placement = place(device, precision, on_cpu=manifest.precision)
-    base = DEFAULT_MODEL if manifest.base == PACKAGED_BASE else folder
-    model = (
-        _packaged_reader(manifest, folder, base)
-        if manifest.base in (None, PACKAGED_BASE)
-        else load_adapted(folder, pinned_weights(manifest.base, manifest.base_digest))
-    )
-    try:
-        tokenizer = Tokenizer.from_file(str(base / "tokenizer.json"))
-    except Exception as error:  # the library raises Exception itself
-        raise ModelError(f"{base}: cannot read its tokenizer.json") from error
-    return Reader(
-        model.to(placement.device).to(placement.dtype),
-        tokenizer,
-        max_length=manifest.max_length,
-        placement=placement,
-    )
-
-
-def _packaged_reader(manifest: ScorerManifest, folder: Path, base: Path) -> ReaderModel:
-    if manifest.base_digest is not None and reader_base_digest(base) != manifest.base_digest:
-        raise ModelError(
-            f"{manifest.name}: the words of its base are not those it was trained on; install "
-            "the version of safepassage that it was trained with"
-        )
-    return load_reader(folder, base)
-
-
-def load_encoder(
-    manifest: ScorerManifest,
-    folder: Path,
-    *,
-    device: DeviceChoice = "auto",
-    precision: PrecisionChoice = "auto",
-) -> Encoder:
-    """The cross-encoder of a verified model directory.
-
-    Raises:
-        ModelError: the base is missing, altered, or no sequence classifier.
-    """
-    placement = place(device, precision, on_cpu=manifest.precision)
-    base = folder if manifest.base is None else base_folder(manifest.base, folder)
-    if manifest.base_digest is not None and base_digest(base) != manifest.base_digest:
-        raise ModelError(
-            f"{manifest.name}: the weights of its base {manifest.base!r} are not those it was "
-            "trained on; install the pinned version"
-        )
-    model = load_full(base, placement.dtype)
-    if manifest.labels >= model.config.num_labels:
-        raise ModelError(f"{manifest.name}: no logit {manifest.labels} in its model")
-    tokenizer = load_tokenizer(folder if (folder / "tokenizer.json").exists() else base)
-    return Encoder(
-        model.to(placement.device),
-        tokenizer,
-        entailment=manifest.labels,
-        max_length=min(manifest.max_length, longest_input(model.config, tokenizer)),
-        placement=placement,
-    )
-
-
-def entailment_index(config: Any, folder: Path) -> int:
-    """The position of the entailment logit, from the labels in the model's config.
-
-    Raises:
-        ModelError: several logits and none, or more than one, is called entailment.
-    """
-    if config.num_labels == 1:
-        return 0
-    named = {int(at): str(label).casefold() for at, label in config.id2label.items()}
-    found = [at for at, label in named.items() if label in ENTAILMENT_LABELS]
-    if len(found) != 1:
-        raise ModelError(
-            f"{folder}: cannot tell which of the labels {sorted(named.values())} means "
-            "entailment; name it in id2label of config.json"
-        )
-    return found[0]
-
-
-def _folder(name: str) -> Path:
-    if name == "default":
-        return DEFAULT_MODEL
-    if name == "large":
-        if not LARGE_MODEL.is_dir():
-            raise ModelError(
-                "this version ships no adapter for 'large'; train one with python -m "
-                "safepassage.scoring_worker.training.large_scorer and give its folder"
-            )
-        return LARGE_MODEL
-    path = Path(name).expanduser()
-    if name and path.is_dir():
-        return path
-    if path.is_file():
-        raise ModelError(f"{name} is a file; give the folder that holds the model")
-    if _HUB_ID.fullmatch(name):
-        return base_folder(name, None)
-    if name in NAMES:
-        raise ModelError(
-            f"{name!r} has no folder of which a copy could be calibrated or trained; give "
-            "'default', a folder or a hub id"
-        )
-    raise ModelError(
-        f"no scorer {name!r}: it is no folder, no hub id (owner/name), and none of "
-        + ", ".join(NAMES)
-    )
-
-
-def _load_grader(settings: GraderSettings | None) -> Scorer:
-    from .scorers.llm import GraderSettings, LLMGrader  # noqa: PLC0415 (openai is slow to import)
-
-    return LLMGrader(settings or GraderSettings())
-
-
-def _load_cascade(
-    name: str,
-    device: DeviceChoice,
-    precision: PrecisionChoice,
-    grader: GraderSettings | None,
-    packs: Sequence[Pack],
-) -> Scorer:
-    from .scorers.cascade import BAND, LARGE_BAND, CascadeScorer  # noqa: PLC0415 (brings the grader)
-
-    def own(scorer: str) -> Scorer:
-        folder, manifest = open_manifest(scorer)
-        return load_folder(folder, manifest, device=device, precision=precision, packs=packs)
-
-    if name == "cascade-large":
-        return CascadeScorer(own("default"), own("large"), band=LARGE_BAND, name=name)
-    return CascadeScorer(own("default"), _load_grader(grader), band=BAND, name=name)

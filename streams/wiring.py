@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from safepassage.schemas import Assessment
 
-from .configured import document_store, new_extractor
-from .delivery.breaker import CircuitBreaker
+from .agent_factory import document_store, new_extractor
+from .delivery.circuit_breaker import CircuitBreaker
 from .delivery.delivery import Delivery, Role
 from .kafka.publisher import Publisher
 from .runtime.progress import Progress
@@ -132,7 +132,7 @@ async def score_source(
         ReleaseRefused: that scorer cannot be loaded, or is another than was released, or it is
             not known any more which was.
     """
-    from safepassage.scoring_worker.error_types.of_verdicts import typing_of
+    from safepassage.scoring_worker.error_types.verdict_errors import typing_of
 
     from .delivery.batch_source import BatchSource
     from .release.live_scorer import LiveScorer, ScoreSource

@@ -15,7 +15,7 @@ from aiokafka.errors import (
 )
 
 from . import wiring
-from .delivery.breaker import CircuitOpen
+from .delivery.circuit_breaker import CircuitOpen
 from .delivery.source import Source
 from .kafka.admin import create_topics, topic_problems
 from .kafka.clients import new_producer

@@ -5,7 +5,7 @@ What a person cannot see on the page is left out of the text, and said. Files ar
 are read in a process that is bounded and may die, see `Intake`.
 """
 
-from .imported import Imported, ImportedPart, RefusedPart
+from .file_documents import Imported, ImportedPart, RefusedPart
 from .intake import Intake
 from .kinds import Kind, kind_of, media_type
 from .limits import Limits, MissingExtra, OcrUse, Refused, ocr_is_installed

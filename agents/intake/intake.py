@@ -14,9 +14,9 @@ from typing import IO
 
 from pydantic import ValidationError
 
-from .child import DOCUMENTS, PICTURE, REFUSAL, Request, failed
-from .imported import Imported
+from .file_documents import Imported
 from .limits import Limits, Refused
+from .reader_process import DOCUMENTS, PICTURE, REFUSAL, Request, failed
 
 _CHUNK = 64 * 1024
 _ANSWER_BYTES = 256 * 2**20
@@ -97,7 +97,7 @@ class Intake(AbstractContextManager["Intake"]):
                 [
                     sys.executable,
                     "-m",
-                    "safepassage.agents.intake.child",
+                    "safepassage.agents.intake.reader_process",
                     str(self.limits.memory_bytes),
                 ],
                 stdin=subprocess.PIPE,

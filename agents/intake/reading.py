@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from .composition import compose
 from .docx import read_docx
+from .file_documents import Imported, ImportedPart, RefusedPart
 from .html import read_html
 from .images import read_image
-from .imported import Imported, ImportedPart, RefusedPart
 from .kinds import Kind, kind_of, media_type
 from .limits import Limits, Refused
 from .mail import Attachment, read_mail

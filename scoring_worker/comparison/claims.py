@@ -6,7 +6,7 @@ from safepassage.schemas import Finding
 
 from .contract import Comparison, Passage
 from .denials.places import scoped
-from .figure_comparison import compare_figures
+from .figures.comparator import compare_figures
 
 MAX_CLAIM = 5_000
 

@@ -21,7 +21,7 @@ from .denials.places import read_denial
 from .nested.lists import compare_list
 from .nested.objects import compare_object
 from .nested.parts import MAX_DEPTH, Budget, too_deep
-from .spoken import with_language
+from .passage_language import with_language
 from .values import compare_date_in_parts, compare_value
 
 MAX_FINDINGS = 20

@@ -19,7 +19,7 @@ LIBRARIES = (
 
 
 BESIDE = (
-    ("safepassage.scoring_worker.opinions", ""),
+    ("safepassage.scoring_worker.weighing", ""),
     ("safepassage.scoring_worker", "forest.py"),
     ("safepassage.scoring_worker.encoders", "reading_windows.py"),
     ("safepassage.passages", "words.py"),

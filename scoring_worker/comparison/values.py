@@ -7,16 +7,16 @@ from functools import lru_cache
 from typing import Literal
 
 from .contract import Comparison, Question
+from .date_ranges import at_asked_end, is_open_end
 from .dates import compare_date, date_of_value
-from .dates.ranges import at_asked_end, is_open_end
 from .dates.values import month_named
-from .figure_comparison import compare_figure
-from .identifiers import asks_for_identifier, compare_identifiers, identifier_of
-from .name_types import name_kind
-from .names import compare_names
-from .number_words import number_words
-from .numbers import parse_figure
-from .words import compare_words
+from .figures.comparator import compare_figure
+from .figures.search import parse_figure
+from .figures.spelling import number_words
+from .identifiers.comparator import asks_for_identifier, compare_identifiers, identifier_of
+from .names.comparator import compare_names
+from .names.types import name_kind
+from .names.words import compare_words
 
 MAX_VALUE = 20_000
 """Code points of a value that are compared; what is longer is left to the judge."""

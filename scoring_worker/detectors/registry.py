@@ -12,8 +12,8 @@ from importlib.metadata import EntryPoint, entry_points
 
 from safepassage.scoring_worker.manifest import ModelError
 
+from .built_in import BUILT_IN
 from .contract import Declaration, Detector, DetectorSettings
-from .declared import BUILT_IN
 
 GROUP = "safepassage.detectors"
 

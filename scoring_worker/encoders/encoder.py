@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from safepassage.scoring_worker.detectors.granularity import over_windows
+from safepassage.passages.granularity import over_windows
 from safepassage.scoring_worker.manifest import ModelError, ScorerManifest
 
 from .batching import PairFailure, PairTokenizer, Piece, tiles

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from safepassage.scoring_worker.detectors.granularity import over_windows
+from safepassage.passages.granularity import over_windows
 from safepassage.scoring_worker.manifest import ModelError
 
 from .batching import PairFailure, Piece, tiles

@@ -8,7 +8,7 @@ from typing import Final
 from pydantic import Field
 
 from safepassage.schemas.error_type import DESCRIPTIONS, ErrorType, ErrorTyping
-from safepassage.scoring_worker.detectors.llm.asking import Asker, Conversation, NoAnswer
+from safepassage.scoring_worker.detectors.llm.batch_calls import Asker, Conversation, NoAnswer
 from safepassage.scoring_worker.detectors.llm.prompting import (
     AnswerForm,
     Prompt,

@@ -13,7 +13,7 @@ from safepassage.scoring_worker.comparison.compare import compare
 from safepassage.scoring_worker.comparison.contract import Comparison, Question
 from safepassage.scoring_worker.manifest import ModelError
 
-from .contract import Opinion, Pack
+from .interface import Opinion, Pack
 
 
 class UnknownPack(ModelError):

@@ -25,12 +25,12 @@ from safepassage.scoring_worker.encoders.devices import demanded_precision
 from safepassage.scoring_worker.encoders.reader import Reader, Reading
 from safepassage.scoring_worker.encoders.reading_windows import Task
 from safepassage.scoring_worker.manifest import ScorerManifest
-from safepassage.scoring_worker.opinions.asking import Part, parts_of
-from safepassage.scoring_worker.opinions.languages import READ_LANGUAGES, unread_language
-from safepassage.scoring_worker.opinions.opinion import Opinion, opinion_of
-from safepassage.scoring_worker.opinions.stack import Stack
-from safepassage.scoring_worker.packs.contract import Pack
+from safepassage.scoring_worker.packs.interface import Pack
 from safepassage.scoring_worker.scorer import Pair
+from safepassage.scoring_worker.weighing.languages import READ_LANGUAGES, unread_language
+from safepassage.scoring_worker.weighing.opinion import Opinion, opinion_of
+from safepassage.scoring_worker.weighing.questions import Part, parts_of
+from safepassage.scoring_worker.weighing.stack import Stack
 
 DECIMALS = 6
 BELOW = 10.0**-DECIMALS

@@ -17,9 +17,9 @@ import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
 
 from safepassage.schemas import AuditBlock, Verdict
+from safepassage.streams.delivery.assignment_work import Fetched, polling_meanwhile
 from safepassage.streams.delivery.batch_source import POLL_MILLISECONDS, commit
 from safepassage.streams.delivery.lag import LagMeter
-from safepassage.streams.delivery.taking_up import Fetched, polling_meanwhile
 from safepassage.streams.kafka.clients import new_group_consumer
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
 from safepassage.streams.kafka.reading import ends, to_record
@@ -37,7 +37,7 @@ from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import AUDIT, DEAD_LETTERS
-from safepassage.streams.verdicts.each_once import Conflict, Deduplicator
+from safepassage.streams.verdicts.deduplication import Conflict, Deduplicator
 
 from .chain import AUDITED, chain_name, entry_of, fold
 from .chain_ends import ChainEnd, chain_ends

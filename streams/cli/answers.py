@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from safepassage.streams.cli.labelled import print_tables, progress_bars
+from safepassage.streams.cli.label_options import print_tables, progress_bars
 from safepassage.streams.cli.output import complain
 from safepassage.streams.runtime.errors import OperatorError
 
@@ -30,9 +30,9 @@ def evaluate_detectors(
     """
     from rich.console import Console
 
-    from safepassage.scoring_worker.evaluation.answers.report import run
-    from safepassage.scoring_worker.evaluation.answers.sets import read_sets
-    from safepassage.scoring_worker.evaluation.answers.tables import table
+    from safepassage.scoring_worker.laboratory.evaluation.answers.report import run
+    from safepassage.scoring_worker.laboratory.evaluation.answers.sets import read_sets
+    from safepassage.scoring_worker.laboratory.evaluation.answers.tables import table
 
     sets = read_sets(datasets, seed=seed, limit=limit, source=source)
     with progress_bars() as on_progress:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from safepassage.streams.cli.labelled import (
+from safepassage.streams.cli.label_options import (
     DOCUMENTS_HELP,
     TARGET_HELP,
     label_sources,
@@ -23,7 +23,7 @@ from safepassage.streams.settings import settings
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from safepassage.scoring_worker.evaluation.calibrating import CalibrationReport
+    from safepassage.scoring_worker.laboratory.evaluation.calibration import CalibrationReport
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -63,8 +63,10 @@ def calibrate(
 
     Types with too few labels use the global threshold. The reliability plot is in the folder.
     """
-    from safepassage.scoring_worker.evaluation import read_dataset
-    from safepassage.scoring_worker.evaluation.calibrating import calibrate as run_calibration
+    from safepassage.scoring_worker.laboratory.evaluation import read_dataset
+    from safepassage.scoring_worker.laboratory.evaluation.calibration import (
+        calibrate as run_calibration,
+    )
 
     aim = read_target(target)
     with progress_bars() as on_progress:
@@ -94,7 +96,11 @@ def calibrate(
 
 
 def _calibration_table(report: CalibrationReport) -> Table:
-    from safepassage.scoring_worker.evaluation.tables import number, terminal_table, with_interval
+    from safepassage.scoring_worker.laboratory.evaluation.tables import (
+        number,
+        terminal_table,
+        with_interval,
+    )
 
     rows = [
         (

@@ -16,7 +16,7 @@ from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
     from safepassage.schemas import Document, Verdict
-    from safepassage.streams.offline.boxes import EvidenceBoxes
+    from safepassage.streams.offline.evidence_boxes import EvidenceBoxes
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -58,7 +58,7 @@ def check(  # noqa: PLR0917 - typer's options
         raise typer.BadParameter("give --documents with --extractions, or --responses")
     from safepassage.pipeline import new_aligner
     from safepassage.scoring_worker import load_scorer
-    from safepassage.scoring_worker.error_types.of_verdicts import typing_of
+    from safepassage.scoring_worker.error_types.verdict_errors import typing_of
     from safepassage.streams.offline.check import check as run_check
     from safepassage.streams.offline.check import read_input
 
@@ -79,7 +79,7 @@ def check(  # noqa: PLR0917 - typer's options
 
 
 def _boxes(verdicts: list[Verdict], documents: Mapping[str, Document]) -> list[EvidenceBoxes]:
-    from safepassage.streams.offline.boxes import boxes_line
+    from safepassage.streams.offline.evidence_boxes import boxes_line
 
     known = ((verdict, documents.get(verdict.doc_id)) for verdict in verdicts)
     lines = (boxes_line(verdict, document) for verdict, document in known if document)

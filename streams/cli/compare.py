@@ -11,7 +11,7 @@ import orjson
 import typer
 from rich.table import Table
 
-from safepassage.streams.cli.since import Since, utc
+from safepassage.streams.cli.since_option import Since, utc
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from safepassage.streams.cli.experiments import (
     side_by_side,
     table1,
 )
-from safepassage.streams.cli.labelled import (
+from safepassage.streams.cli.label_options import (
     DOCUMENTS_HELP,
     label_sources,
     progress_bars,
@@ -25,7 +25,7 @@ from safepassage.streams.cli.labelled import (
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from safepassage.scoring_worker.evaluation import Dataset, Sources
+    from safepassage.scoring_worker.laboratory.evaluation import Dataset, Sources
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -186,7 +186,7 @@ def _make_room(json_file: Path | None, report: Path | None) -> None:
 
 
 def _read(path: Path, sources: Sources, labels: str | None, limit: int | None) -> Dataset:
-    from safepassage.scoring_worker.evaluation import read_dataset
+    from safepassage.scoring_worker.laboratory.evaluation import read_dataset
 
     dataset = read_dataset(path, sources, labels=labels, limit=limit)
     show_refused(path, dataset.refused)

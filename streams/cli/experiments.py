@@ -12,14 +12,18 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from safepassage.schemas.base import Contract
-from safepassage.streams.cli.labelled import print_tables
+from safepassage.streams.cli.label_options import print_tables
 from safepassage.streams.cli.output import complain, print_line
 from safepassage.streams.runtime.errors import OperatorError
 
 if TYPE_CHECKING:
-    from safepassage.scoring_worker.evaluation import Dataset, Evaluation, EvaluationReport
-    from safepassage.scoring_worker.evaluation.sources import OnProgress
-    from safepassage.scoring_worker.experiments.curve_scorers import CurveSettings
+    from safepassage.scoring_worker.laboratory.evaluation import (
+        Dataset,
+        Evaluation,
+        EvaluationReport,
+    )
+    from safepassage.scoring_worker.laboratory.evaluation.sources import OnProgress
+    from safepassage.scoring_worker.laboratory.experiments.curve_scorers import CurveSettings
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -50,7 +54,7 @@ def judged(
 ) -> list[Evaluation]:
     """Every data set with every scorer, one scorer in memory at a time."""
     from safepassage.scoring_worker import load_scorer
-    from safepassage.scoring_worker.evaluation import evaluate as judge_all
+    from safepassage.scoring_worker.laboratory.evaluation import evaluate as judge_all
 
     evaluations = []
     for name in scorers:
@@ -83,8 +87,8 @@ def table1(
         ModelError: a scorer that was asked for cannot be loaded.
     """
     from safepassage.scoring_worker import ModelError
-    from safepassage.scoring_worker.experiments.published import TABLE_1, Table1
-    from safepassage.scoring_worker.experiments.tables import published_table
+    from safepassage.scoring_worker.laboratory.experiments.published import TABLE_1, Table1
+    from safepassage.scoring_worker.laboratory.experiments.tables import published_table
 
     evaluations: list[Evaluation] = []
     unavailable: dict[str, str] = {}
@@ -109,9 +113,13 @@ def table1(
 
 def figure5(evaluations: list[Evaluation], folder: Path | None) -> Findings:
     """Extractor models by score and by label; the plots go to ``folder``."""
-    from safepassage.scoring_worker.evaluation.report_folder import file_name
-    from safepassage.scoring_worker.experiments.extractors import Figure5, compare_extractors, plot
-    from safepassage.scoring_worker.experiments.tables import extractor_table
+    from safepassage.scoring_worker.laboratory.evaluation.report_folder import file_name
+    from safepassage.scoring_worker.laboratory.experiments.extractors import (
+        Figure5,
+        compare_extractors,
+        plot,
+    )
+    from safepassage.scoring_worker.laboratory.experiments.tables import extractor_table
 
     made = Figure5(results=tuple(map(compare_extractors, evaluations)))
     by_dataset = defaultdict(list)
@@ -139,7 +147,7 @@ def curve_settings(
     Raises:
         OperatorError: the sizes are no numbers.
     """
-    from safepassage.scoring_worker.experiments.curve_scorers import CurveSettings
+    from safepassage.scoring_worker.laboratory.experiments.curve_scorers import CurveSettings
 
     try:
         numbers = tuple(int(size) for size in sizes.split(","))
@@ -165,9 +173,9 @@ def figure4(
     Raises:
         OperatorError: there is more than one data set.
     """
-    from safepassage.scoring_worker.evaluation.report_folder import file_name
-    from safepassage.scoring_worker.experiments.label_curve import label_curve, plot
-    from safepassage.scoring_worker.experiments.tables import curve_table
+    from safepassage.scoring_worker.laboratory.evaluation.report_folder import file_name
+    from safepassage.scoring_worker.laboratory.experiments.label_curve import label_curve, plot
+    from safepassage.scoring_worker.laboratory.experiments.tables import curve_table
 
     if len(datasets) != 1:
         raise OperatorError("figure4 takes one data set: its labels are split into folds")
@@ -180,7 +188,7 @@ def figure4(
 
 
 def _report(evaluations: list[Evaluation]) -> EvaluationReport:
-    from safepassage.scoring_worker.evaluation import EvaluationReport, result_of
+    from safepassage.scoring_worker.laboratory.evaluation import EvaluationReport, result_of
 
     return EvaluationReport(results=tuple(map(result_of, evaluations)))
 
@@ -189,8 +197,8 @@ def _shown(
     made: EvaluationReport, evaluations: list[Evaluation], folder: Path | None
 ) -> tuple[list[Table], list[Path]]:
     """Tables for the terminal, and the report where a folder is given."""
-    from safepassage.scoring_worker.evaluation.report_folder import write_report
-    from safepassage.scoring_worker.evaluation.tables import terminal_tables
+    from safepassage.scoring_worker.laboratory.evaluation.report_folder import write_report
+    from safepassage.scoring_worker.laboratory.evaluation.tables import terminal_tables
 
     written = [write_report(folder, evaluations, made)] if folder else []
     return terminal_tables(made.results), written

@@ -11,12 +11,12 @@ from rich.markup import escape
 
 from safepassage.schemas import read_jsonl
 from safepassage.schemas.base import EventId, Text
-from safepassage.streams.cli.labelled import print_tables, progress_bars
+from safepassage.streams.cli.label_options import print_tables, progress_bars
 from safepassage.streams.cli.output import print_line
 from safepassage.streams.runtime.errors import OperatorError
 
 if TYPE_CHECKING:
-    from safepassage.scoring_worker.experiments.operating_regime import Band, Regime
+    from safepassage.scoring_worker.laboratory.experiments.operating_regime import Band, Regime
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -80,8 +80,8 @@ def regime(
     ] = None,
 ) -> None:
     """Measure the AUC by the length of answers and by how many entities they name."""
-    from safepassage.scoring_worker.detectors.hallugraph.local import LocalExtractor
-    from safepassage.scoring_worker.experiments.operating_regime import operating_regime
+    from safepassage.scoring_worker.detectors.hallugraph.local_graphs import LocalExtractor
+    from safepassage.scoring_worker.laboratory.experiments.operating_regime import operating_regime
 
     extractor = LocalExtractor(terms=terms)
     with progress_bars() as on_progress:
@@ -120,7 +120,7 @@ def _answer(path: Path, answer_id: str | None) -> _AnswerRow:
 def _show(measured: list[Regime]) -> None:
     from rich.table import Table
 
-    from safepassage.scoring_worker.experiments.operating_regime import PAPER
+    from safepassage.scoring_worker.laboratory.experiments.operating_regime import PAPER
 
     tables = []
     for one in measured:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from safepassage.streams.cli.labelled import print_tables, progress_bars, show_refused
+from safepassage.streams.cli.label_options import print_tables, progress_bars, show_refused
 from safepassage.streams.cli.output import complain, print_line
 from safepassage.streams.runtime.errors import OperatorError
 
@@ -68,12 +68,12 @@ def benchmark(
     from rich.console import Console
 
     from safepassage.scoring_worker.detectors.contract import DetectorSettings
-    from safepassage.scoring_worker.experiments.groundedness.benchmark import (
+    from safepassage.scoring_worker.laboratory.experiments.groundedness.benchmark import (
         needing_nothing,
         run_benchmark,
     )
-    from safepassage.scoring_worker.experiments.groundedness.sampling import read_answers
-    from safepassage.scoring_worker.experiments.groundedness.shown import plot, tables
+    from safepassage.scoring_worker.laboratory.experiments.groundedness.sampling import read_answers
+    from safepassage.scoring_worker.laboratory.experiments.groundedness.tables import plot, tables
 
     sets = [read_answers(path, limit=limit, seed=seed) for path in datasets]
     for path, read in zip(datasets, sets, strict=True):
@@ -131,10 +131,15 @@ def adapt(
     query are in one split, train, dev or test, 70 : 10 : 20.
     """
     from safepassage.schemas import canonical_json
-    from safepassage.scoring_worker.detectors.llm.asking import Asker
+    from safepassage.scoring_worker.detectors.llm.batch_calls import Asker
     from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
-    from safepassage.scoring_worker.training.adaptation.by_llm import adapt as adapt_all
-    from safepassage.scoring_worker.training.adaptation.files import grounded_answers, written_rows
+    from safepassage.scoring_worker.laboratory.training.adaptation.files import (
+        grounded_answers,
+        written_rows,
+    )
+    from safepassage.scoring_worker.laboratory.training.adaptation.llm_twins import (
+        adapt as adapt_all,
+    )
 
     kinds = _kinds(error_types)
     given, refused = grounded_answers(answers, limit)
@@ -183,10 +188,13 @@ def train(
     from safepassage.scoring_worker.detectors.contract import DetectorSettings
     from safepassage.scoring_worker.detectors.nli.pairs import is_reader
     from safepassage.scoring_worker.detectors.similarity.embedding import reader_embedder
-    from safepassage.scoring_worker.training.adaptation.files import sentence_twins
-    from safepassage.scoring_worker.training.grounding.examples import weighted
-    from safepassage.scoring_worker.training.grounding.fit import GroundingFit, fit
-    from safepassage.scoring_worker.training.grounding.models import CrossEncoder, TrainedReader
+    from safepassage.scoring_worker.laboratory.training.adaptation.files import sentence_twins
+    from safepassage.scoring_worker.laboratory.training.grounding.examples import weighted
+    from safepassage.scoring_worker.laboratory.training.grounding.fit import GroundingFit, fit
+    from safepassage.scoring_worker.laboratory.training.grounding.models import (
+        CrossEncoder,
+        TrainedReader,
+    )
 
     found = sentence_twins(twins, limit, seed)
     out.mkdir(parents=True, exist_ok=True)
@@ -221,8 +229,8 @@ def types(
 ) -> None:
     """Type the errors of altered sentences: agreement with the labels and with each other, and
     which types are taken for which."""
-    from safepassage.scoring_worker.error_types.of_verdicts import load_typer
-    from safepassage.scoring_worker.experiments.groundedness.typing import (
+    from safepassage.scoring_worker.error_types.verdict_errors import load_typer
+    from safepassage.scoring_worker.laboratory.experiments.groundedness.typing import (
         compared,
         confusion_tables,
         labelled_errors,
@@ -258,8 +266,12 @@ def train_types(
     seed: Annotated[int, typer.Option(help="Of alterations and draws.")] = 0,
 ) -> None:
     """Train the local classifier of error types on sentences that rules alter, and measure it."""
-    from safepassage.scoring_worker.training.corpora import read_rows
-    from safepassage.scoring_worker.training.error_types import of_documents, of_statements, trained
+    from safepassage.scoring_worker.laboratory.training.corpora import read_rows
+    from safepassage.scoring_worker.laboratory.training.error_types import (
+        of_documents,
+        of_statements,
+        trained,
+    )
 
     examples, names = [], []
     for path in texts:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from safepassage.streams.cli.output import complain, print_line
-from safepassage.streams.cli.since import Since, utc
+from safepassage.streams.cli.since_option import Since, utc
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _write(out: Path, found: Sequence[Label], pairs: bool) -> None:
 async def _write_documents(out: Path, names: dict[DocumentRef, str]) -> int:
     """Write the texts; returns how many are gone."""
     from safepassage.agents.document_store import DocumentStoreError
-    from safepassage.streams.configured import document_store
+    from safepassage.streams.agent_factory import document_store
     from safepassage.streams.labels.from_reviews import document_row, write_rows
 
     rows: dict[str, bytes] = {}
@@ -109,7 +109,7 @@ async def _write_documents(out: Path, names: dict[DocumentRef, str]) -> int:
 def _report(
     cases: Sequence[ReviewedCase], reviews: Sequence[Review], found: Sequence[Label]
 ) -> None:
-    from safepassage.scoring_worker.evaluation.kappa import fleiss_kappa, pairwise_kappas
+    from safepassage.scoring_worker.laboratory.evaluation.kappa import fleiss_kappa, pairwise_kappas
     from safepassage.streams.labels.from_reviews import PAPER_LABELS_PER_HOUR, effort, ratings
 
     supported = sum(label.label for label in found)

@@ -13,12 +13,15 @@ from rich.table import Table
 from rich.text import Text
 
 from safepassage.streams.cli.output import print_line
-from safepassage.streams.cli.signature import By, Reason, named, signature
+from safepassage.streams.cli.release_options import By, Reason, named, signature
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from safepassage.scoring_worker.evaluation.promotion_bounds import Bounds, PromotionResult
+    from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import (
+        Bounds,
+        PromotionResult,
+    )
     from safepassage.streams.release.promotion import Signature
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
@@ -63,7 +66,7 @@ def promote(
     Running workers take it over between two batches. Exits 1, with the reason, if it does not
     pass.
     """
-    from safepassage.scoring_worker.evaluation.promotion_bounds import Bounds
+    from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import Bounds
 
     bounds = Bounds(
         max_recall_loss=max_recall_loss,

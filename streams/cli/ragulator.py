@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import typer
 
-from safepassage.streams.cli.labelled import progress_bars
+from safepassage.streams.cli.label_options import progress_bars
 from safepassage.streams.cli.output import print_line
 from safepassage.streams.runtime.errors import OperatorError
 
 if TYPE_CHECKING:
-    from safepassage.scoring_worker.evaluation.curation import CuratedPair
+    from safepassage.scoring_worker.laboratory.evaluation.curation import CuratedPair
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -46,14 +46,14 @@ def curate(
     shortest: Annotated[int, typer.Option(help="Tokens of the shortest context.")] = 100,
 ) -> None:
     """Build sentence-context pairs: abstracts with own and unrelated articles, pairs in noise."""
-    from safepassage.scoring_worker.evaluation.curation import (
+    from safepassage.scoring_worker.laboratory.evaluation.curation import (
         Bounds,
         from_similar,
         from_summaries,
         read_similar,
         read_summary,
     )
-    from safepassage.scoring_worker.training.corpora import read_rows
+    from safepassage.scoring_worker.laboratory.training.corpora import read_rows
 
     if not summaries and not pairs:
         raise typer.BadParameter("give --summaries or --pairs")
@@ -85,10 +85,10 @@ def label_pairs(
     ] = None,
 ) -> None:
     """Have an LLM name the context sentences that bear each sentence out; write its windows."""
-    from safepassage.scoring_worker.detectors.llm.asking import Asker
+    from safepassage.scoring_worker.detectors.llm.batch_calls import Asker
     from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
-    from safepassage.scoring_worker.training.corpora import read_rows
-    from safepassage.scoring_worker.training.ragulator.labelling import (
+    from safepassage.scoring_worker.laboratory.training.corpora import read_rows
+    from safepassage.scoring_worker.laboratory.training.ragulator.labelling import (
         VARIANTS,
         agreement,
         label,
@@ -134,17 +134,19 @@ def train(
     if model == "encoder":
         if base is None:
             raise typer.BadParameter("--model encoder needs --base")
-        from safepassage.scoring_worker.training.ragulator.encoder import train_encoder
+        from safepassage.scoring_worker.laboratory.training.ragulator.encoder import train_encoder
 
         with progress_bars() as on_progress:
             losses = train_encoder(base, pairs, out, on_progress)
         print_line(f"losses by epoch: {', '.join(f'{loss:.4f}' for loss in losses)}; {out}")
         return
-    from safepassage.scoring_worker.detectors.ragulator.measuring import ClaimMeasure
+    from safepassage.scoring_worker.detectors.ragulator.measurement import ClaimMeasure
     from safepassage.scoring_worker.detectors.similarity.word_vectors import word_vectors
+    from safepassage.scoring_worker.laboratory.training.ragulator.feature_files import (
+        labelled_features,
+    )
+    from safepassage.scoring_worker.laboratory.training.ragulator.fit import MODELS, fitted
     from safepassage.scoring_worker.loading import load_scorer
-    from safepassage.scoring_worker.training.ragulator.fit import MODELS, fitted
-    from safepassage.scoring_worker.training.ragulator.measured import labelled_features
 
     chosen = next((known for known in MODELS if known == model), None)
     if chosen is None:
@@ -172,8 +174,8 @@ def _read(paths: list[Path]) -> list[CuratedPair]:
     Raises:
         OperatorError: a row is none.
     """
-    from safepassage.scoring_worker.evaluation.curation import CuratedPair
-    from safepassage.scoring_worker.training.corpora import read_rows
+    from safepassage.scoring_worker.laboratory.evaluation.curation import CuratedPair
+    from safepassage.scoring_worker.laboratory.training.corpora import read_rows
 
     try:
         return [CuratedPair.of_row(row) for path in paths for row in read_rows(path)]

@@ -108,7 +108,7 @@ def replay(
 
 def _load(scorer: str | None, thresholds: Path | None) -> Scorer:
     from safepassage.scoring_worker import load_scorer
-    from safepassage.scoring_worker.evaluation.other_thresholds import (
+    from safepassage.scoring_worker.laboratory.evaluation.other_thresholds import (
         Rethresholded,
         read_thresholds,
     )

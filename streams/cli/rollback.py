@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from safepassage.streams.cli.output import print_line
-from safepassage.streams.cli.signature import By, Reason, named, signature
+from safepassage.streams.cli.release_options import By, Reason, named, signature
 from safepassage.streams.settings import settings
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models

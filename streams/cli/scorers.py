@@ -7,7 +7,7 @@ import asyncio
 import typer
 
 from safepassage.streams.cli.output import print_line
-from safepassage.streams.cli.signature import named
+from safepassage.streams.cli.release_options import named
 from safepassage.streams.settings import settings
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
@@ -38,7 +38,7 @@ def scorers_list() -> None:
     from rich.table import Table
 
     from safepassage.scoring_worker.detectors.registry import declared
-    from safepassage.streams.cli.labelled import print_tables
+    from safepassage.streams.cli.label_options import print_tables
 
     known = declared()
     table = Table("detector", "what it is", "source", "needs", "judges", "cost", "latency")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from safepassage.streams.cli.labelled import (
+from safepassage.streams.cli.label_options import (
     DOCUMENTS_HELP,
     TARGET_HELP,
     label_sources,
@@ -22,9 +22,9 @@ from safepassage.streams.runtime.logs import configure_logging
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from safepassage.scoring_worker.evaluation import Sources
-    from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
-    from safepassage.scoring_worker.training import TrainingLabels
+    from safepassage.scoring_worker.laboratory.evaluation import Sources
+    from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
+    from safepassage.scoring_worker.laboratory.training import TrainingLabels
 
 # ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
 
@@ -82,8 +82,8 @@ def train(
 
     FOLDER then holds weights, thresholds and a model card, and is a name for --scorer.
     """
-    from safepassage.scoring_worker.training import Recipe, TuningSettings
-    from safepassage.scoring_worker.training import train as run_training
+    from safepassage.scoring_worker.laboratory.training import Recipe, TuningSettings
+    from safepassage.scoring_worker.laboratory.training import train as run_training
 
     configure_logging(settings(), run="train")
     silver_stage = TuningSettings(
@@ -117,7 +117,7 @@ def _labels(
     Raises:
         OperatorError: there are none.
     """
-    from safepassage.scoring_worker.training import TrainingLabels
+    from safepassage.scoring_worker.laboratory.training import TrainingLabels
 
     people = [pair for path in gold for pair in _read(path, sources)]
     cheap = [pair for path in silver for pair in _read(path, sources)]

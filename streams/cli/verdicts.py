@@ -68,7 +68,7 @@ async def _write_verdicts(
     topic: VerdictTopic, stream: BinaryIO, counts: Counter[str], *, follow: bool, latest: bool
 ) -> None:
     from safepassage.streams.kafka.records import Received
-    from safepassage.streams.verdicts.each_once import VERDICT_TOPICS, read_verdicts
+    from safepassage.streams.verdicts.deduplication import VERDICT_TOPICS, read_verdicts
     from safepassage.streams.verdicts.latest import latest_verdicts
 
     chosen = [t for t in VERDICT_TOPICS if topic in (VerdictTopic.all, t.name)]

@@ -16,7 +16,7 @@ from aiokafka import AIOKafkaConsumer, ConsumerRecord
 from safepassage.agents.document_store import DocumentStore
 from safepassage.schemas import Event, Review, StandingDecision, Verdict
 from safepassage.service.quiet_server import quiet_server
-from safepassage.streams.configured import reread_document
+from safepassage.streams.agent_factory import reread_document
 from safepassage.streams.delivery.lag import LagMeter
 from safepassage.streams.kafka.clients import new_reader
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
@@ -28,7 +28,7 @@ from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import READ_BY, RoleName
 
-from .desk import ReviewDesk
+from .case_assignment import ReviewDesk
 from .index.measures import open_cases
 from .index.store import CaseStore
 from .session import Sessions

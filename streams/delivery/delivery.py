@@ -46,7 +46,7 @@ from safepassage.streams.runtime import metrics
 from safepassage.streams.runtime.tracebacks import frames
 from safepassage.streams.topics import DEAD_LETTERS, Topic
 
-from .breaker import CircuitBreaker
+from .circuit_breaker import CircuitBreaker
 
 log = structlog.get_logger(__name__)
 

@@ -19,7 +19,7 @@ OPENAI_URL = "https://api.openai.com/v1"
 
 async def check_redis(settings: Settings) -> list[Diagnosis]:
     """Whether Redis answers, is bounded, evicts, and shares our time."""
-    from safepassage.streams.configured import redis_client  # noqa: PLC0415 - imports the roles' libraries
+    from safepassage.streams.agent_factory import redis_client  # noqa: PLC0415 - imports the roles' libraries
 
     client = redis_client(settings)
     try:

@@ -31,7 +31,7 @@ from safepassage.schemas.reviews_that_count import (
     opinions,
     standing,
 )
-from safepassage.scoring_worker.evaluation.kappa import Ratings
+from safepassage.scoring_worker.laboratory.evaluation.kappa import Ratings
 from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import UnreadableRecord, decode
 from safepassage.streams.settings import Settings

@@ -15,7 +15,7 @@ from safepassage.pipeline import align_all, ground, judge_in_batches
 from safepassage.schemas import Document, Extraction, LabelledExtraction, Response, Verdict
 from safepassage.schemas.jsonl import BadLine, read_jsonl
 from safepassage.scoring_worker import Scorer
-from safepassage.scoring_worker.error_types.of_verdicts import TypeVerdicts
+from safepassage.scoring_worker.error_types.verdict_errors import TypeVerdicts
 from safepassage.streams.settings import Settings
 
 from .documents import read_documents

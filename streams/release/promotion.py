@@ -14,9 +14,9 @@ from safepassage.pipeline import align_with, new_aligner
 from safepassage.schemas import AlignedExtraction, Response, ScorerRelease, Verdict
 from safepassage.schemas.hypothesis import hypothesis
 from safepassage.scoring_worker import Pair, Scorer
-from safepassage.scoring_worker.evaluation import Sources, read_dataset, read_documents
-from safepassage.scoring_worker.evaluation.cases import LabelledCase, Lost
-from safepassage.scoring_worker.evaluation.promotion_bounds import (
+from safepassage.scoring_worker.laboratory.evaluation import Sources, read_dataset, read_documents
+from safepassage.scoring_worker.laboratory.evaluation.cases import LabelledCase, Lost
+from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import (
     Bounds,
     PromotionResult,
     judge_candidate,

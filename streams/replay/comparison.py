@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from safepassage.schemas import Decision, Reason, Verdict
-from safepassage.scoring_worker.evaluation.distributions import (
+from safepassage.scoring_worker.laboratory.evaluation.distributions import (
     histogram,
     ks_distance,
     population_stability,
@@ -21,7 +21,7 @@ from safepassage.streams.kafka.records import Received
 from safepassage.streams.labels.from_reviews import labels, read_reviews, reviewed_cases
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import Topic
-from safepassage.streams.verdicts.each_once import VERDICT_TOPICS, read_verdicts
+from safepassage.streams.verdicts.deduplication import VERDICT_TOPICS, read_verdicts
 from safepassage.streams.verdicts.latest import LatestPerExtraction
 
 from .report_schema import (

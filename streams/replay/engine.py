@@ -14,8 +14,8 @@ from aiokafka.errors import KafkaError
 from safepassage.pipeline import new_aligner
 from safepassage.schemas import Event, Verdict
 from safepassage.scoring_worker import Scorer
-from safepassage.scoring_worker.error_types.of_verdicts import typing_of
-from safepassage.streams.configured import document_store
+from safepassage.scoring_worker.error_types.verdict_errors import typing_of
+from safepassage.streams.agent_factory import document_store
 from safepassage.streams.delivery.delivery import Failed, Outcome, Step
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_producer

@@ -15,10 +15,10 @@ from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
 from aiokafka.errors import IllegalStateError
 
 from safepassage.schemas import Coordinates, DocumentReport, Event
+from safepassage.streams.delivery.assignment_work import Fetched, polling_meanwhile
 from safepassage.streams.delivery.batch_source import POLL_MILLISECONDS, commit
 from safepassage.streams.delivery.lag import LagMeter
 from safepassage.streams.delivery.ledger import OffsetLedger
-from safepassage.streams.delivery.taking_up import Fetched, polling_meanwhile
 from safepassage.streams.kafka.clients import new_group_consumer
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
 from safepassage.streams.kafka.reading import read_topics, readable_end, tails, to_record

@@ -12,7 +12,7 @@ from safepassage.streams.labels.from_reviews import read_reviews, reviewed_cases
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, QUARANTINE, Topic
 
-from .each_once import VERDICT_TOPICS, Result, Unread, digest_of, read_verdicts
+from .deduplication import VERDICT_TOPICS, Result, Unread, digest_of, read_verdicts
 
 
 class LatestPerExtraction:

@@ -31,7 +31,7 @@ from safepassage.streams.topics import (
     Topic,
 )
 
-from .each_once import VERDICT_TOPICS
+from .deduplication import VERDICT_TOPICS
 
 # `review` reads outside every group, so that it has neither lag nor a rate of its own.
 GROUPED: Mapping[str, tuple[Topic, ...]] = {

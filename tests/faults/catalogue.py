@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from redis.asyncio import Redis
 
-from safepassage.streams.configured import redis_client
+from safepassage.streams.agent_factory import redis_client
 from safepassage.streams.demo.recorded_llm.faults import Fault as LlmFault
 from safepassage.streams.demo.recorded_llm.faults import Faults
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from safepassage.schemas import Verdict
-from safepassage.streams.verdicts.each_once import substance
+from safepassage.streams.verdicts.deduplication import substance
 
 from .history import Entry, History
 

@@ -23,8 +23,8 @@ from selenium.webdriver import Chrome
 
 from safepassage.schemas import Verdict
 from safepassage.schemas.reviews_that_count import case_id
-from safepassage.scoring_worker.loading import DEFAULT_MODEL
 from safepassage.scoring_worker.manifest import ScorerManifest, Thresholds
+from safepassage.scoring_worker.scorers.folders import DEFAULT_MODEL
 from safepassage.streams.demo.embedded import free_port
 from safepassage.streams.demo.stack import running_stack
 from tests.integration import harbour

@@ -17,7 +17,7 @@ from safepassage.schemas import Document, Response, SchemaField, Verdict
 from safepassage.schemas.rivals import with_rivals
 from safepassage.scoring_worker import Scorer, load_scorer
 from safepassage.scoring_worker.detectors.contract import Answer
-from safepassage.scoring_worker.detectors.streamed import StreamedDetector
+from safepassage.scoring_worker.detectors.stream_detector import StreamedDetector
 from safepassage.settings import JudgingSettings
 from safepassage.streams.kafka.records import Received, Record
 from safepassage.streams.offline.check import CheckInput, check

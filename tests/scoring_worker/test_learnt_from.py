@@ -7,8 +7,8 @@ from pydantic import ValidationError
 
 from safepassage.scoring_worker import learnt_from
 from safepassage.scoring_worker.learnt_from import LearntFrom, more_learnt, said_by
-from safepassage.scoring_worker.loading import DEFAULT_MODEL
 from safepassage.scoring_worker.manifest import ScorerManifest
+from safepassage.scoring_worker.scorers.folders import DEFAULT_MODEL
 
 MANIFEST = ScorerManifest(name="s", kind="reader", labels=0, max_length=64)
 

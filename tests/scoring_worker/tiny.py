@@ -29,8 +29,8 @@ from safepassage.scoring_worker.encoders.reader_model import (
 )
 from safepassage.scoring_worker.learnt_from import LearntFrom
 from safepassage.scoring_worker.manifest import ScorerManifest, file_digest
-from safepassage.scoring_worker.opinions.opinion import SHAPES
-from safepassage.scoring_worker.opinions.stack import ShapeWeights, Stack
+from safepassage.scoring_worker.weighing.opinion import SHAPES
+from safepassage.scoring_worker.weighing.stack import ShapeWeights, Stack
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789.,:;-/'\"()[]"
 NLI_LABELS = {0: "contradiction", 1: "entailment", 2: "neutral"}

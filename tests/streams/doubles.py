@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from safepassage.schemas import Document, ExtractionManifest
-from safepassage.streams.delivery.breaker import CircuitBreaker
+from safepassage.streams.delivery.circuit_breaker import CircuitBreaker
 from safepassage.streams.delivery.delivery import Delivery, Outcome, Role, Step
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
 from safepassage.streams.kafka.records import Outgoing, Received, Record

@@ -7,8 +7,8 @@ from contextlib import AsyncExitStack
 from safepassage.pipeline import new_aligner
 from safepassage.schemas import Coordinates, Document, Extraction, SchemaField, Verdict
 from safepassage.schemas.rivals import with_rivals
-from safepassage.streams.configured import document_store
-from safepassage.streams.delivery.breaker import CircuitBreaker
+from safepassage.streams.agent_factory import document_store
+from safepassage.streams.delivery.circuit_breaker import CircuitBreaker
 from safepassage.streams.delivery.delivery import Delivery
 from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher

@@ -16,7 +16,7 @@ from pydantic import SecretStr, ValidationError
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from safepassage.streams.configured import redis_client
+from safepassage.streams.agent_factory import redis_client
 from safepassage.streams.demo.embedded import free_port
 from safepassage.streams.doctor import examination as doctor
 from safepassage.streams.doctor.diagnosis import Diagnosis

@@ -11,12 +11,12 @@ from pydantic import JsonValue
 
 from safepassage.schemas import Finding
 from safepassage.scoring_worker.comparison.contract import Comparison, Place, Question
-from safepassage.scoring_worker.comparison.denials.asked import asks_for, mentions_of_type
 from safepassage.scoring_worker.comparison.denials.languages import in_any
 from safepassage.scoring_worker.comparison.denials.places import scoped
 from safepassage.scoring_worker.comparison.denials.reading import Reading
 from safepassage.scoring_worker.comparison.denials.scopes import Scope
 from safepassage.scoring_worker.comparison.denials.tokens import phrase_of
+from safepassage.scoring_worker.comparison.denials.type_words import asks_for, mentions_of_type
 
 from .entries import Entry, entries_of, is_labelled, place_of, said
 

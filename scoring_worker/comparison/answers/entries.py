@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from safepassage.scoring_worker.comparison.contract import Passage, Place
-from safepassage.scoring_worker.comparison.denials.asked import same_stem, words_of_type
 from safepassage.scoring_worker.comparison.denials.languages import in_any
 from safepassage.scoring_worker.comparison.denials.reading import Reading
 from safepassage.scoring_worker.comparison.denials.scopes import is_break
+from safepassage.scoring_worker.comparison.denials.type_words import same_stem, words_of_type
 
 _LONGEST_LABEL = 8
 _SIGNS = frozenset({":", "：", "=", "?", "|", "\t"})

@@ -3,9 +3,9 @@
 Years of two digits are of 1900 to 2099, whichever agrees with the other side.
 """
 
-from .comparing import compare_date
-from .partial import PartialDate, Parts, Time
-from .reading import dates_in, day_first_of
+from .comparator import compare_date
+from .partial_date import PartialDate, Parts, Time
+from .search import dates_in, day_first_of
 from .values import date_of_value
 
 __all__ = [

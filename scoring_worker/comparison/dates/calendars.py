@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from .partial import PartialDate
+from .partial_date import PartialDate
 from .tokens import Token, word_set
 
 _MONTHS = word_set(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .partial import Certainty, PartialDate, Parts, exists
+from .partial_date import Certainty, PartialDate, Parts, exists
 
 _HAN = {c: n for n, c in enumerate("〇一二三四五六七八九")} | {"零": 0, "○": 0, "元": 1, "正": 1}
 _DIGITS = "〇零○一二三四五六七八九"

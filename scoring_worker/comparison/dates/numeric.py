@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 
 from .cldr import Order, order_of
-from .partial import Certainty, PartialDate, Parts, doubted, exists, of_readings
-from .runs import Run, free_after, free_before, is_triple, runs_in
+from .digit_runs import Run, free_after, free_before, is_triple, runs_in
+from .partial_date import Certainty, PartialDate, Parts, doubted, exists, of_readings
 
 _RANGE = re.compile(r"(?<![\w.,/:-])(?P<d>\d{1,2})(?:\.(?:(?P<m>\d{1,2})\.?)?)?\s?[-–—]\s?$")
 _NUMERALS = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .partial import PartialDate
-from .spelled import spelled_days
+from .partial_date import PartialDate
+from .spelled_numbers import spelled_days
 from .tokens import Token, word_set
-from .words import Lexicon
+from .vague_words import Lexicon
 
 _LETTERS = word_set("q t k")
 """Quarter, trimestre, kwartał: a letter and a number written together, with a year."""

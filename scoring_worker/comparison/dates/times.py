@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .partial import Time
+from .partial_date import Time
 
 _HALVES = r"[ap]\.?\s?m\b\.?|μ\.?μ\.?|π\.?μ\.?|noon|o'clock|uhr\b|h\b|hrs\b|Uhr\b"
 _ZONE = r"Z\b|(?:UTC|GMT)(?:[+-]\d{1,2}(?::?\d\d)?)?|[+\-−]\d\d:?\d\d(?!\d)"

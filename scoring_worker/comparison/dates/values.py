@@ -13,8 +13,8 @@ from pydantic import JsonValue
 from safepassage.schemas.hypothesis import entity_type_name
 
 from .months import month_at, names
-from .partial import PartialDate, Parts, Time, exists
-from .reading import dates_in
+from .partial_date import PartialDate, Parts, Time, exists
+from .search import dates_in
 from .times import times_in
 from .tokens import tokens, word_set
 

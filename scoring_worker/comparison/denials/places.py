@@ -15,11 +15,11 @@ from itertools import pairwise
 from safepassage.schemas import Finding
 from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Place, Question
 
-from .asked import asks_for, context_of_type, denied_words_of_type, same_stem, words_of_type
 from .languages import Telling, languages, telling
 from .reading import MAX_AROUND, MAX_QUOTE, Reading, read
 from .scopes import Scope, scopes_of
 from .tokens import small_words, small_words_of, tokens_of
+from .type_words import asks_for, context_of_type, denied_words_of_type, same_stem, words_of_type
 
 MAX_PLACES = 32
 """Places of a value that are read; where more stand, the last ones are as the first."""

@@ -14,7 +14,7 @@ from safepassage.schemas.alignment import PASSAGE_JOINT
 from safepassage.scoring_worker.comparison.contract import Passage, Place
 
 from .languages import CUES, Language, languages, voters
-from .months import is_month_of_date
+from .month_homonyms import is_month_of_date
 from .tokens import Token, tokens_of
 
 MAX_QUOTE = 20_000

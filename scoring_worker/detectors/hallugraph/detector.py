@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from safepassage.passages.granularity import claims
 from safepassage.schemas.evidence import (
     MAX_TRIPLE_CHARACTERS,
     MAX_TRIPLES,
@@ -23,11 +24,10 @@ from safepassage.scoring_worker.detectors.contract import (
     DetectorSettings,
     Grounding,
 )
-from safepassage.scoring_worker.detectors.granularity import claims
 
 from .fidelity import Fidelity, FoundEdge, compare
 from .graph import QUERY, GraphExtractor, Graphs, NoGraph
-from .local import LocalExtractor
+from .local_graphs import LocalExtractor
 
 NO_ENTITIES = "no_entities"
 """The failure of an answer, or a claim, that speaks of nothing that could be looked for."""

@@ -16,12 +16,12 @@ from safepassage.passages.function_words import FUNCTION_WORDS
 from safepassage.scoring_worker.comparison.contract import Passage
 from safepassage.scoring_worker.comparison.dates import compare_date, dates_in
 from safepassage.scoring_worker.comparison.denials.places import scoped
-from safepassage.scoring_worker.comparison.figure_agreement import agreement
-from safepassage.scoring_worker.comparison.figures import Figure
-from safepassage.scoring_worker.comparison.identifier_rows import key_of
-from safepassage.scoring_worker.comparison.names import compare_names
-from safepassage.scoring_worker.comparison.numbers import figures_in
-from safepassage.scoring_worker.comparison.segmentation import words_of
+from safepassage.scoring_worker.comparison.figures.agreement import agreement
+from safepassage.scoring_worker.comparison.figures.figure import Figure
+from safepassage.scoring_worker.comparison.figures.search import figures_in
+from safepassage.scoring_worker.comparison.identifiers.character_rows import key_of
+from safepassage.scoring_worker.comparison.names.comparator import compare_names
+from safepassage.scoring_worker.text.segmentation import words_of
 
 from .graph import Edge, Entity, Graph
 from .mentions import stem

@@ -16,12 +16,12 @@ from itertools import pairwise
 
 from safepassage.passages.function_words import FUNCTION_WORDS
 from safepassage.passages.sentences import sentences
-from safepassage.scoring_worker.comparison.addresses import addresses
 from safepassage.scoring_worker.comparison.contract import Place
 from safepassage.scoring_worker.comparison.dates import dates_in
-from safepassage.scoring_worker.comparison.name_parts import PARTICLES
-from safepassage.scoring_worker.comparison.numbers import figures_in
-from safepassage.scoring_worker.comparison.segmentation import Word, words_of
+from safepassage.scoring_worker.comparison.figures.search import figures_in
+from safepassage.scoring_worker.comparison.identifiers.addresses import addresses
+from safepassage.scoring_worker.comparison.names.parts import PARTICLES
+from safepassage.scoring_worker.text.segmentation import Word, words_of
 
 from .graph import Entity, EntityKind
 

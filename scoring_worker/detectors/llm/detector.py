@@ -9,7 +9,7 @@ from typing import Protocol
 from safepassage.schemas import stable_id
 from safepassage.scoring_worker.detectors.contract import Answer, Grounding
 
-from .asking import Asker, Conversation, NoAnswer
+from .batch_calls import Asker, Conversation, NoAnswer
 
 
 class Method(Protocol):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from safepassage.scoring_worker.detectors.contract import DetectorSettings
 
-from .asking import Asker
-from .claims_verified import ClaimsVerified
+from .batch_calls import Asker
+from .claim_verification import ClaimsVerified
 from .detector import LLMDetector
 from .one_question import DirectPrompting, LynxPrompt
 from .refchecker import RefChecker

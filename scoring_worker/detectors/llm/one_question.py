@@ -6,7 +6,7 @@ from typing import Final
 
 from safepassage.scoring_worker.detectors.contract import Answer, Grounding
 
-from .asking import Conversation
+from .batch_calls import Conversation
 from .prompting import prompts_digest
 from .prompts import faithful, grounded
 

@@ -10,11 +10,11 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final, Literal
 
+from safepassage.passages.granularity import aggregate
 from safepassage.schemas.evidence import Evidence, JudgedTriple, TripleStatus
 from safepassage.scoring_worker.detectors.contract import Answer, Grounding
-from safepassage.scoring_worker.detectors.granularity import aggregate
 
-from .asking import Conversation
+from .batch_calls import Conversation
 from .prompting import prompts_digest
 from .prompts import triples as prompts
 

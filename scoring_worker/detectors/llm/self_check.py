@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from safepassage.passages.granularity import aggregate, claims, windows
 from safepassage.scoring_worker.detectors.contract import Answer, ClaimGrounding, Grounding
-from safepassage.scoring_worker.detectors.granularity import aggregate, claims, windows
 from safepassage.scoring_worker.detectors.nli.pairs import PairProbabilities
 
-from .asking import Conversation
+from .batch_calls import Conversation
 from .prompting import prompts_digest
 from .prompts import sampling
 

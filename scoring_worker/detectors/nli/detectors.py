@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from safepassage.passages.granularity import claims, over_windows, windows
 from safepassage.schemas import stable_id
 from safepassage.scoring_worker.detectors.contract import (
     Answer,
@@ -20,8 +21,7 @@ from safepassage.scoring_worker.detectors.contract import (
     DetectorSettings,
     Grounding,
 )
-from safepassage.scoring_worker.detectors.granularity import claims, over_windows, windows
-from safepassage.scoring_worker.detectors.scored import WINDOW_CHARACTERS, grounding_of
+from safepassage.scoring_worker.detectors.scorer_detector import WINDOW_CHARACTERS, grounding_of
 from safepassage.scoring_worker.manifest import ModelError
 
 from .pairs import PairProbabilities, cross_encoder, is_reader, reader_pairs

@@ -113,7 +113,7 @@ def reader_pairs(named: str, settings: DetectorSettings, *, inverted: bool = Fal
     Raises:
         ModelError: there is no such folder, or its scorer has no reader.
     """
-    from safepassage.scoring_worker.loading import open_manifest, open_reader  # noqa: PLC0415 (torch: seconds)
+    from safepassage.scoring_worker.scorers.folders import open_manifest, open_reader  # noqa: PLC0415 (torch: seconds)
 
     use_threads(settings.threads)
     folder, manifest = open_manifest(named)

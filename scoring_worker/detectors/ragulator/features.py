@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from safepassage.passages.sentences import sentences
 from safepassage.passages.words import content_words
 from safepassage.scoring_worker.detectors.similarity.word_vectors import RAREST, WordVectors
-from safepassage.scoring_worker.opinions.overlap import DECIMALS, mean_surprise
+from safepassage.scoring_worker.weighing.overlap import DECIMALS, mean_surprise
 
 PAPER: Final = (
     "token_precision",

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Final
 
 from safepassage.scoring_worker.detectors.contract import DetectorSettings
-from safepassage.scoring_worker.detectors.scored import ScoredDetector
+from safepassage.scoring_worker.detectors.scorer_detector import ScoredDetector
 from safepassage.scoring_worker.detectors.similarity.word_vectors import word_vectors
 from safepassage.scoring_worker.forest import Forest
-from safepassage.scoring_worker.loading import load_scorer
 from safepassage.scoring_worker.manifest import ModelError
 from safepassage.scoring_worker.scorer import Scorer
 from safepassage.scoring_worker.scorers.encoder import EncoderScorer
+from safepassage.scoring_worker.scorers.named import load_named
 
 from .features import EXTENDED
-from .measuring import ClaimMeasure
-from .meta import MODELS, MetaClassifier, SingleFeature
+from .measurement import ClaimMeasure
+from .meta_classifiers import MODELS, MetaClassifier, SingleFeature
 
 _FEATURES: Final[dict[str, tuple[str, Callable[[float], float]]]] = {
     "token_precision": ("token_precision", lambda share: share),
@@ -65,7 +65,7 @@ def load_encoder_detector(settings: DetectorSettings) -> ScoredDetector:
             "ragulator-encoder needs a model: a folder that `safepassage ragulator train "
             "--model encoder` wrote, or a hub id such as ipoeyke/ragulator-deberta-v3-large"
         )
-    scorer = load_scorer(
+    scorer = load_named(
         settings.model,
         device=settings.device,
         precision=settings.precision,
@@ -83,7 +83,7 @@ def _characters(scorer: EncoderScorer) -> int:
 
 
 def _scorer(settings: DetectorSettings) -> Scorer:
-    return load_scorer(
+    return load_named(
         settings.scorer,
         device=settings.device,
         precision=settings.precision,

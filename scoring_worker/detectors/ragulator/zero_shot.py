@@ -16,13 +16,13 @@ from safepassage.llm_calls.caller import Caller, Completion, Question, RetryPoli
 from safepassage.llm_calls.client import configured_client
 from safepassage.llm_calls.concurrency import AdaptiveLimit
 from safepassage.llm_calls.errors import LLMError, LLMMisconfigured, LLMUnavailable, Malformed
+from safepassage.passages.granularity import claims
 from safepassage.scoring_worker.detectors.contract import (
     Answer,
     ClaimGrounding,
     DetectorSettings,
     Grounding,
 )
-from safepassage.scoring_worker.detectors.granularity import claims
 from safepassage.scoring_worker.detectors.llm.prompting import (
     MATERIAL,
     fenced,
@@ -30,7 +30,7 @@ from safepassage.scoring_worker.detectors.llm.prompting import (
     prompts_digest,
 )
 from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
-from safepassage.scoring_worker.detectors.scored import grounding_of
+from safepassage.scoring_worker.detectors.scorer_detector import grounding_of
 from safepassage.scoring_worker.manifest import ModelError
 from safepassage.scoring_worker.scorers.llm import GraderSettings
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from safepassage.passages.granularity import (
+    ANY_WINDOW_EVERY_CLAIM,
+    MEAN_OVER_CLAIMS,
+    Granularity,
+    aggregate,
+    claims,
+)
 from safepassage.schemas import stable_id
 from safepassage.scoring_worker.detectors.contract import (
     Answer,
     ClaimGrounding,
     DetectorSettings,
     Grounding,
-)
-from safepassage.scoring_worker.detectors.granularity import (
-    ANY_WINDOW_EVERY_CLAIM,
-    MEAN_OVER_CLAIMS,
-    Granularity,
-    aggregate,
-    claims,
 )
 from safepassage.scoring_worker.manifest import ModelError
 

@@ -88,7 +88,7 @@ def reader_embedder(settings: DetectorSettings) -> MeanPooled:
         ModelError: its files are missing or altered.
     """
     from safepassage.scoring_worker.encoders.reader_model import load_reader  # noqa: PLC0415 (torch: seconds)
-    from safepassage.scoring_worker.loading import open_manifest  # noqa: PLC0415
+    from safepassage.scoring_worker.scorers.folders import open_manifest  # noqa: PLC0415
 
     use_threads(settings.threads)
     folder, manifest = open_manifest("default")

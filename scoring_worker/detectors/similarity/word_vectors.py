@@ -21,8 +21,8 @@ from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
 from safepassage.scoring_worker.encoders.reader_model import WORDS_FILE, BlockWords
-from safepassage.scoring_worker.loading import DEFAULT_MODEL
 from safepassage.scoring_worker.manifest import ModelError, file_digest
+from safepassage.scoring_worker.scorers.folders import DEFAULT_MODEL
 
 Vector = NDArray[np.float64]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from safepassage.scoring_worker.comparison.answers.truth import truth_of
 from safepassage.scoring_worker.comparison.contract import Comparison, Question
-from safepassage.scoring_worker.packs.contract import Opinion
 from safepassage.scoring_worker.packs.folding import fold
-from safepassage.scoring_worker.packs.notes import Notes
+from safepassage.scoring_worker.packs.interface import Opinion
+from safepassage.scoring_worker.packs.pack_findings import Notes
 
 from .clauses import clause_of_type, share_spoken
 

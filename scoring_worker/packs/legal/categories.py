@@ -9,7 +9,7 @@ from importlib.resources import files
 
 from safepassage.scoring_worker.packs.folding import fold
 
-from .denied import is_denied
+from .denial import is_denied
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from safepassage.schemas import render_value
 from safepassage.scoring_worker.comparison.contract import Comparison, Question
 from safepassage.scoring_worker.comparison.dates import date_of_value
-from safepassage.scoring_worker.packs.contract import Opinion
 from safepassage.scoring_worker.packs.folding import REDACTED, fold, words
-from safepassage.scoring_worker.packs.notes import Notes
+from safepassage.scoring_worker.packs.interface import Opinion
+from safepassage.scoring_worker.packs.pack_findings import Notes
 
 from . import categories, kinds, roles
 from .places import plain_places

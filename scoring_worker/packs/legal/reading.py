@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 
 from safepassage.scoring_worker.packs.folding import REDACTED, fold, words
-from safepassage.scoring_worker.packs.notes import Notes
+from safepassage.scoring_worker.packs.pack_findings import Notes
 
 from . import kinds, roles
-from .denied import is_denied
+from .denial import is_denied
 
 _NUMBERED = re.compile(r"\b([a-z]{3,}) (\d+[a-z]?)\b")
 _NEAR = 25

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from safepassage.scoring_worker.packs.folding import fold
 
-from .denied import is_denied
+from .denial import is_denied
 
 _SIGNIFICANT = re.compile(r"[a-z0-9]")
 _WORD_STARTS = r"(?:(?<![\w'-])|(?<=\bl')|(?<=\bd'))"

@@ -16,7 +16,13 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from safepassage.schemas import ReviewDecision
 from safepassage.schemas.base import Json
-from safepassage.streams.console.desk import Answer, CaseGone, DeskError, NotSaved, ReviewDesk
+from safepassage.streams.console.case_assignment import (
+    Answer,
+    CaseGone,
+    DeskError,
+    NotSaved,
+    ReviewDesk,
+)
 from safepassage.streams.console.index import measures
 from safepassage.streams.console.index.queue import CaseFilter
 from safepassage.streams.console.index.store import Case
@@ -26,8 +32,8 @@ from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
 
 from .correction import BadCorrection, read_correction
-from .entrance import Entrance, foreign_form, login_path
 from .guard import Guard
+from .login import Entrance, foreign_form, login_path
 from .originals import NoPicture, Originals
 from .pages import claim, query_string
 from .templating import STATIC, render

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from safepassage.schemas.error_type import DESCRIPTIONS
 from safepassage.schemas.wording import REASONS
-from safepassage.streams.console.desk import (
+from safepassage.streams.console.case_assignment import (
     CaseChanged,
     CaseGone,
     CaseTaken,
@@ -23,7 +23,7 @@ from safepassage.streams.console.index.queue import CaseFilter
 from safepassage.streams.console.index.store import Case
 from safepassage.streams.console.session import Session
 
-from .entrance import Entrance
+from .login import Entrance
 from .originals import EvidencePages, Originals
 from .pages import case_page, claim, query_string
 from .templating import render

@@ -14,7 +14,7 @@ from safepassage.agents.claims import sentences_so_far, split_claims
 from safepassage.passages.sentences import sentences
 from safepassage.schemas import Claim, Part, Response
 
-RAGTRUTH = Path(__file__).parents[3] / "shared" / "data" / "groundedness" / "ragtruth_qa.jsonl.gz"
+RAGTRUTH = Path(__file__).parents[4] / "shared" / "data" / "groundedness" / "ragtruth_qa.jsonl.gz"
 
 MARKS = [
     ".",

@@ -10,7 +10,7 @@ from safepassage.scoring_worker.comparison import digest
 from safepassage.scoring_worker.comparison.compare import MAX_FINDINGS, compare
 from safepassage.scoring_worker.comparison.contract import Passage, Question
 from safepassage.scoring_worker.comparison.digest import comparison_digest
-from safepassage.scoring_worker.comparison.features import general_features, names_of_features
+from safepassage.scoring_worker.weighing.features import general_features, names_of_features
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30),

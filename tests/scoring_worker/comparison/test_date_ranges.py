@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from safepassage.scoring_worker.comparison.compare import compare
 from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Question
-from safepassage.scoring_worker.comparison.dates.ranges import asked_end
+from safepassage.scoring_worker.comparison.date_ranges import asked_end
 
 
 def asked(entity_type: str, value: object, quote: str, language: str | None = None) -> Comparison:

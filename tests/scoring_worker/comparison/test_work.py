@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from safepassage.scoring_worker.comparison.compare import compare
 from safepassage.scoring_worker.comparison.contract import Passage, Question
-from safepassage.scoring_worker.comparison.segmentation import _LATIN, _LATIN_WORD, _WORD
+from safepassage.scoring_worker.text.segmentation import _LATIN, _LATIN_WORD, _WORD
 
 SENTENCE = "On 4 May 2020 Ann Lee of Zeta GmbH paid EUR 1,234.50 for item AB-1234, not 5 kg. "
 HOSTILE = {

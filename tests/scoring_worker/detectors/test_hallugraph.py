@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from safepassage.schemas.evidence import MAX_TRIPLES
 from safepassage.scoring_worker.detectors.contract import Answer, Detector
-from safepassage.scoring_worker.detectors.hallugraph import local
+from safepassage.scoring_worker.detectors.hallugraph import local_graphs as local
 from safepassage.scoring_worker.detectors.hallugraph.detector import NO_ENTITIES, HalluGraph
 from safepassage.scoring_worker.detectors.hallugraph.fidelity import compare
 from safepassage.scoring_worker.detectors.hallugraph.graph import Edge, Entity, Graph, Graphs
-from safepassage.scoring_worker.detectors.hallugraph.local import LocalExtractor
+from safepassage.scoring_worker.detectors.hallugraph.local_graphs import LocalExtractor
 from safepassage.scoring_worker.detectors.hallugraph.matching import Matcher
 from safepassage.scoring_worker.detectors.hallugraph.mentions import mentions, vocabulary
 from safepassage.scoring_worker.detectors.registry import load_detector

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from safepassage.scoring_worker.detectors.contract import Answer, Detector, DetectorSettings
-from safepassage.scoring_worker.detectors.hallugraph.by_llm import graph_prompt
 from safepassage.scoring_worker.detectors.hallugraph.detector import NO_ENTITIES
+from safepassage.scoring_worker.detectors.hallugraph.llm_graphs import graph_prompt
 from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
 from safepassage.scoring_worker.detectors.registry import load_detector
 from tests.scoring_worker.detectors.recorded import answers, recorded_llm

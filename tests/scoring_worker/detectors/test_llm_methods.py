@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from safepassage.schemas import Usage
 from safepassage.scoring_worker.detectors.contract import Answer, DetectorSettings
-from safepassage.scoring_worker.detectors.llm.asking import Asker, AskingMisconfigured, added
-from safepassage.scoring_worker.detectors.llm.claims_verified import response_score
+from safepassage.scoring_worker.detectors.llm.batch_calls import Asker, AskingMisconfigured, added
+from safepassage.scoring_worker.detectors.llm.claim_verification import response_score
 from safepassage.scoring_worker.detectors.llm.detector import LLMDetector
 from safepassage.scoring_worker.detectors.llm.prompting import fenced
 from safepassage.scoring_worker.detectors.llm.refchecker import SUPPORT, soft_score, strict_label

@@ -16,7 +16,7 @@ from safepassage.scoring_worker.detectors.ragulator.features import (
     lexical_features,
     mean_surprise,
 )
-from safepassage.scoring_worker.detectors.ragulator.measuring import ClaimMeasure
+from safepassage.scoring_worker.detectors.ragulator.measurement import ClaimMeasure
 from safepassage.scoring_worker.detectors.similarity.word_vectors import RAREST, WordVectors
 from safepassage.scoring_worker.manifest import ModelError
 from tests.scoring_worker.detectors.doubles import WordScorer

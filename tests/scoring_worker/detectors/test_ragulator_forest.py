@@ -8,22 +8,26 @@ from pydantic import ValidationError
 
 from safepassage.scoring_worker.detectors.contract import Answer, DetectorSettings
 from safepassage.scoring_worker.detectors.ragulator.loading import load_meta
-from safepassage.scoring_worker.detectors.ragulator.measuring import ClaimMeasure
-from safepassage.scoring_worker.detectors.ragulator.meta import (
+from safepassage.scoring_worker.detectors.ragulator.measurement import ClaimMeasure
+from safepassage.scoring_worker.detectors.ragulator.meta_classifiers import (
     MODELS,
     MetaClassifier,
     SingleFeature,
 )
 from safepassage.scoring_worker.detectors.similarity.word_vectors import WordVectors
 from safepassage.scoring_worker.forest import Forest, Predictor, Tree
-from safepassage.scoring_worker.manifest import ModelError
-from safepassage.scoring_worker.training.ragulator.fit import (
+from safepassage.scoring_worker.laboratory.training.ragulator.fit import (
     LabelledFeatures,
     boosted_trees,
     fitted,
     forest_trees,
 )
-from safepassage.scoring_worker.training.ragulator.grid import LIGHTGBM, RANDOM_FOREST, points
+from safepassage.scoring_worker.laboratory.training.ragulator.grid import (
+    LIGHTGBM,
+    RANDOM_FOREST,
+    points,
+)
+from safepassage.scoring_worker.manifest import ModelError
 from tests.scoring_worker.detectors.doubles import WordScorer
 
 RENT = "The rent was 900 euros."
@@ -153,7 +157,7 @@ def test_a_fitted_forest_tells_the_grounded_from_the_rest(model, monkeypatch):
     if model == "extended":
         pytest.importorskip("lightgbm")
     from safepassage.scoring_worker.detectors.ragulator.features import EXTENDED, RISING
-    from safepassage.scoring_worker.training.ragulator import fit
+    from safepassage.scoring_worker.laboratory.training.ragulator import fit
 
     monkeypatch.setattr(fit, "RANDOM_FOREST", {"max_depth": (2,), "n_estimators": (10,)})
     small = {"max_depth": (2,), "n_estimators": (10,), "num_leaves": (4,), "subsample": (0.8, 1.0)}

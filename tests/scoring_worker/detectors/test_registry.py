@@ -7,9 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 from safepassage.scoring_worker.detectors.contract import Declaration, DetectorSettings
-from safepassage.scoring_worker.detectors.later import LoadedLater
+from safepassage.scoring_worker.detectors.lazy_loading import LoadedLater
 from safepassage.scoring_worker.detectors.registry import UnknownDetector, declared, load_detector
-from safepassage.scoring_worker.detectors.scored import ScoredDetector
+from safepassage.scoring_worker.detectors.scorer_detector import ScoredDetector
 from safepassage.scoring_worker.manifest import ModelError
 from tests.scoring_worker.detectors.doubles import WordScorer, entry_point
 

@@ -6,10 +6,11 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from safepassage.scoring_worker import ModelError, load_scorer, loading
+from safepassage.scoring_worker import ModelError, load_scorer
 from safepassage.scoring_worker.encoders.adapter import ADAPTER_FILE, LowRank, adapt, load_adapted
 from safepassage.scoring_worker.encoders.pinned import WEIGHTS_FILE, pinned_weights
 from safepassage.scoring_worker.manifest import MANIFEST_NAME, ScorerManifest, file_digest
+from safepassage.scoring_worker.scorers import folders
 from tests.scoring_worker import tiny
 
 
@@ -136,15 +137,15 @@ def test_the_file_itself_may_be_named(base, made, monkeypatch):
 
 @pytest.mark.parametrize("name", ["large", "cascade-large"])
 def test_without_an_adapter_it_says_how_to_make_one(name, monkeypatch, tmp_path):
-    monkeypatch.setattr(loading, "LARGE_MODEL", tmp_path / "nowhere")
+    monkeypatch.setattr(folders, "LARGE_MODEL", tmp_path / "nowhere")
     with pytest.raises(ModelError, match=r"training\.large_scorer"):
         load_scorer(name)
 
 
 def test_the_cascade_asks_large_where_default_is_unsure(folder, tmp_path, monkeypatch):
     """Both by name, from the folders where they ship."""
-    monkeypatch.setattr(loading, "DEFAULT_MODEL", tiny.reader_scorer(tmp_path / "default"))
-    monkeypatch.setattr(loading, "LARGE_MODEL", folder)
+    monkeypatch.setattr(folders, "DEFAULT_MODEL", tiny.reader_scorer(tmp_path / "default"))
+    monkeypatch.setattr(folders, "LARGE_MODEL", folder)
     assert load_scorer("large", device="cpu").name == "adapted"
     cascade = load_scorer("cascade-large", device="cpu")
     unsure, sure = cascade.assess([tiny.pair(), tiny.pair(value="1999")])

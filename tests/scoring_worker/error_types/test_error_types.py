@@ -14,20 +14,23 @@ from safepassage.scoring_worker.error_types.contract import StoppedClaim
 from safepassage.scoring_worker.error_types.features import features
 from safepassage.scoring_worker.error_types.llm import LLMTyper
 from safepassage.scoring_worker.error_types.local import LocalTyper, TypeWeights
-from safepassage.scoring_worker.error_types.of_verdicts import (
+from safepassage.scoring_worker.error_types.verdict_errors import (
     load_typer,
     typing_of,
     with_error_types,
 )
-from safepassage.scoring_worker.experiments.groundedness.typing import LabelledError, compared
-from safepassage.scoring_worker.manifest import ModelError
-from safepassage.scoring_worker.training.error_types import (
+from safepassage.scoring_worker.laboratory.experiments.groundedness.typing import (
+    LabelledError,
+    compared,
+)
+from safepassage.scoring_worker.laboratory.training.error_types import (
     TypedExample,
     of_documents,
     split,
     train,
     trained,
 )
+from safepassage.scoring_worker.manifest import ModelError
 from safepassage.streams.cli import app
 from tests.scoring_worker.detectors.recorded import recorded_llm, rows
 from tests.streams.console.cases import verdict

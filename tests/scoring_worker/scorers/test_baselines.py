@@ -146,7 +146,7 @@ def test_nli_is_a_deberta_by_its_hub_id(tmp_path, monkeypatch):
         asked.append(name)
         return folder
 
-    monkeypatch.setattr("safepassage.scoring_worker.loading.base_folder", fetched)
+    monkeypatch.setattr("safepassage.scoring_worker.scorers.folders.base_folder", fetched)
     scorer = load_scorer("nli", device="cpu")
     assert asked == [NLI_HUB_ID]
     assert scorer.name == "nli"

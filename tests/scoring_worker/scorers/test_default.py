@@ -12,9 +12,9 @@ from safepassage.scoring_worker.manifest import (
     ScorerManifest,
     Thresholds,
 )
-from safepassage.scoring_worker.opinions.opinion import SHAPES
 from safepassage.scoring_worker.scorers.default import REFUSED, DefaultScorer
-from tests.scoring_worker.opinions.reading import ToldReader
+from safepassage.scoring_worker.weighing.opinion import SHAPES
+from tests.scoring_worker.weighing.reading import ToldReader
 
 DOSES = "metformin 850 mg twice daily, ramipril 5 mg once daily"
 WEIGHTS = {"value_mean": 4.0, "rival": -4.0, "entailed": 4.0, "founded_least": 2.0}

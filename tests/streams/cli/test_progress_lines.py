@@ -1,7 +1,11 @@
 """Progress where nobody watches a terminal."""
 
-from safepassage.streams.cli import labelled
-from safepassage.streams.cli.labelled import SECONDS_BETWEEN_LINES, progress_bars, progress_lines
+from safepassage.streams.cli import label_options as labelled
+from safepassage.streams.cli.label_options import (
+    SECONDS_BETWEEN_LINES,
+    progress_bars,
+    progress_lines,
+)
 
 
 def _shown(capsys, clock, steps) -> list[str]:

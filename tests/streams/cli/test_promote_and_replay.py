@@ -15,7 +15,7 @@ from safepassage.streams.release.releases import releases_in_force
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ALIGNMENTS, SHADOW
 from safepassage.streams.topology import route
-from safepassage.streams.verdicts.each_once import VERDICT_TOPICS
+from safepassage.streams.verdicts.deduplication import VERDICT_TOPICS
 from tests.streams.judged import aligned, publish, verdict
 from tests.streams.release.test_live_scorer import shelf
 from tests.streams.release.test_promotion import NEW, NUMBERS, OLD, reviewed

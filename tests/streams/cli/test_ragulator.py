@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from safepassage.scoring_worker.forest import Forest
-from safepassage.scoring_worker.training.ragulator import fit
+from safepassage.scoring_worker.laboratory.training.ragulator import fit
 from safepassage.streams.cli import app
 from tests.scoring_worker.detectors.doubles import WordScorer
 
@@ -38,7 +38,7 @@ def test_curated_rows_are_answers_that_evaluate_reads(curated):
     rows = [json.loads(line) for line in curated.read_text().splitlines()]
     assert {row["label"] for row in rows} == {0, 1}
     assert {row["source"] for row in rows} == {"abstracts"}
-    from safepassage.scoring_worker.evaluation.answers.sets import read_sets
+    from safepassage.scoring_worker.laboratory.evaluation.answers.sets import read_sets
 
     [read] = read_sets([curated])
     assert len(read.cases) == len(rows)

@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 
 from safepassage.agents.document_store import DocumentStore
 from safepassage.schemas import Review, Verdict
-from safepassage.streams.configured import document_store
+from safepassage.streams.agent_factory import document_store
 from safepassage.streams.console import ReviewSource
 from safepassage.streams.demo.embedded import free_port
 from safepassage.streams.kafka.admin import create_topics

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from safepassage.schemas import Review
-from safepassage.streams import configured
+from safepassage.streams import agent_factory as configured
 from safepassage.streams.console import ReviewSource
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_producer

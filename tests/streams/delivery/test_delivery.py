@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from safepassage.schemas import Document, Extraction, Verdict, undetermined
-from safepassage.streams.delivery.breaker import CircuitBreaker, CircuitOpen
+from safepassage.streams.delivery.circuit_breaker import CircuitBreaker, CircuitOpen
 from safepassage.streams.delivery.delivery import Failed, Outcome
 from safepassage.streams.kafka.publisher import PublishFailed
 from safepassage.streams.kafka.records import Outgoing, Received, Record

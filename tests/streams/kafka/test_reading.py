@@ -9,7 +9,7 @@ from aiokafka import TopicPartition
 
 from safepassage.agents.document_store import DocumentMissing
 from safepassage.schemas import Coordinates, Document
-from safepassage.streams.configured import reread_text
+from safepassage.streams.agent_factory import reread_text
 from safepassage.streams.kafka import reading
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_reader

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from safepassage.schemas import Document, Review
-from safepassage.scoring_worker.evaluation.promotion_bounds import Bounds
+from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import Bounds
 from safepassage.scoring_worker.learnt_from import LearntFrom, more_learnt
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.release import promotion

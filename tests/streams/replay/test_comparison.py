@@ -21,7 +21,7 @@ from safepassage.streams.replay.terminal import print_report
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, ALIGNMENTS, QUARANTINE, REVIEWS, SHADOW
 from safepassage.streams.topology import route
-from safepassage.streams.verdicts.each_once import VERDICT_TOPICS
+from safepassage.streams.verdicts.deduplication import VERDICT_TOPICS
 from tests.streams.judged import FakeScorer, aligned, publish, verdict
 
 from .test_engine import NoRest

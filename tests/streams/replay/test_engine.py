@@ -10,8 +10,11 @@ from aiokafka import TopicPartition
 from safepassage.agents.claims import split_claims
 from safepassage.schemas import Coordinates, Document, Response
 from safepassage.scoring_worker import ModelError
-from safepassage.scoring_worker.evaluation.other_thresholds import Rethresholded, read_thresholds
-from safepassage.streams.delivery.breaker import CircuitBreaker
+from safepassage.scoring_worker.laboratory.evaluation.other_thresholds import (
+    Rethresholded,
+    read_thresholds,
+)
+from safepassage.streams.delivery.circuit_breaker import CircuitBreaker
 from safepassage.streams.delivery.delivery import Delivery
 from safepassage.streams.kafka.clients import new_admin, new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher
@@ -214,7 +217,7 @@ async def judged_from_documents(settings: Settings) -> Settings:
     from contextlib import AsyncExitStack
 
     from safepassage.pipeline import new_aligner
-    from safepassage.streams.configured import document_store
+    from safepassage.streams.agent_factory import document_store
     from safepassage.streams.topics import DOCUMENTS, RESPONSES
 
     text = " ".join(SENTENCE.format(value=f"May {n}") for n in range(3))

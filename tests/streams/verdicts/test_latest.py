@@ -6,7 +6,7 @@ from safepassage.schemas import ReviewTrail, Verdict
 from safepassage.streams.kafka.records import Received
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, QUARANTINE, REVIEWS, Topic
-from safepassage.streams.verdicts.each_once import VERDICT_TOPICS
+from safepassage.streams.verdicts.deduplication import VERDICT_TOPICS
 from safepassage.streams.verdicts.latest import LatestPerExtraction, latest_verdicts
 from tests.streams.console.cases import review
 from tests.streams.console.cases import verdict as case

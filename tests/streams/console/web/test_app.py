@@ -22,7 +22,7 @@ from safepassage.schemas.evidence import ConsultedPassage, Evidence, JudgedTripl
 from safepassage.schemas.reviews_that_count import case_id
 from safepassage.schemas.wording import REASONS
 from safepassage.service.quiet_server import quiet_server
-from safepassage.streams.console.desk import ReviewDesk
+from safepassage.streams.console.case_assignment import ReviewDesk
 from safepassage.streams.console.index.store import CaseStore
 from safepassage.streams.console.session import Sessions
 from safepassage.streams.console.web.app import console_app

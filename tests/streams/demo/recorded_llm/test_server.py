@@ -19,7 +19,7 @@ from safepassage.streams.demo.recorded_llm.faults import Fault, Faults
 from safepassage.streams.demo.recorded_llm.recording import Recording, RecordingError
 from safepassage.streams.demo.recorded_llm.server import create_app, recorded_app, serve
 
-TRIBUNAL = Path(__file__).parents[4] / "shared" / "data" / "tribunal"
+TRIBUNAL = Path(__file__).parents[5] / "shared" / "data" / "tribunal"
 DECISION = Document(
     id="decision",
     text="Date of Decision: January 17, 2012\n\nThe panel, J. Roe, heard it in\nToronto in camera.",

@@ -1,0 +1,144 @@
+"""Every date of a text, in any notation and script, with its place."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from .calendars import other_calendar_dates
+from .ideographic import ideographic_dates
+from .month_names import worded_dates
+from .numeric import numeric_dates, roman_dates
+from .partial_date import PartialDate, doubted
+from .quarters import quarters
+from .tokens import Token, tokens, word_set
+from .vague_words import Lexicon, lexicon
+
+_DIGIT = re.compile(r"\d")
+_HAN = re.compile("[年月년월]")
+_NOISY = re.compile(
+    r"(?<![^\W_])(?=[\dlIOoSB|/.\-]{0,9}[lIOoSB|])(?:[\dlIOoSB|]{1,2}[/.\-]){2}[\dlIOoSB|]{2,4}(?![^\W_])"
+)
+"""A numeric date with letters that scanners read for digits: l7/01/2O12."""
+_UNREAD_MONTH = re.compile(
+    r"(?:(?<!\d)\d{1,2}(?!\d)[.ºª]?[^\W\d_]{0,2}[\s.,/\-]{1,3}(?:[^\W\d_]{1,3}\s)?\d?[^\W\d_]{3,14}"
+    r"|(?<![^\W\d_])[^\W\d_]{3,14}\.?\s\d{1,2}(?:st|nd|rd|th)?)[\s.,/\-']{1,3}(?:[^\W\d_]{1,3}\s)?$"
+)
+"""A day and a word before a year: a month that could not be read stands there, perhaps."""
+_GAP_OF_SHARED_YEAR = 14  # code points between "March 4 and" and "April 26, 2016"
+_LONGEST = 200_000
+"""Code points that are read at all; a passage is some hundreds."""
+
+
+def dates_in(
+    text: str, language: str | None = None, day_first: bool | None = None
+) -> list[PartialDate]:
+    """Every date of ``text`` in order. ``start`` and ``end`` are code points of ``text`` as it was
+    given. ``day_first`` reads 03/04/2021; None leaves it open unless the language decides.
+
+    Never raises; linear in the text.
+    """
+    return list(_dates_in(text[:_LONGEST], language, day_first))
+
+
+@lru_cache(maxsize=1024)
+def _dates_in(text: str, language: str | None, day_first: bool | None) -> tuple[PartialDate, ...]:
+    found, words = tokens(text), lexicon(language)
+    taken: list[PartialDate] = list(worded_dates(found, language))
+    if _HAN.search(text):
+        taken = _without_overlaps([*ideographic_dates(text), *taken])
+    if _DIGIT.search(text):
+        numeric = [*roman_dates(text), *numeric_dates(text, language, day_first)]
+        numeric.sort(key=lambda date: date.certainty != "stated")
+        noisy = [_noise(match) for match in _NOISY.finditer(text)]
+        taken = _without_overlaps([*taken, *quarters(found, words, language), *numeric, *noisy])
+    taken = _without_overlaps([*taken, *other_calendar_dates(text, found)])
+    taken.sort(key=lambda date: date.start)
+    starts = [token.start for token in found]
+    doubted_dates = (_doubt(text, found, starts, date, words) for date in taken)
+    return tuple(_with_shared_years(text, list(doubted_dates)))
+
+
+def _without_overlaps(dates: Sequence[PartialDate]) -> list[PartialDate]:
+    """Dates that overlap none before them in the sequence."""
+    kept: list[PartialDate] = []
+    covered = bytearray(max((date.end for date in dates), default=0))
+    for date in dates:
+        if covered.find(1, date.start, date.end) < 0:
+            covered[date.start : date.end] = b"\1" * (date.end - date.start)
+            kept.append(date)
+    return kept
+
+
+def _noise(match: re.Match[str]) -> PartialDate:
+    return PartialDate(start=match.start(), end=match.end(), certainty="unread")
+
+
+def _doubt(
+    text: str, found: Sequence[Token], starts: Sequence[int], date: PartialDate, words: Lexicon
+) -> PartialDate:
+    """``date`` with the certainty that the words around it leave."""
+    if date.certainty != "stated":
+        return date
+    first = bisect_left(starts, date.start)
+    behind = bisect_left(starts, date.end)
+    partial = date.day is None
+    before = first
+    while before and first - before < 3 and found[before - 1].text in _CONNECTING:
+        before -= 1
+    for at in {first, before}:
+        if words.ends_with(found, at, "about"):
+            return doubted(date, "vague")
+        if partial and (words.ends_with(found, at, "part") or words.ends_with(found, at, "season")):
+            return doubted(date, "part")
+    if partial and words.begins_at(found, behind, "after"):
+        return doubted(date, "part")
+    if date.parts[1:] == (None, None) and date.quarter is None:
+        window = text[max(0, date.start - 48) : date.start]
+        if _UNREAD_MONTH.search(window):
+            return doubted(date, "unread")
+    return date
+
+
+_CONNECTING = word_set(
+    """of the de del la el le di do da des du d in
+    im year month jahr ano annee anno месяца года года ' ’"""
+)
+
+
+def _with_shared_years(text: str, dates: list[PartialDate]) -> list[PartialDate]:
+    """ "March 4 and April 26, 2016": the year stands once and holds for both."""
+    for index in range(len(dates) - 2, -1, -1):
+        date, following = dates[index], dates[index + 1]
+        near = following.start - date.end <= _GAP_OF_SHARED_YEAR
+        between = text[date.end : following.start]
+        if (
+            date.year is None
+            and date.month is not None
+            and following.year is not None
+            and following.month is not None
+            and near
+            and not any(c in between for c in ".;:!?\n")
+        ):
+            dates[index] = replace(date, year=following.year, others=())
+    return dates
+
+
+def day_first_of(text: str) -> bool | None:
+    """What the unambiguous dates of ``text`` say of an ambiguous one: 17/01/2012 stands for day
+    first, 01/17/2012 for month first. None where none decides or two contradict."""
+    seen: set[bool] = set()
+    for date in numeric_dates(text[:_LONGEST], None, None):
+        if len(date.digits) == 3 and date.certainty == "stated" and date.digits[2] is not None:
+            a, b, _ = date.digits
+            if (
+                a <= 31
+                and b <= 31
+                and (a > 12) != (b > 12)
+                and "." not in text[date.start : date.end]
+            ):
+                seen.add(a > 12)
+    return seen.pop() if len(seen) == 1 else None

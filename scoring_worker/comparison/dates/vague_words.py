@@ -1,0 +1,97 @@
+"""Words that make a date vague or relative. The data are `vague_words.txt`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib import resources
+from typing import Literal
+
+from .cldr import base
+from .tokens import Token, tokens
+
+Phrase = tuple[str, ...]
+Role = Literal["part", "after", "about", "relative", "season", "quarter"]
+
+
+class Lexicon:
+    """The phrases of one language, or of all, by their first word."""
+
+    def __init__(self, phrases: dict[Role, set[Phrase]]) -> None:
+        self._phrases = phrases
+        self._first = {role: {phrase[0] for phrase in several} for role, several in phrases.items()}
+        self._longest = {
+            role: max(map(len, several), default=0) for role, several in phrases.items()
+        }
+
+    def has(self, role: Role) -> bool:
+        """Whether anything is known for this role."""
+        return bool(self._phrases.get(role))
+
+    def ends_with(self, found: Sequence[Token], end: int, role: Role) -> bool:
+        """Whether a phrase stands right before token ``end``."""
+        several = self._phrases.get(role, set())
+        words: list[str] = []
+        for at in range(end - 1, max(-1, end - 8), -1):
+            if found[at].kind == "word":
+                words.insert(0, found[at].text)
+                if tuple(words) in several:
+                    return True
+            elif found[at].text not in "-'’.":
+                return False
+            if len(words) > self._longest.get(role, 0):
+                return False
+        return False
+
+    def begins_at(self, found: Sequence[Token], start: int, role: Role) -> bool:
+        """Whether a phrase begins at token ``start``; signs within it do not count."""
+        if start >= len(found) or found[start].text not in self._first.get(role, ()):
+            return False
+        words = [t.text for t in found[start : start + 8] if t.kind != "sign"]
+        several = self._phrases[role]
+        return any(tuple(words[:n]) in several for n in range(1, self._longest[role] + 1))
+
+    def anywhere(self, found: Sequence[Token], role: Role) -> bool:
+        """Whether a phrase stands anywhere."""
+        return any(self.begins_at(found, at, role) for at in range(len(found)))
+
+
+def lexicon(language: str | None) -> Lexicon:
+    """What is known of ``language``; None or one without words of its own: of every language."""
+    code = base(language)
+    return _lexicon(code if code in _lines() else None)
+
+
+def is_known(language: str | None) -> bool:
+    """Whether a passage of the language that shows no date is believed to have none."""
+    code = base(language)
+    return code in _lines() and _lexicon(code).has("relative")
+
+
+@cache
+def _lexicon(code: str | None) -> Lexicon:
+    merged: dict[Role, set[Phrase]] = {}
+    for language, roles in _lines().items():
+        if code in (None, language):
+            for role, phrases in roles.items():
+                merged.setdefault(role, set()).update(phrases)
+    return Lexicon(merged)
+
+
+@cache
+def _lines() -> dict[str, dict[Role, set[Phrase]]]:
+    text = (resources.files(__package__) / "vague_words.txt").read_text("utf-8")
+    found: dict[str, dict[Role, set[Phrase]]] = {}
+    for line in text.splitlines():
+        head, colon, phrases = line.partition(": ")
+        if colon and not line.startswith("#"):
+            code, role = head.split()
+            found.setdefault(code, {})[role] = set(_phrases(phrases))  # type: ignore[index]
+    return found
+
+
+def _phrases(text: str) -> Iterator[Phrase]:
+    for phrase in text.split(";"):
+        words = tuple(token.text for token in tokens(phrase) if token.kind == "word")
+        if words:
+            yield words

@@ -1,0 +1,1 @@
+"""Numbers, amounts of money and quantities, in any notation and script."""

@@ -1,0 +1,155 @@
+"""Whether a figure of a passage is the figure of a value, and if not, in what they differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from .figure import Bound, Figure, Reading
+from .units import Quantity, same_quantity
+
+Level = Literal[0, 1, 2]
+"""0: another figure. 1: it may be this one. 2: it is."""
+End = Literal["low", "high"]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far two figures agree; ``code`` is the finding that says what differs or is missing."""
+
+    level: Level
+    code: str = ""
+
+
+_NUMBER = Agreement(0, "number_differs")
+_UNIT = Agreement(0, "unit_differs")
+_CURRENCY = Agreement(0, "currency_differs")
+_SAME = Agreement(2)
+_DIRECTION = {"more_than": "up", "at_least": "up", "less_than": "down", "at_most": "down"}
+_PERIODS = frozenset({"day", "week", "month", "quarter", "year"})
+_NEARNESS = ("comparator_differs", "unit_differs", "currency_differs")
+
+
+def agreement(value: Figure, other: Figure, end: End | None) -> Agreement:
+    """The best that any reading of ``other`` can do for ``value``.
+
+    ``end`` is the end of a range that the entity type asks for. Precision counts: 3.14 is not
+    3.1416, since one of them says more than the other.
+    """
+    if not other.readings:
+        return Agreement(1, "number_unreadable")
+    alike = bool(value.digits) and value.digits == other.digits
+    found = [
+        _read_as(mine, theirs, value, other, alike=alike)
+        for mine in value.readings
+        for theirs in other.readings
+    ]
+    best = max(found, key=_rank)
+    if best.level == 0:
+        return best
+    return _weaker(best, _bounds(value, other, end))
+
+
+def _read_as(
+    mine: Reading, theirs: Reading, value: Figure, other: Figure, *, alike: bool
+) -> Agreement:
+    if value.pair != other.pair and not (value.pair and theirs.high):
+        return _NUMBER
+    found = _amounts(mine, theirs)
+    if found.level != 2:
+        return found
+    if not alike and not (mine.sure and theirs.sure):
+        return Agreement(1, "number_ambiguous")
+    several = any(one.elsewhere for one in (*value.readings, *other.readings))
+    if several and mine.amount != theirs.amount:
+        # Converted: 44.738 litres are 44738 ml in one country and 44738 litres in another.
+        return Agreement(1, "number_ambiguous")
+    if not theirs.sure and other.part == "part":
+        return Agreement(1, "number_ambiguous")
+    return found
+
+
+def _amounts(mine: Reading, theirs: Reading) -> Agreement:
+    equal = mine.amount == theirs.amount and mine.high == theirs.high
+    if (mine.high is None) != (theirs.high is None):
+        return _NUMBER
+    if mine.unit and theirs.unit:
+        return _units(mine, theirs)
+    if mine.high is None and theirs.high is None:
+        shared = "percent" in (mine.unit, theirs.unit)
+        equal = equal or (shared and _share(mine) == _share(theirs))  # 0.05 for 5%
+    return _kinds(mine, theirs) if equal else _NUMBER
+
+
+def _share(reading: Reading) -> Fraction:
+    return reading.amount / 100 if reading.unit == "percent" else reading.amount
+
+
+def _kinds(mine: Reading, theirs: Reading) -> Agreement:
+    """What two equal amounts are amounts of, at most one of them of a unit."""
+    if mine.currencies and theirs.currencies:
+        return _SAME if mine.currencies & theirs.currencies else _CURRENCY
+    if (mine.currencies and theirs.unit) or (mine.unit and theirs.currencies):
+        return _UNIT
+    if mine.currencies:
+        return Agreement(1, "currency_missing")
+    return Agreement(1, "unit_missing") if mine.unit else _SAME
+
+
+def _units(mine: Reading, theirs: Reading) -> Agreement:
+    unit, other = mine.unit or "", theirs.unit or ""
+    found = same_quantity(
+        Quantity(mine.amount, mine.step, unit), Quantity(theirs.amount, theirs.step, other)
+    )
+    if found and mine.high is not None and theirs.high is not None:
+        found = same_quantity(
+            Quantity(mine.high, mine.step, unit), Quantity(theirs.high, theirs.step, other)
+        )
+    if found is None:
+        return Agreement(1, "unit_differs")
+    if found:
+        return _SAME
+    if mine.amount == theirs.amount and mine.high == theirs.high:
+        return Agreement(1, "unit_differs") if _is_rate(unit, other) else _UNIT
+    return _NUMBER
+
+
+def _is_rate(unit: str, other: str) -> bool:
+    """Whether one unit is the other "per day" or the like, as "5 mg" is said of "5 mg daily"."""
+    short, long = sorted((unit, other), key=len)
+    return long.startswith(f"{short}-per-") and long.rpartition("-per-")[2] in _PERIODS
+
+
+def _bounds(value: Figure, other: Figure, end: End | None) -> Agreement:
+    if other.part in ("low", "high") and value.part == "whole":
+        return _end(other, end)
+    if value.ordinal != other.ordinal:
+        return Agreement(1, "ordinal_differs")
+    mine, theirs = value.bound, other.bound
+    if mine == theirs or {mine, theirs} == {"none", "exactly"}:
+        return _SAME
+    if mine == "none" and end is not None and _asked(theirs, end):
+        return _SAME
+    opposed = {_DIRECTION.get(mine), _DIRECTION.get(theirs)} == {"up", "down"}
+    decided = opposed or (mine == "exactly" and theirs in _DIRECTION)
+    return Agreement(0 if decided else 1, "comparator_differs")
+
+
+def _end(other: Figure, end: End | None) -> Agreement:
+    """The end of a range for a single value: right if the entity type asks for this end."""
+    if end is None:
+        return Agreement(1, "part_of_range")
+    return _SAME if end == other.part else Agreement(0, "range_end_differs")
+
+
+def _asked(bound: Bound, end: End) -> bool:
+    return _DIRECTION.get(bound) == ("up" if end == "low" else "down")
+
+
+def _weaker(one: Agreement, other: Agreement) -> Agreement:
+    return other if other.level < one.level else one
+
+
+def _rank(found: Agreement) -> tuple[int, bool]:
+    return found.level, found.code in _NEARNESS

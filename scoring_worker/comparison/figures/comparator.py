@@ -1,0 +1,263 @@
+"""Does the quote hold this number, amount of money or quantity?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from safepassage.schemas import Finding
+from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Place
+
+from .agreement import Agreement, End, agreement
+from .bounds import CLAIMED
+from .context import WORD, asked_end, names_unit, scale_named, unit_named
+from .figure import Figure, Reading
+from .plain_text import fold
+from .search import figures_in, parse_figure
+from .spelling import has_number_words, number_words
+
+_REACH = 48
+"""Code points before and after the quote that can still belong to a figure in it."""
+_SHOWN = 60
+_MAX_PLACES = 32
+_EAST_ASIAN_NUMERALS = re.compile(r"[〇零一二三四五六七八九十两兩壹贰貳叁參肆伍陆陸柒捌玖拾]")
+
+
+class _Seen(NamedTuple):
+    """A figure of the quote, where it stands there, and how far it agrees with the value."""
+
+    figure: Figure
+    place: Place
+    found: Agreement
+
+
+def compare_figures(value: JsonValue, passage: Passage, entity_type: str = "") -> Comparison:
+    """Compare every figure of ``value``, which may have words beside them.
+
+    *Different* where one of them is; *same* where all are in the quote. The words are left to
+    others. A value without figures is not comparable.
+    """
+    figure = parse_figure(value, passage.language)
+    if figure is not None:
+        return compare_figure(figure, passage, entity_type)
+    figures = _whole_figures(value, passage.language)
+    found = [compare_figure(one, passage, entity_type) for one in figures]
+    if not found:
+        return Comparison("not_comparable", "number")
+    worst = next((one for one in found if one.answer == "different"), None)
+    worst = worst or next((one for one in found if one.answer == "not_comparable"), found[0])
+    places = tuple(dict.fromkeys(place for one in found for place in one.places))
+    rivals = dict.fromkeys(place for one in found for place in one.rivals)
+    return replace(
+        worst, places=places, rivals=tuple(place for place in rivals if place not in places)
+    )
+
+
+def compare_figure(figure: Figure, passage: Passage, entity_type: str = "") -> Comparison:
+    """Compare one figure, as :func:`parse_figure` gives it, with those of the quote.
+
+    *Same*: the quote holds it, in its own or a converted unit, and no bound parts them.
+    *Different*: the quote can be read and holds others, or none. *Not comparable* where a reading
+    (1.234), a bound ("more than 5") or a unit that is not written decides, where digits are a
+    piece of a date or a number cut by the quote, and where number words are in a language that is
+    not read. Takes time linear in the passage and raises nothing.
+    """
+    asked = _Asked(figure, passage, entity_type)
+    seen = [
+        _Seen(other, place, _found(asked, other, whole=whole))
+        for other, place, whole in _in_quote(passage)
+    ]
+    held = [one for one in seen if one.found.level == 2]
+    maybe = [one for one in seen if one.found.level == 1]
+    known = [one for one in seen if one.figure.stands]
+    if held or maybe:
+        right = held or maybe
+        places = tuple(dict.fromkeys(one.place for one in right))[:_MAX_PLACES]
+        companions = _ranges_of(held, seen)
+        return Comparison(
+            "same" if held else "not_comparable",
+            figure.kind,
+            places,
+            _rivals(known, (*places, *companions)),
+            () if held else (_finding(right[0].found.code, figure, right),),
+            companions,
+        )
+    if not _is_read(figure, passage, any_figures=bool(known)):
+        finding = Finding(code="number_missing", detail="numbers may be in words that are not read")
+        return Comparison("not_comparable", figure.kind, findings=(finding,))
+    code = _code(known)
+    rivals = tuple(dict.fromkeys(one.place for one in known))[:_MAX_PLACES]
+    return Comparison(
+        "different", figure.kind, rivals=rivals, findings=(_finding(code, figure, known, passage),)
+    )
+
+
+class _Asked:
+    """The value's figure, and the end of a range that its type asks for."""
+
+    def __init__(self, figure: Figure, passage: Passage, entity_type: str) -> None:
+        self.figure, self.passage, self.entity_type = figure, passage, entity_type
+        self.end: End | None = asked_end(entity_type)
+
+    @cached_property
+    def scaled(self) -> Figure | None:
+        """The figure in the scale that its type or label names ("in millions"), if one does."""
+        if _is_scaled(self.figure):
+            return None
+        language = self.passage.language
+        scale = scale_named(self.entity_type, language)
+        scale = scale or scale_named(self.passage.heading, language)
+        return None if scale is None else _scaled(self.figure, scale)
+
+
+def _found(asked: _Asked, other: Figure, *, whole: bool) -> Agreement:
+    figure, passage, entity_type = asked.figure, asked.passage, asked.entity_type
+    found = agreement(figure, other, asked.end)
+    if found.level == 2 and figure.kind == "number" and other.kind != "number":
+        named = unit_named(entity_type, passage.language)
+        if named is not None:
+            unit, currencies = named.unit, named.currencies
+            readings = tuple(
+                one._replace(unit=unit, currencies=currencies) for one in figure.readings
+            )
+            found = agreement(figure._replace(readings=readings), other, asked.end)
+    differs = found.level == 0 and found.code == "number_differs"
+    if differs and asked.scaled is not None:
+        found = max(found, agreement(asked.scaled, other, asked.end), key=_level)
+    if found.code in ("unit_missing", "currency_missing") and names_unit(passage, figure):
+        found = Agreement(2)
+    if not whole:
+        return Agreement(1, "number_cut")
+    return found
+
+
+def _level(found: Agreement) -> int:
+    return found.level
+
+
+def _is_scaled(figure: Figure) -> bool:
+    return any(reading.step > 1 for reading in figure.readings)
+
+
+def _scaled(figure: Figure, scale: Fraction) -> Figure:
+    readings = tuple(
+        one._replace(
+            amount=one.amount * scale,
+            step=one.step * scale,
+            high=None if one.high is None else one.high * scale,
+        )
+        for one in figure.readings
+    )
+    return figure._replace(readings=readings)
+
+
+def _in_quote(passage: Passage) -> list[tuple[Figure, Place, bool]]:
+    """Figures whose number stands in the quote, their places there, and whether all of it does."""
+    head = passage.before[-_REACH:]
+    text = f"{head}{passage.quote}{passage.after[:_REACH]}"
+    start, length = len(head), len(passage.quote)
+    figures = []
+    for figure in figures_in(text, passage.language):
+        begin, end = figure.number.start - start, figure.number.end - start
+        if end <= 0 or begin >= length:
+            continue
+        place = Place(max(0, figure.place.start - start), min(length, figure.place.end - start))
+        figures.append((figure, place, begin >= 0 and end <= length))
+    return figures
+
+
+def _rivals(known: list[_Seen], places: tuple[Place, ...]) -> tuple[Place, ...]:
+    apart = (
+        one.place
+        for one in known
+        if all(one.place.end <= at.start or at.end <= one.place.start for at in places)
+    )
+    return tuple(dict.fromkeys(apart))[:_MAX_PLACES]
+
+
+def _ranges_of(held: list[_Seen], seen: list[_Seen]) -> tuple[Place, ...]:
+    """The ranges of which a figure that is held is the end that the type asks for."""
+    ends = sorted({one.place for one in held if one.figure.part in ("low", "high")}, key=_start)
+    whole = sorted({one.place for one in seen if _is_range(one.figure)}, key=_start)
+    found = []
+    at = 0
+    for range_ in whole:  # both in order, and no two ranges overlap: one pass
+        while at < len(ends) and ends[at].start < range_.start:
+            at += 1
+        if at < len(ends) and ends[at].end <= range_.end:
+            found.append(range_)
+    return tuple(found[:_MAX_PLACES])
+
+
+def _start(place: Place) -> int:
+    return place.start
+
+
+def _is_range(figure: Figure) -> bool:
+    return figure.part == "whole" and any(one.high is not None for one in figure.readings)
+
+
+def _code(known: list[_Seen]) -> str:
+    """What differs, by the figure that comes nearest."""
+    if not known:
+        return "number_missing"
+    codes = [one.found.code for one in known]
+    return next((code for code in codes if code != "number_differs"), "number_differs")
+
+
+def _finding(
+    code: str, figure: Figure, seen: list[_Seen], passage: Passage | None = None
+) -> Finding:
+    says = ", ".join(_shown(one.figure) for one in seen[:3]) or "no number"
+    return Finding(code=code, detail=f"passage says {says}; value says {_shown(figure)}")
+
+
+def _shown(figure: Figure) -> str:
+    """A figure for people: the number as it is written, its unit and bound. A sign that several
+    currencies share says nothing that the number beside it does not."""
+    if not figure.readings:
+        return "a number too long to read"
+    one = figure.readings[0]
+    scaled = one.step > 1  # "65k" is 65,000, and its digits alone would mislead
+    written = any(map(str.isdecimal, figure.digits)) and one.high is None and not scaled
+    amount = figure.digits if written else _decimal(one)
+    unit = next(iter(one.currencies)) if len(one.currencies) == 1 else _unit(one.unit)
+    bound = "" if figure.bound == "none" else figure.bound.replace("_", " ")
+    return " ".join(part for part in (bound, amount, unit) if part)[:_SHOWN]
+
+
+def _unit(unit: str | None) -> str:
+    """CLDR's name of a unit, as people read it: "square meter"."""
+    return (unit or "").replace("-per-", "/").replace("-", " ")
+
+
+def _decimal(reading: Reading) -> str:
+    values = [reading.amount] if reading.high is None else [reading.amount, reading.high]
+    return " and ".join(
+        str(value) if len(str(value)) < 12 else f"{float(value):.12g}" for value in values
+    )
+
+
+def _is_read(figure: Figure, passage: Passage, *, any_figures: bool) -> bool:
+    """Whether a number that is not found is not there, as far as number words go."""
+    if _EAST_ASIAN_NUMERALS.search(passage.quote):
+        return False
+    if not WORD.search(passage.quote) or (passage.language and has_number_words(passage.language)):
+        return True
+    amounts = {reading.amount for reading in figure.readings}
+    lowered = fold(passage.quote).lowered
+    for language in sorted(CLAIMED - {"en"}) if passage.language is None else ():
+        if any(words.value in amounts for words in number_words(lowered, language)):
+            return False
+    return any_figures
+
+
+def _whole_figures(value: JsonValue, language: str | None) -> list[Figure]:
+    if not isinstance(value, str):
+        return []
+    return [one for one in figures_in(value, language) if one.part == "whole" and one.readings]

@@ -1,0 +1,69 @@
+"""What the entity type and the label of a passage say about a figure."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from functools import lru_cache
+
+from safepassage.scoring_worker.comparison.contract import Passage
+
+from .agreement import End
+from .figure import Figure
+from .lexicon import Sense, lexicon_of
+from .plain_text import fold
+
+_MAX_LABEL = 200
+_LOW = ("min", "lowest", "lower", "least", "from", "mindest", "untergrenz", "start", "mínim")
+_HIGH = ("max", "highest", "upper", "most", "höchst", "obergrenz", "until", "máxim")
+WORD = re.compile(r"[^\W\d_]+")
+_IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,30})[)\]]\s*$|\bin ([^\s()]{1,20})\s*$")
+
+
+@lru_cache(maxsize=1024)
+def asked_end(entity_type: str) -> End | None:
+    """Which end of a range the entity type asks for: "Minimum Salary" the lower one."""
+    words = [word.lower() for word in WORD.findall(entity_type[:_MAX_LABEL])]
+    low = any(word.startswith(_LOW) for word in words)
+    high = any(word.startswith(_HIGH) for word in words)
+    return None if low == high else ("low" if low else "high")
+
+
+@lru_cache(maxsize=1024)
+def unit_named(entity_type: str, language: str | None) -> Sense | None:
+    """The unit or currency that an entity type ends with: "Weight (kg)", "Price in EUR"."""
+    match = _IN_BRACKETS.search(entity_type[:_MAX_LABEL])
+    if match is None:
+        return None
+    folded = fold((match[1] or match[2]).strip())
+    hit = lexicon_of(language).after(folded, 0)
+    if hit is None or hit[0] != len(folded.text):
+        return None
+    return next((sense for sense in hit[1] if sense.kind in {"unit", "currency"}), None)
+
+
+@lru_cache(maxsize=1024)
+def scale_named(label: str, language: str | None) -> Fraction | None:
+    """The scale that a label or type gives for its numbers: "Revenue (in millions)"."""
+    folded = fold(label[:_MAX_LABEL])
+    for match in WORD.finditer(folded.text):
+        hit = lexicon_of(language).after(folded, match.start()) if len(match[0]) > 2 else None
+        for sense in hit[1] if hit else ():
+            if sense.kind == "scale" and hit and hit[0] >= match.end():
+                return sense.factor
+    return None
+
+
+def names_unit(passage: Passage, figure: Figure) -> bool:
+    """Whether the label or column's head names the unit or currency that a cell leaves out."""
+    folded = fold(passage.heading[:_MAX_LABEL])
+    lexicon = lexicon_of(passage.language)
+    for match in re.finditer(r"[^\s()\[\]:,;]+", folded.text):
+        hit = lexicon.after(folded, match.start())
+        for sense in hit[1] if hit else ():
+            for reading in figure.readings:
+                if sense.unit and sense.unit == reading.unit:
+                    return True
+                if sense.currencies & reading.currencies:
+                    return True
+    return False

@@ -1,0 +1,201 @@
+"""The words and signs that stand beside a number, looked up at a place of a text."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Literal
+
+from babel import Locale, UnknownLocaleError
+
+from .currencies import MINOR, currency_forms, currency_symbols
+from .plain_text import NO_BREAK, Folded, fold, is_unspaced
+from .units import unit_forms, unit_symbols
+
+_SCALES = {
+    "k": 3, "K": 3, "m": 6, "M": 6, "mn": 6, "mln": 6, "mil": 6, "mill.": 6, "MM": 6, "mm": 6,
+    "bn": 9, "bln": 9, "B": 9, "b": 9, "tn": 12, "trn": 12, "Mio": 6, "Mio.": 6, "Mrd": 9,
+    "Mrd.": 9, "Md": 9, "Mds": 9, "Tsd": 3, "Tsd.": 3, "lakh": 5, "lakhs": 5, "lac": 5, "lacs": 5,
+    "crore": 7, "crores": 7, "cr": 7, "Cr": 7, "thousands": 3, "millions": 6, "billions": 9,
+    "hundred": 2, "万": 4, "萬": 4, "億": 8, "亿": 8, "兆": 12, "천": 3, "만": 4, "억": 8, "조": 12,
+    "тыс": 3, "тыс.": 3, "млн": 6, "млрд": 9, "tys.": 3, "mld": 9, "miliard": 9,
+}  # fmt: skip
+"""Short scale words that CLDR leaves out, as powers of ten."""
+_ORDINALS = ("st", "nd", "rd", "th", "er", "re", "ère", "ème", "eme", "e", "º", "ª", ".º", ".ª",
+             "o", "ste", "de", "-й", "-я", "-е", "-го")  # fmt: skip
+ALSO_WORDS = frozenset({"in", "a", "at", "as", "do", "mo", "mi", "no", "me", "se", "de", "sa"})
+"""Symbols that are commoner as words: they count where no word follows ("5 in", not "5 in all")."""
+
+
+ONE = Fraction(1)
+
+
+_ALSO_WRITTEN = {
+    "en": ("en_GB",), "zh": ("zh_Hant",), "pt": ("pt_PT",), "sr": ("sr_Latn",), "fr": ("fr_CA",),
+    "es": ("es_419", "es_MX"), "no": ("nb",), "yue": ("zh_Hant",),
+}  # fmt: skip
+"""Locales whose words differ from those of the language: litres, 波蘭茲羅提."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """What a word beside a number may mean: ``factor`` times the number, in ``unit`` or in one of
+    ``currencies``."""
+
+    kind: Literal["scale", "unit", "currency", "ordinal"]
+    factor: Fraction = ONE
+    unit: str | None = None
+    currencies: frozenset[str] = frozenset()
+    closing: str | None = None  # of a unit before the number: what stands behind it
+
+
+_Senses = tuple[Sense, ...]
+
+
+class Lexicon:
+    """Forms by their first and by their last two characters, with the lengths that occur there.
+
+    A look-up takes a few dictionary accesses, whatever the text holds.
+    """
+
+    def __init__(self, forms: dict[str, list[Sense]]) -> None:
+        self._exact = {form: tuple(senses) for form, senses in forms.items()}
+        lowered: defaultdict[str, list[str]] = defaultdict(list)
+        for form in sorted(forms, key=lambda form: form != form.lower()):
+            lowered[fold(form).lowered].append(form)
+        self._lowered = {low: self._exact[spelt[0]] for low, spelt in lowered.items()}
+        self._after = _lengths(lowered, slice(2), slice(1))
+        self._before = _lengths(
+            (low for low, senses in self._lowered.items() if any(map(_may_precede, senses))),
+            slice(-2, None),
+            slice(-1, None),
+        )
+
+    def after(self, folded: Folded, at: int) -> tuple[int, _Senses] | None:
+        """The longest form that starts at ``at``: its end and what it may mean."""
+        start = folded.lowered[at : at + 2]
+        for length in self._after.get(start) or self._after.get(start[:1], ()):
+            end = at + length
+            if folded.lowered[at:end] not in self._lowered or end > len(folded.text):
+                continue
+            senses = self._senses(folded, at, end)
+            if senses and _ends_here(folded.text, end):
+                if folded.text[end - 1] == ".":  # "mm." at the end of a sentence
+                    senses += self._senses(folded, at, end - 1)
+                return end, senses
+        return None
+
+    def before(self, folded: Folded, end: int) -> tuple[int, _Senses] | None:
+        """The longest currency or percent sign that ends at ``end``: its start, and what it is."""
+        last = folded.lowered[max(0, end - 2) : end]
+        for length in self._before.get(last) or self._before.get(last[-1:], ()):
+            start = end - length
+            if start < 0 or folded.lowered[start:end] not in self._lowered:
+                continue
+            senses = self._senses(folded, start, end)
+            if senses and _starts_here(folded.text, start):
+                return start, tuple(filter(_may_precede, senses))
+        return None
+
+    def _senses(self, folded: Folded, start: int, end: int) -> _Senses:
+        senses = self._lowered.get(folded.lowered[start:end], ())
+        return self._exact.get(folded.text[start:end], senses) if senses else ()
+
+
+@lru_cache(maxsize=128)
+def lexicon_of(language: str | None) -> Lexicon:
+    """What stands beside numbers in ``language``; English and international signs stand in all.
+
+    The language's own words come first: a German *Billion* is a million million.
+    """
+    forms: dict[str, list[Sense]] = {}
+    first = language or "en"
+    for source in dict.fromkeys((first, *_ALSO_WRITTEN.get(first, ()), "en", *_ALSO_WRITTEN["en"])):
+        _add(forms, _senses_in(source))
+    _add(forms, _senses_anywhere())
+    return Lexicon(forms)
+
+
+def _add(forms: dict[str, list[Sense]], senses: Iterable[tuple[str, Sense]]) -> None:
+    """Add senses, but none of a kind that a form has from a source that comes before."""
+    new: defaultdict[str, list[Sense]] = defaultdict(list)
+    for form, sense in senses:
+        folded = fold(form).text.replace(NO_BREAK, " ")
+        kinds = {old.kind for old in forms.get(folded, ())}
+        if folded and sense.kind not in kinds and sense not in new[folded]:
+            new[folded].append(sense)
+    for form, more in new.items():
+        forms.setdefault(form, []).extend(more)
+
+
+def _senses_in(language: str) -> Iterator[tuple[str, Sense]]:
+    for form, factor in _scales_in(language):
+        yield form, Sense("scale", factor)
+    for form, codes in currency_forms(language).items():
+        yield form, Sense("currency", currencies=codes)
+    for form, unit, closing in unit_forms(language):
+        folded = None if closing is None else fold(closing).lowered
+        yield form, Sense("unit", unit=unit, closing=folded)
+
+
+def _senses_anywhere() -> Iterator[tuple[str, Sense]]:
+    for form, power in _SCALES.items():
+        yield form, Sense("scale", Fraction(10**power))
+    for form, unit in unit_symbols().items():
+        yield form, Sense("unit", unit=unit)
+    for form, codes in currency_symbols().items():
+        yield form, Sense("currency", currencies=codes)
+    for form in MINOR:
+        yield form, Sense("currency", Fraction(1, 100))
+        yield form, Sense("currency")
+    for form in _ORDINALS:
+        yield form, Sense("ordinal")
+
+
+def _scales_in(language: str) -> Iterator[tuple[str, Fraction]]:
+    """Scale words by CLDR: its pattern "000 Mio." for a hundred millions makes one 1,000,000."""
+    try:
+        compact = Locale.parse(language.replace("-", "_")).compact_decimal_formats
+    except (UnknownLocaleError, ValueError):
+        return
+    for width in ("long", "short"):
+        for patterns in compact.get(width, {}).values():
+            for power, pattern in patterns.items():
+                text = str(pattern.pattern).replace("'", "")
+                form = text.replace("0", "").strip(f" {NO_BREAK}")
+                if form and form != text and ";" not in form:
+                    yield form, Fraction(int(power), 10 ** (text.count("0") - 1))
+
+
+def _lengths(forms: Iterable[str], pair: slice, single: slice) -> dict[str, tuple[int, ...]]:
+    """Lengths by the two characters nearest the number, longest first; a form of one character
+    counts under it and under all pairs that begin with it."""
+    lengths: defaultdict[str, set[int]] = defaultdict(set)
+    for form in forms:
+        lengths[form[pair]].add(len(form))
+    for key, found in lengths.items():
+        if len(key) == 2 and key[single] in lengths:
+            found.add(1)
+    return {key: tuple(sorted(found, reverse=True)) for key, found in lengths.items()}
+
+
+def _may_precede(sense: Sense) -> bool:
+    return sense.kind == "currency" or sense.closing is not None or sense.unit == "percent"
+
+
+def _ends_here(text: str, end: int) -> bool:
+    """Whether a form may end at ``end``: no letter or digit goes on where words have blanks."""
+    last = text[end - 1]
+    if end == len(text) or not last.isalnum() or is_unspaced(last):
+        return True
+    return not text[end].isalnum() or is_unspaced(text[end])
+
+
+def _starts_here(text: str, start: int) -> bool:
+    first = text[start]
+    if start == 0 or not first.isalpha() or is_unspaced(first):
+        return True
+    return not text[start - 1].isalnum() or is_unspaced(text[start - 1])

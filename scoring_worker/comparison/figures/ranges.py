@@ -1,0 +1,113 @@
+"""Figures that make one: "10–15", "between 10 and 15", "5 ft 11 in"."""
+
+from __future__ import annotations
+
+from .figure import Figure, Part, Reading
+from .plain_text import Folded
+from .reading import Read
+
+_TO = frozenset(
+    ("-", "–", "--", "~", "...", "to", "bis", "à", "a", "al", "until", "through", "till", "tot",
+     "do", "až", "до")
+)  # fmt: skip
+_AND = frozenset({"and", "und", "et", "y", "e", "en", "to"})
+_BETWEEN = ("between", "zwischen", "entre", "tra", "fra", "tussen", "compris entre", "from")
+_SMALLER = {
+    ("year", "month"): 12, ("week", "day"): 7, ("day", "hour"): 24, ("hour", "minute"): 60,
+    ("minute", "second"): 60, ("foot", "inch"): 12, ("pound", "ounce"): 16,
+    ("stone", "pound"): 14, ("kilogram", "gram"): 1000, ("meter", "centimeter"): 100,
+}  # fmt: skip
+_MAX_GAP = 9
+
+
+def linked(folded: Folded, reads: list[Read]) -> list[Figure]:
+    """The figures of ``reads`` with the ranges and sums that neighbours make, in order."""
+    figures: list[Figure] = []
+    at = 0
+    while at < len(reads):
+        made = _link(folded, reads[at], reads[at + 1]) if at + 1 < len(reads) else None
+        if made is None:
+            figures.append(reads[at].figure)
+            at += 1
+        else:
+            figures.extend(made)
+            at += 2
+    return figures
+
+
+def _link(folded: Folded, one: Read, other: Read) -> tuple[Figure, ...] | None:
+    if "part" in (one.figure.part, other.figure.part) or other.start - one.end > _MAX_GAP:
+        return None
+    if one.figure.pair or other.figure.pair or one.figure.ordinal or other.figure.ordinal:
+        return None
+    gap = folded.lowered[one.end : other.start].strip()
+    if gap in _TO or (gap in _AND and _after_between(folded, one)):
+        return _range(folded, one, other)
+    return _sum(folded, one, other) if gap in {"", "and", "und", "et", "y", "e", "en"} else None
+
+
+def _after_between(folded: Folded, one: Read) -> bool:
+    return folded.lowered[max(0, one.start - 14) : one.start].rstrip().endswith(_BETWEEN)
+
+
+def _range(folded: Folded, one: Read, other: Read) -> tuple[Figure, ...] | None:
+    if other.start < other.core.start and one.start == one.core.start and not one.has_suffix:
+        return None  # "December 31, 2019 to $207 million": only the second has a sign before it
+    lows = _completed(one, other)
+    highs = _shared(other.figure.readings, lows)
+    readings = tuple(
+        low._replace(high=high.amount, sure=low.sure and high.sure)
+        for low in lows
+        for high in highs
+        if low.unit == high.unit and low.amount < high.amount
+    )
+    if not readings:
+        return None
+    place = folded.place(one.start, other.end)
+    whole = Figure(place, place, "", readings, other.figure.bound)
+    low: Part = "low"
+    high: Part = "high"
+    return (
+        whole,
+        one.figure._replace(readings=lows, part=low, bound="none"),
+        other.figure._replace(readings=highs, part=high, bound="none"),
+    )
+
+
+def _completed(one: Read, other: Read) -> tuple[Reading, ...]:
+    """The lower end with the scale and unit that are written once: "2 to 3 million euros"."""
+    readings = one.figure.readings
+    unscaled = [reading.amount / other.scale for reading in other.figure.readings]
+    if other.scale != 1 and not one.has_suffix and readings and readings[0].amount < unscaled[0]:
+        readings = tuple(
+            reading._replace(amount=reading.amount * other.scale) for reading in readings
+        )
+    return _shared(readings, other.figure.readings)
+
+
+def _shared(mine: tuple[Reading, ...], theirs: tuple[Reading, ...]) -> tuple[Reading, ...]:
+    """My readings, with the unit or currency of their first one where I have none."""
+    donor = next((one for one in theirs if one.unit or one.currencies), None)
+    if donor is None or any(reading.unit or reading.currencies for reading in mine):
+        return mine
+    return tuple(one._replace(unit=donor.unit, currencies=donor.currencies) for one in mine)
+
+
+def _sum(folded: Folded, one: Read, other: Read) -> tuple[Figure, ...] | None:
+    """A large unit and a smaller one: "1 h 30 min" is 90 minutes."""
+    for large in one.figure.readings:
+        for small in other.figure.readings:
+            factor = _SMALLER.get((large.unit or "", small.unit or ""))
+            if factor and 0 <= small.amount < factor and large.amount.denominator == 1:
+                whole = small._replace(amount=large.amount * factor + small.amount)
+                place = folded.place(one.start, other.end)
+                figure = Figure(place, place, "", (whole,), one.figure.bound)
+                return figure, _part(one.figure), _part(other.figure)
+    return None
+
+
+def _part(figure: Figure) -> Figure:
+    part: Part = "part"
+    return figure._replace(
+        part=part, readings=tuple(one._replace(sure=False) for one in figure.readings)
+    )

@@ -1,0 +1,120 @@
+"""One number of a text with all that belongs to it: sign, scale, unit, currency, bound."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from .bounds import bound_after, bound_before
+from .core import Core
+from .digits import Amount
+from .figure import Figure, Part, Reading
+from .lexicon import ONE, Lexicon, Sense
+from .plain_text import Folded
+from .prefix import closed, is_glued, read_prefix, signs_of
+from .suffix import PLAIN, read_suffix, times
+
+
+class Read(NamedTuple):
+    """A figure with its place in the folded text, and what ranges need to know of it."""
+
+    figure: Figure
+    start: int
+    end: int
+    core: Core
+    scale: Fraction = ONE
+    has_suffix: bool = False
+
+
+def read(folded: Folded, core: Core, floor: int, lexicon: Lexicon) -> Read | None:
+    """The figure around ``core``; None where the digits are a piece of another token.
+
+    What stands before ``floor`` belongs to the figure before.
+    """
+    start, signed, before = read_prefix(folded, core.start, floor, lexicon)
+    if before:
+        before = closed(folded, core, before)
+    suffix = read_suffix(folded, core, lexicon, before)
+    if suffix is None:
+        return None
+    if not before and start == core.start and is_glued(folded.text, core):
+        return None
+    senses = _agreeing(before, suffix.senses)
+    end = suffix.end
+    signs = signs_of(folded.text, start, end, core, senses, negative=signed)
+    bound, bound_start = bound_before(folded.lowered, start)
+    if bound == "none" or bound_start < floor:
+        bound, _ = bound_after(folded.lowered, end)
+    figure = Figure(
+        place=folded.place(start, end),
+        number=folded.place(core.start, core.end),
+        digits=folded.text[core.start : core.end],
+        readings=_readings(core, suffix.factor, senses, signs),
+        bound=bound,
+        ordinal=core.ordinal or suffix.ordinal,
+        pair=core.second is not None,
+    )
+    return Read(figure, start, end, core, suffix.factor, has_suffix=end > core.end)
+
+
+def piece(folded: Folded, start: int, end: int, amount: Amount | None) -> Read:
+    """Digits that are a piece of a date, a file number or the like: what equals them may be it."""
+    readings = (Reading(amount.value, amount.step, sure=False),) if amount else ()
+    part: Part = "part"
+    digits = folded.text[start:end] if amount else ""
+    core = Core(start, end, (amount,) if amount else ())
+    place = folded.place(start, end)
+    return Read(Figure(place, place, digits, readings, part=part), start, end, core)
+
+
+def _readings(
+    core: Core, factor: Fraction, senses: list[Sense], signs: tuple[tuple[Fraction, bool], ...]
+) -> tuple[Reading, ...]:
+    if senses == [PLAIN] and len(core.amounts) == 1 and len(signs) == 1:  # most figures
+        ((value, step, sure, elsewhere),) = core.amounts
+        ((sign, certain),) = signs
+        amount = times(value, factor, sign)
+        return (
+            Reading(
+                amount,
+                times(step, factor),
+                high=core.second,
+                sure=sure and certain,
+                elsewhere=elsewhere,
+            ),
+        )
+    return tuple(
+        Reading(
+            amount=times(amount.value, factor, sense.factor, sign),
+            step=times(amount.step, factor, sense.factor),
+            unit=sense.unit,
+            currencies=sense.currencies,
+            high=core.second,
+            sure=(amount.sure or (sense.unit is not None and _is_fraction(core))) and certain,
+            elsewhere=amount.elsewhere,
+        )
+        for amount in core.amounts
+        for sense in senses
+        if not (sense.currencies and amount.elsewhere and amount.step < 1)  # no price has mills
+        for sign, certain in signs
+    )
+
+
+def _is_fraction(core: Core) -> bool:
+    """Whether a word says a fraction: before a unit ("half hour") it says nothing else."""
+    return core.almost and all(amount.value.denominator > 1 for amount in core.amounts)
+
+
+def _agreeing(before: tuple[Sense, ...], after: tuple[Sense, ...]) -> list[Sense]:
+    """The senses that the signs on both sides leave: "$5m" is money, not five metres."""
+    if not before:
+        return list(after) or [PLAIN]
+    currencies = [sense for sense in after if sense.kind == "currency"]
+    if currencies:  # "$5 USD", "US$ 5 dollars"
+        return currencies
+    scales = [sense for sense in after if sense.kind == "scale"] or [PLAIN]
+    return [
+        Sense(one.kind, times(scale.factor, one.factor), one.unit, one.currencies)
+        for one in before
+        for scale in scales
+    ]

@@ -1,0 +1,184 @@
+"""Digits of a text cut into numbers, pairs and pieces of other tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+from babel import Locale, UnknownLocaleError
+
+from .core import Core
+from .digits import DIGITS, MAX_DIGITS, Amount, Style, amounts
+from .plain_text import NO_BREAK, Folded
+from .spelling import Words
+from .suffix import EXPONENT
+
+_TIGHT = frozenset("-–/:.\\")
+_RUN = re.compile(r"[0-9]+")
+_MAX_PIECES = 8
+_VULGAR = {
+    "½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅕": (1, 5), "⅖": (2, 5),
+    "⅗": (3, 5), "⅘": (4, 5), "⅙": (1, 6), "⅚": (5, 6), "⅛": (1, 8), "⅜": (3, 8), "⅝": (5, 8),
+    "⅞": (7, 8),
+}  # fmt: skip
+_VULGAR_AT = re.compile(f"[{''.join(_VULGAR)}]")
+_COMMON_DENOMINATORS = frozenset({2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 32, 64, 100})
+
+
+class Piece(NamedTuple):
+    """Digits that are no number of their own; no amount where there are too many to be read."""
+
+    start: int
+    end: int
+    amount: Amount | None
+
+
+class Token(NamedTuple):
+    """Digits with the signs between them, at ``start`` to ``end`` of the folded text."""
+
+    start: int
+    end: int
+
+
+def tokens(folded: Folded) -> list[Token]:
+    """What may be numbers, from left to right. Blanks that cannot group digits part them."""
+    found: list[Token] = []
+    for match in DIGITS.finditer(folded.text):
+        written = match[0]
+        if not (" " in written or NO_BREAK in written) or (
+            len(written) <= MAX_DIGITS and amounts(written, Style())
+        ):
+            found.append(Token(match.start(), match.end()))
+            continue
+        at = match.start()
+        for part in written.replace(NO_BREAK, " ").split(" "):
+            found.append(Token(at, at + len(part)))
+            at += len(part) + 1
+    return found
+
+
+def cores(
+    folded: Folded, found: list[Token], style: Style, language: str | None
+) -> Iterator[Core | Piece]:
+    """The numbers, and after each that may be several what its pieces would be."""
+    at = 0
+    while at < len(found):
+        run = _run(folded.text, found, at)
+        at += len(run)
+        if len(run) == 1:
+            yield from _one(folded, run[0], style, language)
+        elif len(run) == 2:
+            yield from _two(folded, run, style, language)
+        else:
+            yield from _pieces(folded, run)
+
+
+def in_words(words: Words) -> Core:
+    """A number in words."""
+    value = Fraction(words.value, words.denominator)
+    amount = Amount(value, Fraction(1), sure=not words.almost)
+    return Core(
+        words.start,
+        words.end,
+        (amount,),
+        in_words=True,
+        ordinal=words.ordinal,
+        almost=words.almost,
+    )
+
+
+def fractions(folded: Folded) -> Iterator[Core]:
+    """Characters such as ½, with the whole number that stands before them."""
+    for match in _VULGAR_AT.finditer(folded.text) if not folded.text.isascii() else ():
+        value = Fraction(*_VULGAR[match[0]])
+        yield Core(match.start(), match.end(), (Amount(value, value, sure=True),))
+
+
+def _run(text: str, found: list[Token], at: int) -> list[Token]:
+    """Tokens with nothing but a hyphen, slash or colon between them."""
+    run = [found[at]]
+    while at + 1 < len(found) and text[found[at].end : found[at + 1].start] in _TIGHT:
+        at += 1
+        run.append(found[at])
+    return run
+
+
+def _one(
+    folded: Folded, token: Token, style: Style, language: str | None
+) -> Iterator[Core | Piece]:
+    read = _amounts(folded, token, style)
+    if not read:
+        yield from _pieces(folded, [token])
+        return
+    written = folded.text[token.start : token.end]
+    if " " in written or NO_BREAK in written:
+        sure = NO_BREAK in written or _groups_by_blanks(language) or "," in written
+        yield Core(token.start, token.end, tuple(one._replace(sure=sure) for one in read))
+        if " " in written:  # the row of a table, perhaps
+            yield from _pieces(folded, [token])
+        return
+    yield Core(token.start, token.end, read)
+
+
+def _two(
+    folded: Folded, run: list[Token], style: Style, language: str | None
+) -> Iterator[Core | Piece]:
+    first, second = (_amounts(folded, token, style) for token in run)
+    sign = folded.text[run[0].end]
+    whole = len(first) == len(second) == 1 and first[0].sure and second[0].sure
+    if sign == "/" and whole:
+        yield _pair(folded, run, first[0], second[0])
+        yield from _pieces(folded, run)
+    elif sign in "-–" and whole and _is_range(folded.text, run, first[0], second[0]):
+        for token in run:
+            yield from _one(folded, token, style, language)
+    else:
+        yield from _pieces(folded, run)
+
+
+def _pair(folded: Folded, run: list[Token], first: Amount, second: Amount) -> Core:
+    """A fraction such as 1/2, or two numbers such as 120/80."""
+    start, end = run[0].start, run[1].end
+    top, bottom = first.value, second.value
+    if top < bottom and bottom in _COMMON_DENOMINATORS and top.denominator == 1:
+        return Core(start, end, (Amount(top / bottom, Fraction(1), sure=True),))
+    return Core(start, end, (first,), second=second.value)
+
+
+def _is_range(text: str, run: list[Token], first: Amount, second: Amount) -> bool:
+    """10-15 is a range; 2021-001 is a number of a file, since no number starts with a zero."""
+    starts_with_zero = text[run[1].start] == "0" and second.value >= 1
+    return first.value < second.value and not starts_with_zero
+
+
+def _pieces(folded: Folded, run: list[Token]) -> Iterator[Piece]:
+    left = _MAX_PIECES
+    for token in run:
+        if token.end - token.start > MAX_DIGITS or left <= 0:
+            yield Piece(token.start, token.end, None)
+            return
+        for match in _RUN.finditer(folded.text, token.start, token.end):
+            left -= 1
+            whole = Amount(Fraction(int(match[0])), Fraction(1), sure=False)
+            yield Piece(match.start(), match.end(), whole)
+
+
+def _amounts(folded: Folded, token: Token, style: Style) -> tuple[Amount, ...]:
+    if token.end - token.start > MAX_DIGITS:
+        return ()
+    written = folded.text[token.start : token.end]
+    if not written.isdigit() and EXPONENT.match(folded.text, token.end):
+        style = Style("." if "." in written else ",")  # no thousands in 1.234E5
+    return amounts(written, style)
+
+
+def _groups_by_blanks(language: str | None) -> bool:
+    if not language:
+        return False
+    try:
+        symbols = Locale.parse(language.replace("-", "_")).number_symbols.get("latn", {})
+    except (UnknownLocaleError, ValueError):
+        return False
+    return str(symbols.get("group", "")).isspace()

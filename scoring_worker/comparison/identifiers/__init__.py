@@ -1,0 +1,1 @@
+"""Identifiers: codes, telephone numbers and addresses of the internet."""

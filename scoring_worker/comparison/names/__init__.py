@@ -1,0 +1,1 @@
+"""Names of people, organisations and places, and other words, in any script."""

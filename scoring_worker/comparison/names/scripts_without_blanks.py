@@ -1,0 +1,125 @@
+"""Names in scripts without blanks: characters, which many names share by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import regex
+from anyascii import anyascii
+
+from safepassage.schemas import Finding
+from safepassage.scoring_worker.comparison.contract import Comparison, Place
+from safepassage.scoring_worker.text.segmentation import Word
+
+from .types import NameKind
+from .word_agreement import one_slip_apart
+
+_SOLID = regex.compile(
+    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tai_Tham}]"
+)
+_HAN = regex.compile(r"\p{Han}")
+_KATAKANA = regex.compile(r"[\p{Katakana}ー]+")
+_MOST_STARTS = 64
+
+
+def is_solid(value: str) -> bool:
+    """Whether at least half of a name's letters are of a script without blanks."""
+    return 2 * len(_SOLID.findall(value)) >= sum(map(str.isalnum, value)) > 0
+
+
+def compare_solid(
+    sought: Sequence[Word],
+    value: str,
+    words: Sequence[Word],
+    quote: str,
+    *,
+    kind: NameKind | None,
+    outside: tuple[Finding, ...],
+) -> Comparison:
+    """The answer for a name whose characters do not stand in the quote in a row.
+
+    *Different*: a person's name of three characters or more with one other; a katakana word with
+    one other sign; or, where the type asks for a name and the quote has characters of the same
+    scripts, no character of it. Characters that are read alike (張, 张) are not comparable.
+    """
+    place = _read_alike(sought, words)
+    if place:
+        return _answer("name_close", "characters that are read alike", (place,), outside)
+    rival = _one_other(sought, words) if kind == "person" else None
+    rival = rival or _other_katakana(sought, words)
+    if rival:
+        return _different(rival, "one character is another", outside)
+    if not _shares_script(value, quote):
+        return _answer("name_other_script", "the quote is in another script", (), outside)
+    shared = _shared(sought, words)
+    if shared or kind is None or outside:
+        code = "name_partial" if shared else "name_absent"
+        return _answer(code, "not in the quote as it stands", shared, outside)
+    return _different(None, "the quote has no character of it", outside)
+
+
+def _read_alike(sought: Sequence[Word], words: Sequence[Word]) -> Place | None:
+    """Where characters stand that are read as the name is: simplified and traditional ones."""
+    if not any(_HAN.match(word.keys.plain) for word in sought):
+        return None
+    mine = [anyascii(word.keys.plain) for word in sought]
+    for start, word in enumerate(words[: len(words) - len(sought) + 1]):
+        if _HAN.match(word.keys.plain) and anyascii(word.keys.plain) == mine[0]:
+            row = words[start : start + len(sought)]
+            if [anyascii(twin.keys.plain) for twin in row] == mine:
+                return Place(word.start, row[-1].end)
+    return None
+
+
+def _one_other(sought: Sequence[Word], words: Sequence[Word]) -> Place | None:
+    """Where all characters but one stand in the name's order."""
+    name = [word.keys.plain for word in sought]
+    if len(name) < 3:
+        return None
+    for offset in (0, 1):
+        starts = [n - offset for n, w in enumerate(words) if w.keys.plain == name[offset]]
+        for start in starts[:_MOST_STARTS]:
+            row = words[start : start + len(name)] if start >= 0 else ()
+            agreeing = sum(w.keys.plain == part for w, part in zip(row, name, strict=False))
+            if len(row) == len(name) and agreeing == len(name) - 1:
+                return Place(row[0].start, row[-1].end)
+    return None
+
+
+def _other_katakana(sought: Sequence[Word], words: Sequence[Word]) -> Place | None:
+    for part in sought:
+        if len(part.keys.plain) >= 3 and _KATAKANA.fullmatch(part.keys.plain):
+            for word in words:
+                other = word.keys.plain
+                if _KATAKANA.fullmatch(other) and one_slip_apart(part.keys.plain, other):
+                    return Place(word.start, word.end)
+    return None
+
+
+def _shares_script(value: str, quote: str) -> bool:
+    """Whether the quote has characters of one of the scripts of the name; kana may be the reading
+    of a name in Han characters, and the other way round."""
+    if _KATAKANA.search(value):
+        return _KATAKANA.search(quote) is not None
+    if _HAN.search(value):
+        return _HAN.search(quote) is not None
+    return _SOLID.search(quote) is not None
+
+
+def _shared(sought: Sequence[Word], words: Sequence[Word]) -> tuple[Place, ...]:
+    """Where the first characters of the name that the quote has stand."""
+    name = {word.keys.plain for word in sought}
+    return tuple(Place(word.start, word.end) for word in words if word.keys.plain in name)[:16]
+
+
+def _different(rival: Place | None, detail: str, outside: tuple[Finding, ...]) -> Comparison:
+    rivals = (rival,) if rival else ()
+    finding = Finding(code="name_differs", detail=detail)
+    return Comparison("different", "name", rivals=rivals, findings=(finding, *outside))
+
+
+def _answer(
+    code: str, detail: str, places: tuple[Place, ...], outside: tuple[Finding, ...]
+) -> Comparison:
+    finding = Finding(code=code, detail=detail)
+    return Comparison("not_comparable", "name", places, findings=(finding, *outside))

@@ -1,0 +1,1 @@
+"""Evaluation, training and experiments. Nothing that serves imports this room."""

@@ -1,0 +1,252 @@
+"""`safepassage calibrate`: a model folder with probabilities and thresholds fitted on labels."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safepassage.schemas.base import Contract
+from safepassage.scoring_worker.calibration import CalibrationKind, apply, fit
+from safepassage.scoring_worker.encoders.reader_model import BASE_FILES, reader_base_digest
+from safepassage.scoring_worker.laboratory.evaluation.intervals import Interval, bootstrap
+from safepassage.scoring_worker.learnt_from import more_learnt
+from safepassage.scoring_worker.manifest import (
+    MANIFEST_NAME,
+    PACKAGED_BASE,
+    Calibration,
+    ModelError,
+    ScorerManifest,
+    Thresholds,
+)
+from safepassage.scoring_worker.scorers import folders
+from safepassage.scoring_worker.scorers.folders import load_folder, open_manifest
+from safepassage.scoring_worker.thresholds import FittedThreshold, Target, fit_thresholds
+
+from . import plots
+from .cases import Dataset, LabelledCase
+from .judgement import evaluate
+from .metrics import Metrics, measure
+from .sources import DatasetError, OnProgress
+from .splits import folds
+
+FOLDS = 5
+PLOT_NAME = "reliability.png"
+CARD_NAME = "MODEL_CARD.md"
+
+Floats = NDArray[np.float64]
+
+
+class CalibrationReport(Contract):
+    """What a calibration reached on ``n`` scored cases.
+
+    ``left_out`` cases have no score, or several sentences and so no label for each. The
+    calibration errors and ``held_out`` are of documents that the fit of their fold has not
+    seen; ``thresholds`` are on the labels they were fitted on, "" being the global one.
+    """
+
+    revision: str
+    labels: str
+    n: int
+    left_out: int
+    target: str
+    kind: str
+    error_before: float
+    error_before_ci: Interval | None
+    error_after: float
+    error_after_ci: Interval | None
+    held_out: Metrics
+    thresholds: dict[str, FittedThreshold]
+
+
+@dataclass(frozen=True, slots=True)
+class _Labelled:
+    """Cases of one pair, and their uncalibrated scores."""
+
+    cases: tuple[LabelledCase, ...]
+    raw: Floats
+
+    @property
+    def supported(self) -> NDArray[np.bool_]:
+        return np.array([case.supported for case in self.cases], dtype=bool)
+
+    @property
+    def types(self) -> NDArray[Any]:
+        return np.array([case.entity_type for case in self.cases])
+
+    @property
+    def groups(self) -> list[str]:
+        return [case.group for case in self.cases]
+
+
+def calibrate(
+    datasets: Sequence[Dataset],
+    scorer: str | Path,
+    out: Path,
+    *,
+    target: Target,
+    kind: CalibrationKind = "auto",
+    name: str | None = None,
+    on_progress: OnProgress,
+) -> CalibrationReport:
+    """Fit calibration and thresholds of a model folder, and write a new one.
+
+    Args:
+        scorer: "default", a folder or a hub id; its own calibration is not built upon.
+        out: the new folder, with the reliability plot in it. It must be empty or absent.
+        target: what the thresholds have to reach.
+        kind: "auto" takes isotonic regression from 500 labels on.
+        name: of the new scorer; by default that of the old.
+
+    Raises:
+        ModelError: the scorer is no model folder, or ``out`` is not empty.
+        DatasetError: the labels are of one class, or of too few documents.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ModelError(f"{out} exists; calibrate writes a new folder")
+    folder, manifest = open_manifest(scorer)
+    shared = manifest.kind == "reader" and folder.samefile(folders.DEFAULT_MODEL)
+    if manifest.base and (folder / manifest.base).is_dir():
+        raise ModelError(f"{folder}: its base is a folder of its own, which a copy would lose")
+    manifest = manifest.model_copy(update={"calibration": None, "name": name or manifest.name})
+    labelled = _scored(folder, manifest, datasets, on_progress)
+    calibration = _fit(labelled.raw, labelled.supported, kind)
+    thresholds, fitted = fit_thresholds(
+        apply(calibration, labelled.raw),
+        labelled.supported.tolist(),
+        labelled.types.tolist(),
+        target,
+    )
+    held_out, metrics = _held_out(labelled, kind, target)
+    _copy(folder, out, without=BASE_FILES if shared else ())
+    _plot(out / PLOT_NAME, manifest.name, labelled, held_out)
+    figures = metrics.model_dump(mode="json", include={"n", "precision", "recall", "f1", "auroc"})
+    seen = [(c.group, pair.premise) for data in datasets for c in data.cases for pair in c.pairs]
+    update = {
+        "base": PACKAGED_BASE if shared else manifest.base,
+        "base_digest": reader_base_digest(folder) if shared else manifest.base_digest,
+        "learnt_from": more_learnt(manifest.learnt_from, seen),
+        "calibration": calibration,
+        "thresholds": thresholds,
+        "metrics": {**manifest.metrics, "calibrated": {**figures, "target": str(target)}},
+    }
+    _extend_card(out / CARD_NAME, thresholds, figures, str(target))
+    written = manifest.model_copy(update=update).save(out)
+    cases = sum(len(dataset.cases) for dataset in datasets)
+    return CalibrationReport(
+        revision=written.revision,
+        labels="; ".join(dict.fromkeys(dataset.labels for dataset in datasets)),
+        n=len(labelled.cases),
+        left_out=cases - len(labelled.cases),
+        target=str(target),
+        kind=calibration.kind,
+        error_before=plots.expected_error(labelled.raw, labelled.supported),
+        error_before_ci=_error_interval(labelled.raw, labelled),
+        error_after=plots.expected_error(held_out, labelled.supported),
+        error_after_ci=_error_interval(held_out, labelled),
+        held_out=metrics,
+        thresholds=fitted,
+    )
+
+
+def _scored(
+    folder: Path, manifest: ScorerManifest, datasets: Sequence[Dataset], on_progress: OnProgress
+) -> _Labelled:
+    scorer = load_folder(folder, manifest)
+    outcomes = [
+        outcome
+        for dataset in datasets
+        for outcome in evaluate(
+            dataset, scorer, name=manifest.name, on_progress=on_progress, latency=False
+        ).outcomes
+    ]
+    scorer.close()
+    known = [one for one in outcomes if one.score is not None and len(one.case.parts) == 1]
+    if len({one.case.supported for one in known}) < 2:
+        raise DatasetError(
+            f"calibration needs supported and unsupported labels; {len(known)} of {len(outcomes)} "
+            "cases have one part and a score. Which sentence of an answer is wrong its label does "
+            "not say: give labelled sentences, as `claim` in place of `response`"
+        )
+    raw = np.array([one.score for one in known], dtype=np.float64)
+    return _Labelled(tuple(one.case for one in known), raw)
+
+
+def _fit(raw: Floats, supported: NDArray[np.bool_], kind: CalibrationKind) -> Calibration:
+    try:
+        return fit(raw, supported, kind)
+    except ValueError as error:
+        raise DatasetError(str(error)) from error
+
+
+def _held_out(labelled: _Labelled, kind: CalibrationKind, target: Target) -> tuple[Floats, Metrics]:
+    """Scores and decisions on every document, from a fit that has not seen it."""
+    fold_of_case = _folds(labelled.groups)
+    scores = np.zeros(len(labelled.cases))
+    accepted = np.zeros(len(labelled.cases), dtype=bool)
+    for fold in sorted(set(fold_of_case.tolist())):
+        inside, outside = fold_of_case == fold, fold_of_case != fold
+        if len(set(labelled.supported[outside].tolist())) < 2:
+            raise DatasetError(f"too few labelled documents for {FOLDS} folds")
+        calibration = _fit(labelled.raw[outside], labelled.supported[outside], kind)
+        scores[inside] = apply(calibration, labelled.raw[inside])
+        thresholds, _ = fit_thresholds(
+            apply(calibration, labelled.raw[outside]),
+            labelled.supported[outside].tolist(),
+            labelled.types[outside].tolist(),
+            target,
+        )
+        limits = np.array([thresholds.of(name) for name in labelled.types[inside]])
+        accepted[inside] = scores[inside] >= limits
+    doubt = (1 - scores).tolist()
+    return scores, measure(labelled.supported.tolist(), accepted.tolist(), doubt, labelled.groups)
+
+
+def _folds(groups: Sequence[str]) -> NDArray[np.int64]:
+    """The fold of each case; a document is in one fold."""
+    fold_of = folds(groups, FOLDS)
+    return np.array([fold_of[group] for group in groups], dtype=np.int64)
+
+
+def _error_interval(scores: Floats, labelled: _Labelled) -> Interval | None:
+    supported = labelled.supported
+
+    def error(weights: Floats) -> float:
+        rows = np.repeat(np.arange(len(scores)), weights.astype(int))
+        return plots.expected_error(scores[rows], supported[rows])
+
+    return bootstrap(error, labelled.groups)
+
+
+def _copy(folder: Path, out: Path, without: Sequence[str]) -> None:
+    ignored = shutil.ignore_patterns(MANIFEST_NAME, PLOT_NAME, ".*", *without)
+    shutil.copytree(folder, out, dirs_exist_ok=True, ignore=ignored)
+
+
+def _extend_card(
+    path: Path, thresholds: Thresholds, figures: Mapping[str, object], target: str
+) -> None:
+    """What is said of thresholds further up in the card no longer holds; this does."""
+    rows = [f"| {name} | {value} |" for name, value in figures.items()]
+    limits = [f"- {name}: {one.value:.4f}" for name, one in sorted(thresholds.by_type.items())]
+    lines = [
+        f"## Calibrated to {target}\n",
+        "On documents held out in turn; in place of the thresholds above:\n",
+        "| | |\n|---|---|",
+        *rows,
+        f"\nDefault threshold {thresholds.default:.4f}.",
+        *limits,
+    ]
+    before = path.read_text("utf-8") + "\n" if path.exists() else ""
+    path.write_text(before + "\n".join(lines) + "\n", "utf-8")
+
+
+def _plot(path: Path, name: str, labelled: _Labelled, held_out: Floats) -> None:
+    supported = labelled.supported
+    curves = {"before": (labelled.raw, supported), "after, held-out": (held_out, supported)}
+    plots.reliability(path, curves, f"Reliability of {name}")

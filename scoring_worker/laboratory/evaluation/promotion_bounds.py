@@ -1,0 +1,222 @@
+"""Whether a candidate scorer may go live: it must beat the incumbent on gold labels.
+
+The positive class is "unsupported": recall is the share of unsupported extractions that are
+stopped, which is what a guardrail is for. Both scorers judge the same cases, so differences are
+paired; cases of one document err together, so documents are drawn for the intervals, not cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from safepassage.schemas import Assessment
+from safepassage.schemas.base import Contract, Probability
+from safepassage.scoring_worker import Pair, Scorer
+from safepassage.scoring_worker.laboratory.evaluation.cases import LabelledCase
+from safepassage.scoring_worker.learnt_from import LearntFrom
+
+RESAMPLES = 2_000
+SEED = 0
+
+Flags = NDArray[np.bool_]
+Weights = NDArray[np.float64]
+
+
+class Bounds(Contract):
+    """What a candidate has to show. ``confidence`` is one-sided.
+
+    ``max_recall_loss``: at that confidence, recall falls by no more than this.
+    ``min_f1_gain``: F1 rises by more than this.
+    ``max_unjudged``: no larger share of the cases gets no score.
+    ``min_labels``: with fewer cases of either class, nothing can be said.
+    """
+
+    max_recall_loss: Probability = 0.02
+    min_f1_gain: float = Field(default=0.0, ge=-1, le=1)
+    max_unjudged: Probability = 0.01
+    min_labels: int = Field(default=20, ge=1)
+    confidence: float = Field(default=0.95, gt=0.5, lt=1)
+
+
+class Quality(Contract):
+    """One scorer on the gold labels."""
+
+    scorer: str
+    revision: str
+    recall: float
+    precision: float
+    f1: float
+    unjudged: int
+
+
+class Bound(Contract):
+    """One bound, whether it holds, and why in a line for a person."""
+
+    name: str
+    passed: bool
+    explanation: str
+
+
+class PromotionResult(Contract):
+    """The decision, with everything it rests on. ``learnt`` cases were left out, since the
+    candidate has learnt from their documents."""
+
+    supported: int
+    unsupported: int
+    incumbent: Quality
+    candidate: Quality
+    bounds: tuple[Bound, ...]
+    learnt: int = Field(default=0, ge=0)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every bound holds."""
+        return all(bound.passed for bound in self.bounds)
+
+
+def judge_candidate(
+    cases: Sequence[LabelledCase], incumbent: Scorer, candidate: Scorer, bounds: Bounds
+) -> PromotionResult:
+    """Hold ``candidate`` against ``incumbent`` on labelled ``cases``."""
+    truth = np.array([not case.supported for case in cases], dtype=bool)
+    before, after = _Judged.by(incumbent, cases), _Judged.by(candidate, cases)
+    unsupported = int(truth.sum())
+    return PromotionResult(
+        supported=len(cases) - unsupported,
+        unsupported=unsupported,
+        incumbent=before.quality(truth),
+        candidate=after.quality(truth),
+        bounds=(
+            _enough_labels(len(cases) - unsupported, unsupported, bounds),
+            _judges(after, len(cases), bounds),
+            _keeps_recall(truth, before, after, [case.group for case in cases], bounds),
+            _gains_f1(truth, before, after, bounds),
+        ),
+    )
+
+
+def not_learnt(cases: Sequence[LabelledCase], learnt: LearntFrom) -> list[LabelledCase]:
+    """The cases of documents and passages that the candidate has not seen."""
+    return [
+        case
+        for case in cases
+        if not learnt.knows(case.group, (pair.premise for pair in case.pairs))
+    ]
+
+
+class _Judged:
+    """What one scorer made of the cases: which were stopped, and how many got no score."""
+
+    def __init__(self, scorer: Scorer, stopped: Flags, unjudged: int) -> None:
+        self.scorer = scorer
+        self.stopped = stopped
+        self.unjudged = unjudged
+
+    @classmethod
+    def by(cls, scorer: Scorer, cases: Sequence[LabelledCase]) -> _Judged:
+        pairs = [pair for case in cases for pair in case.pairs]
+        answers = iter(scorer.assess(pairs) if pairs else ())
+        stopped, unjudged = [], 0
+        for case in cases:
+            given = [next(answers) if isinstance(part, Pair) else None for part in case.parts]
+            unjudged += any(answer is not None and answer.score is None for answer in given)
+            stopped.append(not all(_accepts(answer) for answer in given))
+        return cls(scorer, np.array(stopped, dtype=bool), unjudged)
+
+    def quality(self, truth: Flags) -> Quality:
+        weights = np.ones(len(truth))
+        return Quality(
+            scorer=self.scorer.name,
+            revision=self.scorer.revision,
+            recall=_recall(truth, self.stopped, weights),
+            precision=_recall(self.stopped, truth, weights),
+            f1=_f1(truth, self.stopped, weights),
+            unjudged=self.unjudged,
+        )
+
+
+def _accepts(assessment: Assessment | None) -> bool:
+    return (
+        assessment is not None
+        and assessment.score is not None
+        and assessment.threshold is not None
+        and assessment.score >= assessment.threshold
+    )
+
+
+def _enough_labels(supported: int, unsupported: int, bounds: Bounds) -> Bound:
+    passed = min(supported, unsupported) >= bounds.min_labels
+    return Bound(
+        name="labels",
+        passed=passed,
+        explanation=f"{supported} supported and {unsupported} unsupported cases, "
+        f"at least {bounds.min_labels} of each are needed",
+    )
+
+
+def _judges(after: _Judged, cases: int, bounds: Bounds) -> Bound:
+    share = after.unjudged / cases if cases else 1.0
+    return Bound(
+        name="unjudged",
+        passed=share <= bounds.max_unjudged,
+        explanation=f"the candidate gives no score for {after.unjudged} of {cases} cases, "
+        f"at most {bounds.max_unjudged:.1%} may go without",
+    )
+
+
+def _keeps_recall(
+    truth: Flags, before: _Judged, after: _Judged, groups: Sequence[str], bounds: Bounds
+) -> Bound:
+    def change(weights: Weights) -> float:
+        return _recall(truth, after.stopped, weights) - _recall(truth, before.stopped, weights)
+
+    observed = change(np.ones(len(truth)))
+    lowest = _lower_bound(change, groups, bounds.confidence)
+    return Bound(
+        name="recall",
+        passed=lowest >= -bounds.max_recall_loss,
+        explanation=f"recall of unsupported changes by {observed:+.3f}, and by no less than "
+        f"{lowest:+.3f} at {bounds.confidence:.0%} confidence; "
+        f"at least {-bounds.max_recall_loss:+.3f} is asked",
+    )
+
+
+def _gains_f1(truth: Flags, before: _Judged, after: _Judged, bounds: Bounds) -> Bound:
+    weights = np.ones(len(truth))
+    gain = _f1(truth, after.stopped, weights) - _f1(truth, before.stopped, weights)
+    return Bound(
+        name="f1",
+        passed=gain > bounds.min_f1_gain,
+        explanation=f"F1 changes by {gain:+.3f}; more than {bounds.min_f1_gain:+.3f} is asked",
+    )
+
+
+def _lower_bound(
+    statistic: Callable[[Weights], float], groups: Sequence[str], confidence: float
+) -> float:
+    """The value that ``statistic`` exceeds in ``confidence`` of the bootstrap's draws of groups;
+    minus infinity without any group."""
+    names: dict[str, int] = {}
+    member = np.array([names.setdefault(group, len(names)) for group in groups], dtype=np.int64)
+    if not names:
+        return float("-inf")
+    source: Any = np.random.default_rng(SEED)
+    drawn = source.multinomial(len(names), [1 / len(names)] * len(names), size=RESAMPLES)
+    values = [statistic(counts[member].astype(np.float64)) for counts in drawn]
+    return float(np.quantile(values, 1 - confidence))
+
+
+def _recall(truth: Flags, found: Flags, weights: Weights) -> float:
+    total = weights[truth].sum()
+    return float(weights[truth & found].sum() / total) if total else 0.0
+
+
+def _f1(truth: Flags, found: Flags, weights: Weights) -> float:
+    hits = weights[truth & found].sum()
+    wrong = weights[truth != found].sum()
+    return float(2 * hits / (2 * hits + wrong)) if hits else 0.0

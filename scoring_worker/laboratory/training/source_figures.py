@@ -1,0 +1,118 @@
+"""Threshold and figures of a stack, from sources that neither it nor its reader learnt from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import JsonValue
+from sklearn.metrics import f1_score, roc_auc_score
+
+from safepassage.schemas import CLAIM_TYPE
+from safepassage.scoring_worker.manifest import Thresholds, TypeThreshold
+
+from .judged_pairs import Judged
+from .stacking import fit_stack
+
+Scores = Mapping[str, NDArray[np.float64]]
+
+CANDIDATES = tuple(round(0.05 * step, 2) for step in range(2, 19))
+"""Thresholds in steps of .05: a finer one would be fitted to these sources and no others."""
+
+CLAIM_THRESHOLD = 0.4
+"""Below that of values: an answer has several sentences, and all of them have to pass. At .4 it is
+on NLI rows where the scorer was before it counted words (caught .63, refused .20), and refuses .46
+of the right sentences of RAG answers, for .61 at .45. RAGTruth and the demo were in view."""
+
+
+def scores_in_turn(
+    judged: Mapping[str, Judged], kin: Iterable[Sequence[str]]
+) -> dict[str, NDArray[np.float64]]:
+    """By source the scores [pairs] of a stack that was fitted without it and its ``kin``."""
+    opinions = {name: list(own.labelled(name)) for name, own in judged.items()}
+    scores: dict[str, NDArray[np.float64]] = {}
+    for names in kin:
+        without = fit_stack([o for name, own in opinions.items() if name not in names for o in own])
+        scores |= {name: judged[name].scores(without) for name in names}
+    return scores
+
+
+def best_threshold(judged: Mapping[str, Judged], scores: Scores) -> float:
+    """Of `CANDIDATES` the one with the best mean of macro F1 over the sources.
+
+    Macro F1, since most values of these sources are wrong: the F1 of the unsupported would
+    reward a threshold that refuses half of the right ones as well. The mean over sources, so that
+    none counts more for having more rows. Of equals the lowest.
+    """
+
+    def reached(threshold: float) -> float:
+        each = [
+            f1_score(own.supported, scores[name] >= threshold, average="macro")
+            for name, own in judged.items()
+            if len(set(own.supported)) > 1
+        ]
+        return float(np.mean(each))
+
+    return max(CANDIDATES, key=reached)
+
+
+def thresholds_with_claims(default: float) -> Thresholds:
+    """The ``default`` for values, and `CLAIM_THRESHOLD` for claims."""
+    claim = TypeThreshold(value=CLAIM_THRESHOLD, n=0, target="of sentences")
+    return Thresholds(default=default, by_type={CLAIM_TYPE: claim})
+
+
+def figures(
+    judged: Mapping[str, Judged], scores: Scores, thresholds: Thresholds
+) -> dict[str, dict[str, JsonValue]]:
+    """By source: rows, AUROC, the shares of wrong ones caught and of right ones refused. The
+    positive class is "unsupported"; sources of one label only are left out."""
+    return {
+        name: _of_source(
+            np.array(own.supported), scores[name], np.array([thresholds.of(t) for t in own.types])
+        )
+        for name, own in judged.items()
+        if len(set(own.supported)) > 1
+    }
+
+
+def _of_source(
+    supported: NDArray[np.bool_], scores: NDArray[np.float64], thresholds: NDArray[np.float64]
+) -> dict[str, JsonValue]:
+    flagged = scores < thresholds
+    return {
+        "rows": len(scores),
+        "auroc": round(float(roc_auc_score(supported, scores)), 3),
+        "caught": round(float(flagged[~supported].mean()), 3),
+        "refused": round(float(flagged[supported].mean()), 3),
+    }
+
+
+def mean_figures(by_source: Mapping[str, Mapping[str, JsonValue]]) -> dict[str, JsonValue]:
+    """The plain means over the sources."""
+    rows = list(by_source.values())
+    means: dict[str, JsonValue] = {"sources": len(rows)}
+    for name in ("auroc", "caught", "refused"):
+        means[name] = round(float(np.mean([_number(row[name]) for row in rows])), 3)
+    return means
+
+
+def figure_blocks(
+    judged: Mapping[str, Judged], scores: Scores, thresholds: Thresholds, annotated: Iterable[str]
+) -> dict[str, JsonValue]:
+    """``metrics`` of scorer.json: the sources ``annotated`` by people, their means, the others."""
+    found = figures(judged, scores, thresholds)
+    people = {name: row for name, row in found.items() if name in set(annotated)}
+    return {
+        "means of sources left out": dict(mean_figures(people)),
+        "sources left out": dict(people),
+        "made from sources left out, and claims": {
+            name: row for name, row in found.items() if name not in people
+        },
+    }
+
+
+def _number(value: JsonValue) -> float:
+    assert isinstance(value, int | float)  # noqa: S101 (for the type checker; `_of_source` knows)
+    return float(value)

@@ -1,0 +1,121 @@
+"""The labelled pairs that the stack is fitted on: what the reader that judges them never read."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from pathlib import Path
+
+from safepassage.schemas import CLAIM_TYPE
+from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.laboratory.training.corruption import (
+    labelled_pairs,
+    synthetic_documents,
+)
+
+from .corpora import PERMISSIVE_NLI, held_documents, nli_pairs, read_rows
+from .reading.claims import altered_sentences
+from .reading.corpora import GENERATED, slot_file, slots_path, training_corpus
+from .reading.generators import SlotPool, generated
+
+CLAIMS = 220
+"""Rows of each NLI collection."""
+LONGEST_PREMISE = 600
+DOCUMENT_PAIRS = 600
+"""Pairs of each kind of document."""
+ALTERED_SHARE = 0.3
+
+
+def slot_pairs(data: Path, name: str, rows: int, seed: int = 0) -> list[LabelledPair]:
+    """About ``rows`` rows of a slots file, all of a passage and slot together.
+
+    Raises:
+        CorpusError: the file is missing or unreadable.
+    """
+    together: dict[tuple[str, str], list[LabelledPair]] = defaultdict(list)
+    for row in read_rows(slots_path(data, name)):
+        together[row["premise"], str(row["slot"])].append(
+            LabelledPair(
+                row["premise"],
+                row["type"],
+                row["value"],
+                1 if row["label"] else 0,
+                row["kind"],
+                row["group"],
+            )
+        )
+    keys = sorted(together)
+    random.Random(seed).shuffle(keys)
+    chosen: list[LabelledPair] = []
+    for key in keys:
+        if len(chosen) >= rows:
+            break
+        chosen += together[key]
+    return chosen
+
+
+def generated_pairs(data: Path, name: str, rows: int, seed: int = 0) -> list[LabelledPair]:
+    """About ``rows`` values of what the generators make of a slots file: denials, forms, …, and
+    half as many claims: sentences of its passages, some with a value exchanged.
+
+    Raises:
+        CorpusError: the file is missing or unreadable.
+    """
+    own = slot_file(data, name)
+    random.Random(seed).shuffle(own)
+    chosen: list[LabelledPair] = []
+    for question in generated(own, GENERATED, seed):
+        if len(chosen) >= rows:
+            break
+        for places, right in ((question.answers, True), (question.wrong, False)):
+            for start, end in places:
+                chosen.append(
+                    LabelledPair(
+                        question.passage,
+                        question.asked[0],
+                        question.passage[start:end],
+                        1 if right else 0,
+                        "generated",
+                        question.group,
+                    )
+                )
+    altered = list(altered_sentences(own[: 6 * rows], SlotPool.of(own), ALTERED_SHARE, seed))
+    return chosen + [
+        LabelledPair(q.passage, CLAIM_TYPE, q.asked[0], 1 if q.supported else 0, "altered", q.group)
+        for q in altered[: rows // 2]
+    ]
+
+
+def unread_claims(
+    data: Path, share: float, without: tuple[str, ...] = (), seed: int = 0
+) -> dict[str, list[LabelledPair]]:
+    """By collection, NLI rows that taught nothing to the reader trained with ``share``,
+    ``without`` and ``seed``; the development rows are left to measure on.
+
+    Raises:
+        CorpusError: a file is missing or unreadable.
+    """
+    corpus = training_corpus(data, without=without, share=share, seed=seed)
+    read = {(question.passage, question.asked[0]) for question in corpus.questions}
+    unread: dict[str, list[LabelledPair]] = defaultdict(list)
+    for name in sorted(PERMISSIVE_NLI):
+        for pair in nli_pairs(read_rows(data / "nli/train.jsonl.gz"), frozenset({name})):
+            short = len(pair.premise) < LONGEST_PREMISE
+            if short and (pair.premise, pair.value) not in read:
+                unread[name].append(pair)
+    rng = random.Random(seed)
+    return {name: rng.sample(own, min(CLAIMS, len(own))) for name, own in unread.items()}
+
+
+def document_pairs(data: Path, seed: int = 0) -> dict[str, list[LabelledPair]]:
+    """Facts and corrupted facts of documents that trained nothing, and of invented ones.
+
+    Raises:
+        CorpusError: a file is missing or unreadable.
+    """
+    rng = random.Random(seed)
+    pairs: dict[str, list[LabelledPair]] = {}
+    invented = list(labelled_pairs(synthetic_documents(120, seed + 77), seed))
+    for name, own in {**held_documents(data, seed), "invented": invented}.items():
+        pairs[name] = rng.sample(own, min(DOCUMENT_PAIRS, len(own)))
+    return pairs

@@ -1,0 +1,113 @@
+"""Where training starts: a scorer that is to learn more."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Tokenizer
+from transformers import PreTrainedTokenizerFast
+
+from safepassage.scoring_worker.encoders.reader_model import (
+    BASE_FILES,
+    READER_FILE,
+    ReaderModel,
+    load_reader,
+    reader_base_digest,
+    trainable,
+)
+from safepassage.scoring_worker.manifest import PACKAGED_BASE, ModelError, ScorerManifest
+from safepassage.scoring_worker.scorers import folders
+from safepassage.scoring_worker.weighing.stack import Stack
+
+
+@dataclass(frozen=True, slots=True)
+class StartingPoint:
+    """A scorer's ``folder`` and ``manifest``; ``words`` is the folder with its words, vocabulary
+    and shape, which training leaves alone."""
+
+    folder: Path
+    manifest: ScorerManifest
+    words: Path
+
+    @property
+    def is_packaged(self) -> bool:
+        """Whether the words are those of the scorer that ships, which no copy needs to bring."""
+        try:
+            shipped = reader_base_digest(folders.DEFAULT_MODEL)
+        except ModelError:
+            return False
+        return shipped == reader_base_digest(self.words)
+
+    @property
+    def stack(self) -> Stack:
+        """Its coefficients, those fitted with packs among them.
+
+        Raises:
+            ModelError: they are absent or malformed.
+        """
+        Stack.of(self.manifest)
+        return Stack.model_validate(self.manifest.stack)
+
+    def model(self) -> ReaderModel:
+        """Its reader, ready to be trained."""
+        return trainable(load_reader(self.folder, self.words))
+
+    def manifest_of(self, folder: Path, name: str, sources: tuple[str, ...]) -> ScorerManifest:
+        """What a scorer in ``folder`` that was trained from this one says of itself, before stack
+        and thresholds are fitted; brings the words where the package does not have them.
+
+        A calibration is not kept: it is of other scores.
+        """
+        if not self.is_packaged:
+            for file in BASE_FILES:
+                shutil.copyfile(self.words / file, folder / file)
+        return ScorerManifest(
+            name=name,
+            kind="reader",
+            base=PACKAGED_BASE if self.is_packaged else None,
+            base_digest=reader_base_digest(self.words),
+            labels=0,
+            max_length=self.manifest.max_length,
+            precision=self.manifest.precision,
+            stack=self.manifest.stack,
+            thresholds=self.manifest.thresholds,
+            trained_on=tuple(dict.fromkeys((*self.manifest.trained_on, *sources))),
+        )
+
+    def copy_reader(self, folder: Path) -> None:
+        """Its reader as it is; a link would be overwritten with whatever overwrites the copy."""
+        shutil.copyfile(self.folder / READER_FILE, folder / READER_FILE)
+
+
+def starting_point(base: str | Path) -> StartingPoint:
+    """Resolve "default", a scorer's folder, or a hub id.
+
+    Raises:
+        ModelError: there is no such scorer, it was altered, or it has no reader to train.
+    """
+    folder, manifest = folders.open_manifest(base)
+    if manifest.kind != "reader":
+        raise ModelError(
+            f"{base} is a cross-encoder: only scorers with a reader are trained; start from "
+            f"{PACKAGED_BASE!r} or from a scorer trained from it"
+        )
+    words = folders.DEFAULT_MODEL if manifest.base == PACKAGED_BASE else folder
+    return StartingPoint(folder, manifest, words)
+
+
+def training_tokenizer(words: Path) -> PreTrainedTokenizerFast:
+    """The vocabulary in ``words`` as training uses it.
+
+    Raises:
+        ModelError: there is none.
+    """
+    try:
+        made = Tokenizer.from_file(str(words / "tokenizer.json"))
+    except Exception as error:  # the library raises Exception itself
+        raise ModelError(f"{words}: cannot read its tokenizer.json") from error
+    wrapped: Any = PreTrainedTokenizerFast  # transformers types it by half
+    tokenizer: PreTrainedTokenizerFast = wrapped(tokenizer_object=made)
+    return tokenizer

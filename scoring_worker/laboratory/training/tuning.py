@@ -1,0 +1,119 @@
+"""One stage of training: a reader learns from labelled pairs, and what it knew is asked again."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+import torch
+from transformers import PreTrainedTokenizerFast
+
+from safepassage.scoring_worker.encoders.reader_model import ReaderModel
+from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
+
+from .reading.examples import Example, tokenised
+from .reading.fit import WEIGHTS, FitSettings, fit, is_fitted, load_weights
+from .reading.label_questions import questions_of
+from .reading.questions import ReadingQuestion
+from .reading.rehearsal import rehearsed
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TuningSettings:
+    """How a stage trains. ``epochs`` is how often every label is seen.
+
+    ``rehearsal`` is how many questions of invented documents are mixed in for each question of the
+    labels, and ``rehearsal_least`` how many at the least; 0 and 0 for none. Questions longer than
+    ``max_length`` tokens are left out.
+    """
+
+    epochs: float = 2.0
+    learning_rate: float = 5e-5
+    batch_size: int = 16
+    rehearsal: float = 1.0
+    rehearsal_least: int = 400
+    max_length: int = 256
+    seed: int = 0
+
+
+def tune(
+    model: ReaderModel,
+    tokenizer: PreTrainedTokenizerFast,
+    pairs: Sequence[LabelledPair],
+    folder: Path,
+    settings: TuningSettings,
+    *,
+    stop: Callable[[], bool] = lambda: False,
+) -> bool:
+    """Teach ``model`` what ``pairs`` say; a run that was stopped goes on from ``folder``.
+
+    Returns:
+        Whether it reached its end.
+
+    Raises:
+        ValueError: no pair teaches anything, or ``folder`` holds another run's checkpoint.
+    """
+    model.freeze_words()
+    if is_fitted(folder):
+        load_weights(model, folder / WEIGHTS)
+        model.eval()
+        return True
+    torch.manual_seed(settings.seed)
+    examples = examples_of(pairs, tokenizer, settings)
+    steps = math.ceil(len(examples) / settings.batch_size)
+    fitting = FitSettings(
+        learning_rate=settings.learning_rate,
+        batch_size=settings.batch_size,
+        warmup_steps=min(60, max(1, steps // 10)),
+        seed=settings.seed,
+        log_every=max(1, min(50, steps // 10)),
+    )
+    return fit(
+        model, examples, folder, fitting, pad=model.encoder.config.pad_token_id or 0, stop=stop
+    )
+
+
+def examples_of(
+    pairs: Sequence[LabelledPair], tokenizer: PreTrainedTokenizerFast, settings: TuningSettings
+) -> list[Example]:
+    """What a stage reads: all ``epochs`` of the labels, and the rehearsal beside them.
+
+    Raises:
+        ValueError: no pair teaches anything.
+    """
+    taught = questions_of(pairs)
+    repeated = _epochs(taught, settings)
+    again = rehearsed(_rehearsed(len(repeated), settings), settings.seed)
+    examples = tokenised([*repeated, *again], tokenizer, settings.max_length, settings.seed)
+    log.info(
+        "labels",
+        pairs=len(pairs),
+        questions=len(taught),
+        rehearsal=len(again),
+        examples=len(examples),
+    )
+    if not repeated:
+        raise ValueError("no label teaches the reader anything: give more of them")
+    return examples
+
+
+def _epochs(
+    questions: Sequence[ReadingQuestion], settings: TuningSettings
+) -> list[ReadingQuestion]:
+    whole, part = divmod(settings.epochs, 1.0)
+    some = random.Random(settings.seed).sample(questions, round(part * len(questions)))
+    return [*(question for _ in range(int(whole)) for question in questions), *some]
+
+
+def _rehearsed(asked: int, settings: TuningSettings) -> int:
+    return (
+        max(settings.rehearsal_least, round(asked * settings.rehearsal))
+        if settings.rehearsal
+        else 0
+    )

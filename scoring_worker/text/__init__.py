@@ -1,0 +1,1 @@
+"""Words of any script at their places, as they are compared; script and language of a text."""

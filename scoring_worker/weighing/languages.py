@@ -1,0 +1,35 @@
+"""Which languages the judge reads. What it does not read is undetermined, never guessed at."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from safepassage.scoring_worker.encoders.batching import PairFailure
+from safepassage.scoring_worker.scorer import Pair
+from safepassage.scoring_worker.text.language import language_of, script_of
+
+READ_LANGUAGES = frozenset(
+    {"en", "de", "es", "pt", "fr", "it", "nl", "ro", "ru", "el", "tr", "vi", "ca", "gl"}
+)
+"""What `default` reads. Its base knows more; what was not measured is not claimed."""
+_SCRIPTS = {"ru": "Cyrl", "el": "Grek"}
+"""Of the languages of `READ_LANGUAGES` that are not written in Latin letters."""
+SURE = 0.98
+"""How sure the identification has to be before a language of a read script counts as unread."""
+LONG_ENOUGH = 60
+"""Characters below which no language is identified: names and figures belong to none."""
+
+
+def unread_language(pair: Pair, languages: Collection[str] = READ_LANGUAGES) -> PairFailure | None:
+    """Why ``pair`` cannot be read, if so: its passage or its type is in a script or a language
+    that nobody measured the judge in, which reads ``languages``."""
+    scripts = {"Zyyy", *(_SCRIPTS.get(language, "Latn") for language in languages)}
+    for what, text in (("passage", pair.premise), ("type", pair.entity_type)):
+        script = script_of(text)
+        if script not in scripts:
+            return PairFailure("language_not_covered", f"the {what} is written in {script}")
+    if len(pair.premise) >= LONG_ENOUGH:
+        language, sure = language_of(pair.premise)
+        if language is not None and language not in languages and sure >= SURE:
+            return PairFailure("language_not_covered", f"the passage is in {language!r}")
+    return None

@@ -1,0 +1,168 @@
+"""What comparator and reader say of a part, in figures for the stack and in words for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from safepassage.schemas import CLAIM_TYPE, Finding
+from safepassage.scoring_worker.comparison import Place
+from safepassage.scoring_worker.encoders.batching import PairFailure
+from safepassage.scoring_worker.encoders.reader import Reading
+
+from .claim_support import borne_out, reading
+from .questions import Part
+
+LARGEST = 8.0
+"""Logits are cut at this size and scaled to [-1, 1]."""
+CLEARLY = 2.0
+"""The logit by which a rival has to lead before a finding names it."""
+_LONGEST_RIVAL = 80
+
+UNREAD = {"entailed": -1.0}
+"""What the reader says for a claim that it has nothing to read for."""
+
+SHAPES = ("claim", "located", "unlocated")
+READ_FEATURES = frozenset(
+    {"value_mean", "value_least", "rival", "lead", "entailed", "founded_least", "borne_out"}
+)
+"""What the reader says; the other features are of the comparators and of packs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """``shape`` says which coefficients weigh ``features``; ``different`` is decisive."""
+
+    shape: str
+    features: dict[str, float]
+    findings: tuple[Finding, ...] = ()
+    different: bool = False
+    unfounded: tuple[Place, ...] = ()
+
+    def with_statement(self, said: float) -> Opinion:
+        """This opinion as if the reader had said ``said`` in [-1, 1] of the whole statement."""
+        return replace(self, features={**self.features, "entailed": said, "founded_least": said})
+
+
+def opinion_of(
+    part: Part, read: Reading | PairFailure | None, entailed: Reading | PairFailure | None
+) -> Opinion | PairFailure:
+    """The opinion on ``part``: ``read`` answers its question, ``entailed`` its claim.
+
+    Either is None where it was not asked. A failure of what was asked is the part's failure.
+    """
+    for given in (read, entailed):
+        if isinstance(given, PairFailure):
+            return given
+    assert not isinstance(read, PairFailure)  # noqa: S101 (for the type checker)
+    assert not isinstance(entailed, PairFailure)  # noqa: S101
+    comparison = part.comparison
+    features = dict(part.known)
+    findings = list(comparison.findings)
+    unfounded: tuple[Place, ...] = ()
+    if read is not None and comparison.places:
+        located, rival = _located(part, read)
+        features |= located
+        findings += rival
+    if entailed is not None:
+        features |= of_statement(entailed)
+        unfounded = unfounded_words(entailed)
+    shape = _shape(part)
+    if part.unread:
+        features |= UNREAD
+    if part.asked.entity_type == CLAIM_TYPE and "entailed" in features:
+        features["borne_out"] = _scaled(borne_out(features | reading(features)))
+    if shape == "claim" and entailed is not None and unfounded:
+        findings.append(_unfounded_finding(part, unfounded))
+    return Opinion(shape, features, tuple(findings), comparison.answer == "different", unfounded)
+
+
+def of_statement(read: Reading) -> dict[str, float]:
+    """What the reader says of a whole statement, and of the word in it that is founded least."""
+    said = {"entailed": _scaled(read.claim)}
+    if len(read.founded):
+        said["founded_least"] = _scaled(float(read.founded.min()))
+    return said
+
+
+def _shape(part: Part) -> str:
+    if part.question is None:
+        return "claim"
+    return "located" if part.comparison.places else "unlocated"
+
+
+def _located(part: Part, read: Reading) -> tuple[dict[str, float], list[Finding]]:
+    """The value's tokens against the best token elsewhere."""
+    everywhere = np.zeros(len(read.answers), dtype=bool)
+    best: tuple[float, float] | None = None
+    for place in part.comparison.places:
+        inside = read.inside(place.start + part.shift, place.end + part.shift)
+        if inside.any():
+            everywhere |= inside
+            logits = read.answers[inside]
+            best = max(best or (-np.inf, -np.inf), (float(logits.mean()), float(logits.min())))
+    if best is None:
+        return {}, []
+    beside = everywhere.copy()
+    for place in part.comparison.companions:
+        beside |= read.inside(place.start + part.shift, place.end + part.shift)
+    elsewhere = np.where(beside, -np.inf, read.answers)
+    if part.siblings:  # other values of the field are no rivals of this one
+        elsewhere = np.full(len(read.answers), -np.inf)
+    rival = float(elsewhere.max()) if len(elsewhere) else -LARGEST
+    mean, least = best
+    features = {
+        "value_mean": _scaled(mean),
+        "value_least": _scaled(least),
+        "rival": _scaled(rival),
+        "lead": _scaled(mean - rival),
+    }
+    preferred = _preferred(part, read, elsewhere, mean)
+    return features, preferred
+
+
+def _preferred(
+    part: Part, read: Reading, elsewhere: np.ndarray[tuple[int], np.dtype[np.float64]], mean: float
+) -> list[Finding]:
+    """The finding that names the rival, where the reader clearly prefers one."""
+    if not len(elsewhere) or part.question is None:
+        return []
+    peak = int(elsewhere.argmax())
+    if elsewhere[peak] < max(0.0, mean + CLEARLY):
+        return []
+    first = last = peak
+    while first > 0 and elsewhere[first - 1] > 0:
+        first -= 1
+    while last + 1 < len(elsewhere) and elsewhere[last + 1] > 0:
+        last += 1
+    text = part.question.passage[read.starts[first] : read.ends[last]]
+    text = " ".join(text.split()).strip(" ,;:.()[]|")
+    if not any(map(str.isalnum, text)):
+        return []
+    name = part.asked.entity_type
+    detail = f"the passage gives {text[:_LONGEST_RIVAL]!r} as {name}"
+    return [Finding(code="rival_preferred", detail=detail[:500])]
+
+
+def unfounded_words(read: Reading) -> tuple[Place, ...]:
+    """Places in the claim whose words the passage does not bear out, neighbours as one."""
+    places: list[Place] = []
+    for start, end, logit in zip(read.asked_starts, read.asked_ends, read.founded, strict=True):
+        if logit >= 0:
+            continue
+        if places and start - places[-1].end <= 1:
+            places[-1] = Place(places[-1].start, int(end))
+        else:
+            places.append(Place(int(start), int(end)))
+    return tuple(places)
+
+
+def _unfounded_finding(part: Part, places: tuple[Place, ...]) -> Finding:
+    words = [part.claim.asked[place.start : place.end].strip() for place in places]
+    listed = "; ".join(repr(word) for word in words if word)
+    return Finding(code="words_unfounded", detail=f"not borne out: {listed}"[:500])
+
+
+def _scaled(logit: float) -> float:
+    return min(max(logit, -LARGEST), LARGEST) / LARGEST

@@ -1,0 +1,181 @@
+"""From a pair to the questions that comparator and reader are asked.
+
+A value with parts (a list, an object) is as good as its worst part, so every part is a question
+of its own. The names of an object's fields are roles: they belong to what is asked, and never to
+the words that the passage has to contain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from pydantic import JsonValue
+
+from safepassage.schemas import CLAIM_TYPE, hypothesis, render_value
+from safepassage.schemas.hypothesis import entity_type_name
+from safepassage.scoring_worker.comparison import Comparison, Passage, Question
+from safepassage.scoring_worker.comparison.answers.absence import absence_of
+from safepassage.scoring_worker.comparison.answers.truth import truth_of
+from safepassage.scoring_worker.comparison.compare import compare
+from safepassage.scoring_worker.comparison.dates import date_of_value
+from safepassage.scoring_worker.encoders.reading_windows import Task
+from safepassage.scoring_worker.packs.interface import Pack
+from safepassage.scoring_worker.packs.registry import with_packs
+from safepassage.scoring_worker.scorer import Pair
+from safepassage.scoring_worker.weighing.features import general_features
+
+from .overlap import overlap
+
+MAX_PARTS = 24
+MAX_DEPTH = 4
+MAX_DESCRIPTION = 300
+"""Characters of a field's description that the reader is asked; more is for people."""
+_JOINT = "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One value to be borne out, what the comparators say of it, and what the reader is asked.
+
+    ``shift`` is where the quote begins in the text of the tasks. ``question`` asks which words
+    answer the type; it is None for a claim. ``claim`` asks whether the text entails it.
+    """
+
+    comparison: Comparison
+    asked: Question
+    shift: int
+    question: Task | None
+    claim: Task
+    known: Mapping[str, float] = field(default_factory=dict)
+    """Features of the comparators and the packs: an opinion is formed more than once."""
+    siblings: bool = False
+    """Whether the field may have several values, which then are no rivals of each other."""
+
+    @property
+    def unread(self) -> bool:
+        """Whether there is nothing to read: a claim of which nothing retrieved speaks."""
+        return self.question is None and not self.claim.passage.strip()
+
+
+def parts_of(pair: Pair, packs: Sequence[Pack] = ()) -> list[Part]:
+    """The parts of ``pair``'s value; at least one, at most `MAX_PARTS`; one alone, the whole,
+    where comparing it as a whole shows a difference. ``packs`` may find more that differs, and
+    bring features."""
+    passage = Passage(
+        quote=pair.premise,
+        before=pair.before,
+        after=pair.after,
+        heading=pair.heading,
+        between=pair.between,
+        language=pair.language,
+        day_first=pair.day_first,
+    )
+    whole = Question(pair.entity_type, pair.value, passage)
+    if pair.entity_type == CLAIM_TYPE:
+        part = _part(pair, whole, _compared(pair, whole), packs)
+        shared = overlap(render_value(pair.value), pair.premise, pair.absent)
+        return [replace(part, known={**part.known, **shared})]
+    leaves = _leaves(pair.entity_type, pair.value)
+    if len(leaves) > 1:
+        together = _compared(pair, whole)
+        if together.answer == "different":
+            # What parts do not show one by one: that they are of several records.
+            return [_part(pair, whole, together, packs)]
+    asked = [Question(name, value, passage) for name, value in leaves]
+    return [_part(pair, one, _compared(pair, one), packs) for one in asked]
+
+
+def _compared(pair: Pair, asked: Question) -> Comparison:
+    return compare(asked, allowed=_allowed(pair))
+
+
+def _part(pair: Pair, asked: Question, compared: Comparison, packs: Sequence[Pack]) -> Part:
+    text, shift = text_of(pair)
+    comparison, of_packs = with_packs(packs, asked, compared)
+    if _is_denial(asked, comparison):
+        comparison = replace(comparison, places=())
+    known = {**general_features(asked, comparison), **of_packs}
+    stated = Task(hypothesis(asked.entity_type, _in_words(asked, comparison)), text)
+    is_claim = asked.entity_type == CLAIM_TYPE
+    question = None if is_claim else Task(described(pair, asked.entity_type), text)
+    several = isinstance(pair.value, list | dict) or (
+        pair.field is not None and pair.field.single is False
+    )
+    return Part(comparison, asked, shift, question, stated, known, several)
+
+
+def _is_denial(asked: Question, comparison: Comparison) -> bool:
+    """Whether the value is a no that the quote says by denying the type's own words ("does not
+    smoke"): at their place stands what is denied, and no answer that the reader could give. So it
+    is asked whether the statement follows."""
+    if comparison.answer != "same" or truth_of(asked.value) is not False:
+        return False
+    quote = asked.passage.quote
+    said = (quote[place.start : place.end].strip() for place in comparison.places)
+    return comparison.kind == "truth" and all(truth_of(text) is None for text in said)
+
+
+def _in_words(asked: Question, comparison: Comparison) -> JsonValue:
+    """The value as the reader is asked whether it follows: that there is none in the quote's own
+    words ("none known"), since a reader does not read "None" as the same; others as they are."""
+    if comparison.kind == "none" and comparison.answer == "same" and comparison.places:
+        place = comparison.places[0]
+        said = asked.passage.quote[place.start : place.end]
+        if absence_of(said) is not None:
+            return said
+    return asked.value
+
+
+def text_of(pair: Pair) -> tuple[str, int]:
+    """What the reader reads, the quote with its surroundings, and where the quote begins."""
+    head = f"{pair.heading}{_JOINT}" if pair.heading else ""
+    return f"{head}{pair.before}{pair.premise}{pair.after}", len(head) + len(pair.before)
+
+
+def described(pair: Pair, entity_type: str) -> str:
+    """The question to the reader: the type, with what the schema says of the field."""
+    schema = pair.field
+    if schema is None:
+        return entity_type
+    said = [schema.description[:MAX_DESCRIPTION]] if schema.description else []
+    if schema.unit:
+        said.append(f"({schema.unit})")
+    return f"{entity_type}: {' '.join(said)}" if said else entity_type
+
+
+def _allowed(pair: Pair) -> tuple[str, ...]:
+    return tuple(map(str, pair.field.allowed or ())) if pair.field is not None else ()
+
+
+def _leaves(name: str, value: JsonValue, depth: int = 0) -> list[tuple[str, JsonValue]]:
+    """(type, value) of every part that is compared and read by itself.
+
+    Beyond `MAX_DEPTH` and `MAX_PARTS` a value stays whole: comparators say that it has too many.
+    """
+    found = list(_parts(name, value, depth))
+    return found if 0 < len(found) <= MAX_PARTS else [(name, value)]
+
+
+def _parts(name: str, value: JsonValue, depth: int) -> Iterator[tuple[str, JsonValue]]:
+    if depth < MAX_DEPTH and isinstance(value, list) and value:
+        for element in value[: MAX_PARTS + 1]:
+            yield from _parts(name, element, depth + 1)
+    elif depth < MAX_DEPTH and isinstance(value, dict) and _is_record(name, value):
+        for key, inner in list(value.items())[: MAX_PARTS + 1]:
+            if inner not in (None, "", [], {}):
+                yield from _parts(f"{name} {entity_type_name(key)}", inner, depth + 1)
+    else:
+        yield name, value
+
+
+_ONE_VALUE = frozenset({"first", "middle", "last", "given", "family", "amount", "currency", "unit"})
+"""Fields that make up one value: a person's name, an amount with its currency."""
+
+
+def _is_record(name: str, value: dict[str, JsonValue]) -> bool:
+    """Whether the fields are facts of their own, not the parts of one date, name or amount."""
+    keys = {word for key in value for word in entity_type_name(key).lower().split()}
+    if not value or date_of_value(value, entity_type=name) is not None:
+        return False
+    return not keys & _ONE_VALUE

@@ -1,0 +1,120 @@
+"""What the commands that read labels share: sources, refusals, progress, targets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import Progress, TaskID
+from rich.table import Table
+
+from safepassage.streams.cli.output import complain
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.settings import settings
+
+if TYPE_CHECKING:
+    from safepassage.scoring_worker.laboratory.evaluation import Sources
+    from safepassage.scoring_worker.laboratory.evaluation.sources import OnProgress
+    from safepassage.scoring_worker.thresholds import Target
+
+# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
+
+DOCUMENTS_HELP = 'JSON lines (.gz) of {"id","text"}, for extractions.'
+TARGET_HELP = "What thresholds are fitted to: f1, recall=0.97, precision=0.96, …"
+SHOWN_REFUSALS = 20
+SECONDS_BETWEEN_LINES = 30
+PLAIN_WIDTH = 150  # of tables in files and pipes
+
+
+@contextmanager
+def progress_bars() -> Iterator[OnProgress]:
+    """A bar on stderr for each stage; where stderr is no terminal a line when a stage is done,
+    and of a long one every half minute."""
+    if not complain.is_terminal:
+        yield progress_lines()
+        return
+    with Progress(console=complain) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def on_progress(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage)
+            bars.update(tasks[stage], completed=done, total=total)
+
+        yield on_progress
+
+
+def progress_lines(clock: Callable[[], float] = time.monotonic) -> OnProgress:
+    """Progress for a log: "stage: done of total" when a stage is done, and every half minute."""
+    shown: dict[str, tuple[float, int]] = {}
+
+    def on_progress(stage: str, done: int, total: int) -> None:
+        now = clock()
+        last, said = shown.setdefault(stage, (now, -1))
+        if done < said:  # the stage comes again, for another file
+            last, said = shown[stage] = (now, -1)
+        if done > said and (done >= total or now - last >= SECONDS_BETWEEN_LINES):
+            shown[stage] = (now, done)
+            complain.print(f"{stage}: {done} of {total}", markup=False, soft_wrap=True)
+
+    return on_progress
+
+
+def label_sources(documents: Iterable[Path], seed: int, on_progress: OnProgress) -> Sources:
+    """Documents, the configured aligner and the splitter of answers.
+
+    Raises:
+        OSError: a file cannot be opened.
+        DatasetError: a row of them is no document.
+    """
+    from safepassage.pipeline import align_with, ground, new_aligner
+    from safepassage.scoring_worker.laboratory.evaluation import Sources, read_documents
+
+    return Sources(
+        documents=read_documents(documents),
+        align=partial(align_with, new_aligner(settings())),
+        ground=ground,
+        seed=seed,
+        on_progress=on_progress,
+    )
+
+
+def show_refused(path: Path, refused: tuple[str, ...]) -> None:
+    """One line on stderr for each row that could not be read, as far as that helps."""
+    for line in refused[:SHOWN_REFUSALS]:
+        complain.print(f"refused {line}", markup=False, soft_wrap=True)
+    if len(refused) > SHOWN_REFUSALS:
+        complain.print(f"refused {len(refused) - SHOWN_REFUSALS} more rows of {path}")
+
+
+def print_tables(tables: Iterable[Table]) -> None:
+    """Tables on stdout, not squeezed where that is a file."""
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=PLAIN_WIDTH)
+    for table in tables:
+        console.print(table)
+
+
+def read_target(text: str) -> Target:
+    """ "f1", or a figure to reach such as "recall=0.97" or "precision=0.96".
+
+    Raises:
+        OperatorError: it is neither.
+    """
+    from safepassage.scoring_worker.thresholds import Target
+
+    measure, given, value = text.partition("=")
+    if text == "f1":
+        return Target()
+    try:
+        if given and measure in {"precision", "recall"}:
+            return Target.model_validate({"measure": measure, "value": float(value)})
+    except ValueError:
+        pass
+    raise OperatorError(f"target {text!r} is neither f1 nor such as recall=0.97 or precision=0.96")

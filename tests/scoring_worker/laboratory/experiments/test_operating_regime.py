@@ -1,0 +1,56 @@
+"""HalluGraph's AUC by length and by richness in entities."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from safepassage.scoring_worker.detectors.hallugraph.local_graphs import LocalExtractor
+from safepassage.scoring_worker.laboratory.evaluation.sources import DatasetError
+from safepassage.scoring_worker.laboratory.experiments.operating_regime import operating_regime
+
+CONTEXT = "The Acme Corporation sued John Smith on 1 May 2019 for 900 euros."
+RIGHT = "Acme Corporation sued John Smith."
+WRONG = "Acme Corporation sued Peter Brown for 700 euros."
+
+
+@pytest.fixture
+def answers(tmp_path):
+    rows = [(RIGHT, 1), (f"{RIGHT} It was on 1 May 2019.", 1), (WRONG, 0), ("It was so.", 0)]
+    rows += [(f"{WRONG} {'word ' * 60}", 0), (f"{RIGHT} {'word ' * 60}", 1)]
+    path = tmp_path / "answers.jsonl"
+    path.write_text(
+        "".join(
+            json.dumps({"id": str(n), "context": CONTEXT, "response": text, "label": label}) + "\n"
+            for n, (text, label) in enumerate(rows)
+        )
+        + "no row\n"
+    )
+    return path
+
+
+def test_auc_is_of_what_has_a_score_and_the_rest_is_counted(answers):
+    told = []
+    regime = operating_regime(
+        answers, LocalExtractor(), on_progress=lambda _name, done, of: told.append((done, of))
+    )
+    assert (regime.dataset, regime.refused) == ("answers", 1)
+    assert (regime.whole.answers, regime.whole.judged, regime.whole.unsupported) == (6, 5, 3)
+    assert regime.whole.auc == regime.eg.auc == 1.0
+    assert told[-1] == (6, 6)
+
+
+def test_every_answer_is_in_one_band_of_length_and_in_one_of_richness(answers):
+    regime = operating_regime(answers, LocalExtractor())
+    assert [band.answers for band in regime.by_words] == [4, 2, 0, 0, 0]
+    assert sum(band.answers for band in regime.by_entities) == 6
+    assert regime.by_words[1].auc == 1.0
+    assert regime.by_words[2].auc is None  # nobody is there
+
+
+def test_a_file_without_labelled_answers_is_refused(tmp_path):
+    path = tmp_path / "none.jsonl"
+    path.write_text("{}\n")
+    with pytest.raises(DatasetError):
+        operating_regime(path, LocalExtractor())

@@ -1,0 +1,457 @@
+"""The reviewers' desk: leases, saving, undo, and what is published when."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from safepassage.schemas import Review, StandingDecision, Verdict
+from safepassage.schemas.reviews_that_count import case_id
+from safepassage.streams.console import case_assignment as desk_module
+from safepassage.streams.console.case_assignment import (
+    Answer,
+    CaseChanged,
+    CaseGone,
+    CaseTaken,
+    NotSaved,
+    ReviewDesk,
+)
+from safepassage.streams.console.index.queue import CaseFilter
+from safepassage.streams.console.index.store import CaseStore
+from safepassage.streams.console.session import Session
+from safepassage.streams.kafka.publisher import PublishFailed
+from safepassage.streams.kafka.records import Outgoing
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, DECISIONS, QUARANTINE, REVIEWS
+from tests.streams.doubles import FakePublisher
+
+from .cases import conflicting, review, verdict
+
+ANA = Session("session-a", "Ana", 0)
+BEN = Session("session-b", "Ben", 0)
+STOPPED = CaseFilter(pool="stopped")
+
+
+def new_desk(
+    publisher: FakePublisher, *verdicts: Verdict, grace: float = 0, sample: float = 0
+) -> ReviewDesk:
+    settings = Settings(console_grace_seconds=grace, leakage_sample=sample)
+    desk = ReviewDesk(CaseStore(sample), publisher, settings)
+    for at, one in enumerate(verdicts):
+        desk.note_verdict(one, at)
+    desk.ready = True
+    return desk
+
+
+def answer(
+    case_id: str, decision: str = "supports", value: object = None, seen: str = ""
+) -> Answer:
+    return Answer(case_id, decision, value, seen, time.time() - 5)  # type: ignore[arg-type]
+
+
+def restarted(publisher: FakePublisher, *verdicts: Verdict, grace: float = 0) -> ReviewDesk:
+    """A new process that reads what the first one left on the topics."""
+    desk = new_desk(publisher, grace=grace)
+    for out in publisher.published:
+        if isinstance(out.event, Review):
+            desk.note_review(out.event)
+        elif isinstance(out.event, StandingDecision):
+            desk.note_decision(out.event)
+    published = [out.event for out in publisher.published if isinstance(out.event, Verdict)]
+    for at, one in enumerate([*verdicts, *published]):
+        desk.note_verdict(one, at)
+    return desk
+
+
+async def test_two_reviewers_never_have_the_same_case() -> None:
+    desk = new_desk(FakePublisher(), verdict(1), verdict(2))
+    ana, ben = desk.next_case(ANA, STOPPED), desk.next_case(BEN, STOPPED)
+    assert ana is not None
+    assert ben is not None
+    assert ana.id != ben.id
+    assert desk.next_case(Session("session-c", "Cleo", 0), STOPPED) is None
+
+
+async def test_a_reload_shows_the_same_case_and_another_filter_another_one() -> None:
+    desk = new_desk(FakePublisher(), verdict(1), verdict(2))
+    first = desk.next_case(ANA, STOPPED)
+    assert first == desk.next_case(ANA, STOPPED)
+    assert first is not None
+    other = {"Judge", "Hearing Date"} - {first.verdict.entity_type}
+    second = desk.next_case(ANA, CaseFilter(pool="stopped", entity_type=other.pop()))
+    assert second is not None
+    assert second.id != first.id
+    assert desk.next_case(BEN, STOPPED) == first
+
+
+async def test_a_decision_is_on_the_topic_before_the_reviewer_hears_of_it() -> None:
+    publisher = FakePublisher()
+    desk = new_desk(publisher, verdict(1))
+    case = desk.next_case(ANA, STOPPED)
+    assert case is not None
+    saved = await desk.decide(ANA, answer(case.id))
+    assert publisher.to(REVIEWS) == [saved]
+    assert (saved.reviewer, saved.decision, saved.verdict) == ("Ana", "supports", verdict(1))
+    assert 4 < saved.seconds < 60
+    assert desk.next_case(BEN, STOPPED) is None
+
+
+@pytest.mark.parametrize(
+    "publisher", [FakePublisher(broken=True), FakePublisher(refuse=lambda _: "TooLarge")]
+)
+async def test_a_decision_that_kafka_did_not_take_is_not_saved_and_the_case_stays(
+    publisher: FakePublisher,
+) -> None:
+    desk = new_desk(publisher, verdict(1))
+    case = desk.next_case(ANA, STOPPED)
+    assert case is not None
+    with pytest.raises(NotSaved):
+        await desk.decide(ANA, answer(case.id))
+    assert desk.next_case(ANA, STOPPED) == case
+
+
+class SlowPublisher(FakePublisher):
+    """A broker that answers after the reviewer's patience is over."""
+
+    released: asyncio.Event
+    answered: asyncio.Event
+
+    async def publish(self, outgoing: Sequence[Outgoing]) -> dict[int, str]:
+        await self.released.wait()
+        refused = await super().publish(outgoing)
+        self.answered.set()
+        return refused
+
+
+async def test_a_decision_that_arrives_late_comes_back_over_the_topic(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(desk_module, "SAVE_PATIENCE_SECONDS", 0.01)
+    publisher = SlowPublisher()
+    publisher.released, publisher.answered = asyncio.Event(), asyncio.Event()
+    desk = new_desk(publisher, verdict(1))
+    case = desk.next_case(ANA, STOPPED)
+    assert case is not None
+    with pytest.raises(NotSaved, match="in time"):
+        await desk.decide(ANA, answer(case.id))
+    publisher.released.set()
+    await publisher.answered.wait()
+    desk.note_review(publisher.to(REVIEWS)[0])
+    assert desk.next_case(ANA, STOPPED) is None
+
+
+async def test_a_case_that_another_has_open_cannot_be_decided() -> None:
+    desk = new_desk(FakePublisher(), verdict(1))
+    case = desk.next_case(ANA, STOPPED)
+    assert case is not None
+    with pytest.raises(CaseTaken, match="Ana"):
+        await desk.decide(BEN, answer(case.id))
+
+
+async def test_of_two_decisions_at_the_same_moment_one_is_saved() -> None:
+    publisher = FakePublisher()
+    desk = new_desk(publisher, verdict(1))
+    case = desk.next_case(ANA, STOPPED)
+    assert case is not None
+    results = await asyncio.gather(
+        desk.decide(ANA, answer(case.id)),
+        desk.decide(ANA, answer(case.id, "insufficient")),
+        return_exceptions=True,
+    )
+    assert [type(result) for result in results] in ([Review, CaseTaken], [Review, CaseChanged])
+    assert len(publisher.to(REVIEWS)) == 1
+
+
+async def test_a_case_decided_since_the_page_was_shown_is_not_decided_over() -> None:
+    desk = new_desk(FakePublisher(), verdict(1))
+    case = desk.next_case(ANA, STOPPED)
+    assert case is not None
+    desk.leases.release(ANA.id)
+    await desk.decide(BEN, answer(case.id, "insufficient"))
+    with pytest.raises(CaseChanged, match="Ben decided"):
+        await desk.decide(ANA, answer(case.id))
+
+
+async def test_a_second_opinion_says_that_it_knew_of_the_first() -> None:
+    publisher = FakePublisher()
+    desk = new_desk(publisher, verdict(1))
+    case = desk.next_case(ANA, STOPPED)
+    assert case is not None
+    first = await desk.decide(ANA, answer(case.id))
+    shown = desk.next_case(BEN, CaseFilter(pool="second"))
+    assert shown is not None
+    assert shown.standing == first
+    await desk.decide(BEN, answer(case.id, "insufficient", seen=first.id))
+    assert [r.reviewer for r in publisher.to(REVIEWS)] == ["Ana", "Ben"]
+
+
+async def test_an_unknown_case_is_gone() -> None:
+    with pytest.raises(CaseGone):
+        await new_desk(FakePublisher()).decide(ANA, answer("no-such-case"))
+
+
+async def test_a_confirmed_verdict_is_published_once_the_grace_is_over() -> None:
+    publisher = FakePublisher()
+    desk = new_desk(publisher, verdict(1))
+    case = desk.next_case(ANA, STOPPED)
+    assert case is not None
+    saved = await desk.decide(ANA, answer(case.id))
+    await desk.publish_due()
+    await desk.publish_due()
+    (accepted,) = publisher.to(ACCEPTED)
+    assert accepted.review.review_id == saved.id
+
+
+async def test_within_the_grace_nothing_is_published_and_an_undo_leaves_no_trace() -> None:
+    publisher = FakePublisher()
+    desk = new_desk(publisher, verdict(1), grace=3600)
+    case = desk.next_case(ANA, STOPPED)
+    assert case is not None
+    saved = await desk.decide(ANA, answer(case.id))
+    await desk.publish_due()
+    await desk.undo(ANA, saved.id)
+    later = restarted(publisher, verdict(1), grace=0)
+    await later.publish_due()
+    assert publisher.to(ACCEPTED) == publisher.to(QUARANTINE) == []
+    assert later.next_case(ANA, STOPPED) is not None
+
+
+async def test_an_undo_after_the_grace_retracts_what_was_published() -> None:
+    publisher = FakePublisher()
+    desk = new_desk(publisher, verdict(1))
+    case = desk.next_case(ANA, STOPPED)
+    assert case is not None
+    saved = await desk.decide(ANA, answer(case.id))
+    await desk.publish_due()
+    await desk.undo(ANA, saved.id)
+    await desk.publish_due()
+    (accepted,), (retracted,) = publisher.to(ACCEPTED), publisher.to(QUARANTINE)
+    assert retracted.review.retracts == accepted.id
+    assert (retracted.decision, retracted.reasons) == ("quarantined", ("unsupported",))
+
+
+async def test_only_ones_own_latest_decision_can_be_undone_and_only_once() -> None:
+    desk = new_desk(FakePublisher(), verdict(1))
+    case = desk.next_case(ANA, STOPPED)
+    assert case is not None
+    saved = await desk.decide(ANA, answer(case.id))
+    with pytest.raises(CaseGone):
+        await desk.undo(BEN, saved.id)
+    await desk.undo(ANA, saved.id)
+    with pytest.raises(CaseChanged):
+        await desk.undo(ANA, saved.id)
+
+
+async def test_a_process_killed_before_the_outcome_publishes_it_in_its_next_life() -> None:
+    publisher = FakePublisher()
+    desk = new_desk(publisher, verdict(1), grace=3600)
+    case = desk.next_case(ANA, STOPPED)
+    assert case is not None
+    await desk.decide(ANA, answer(case.id, "corrected", "Ann Leigh"))
+    later = restarted(publisher, verdict(1))
+    await later.publish_due()
+    (accepted,) = publisher.to(ACCEPTED)
+    assert accepted.value == "Ann Leigh"
+
+
+async def test_a_restart_publishes_nothing_again() -> None:
+    publisher = FakePublisher()
+    desk = new_desk(publisher, verdict(1))
+    case = desk.next_case(ANA, STOPPED)
+    assert case is not None
+    await desk.decide(ANA, answer(case.id))
+    await desk.publish_due()
+    await restarted(publisher, verdict(1)).publish_due()
+    assert len(publisher.to(ACCEPTED)) == 1
+
+
+async def test_an_outcome_that_kafka_does_not_take_stays_due() -> None:
+    publisher = FakePublisher()
+    desk = new_desk(publisher, verdict(1))
+    case = desk.next_case(ANA, STOPPED)
+    assert case is not None
+    await desk.decide(ANA, answer(case.id))
+    publisher.broken = True
+    with pytest.raises(PublishFailed):
+        await desk.publish_due()
+    publisher.broken = False
+    await desk.publish_due()
+    assert len(publisher.to(ACCEPTED)) == 1
+
+
+async def test_every_tenth_case_is_a_spot_check() -> None:
+    stopped = [verdict(n) for n in range(40)]
+    accepted = [verdict(n, score=0.9) for n in range(100, 110)]
+    desk = new_desk(FakePublisher(), *stopped, *accepted, sample=1)
+    checks = []
+    for _ in range(30):
+        case = desk.next_case(ANA, CaseFilter())
+        assert case is not None
+        checks.append(case.sampled)
+        assert desk.next_case(ANA, CaseFilter()) == case
+        await desk.decide(ANA, answer(case.id))
+    assert [n for n, check in enumerate(checks) if check] == [9, 19, 29]
+
+
+async def test_a_refused_spot_check_is_retracted_from_what_was_accepted() -> None:
+    publisher = FakePublisher()
+    passed = verdict(1, score=0.9)
+    desk = new_desk(publisher, passed, sample=1)
+    case = desk.next_case(ANA, CaseFilter())
+    assert case is not None
+    saved = await desk.decide(ANA, answer(case.id, "insufficient"))
+    assert saved.sampled
+    await desk.publish_due()
+    (retracted,) = publisher.to(QUARANTINE)
+    assert retracted.review.retracts == passed.id
+
+
+async def test_decisions_on_verdicts_that_passed_their_retention_are_inert() -> None:
+    publisher = FakePublisher()
+    desk = new_desk(publisher)
+    desk.note_review(review(verdict(1)))
+    desk.note_review(review(verdict(2), "corrected", value="Ann Leigh"))
+    await desk.publish_due()
+    assert publisher.to(ACCEPTED) == []
+    assert [decision.decision for decision in publisher.to(DECISIONS)] == ["supports", "corrected"]
+
+
+async def test_an_acceptance_that_expired_before_its_verdict_is_not_published_again() -> None:
+    publisher = FakePublisher()
+    desk = new_desk(publisher, verdict(1))
+    case = desk.next_case(ANA, STOPPED)
+    assert case is not None
+    await desk.decide(ANA, answer(case.id))
+    await desk.publish_due()
+    (accepted,) = publisher.to(ACCEPTED)
+    publisher.published = [out for out in publisher.published if out.event is not accepted]
+    await restarted(publisher, verdict(1)).publish_due()
+    assert publisher.to(ACCEPTED) == []
+
+
+async def test_an_undo_of_a_decision_that_expired_is_still_carried_out() -> None:
+    publisher = FakePublisher()
+    desk = new_desk(publisher, verdict(1))
+    case = desk.next_case(ANA, STOPPED)
+    assert case is not None
+    saved = await desk.decide(ANA, answer(case.id))
+    await desk.publish_due()
+    later = restarted(publisher, verdict(1))
+    await later.undo(ANA, saved.id)
+    await later.publish_due()
+    assert publisher.to(DECISIONS)[-1].decision is None
+    assert [v.review.retracts for v in publisher.to(QUARANTINE)] == [publisher.to(ACCEPTED)[0].id]
+
+
+async def test_a_decision_is_noted_only_after_its_verdict_is_out() -> None:
+    refused = FakePublisher(refuse=lambda out: None)
+    desk = new_desk(refused, verdict(1))
+    case = desk.next_case(ANA, STOPPED)
+    assert case is not None
+    await desk.decide(ANA, answer(case.id))
+    await desk.publish_due()
+    topics = [out.topic for out in refused.published]
+    assert topics == [REVIEWS, ACCEPTED, DECISIONS]
+
+
+@pytest.mark.parametrize("decision", ["insufficient", "supports", "corrected"])
+async def test_a_case_that_a_scorer_judges_again_is_held_to_the_decision_and_not_queued(
+    decision: str,
+) -> None:
+    publisher = FakePublisher()
+    first, again = (verdict(1, score=0.4), verdict(1, score=0.9, revision="scorer-2"))
+    if decision == "supports":
+        first, again = again, first
+    desk = new_desk(publisher, first, sample=1)
+    case = desk.next_case(ANA, CaseFilter())
+    assert case is not None
+    value = "Ann Leigh" if decision == "corrected" else None
+    await desk.decide(ANA, answer(case.id, decision, value))
+    await desk.publish_due()
+    before = len(publisher.to(ACCEPTED) + publisher.to(QUARANTINE))
+    desk.note_verdict(again, 500)
+    await desk.publish_due()
+    assert desk.next_case(BEN, CaseFilter()) is None
+    held = (publisher.to(ACCEPTED) + publisher.to(QUARANTINE))[before:] or publisher.to(ACCEPTED)
+    wanted = "quarantined" if decision == "insufficient" else "accepted"
+    assert held[-1].decision == wanted
+    assert held[-1].review.judged == again.id
+    retracted = again.id if again.decision == "accepted" else None
+    assert held[-1].review.retracts == retracted
+    count = len(publisher.published)
+    await restarted(publisher, first, again).publish_due()
+    assert len(publisher.published) == count
+
+
+async def test_a_case_comes_back_where_its_value_changed() -> None:
+    desk = new_desk(FakePublisher(), verdict(1))
+    case = desk.next_case(ANA, STOPPED)
+    assert case is not None
+    await desk.decide(ANA, answer(case.id, "insufficient"))
+    desk.note_verdict(verdict(1, value="Ann Lea"), 500)
+    back = desk.next_case(BEN, STOPPED)
+    assert back is not None
+    assert back.verdict.value == "Ann Lea"
+
+
+async def test_accepting_one_of_two_contradicting_values_refuses_the_other_before_it() -> None:
+    publisher = FakePublisher()
+    one, other = conflicting("Ann", "Bob")
+    desk = new_desk(publisher, one, other)
+    saved = await desk.decide(ANA, answer(case_id(one)))
+    assert [(r.verdict.value, r.decision) for r in publisher.to(REVIEWS)] == [
+        ("Bob", "insufficient"),
+        ("Ann", "supports"),
+    ]
+    await desk.publish_due()
+    assert [v.value for v in publisher.to(ACCEPTED)] == ["Ann"]
+    later = restarted(publisher, one, other)
+    assert [later.store.case(case_id(v)).standing.decision for v in (one, other)] == [
+        "supports",
+        "insufficient",
+    ]
+    await desk.undo(ANA, saved.id)
+    assert [r.decision for r in publisher.to(REVIEWS)[2:]] == ["undone", "undone"]
+    assert desk.store.case(case_id(other)).standing is None
+
+
+async def test_a_broker_that_takes_only_some_never_leaves_a_second_accepted_value() -> None:
+    publisher = FakePublisher(
+        refuse=lambda out: "TooLarge" if out.event.decision == "supports" else None
+    )
+    one, other = conflicting("Ann", "Bob")
+    desk = new_desk(publisher, one, other)
+    with pytest.raises(NotSaved):
+        await desk.decide(ANA, answer(case_id(one)))
+    assert [r.decision for r in publisher.to(REVIEWS)] == ["insufficient"]
+    assert desk.store.case(case_id(one)).standing is None
+
+
+async def test_two_contradicting_values_are_never_both_accepted() -> None:
+    one, other, third = conflicting("Ann", "Bob", "Eve")
+    desk = new_desk(FakePublisher(), one, other, third)
+    desk.note_review(review(other, by="Ben"))
+    with pytest.raises(CaseChanged, match="Ben accepted another value"):
+        await desk.decide(ANA, answer(case_id(one)))
+    refused = await desk.decide(ANA, answer(case_id(third), "insufficient"))
+    assert refused.decision == "insufficient"
+    assert desk.store.case(case_id(one)).standing is None
+
+
+async def test_a_value_that_another_has_open_is_not_refused_under_his_hands() -> None:
+    one, other = conflicting("Ann", "Bob")
+    desk = new_desk(FakePublisher(), one, other)
+    desk.open_case(BEN, case_id(other))
+    with pytest.raises(CaseTaken):
+        await desk.decide(ANA, answer(case_id(one)))
+
+
+async def test_a_correction_to_the_other_value_refuses_nothing() -> None:
+    publisher = FakePublisher()
+    one, other = conflicting("Ann", "Bob")
+    desk = new_desk(publisher, one, other)
+    await desk.decide(ANA, answer(case_id(one), "corrected", "Bob"))
+    assert [r.decision for r in publisher.to(REVIEWS)] == ["corrected"]
