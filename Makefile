@@ -37,7 +37,7 @@ reference: $(VENV)/run.stamp     ## rewrite what README and docs/ take from code
 	@$(BIN)/python -m tools.reference
 
 docs: $(VENV)/dev.stamp          ## the documentation site, into build/site; broken links fail
-	@$(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 lock: $(VENV)/dev.stamp          ## rewrite the lock files from this environment
 	@$(PIP) install -r requirements-bench.lock && $(BIN)/python tools/lock.py
