@@ -1,6 +1,7 @@
 """The documentation names nothing that is not there, and leaves no setting or metric out."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from pydantic_settings import BaseSettings
 
 import safepassage.service.metrics
 import safepassage.streams.runtime.metrics  # noqa: F401
+from safepassage.agents.extraction.schema_loading import load_schema
 from safepassage.scoring_worker.encoders.pinned import LargeSettings
 from safepassage.scoring_worker.scorers.llm import GraderSettings
 from safepassage.streams.settings import Settings
@@ -98,3 +100,25 @@ def test_every_role_and_every_topic_is_explained():
         assert f"| `{role}` |" in ARCHITECTURE
         assert f"| `{role}` |" in TOPICS
     assert [t.name for t in ALL_TOPICS if f"| `{t.name}` |" not in TOPICS] == []
+
+
+@pytest.mark.parametrize(
+    ("page", "schema", "types"),
+    [
+        ("docs/index.md", "invoices:Invoice", {"Gross Total", "Line Item"}),
+        ("README.md", "cases:Case", {"Decision Date"}),
+    ],
+)
+def test_the_schema_on_a_page_can_be_extracted(
+    page: str, schema: str, types: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A reader copies the code into a file beside the command, and names it as the page does."""
+    text = (ROOT / page).read_text()
+    code = next(c for c in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "(Entity)" in c)
+    assert f"SAFEPASSAGE_SCHEMA={schema}" in text
+    (tmp_path / f"{schema.partition(':')[0]}.py").write_text(code)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "modules", {**sys.modules})
+    titles = {part.get("title") for part in load_schema(schema).json_schema["$defs"].values()}
+    assert types <= titles

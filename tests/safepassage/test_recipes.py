@@ -1,4 +1,4 @@
-"""The recipes of docs/how-to/recipes.md run as they stand, and what other extractors give is read."""
+"""The recipes of docs/how-to/recipes.md run as they stand; outputs of other extractors are read."""
 
 from __future__ import annotations
 
