@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-MEASURED = ROOT / "docs" / "measured"
 
 Makers = Mapping[str, Callable[[], str]]
 
@@ -41,9 +40,3 @@ def filled(page: str, makers: Makers) -> str:
         return f"{block['start']}\n{makers[block['name']]().strip()}\n\n{block['end']}"
 
     return _BLOCK.sub(fill, page)
-
-
-def table(heads: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table: the first column to the left, all others to the right."""
-    lines = [heads, ["---", *["--:"] * (len(heads) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
