@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from safepassage.scoring_worker import ModelError, Scorer, load_scorer, loading
+from safepassage.scoring_worker import ModelError, Scorer, load_scorer
 from safepassage.scoring_worker.encoders.devices import place, usable_cores
 from safepassage.scoring_worker.encoders.weights import base_digest
 from safepassage.scoring_worker.manifest import (
@@ -21,6 +21,7 @@ from safepassage.scoring_worker.manifest import (
     Thresholds,
     TypeThreshold,
 )
+from safepassage.scoring_worker.scorers import folders
 from safepassage.scoring_worker.scorers.encoder import EncoderScorer
 
 from . import tiny
@@ -214,7 +215,7 @@ def test_unknown_names_are_explained(name, message):
 def test_what_has_no_folder_is_not_called_unknown(name):
     """A copy of it is asked for, to calibrate or train; its name alone is right."""
     with pytest.raises(ModelError, match="has no folder"):
-        loading.open_manifest(name)
+        folders.open_manifest(name)
 
 
 def test_a_file_is_not_a_model(folder):
@@ -248,7 +249,7 @@ def test_the_revision_changes_with_weights_and_thresholds(tmp_path):
 def test_a_reader_over_the_shipped_words_needs_these_very_words(tmp_path, monkeypatch):
     """Trained from the default, it brings its own layers and nothing else."""
     default, other = tiny.reader_scorer(tmp_path / "default"), tmp_path / "other"
-    monkeypatch.setattr(loading, "DEFAULT_MODEL", default)
+    monkeypatch.setattr(folders, "DEFAULT_MODEL", default)
     other.mkdir()
     shutil.copy(default / "reader.safetensors", other)
     manifest = ScorerManifest.load(default)

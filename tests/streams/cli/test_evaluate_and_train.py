@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from safepassage.scoring_worker import load_scorer, loading
+from safepassage.scoring_worker import load_scorer
 from safepassage.scoring_worker.manifest import ScorerManifest
+from safepassage.scoring_worker.scorers import folders
 from safepassage.streams.cli import app
 from safepassage.streams.runtime.errors import OperatorError
 from tests.scoring_worker import tiny
@@ -337,7 +338,7 @@ def test_a_calibrated_default_shares_the_words_of_the_default(
     configured, reader, tmp_path, monkeypatch
 ):
     """A hundred megabytes less in every scorer made from it. What draws graphs is no part of it."""
-    monkeypatch.setattr(loading, "DEFAULT_MODEL", Path(reader))
+    monkeypatch.setattr(folders, "DEFAULT_MODEL", Path(reader))
     years = [
         {
             "premise": f"{at}: from {1990 + at} on",

@@ -96,7 +96,7 @@ def training_corpus(
         rng.shuffle(of_file)
         own = of_file[: int(PERMISSIVE[name] * share)]
         questions += with_generated(own, seed)
-    documents = _document_questions(data, int(DOCUMENT_QUESTIONS * share), rng)
+    documents = questions_of_documents(data, int(DOCUMENT_QUESTIONS * share), rng)
     nli = list(nli_claims(read_rows(data / "nli/train.jsonl.gz"), PERMISSIVE_NLI))
     questions += documents + rng.sample(nli, min(len(nli), int(NLI_CLAIMS * share)))
     rng.shuffle(questions)
@@ -130,7 +130,7 @@ def with_generated(own: Sequence[ReadingQuestion], seed: int) -> list[ReadingQue
     ]
 
 
-def _document_questions(data: Path, most: int, rng: random.Random) -> list[ReadingQuestion]:
+def questions_of_documents(data: Path, most: int, rng: random.Random) -> list[ReadingQuestion]:
     """Questions to annotated contracts and judgments, and to documents invented here."""
     invented = list(synthetic_documents(400, rng.randrange(1 << 30)))
     sources = {

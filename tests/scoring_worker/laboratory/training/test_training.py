@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from safepassage.scoring_worker import Pair, loading
+from safepassage.scoring_worker import Pair
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.evaluation.splits import split_by_group
 from safepassage.scoring_worker.laboratory.training import (
@@ -34,6 +34,7 @@ from safepassage.scoring_worker.laboratory.training.stacking import (
 )
 from safepassage.scoring_worker.loading import load_scorer
 from safepassage.scoring_worker.manifest import ModelError, ScorerManifest
+from safepassage.scoring_worker.scorers import folders
 from safepassage.scoring_worker.thresholds import Target
 from safepassage.scoring_worker.weighing.opinion import Opinion
 from safepassage.scoring_worker.weighing.stack import Stack
@@ -128,7 +129,7 @@ def test_training_changes_the_reader_and_leaves_the_words(base, trained):
 
 
 def test_over_the_shipped_words_only_the_reader_is_kept(base, tmp_path, monkeypatch):
-    monkeypatch.setattr(loading, "DEFAULT_MODEL", base)
+    monkeypatch.setattr(folders, "DEFAULT_MODEL", base)
     manifest = train("default", TrainingLabels(gold=pairs(30)), tmp_path / "s", RECIPE)
     assert manifest.base == "default"
     names = {path.name for path in (tmp_path / "s").iterdir()}

@@ -1,0 +1,63 @@
+"""One scorer for a language, another for all others: the large reader for English in `default`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from safepassage.schemas import Assessment, stable_id
+from safepassage.scoring_worker.learnt_from import LearntFrom, said_by
+from safepassage.scoring_worker.scorer import Pair, Scorer
+from safepassage.scoring_worker.text.language import language_of
+
+
+class ByLanguage:
+    """``own`` judges pairs in ``language`` (ISO 639-1), ``other`` judges the rest.
+
+    A pair is judged by one of the two alone, with that one's threshold; its trail names the scorer
+    that judged it. Closes both.
+    """
+
+    def __init__(self, name: str, language: str, own: Scorer, other: Scorer) -> None:
+        self.name = name
+        self.revision = stable_id(name, language, own.revision, other.revision)[:16]
+        self.learnt_from = _both(said_by(own), said_by(other))
+        self._language = language
+        self._own = own
+        self._other = other
+
+    def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:
+        """One assessment per pair, in order."""
+        mine = [is_in(pair, self._language) for pair in pairs]
+        answers: dict[int, Assessment] = {}
+        for scorer, wanted in ((self._own, True), (self._other, False)):
+            at = [number for number, is_mine in enumerate(mine) if is_mine is wanted]
+            judged = scorer.assess([pairs[number] for number in at]) if at else []
+            answers |= dict(zip(at, judged, strict=True))
+        renamed = {"scorer": self.name, "revision": self.revision}
+        return [answers[number].model_copy(update=renamed) for number in range(len(pairs))]
+
+    def close(self) -> None:
+        """Close both scorers."""
+        self._own.close()
+        self._other.close()
+
+
+def _both(one: LearntFrom | None, other: LearntFrom | None) -> LearntFrom | None:
+    if one is None or other is None:
+        return None
+    return LearntFrom(digests=tuple({*one.digests, *other.digests}))
+
+
+def is_in(pair: Pair, language: str) -> bool:
+    """Whether ``pair`` is in ``language``: as its document says, or as its passage reads.
+
+    A passage too short to tell counts as in ``language`` if all its letters are ASCII: names,
+    figures and codes belong to no language.
+    """
+    if pair.language is not None:
+        return pair.language == language
+    text = f"{pair.before} {pair.premise} {pair.after}"
+    found, _ = language_of(text)
+    if found is not None:
+        return found == language
+    return all(character.isascii() for character in text if character.isalpha())
