@@ -12,7 +12,7 @@ README_ROWS = {
     "denied values": "values that the passage denies",
     "supposed values": "values that the passage only supposes",
     "free claims: NLI": "free claims (NLI sets)",
-    "free claims: ragtruth_qa": "sentences of RAG answers (RAGTruth)",
+    "free claims: ragtruth_qa": "RAG answers (RAGTruth)",
     "tribunal, no packs": "tribunal decisions, no packs",
 }
 KINDS = (
