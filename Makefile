@@ -6,7 +6,7 @@ PIP := $(BIN)/pip --disable-pip-version-check --quiet
 # The scorer `large` is installed from this repository, where its weights are in it.
 LARGE := $(if $(wildcard weights/safepassage_large/model/scorer.json),--editable ./weights)
 
-.PHONY: demo up test test-long lint types imports check reference lock clean
+.PHONY: demo up test test-long lint types imports audit check reference docs lock clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/run.stamp          ## the whole flow on an embedded broker, with bundled documents
@@ -31,15 +31,18 @@ imports: $(VENV)/dev.stamp
 	@$(BIN)/lint-imports --no-cache
 
 audit: $(VENV)/dev.stamp         ## known vulnerabilities of the pinned packages (asks pypi.org)
-	@$(BIN)/python deploy/audit.py
+	@$(BIN)/python tools/audit.py
 
-check: lint types imports        ## everything but the tests
+check: lint types imports docs   ## everything but the tests
 
-reference: $(VENV)/run.stamp     ## rewrite docs/reference.md from the code
-	@$(BIN)/python docs/reference.py
+reference: $(VENV)/run.stamp     ## rewrite what README and docs/ take from code and figures
+	@$(BIN)/python -m tools.reference
+
+docs: $(VENV)/dev.stamp          ## the documentation site, into build/site; broken links fail
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 lock: $(VENV)/dev.stamp          ## rewrite the lock files from this environment
-	@$(PIP) install -r requirements-bench.lock && $(BIN)/python deploy/lock.py
+	@$(PIP) install -r requirements-bench.lock && $(BIN)/python tools/lock.py
 
 $(VENV)/run.stamp: requirements.lock pyproject.toml weights/pyproject.toml $(wildcard weights/*/model/scorer.json)
 	@test -x $(BIN)/python || (echo "creating $(VENV)" && $(PYTHON) -m venv $(VENV))

@@ -3,8 +3,8 @@
 Alignment runs in one thread beside the event loop. It is numpy's and Python's own work in small
 operations, and Biopython only on matrices of a few milliseconds, so the loop waits for the
 interpreter lock 5 ms at a time and 28 ms at worst (measured on 500,000 characters against 5,000,
-see docs/alignment.md): heartbeats of seconds are safe, and a process pool would pay for sending
-every text. To use more cores, run more workers.
+see docs/measured/alignment.md): heartbeats of seconds are safe, and a process pool would pay for
+sending every text. To use more cores, run more workers.
 """
 
 from __future__ import annotations

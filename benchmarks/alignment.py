@@ -1,6 +1,7 @@
 """Speed and quality of the alignment, against full Biopython, rapidfuzz and langextract.
 
-    python benchmarks/alignment.py [--json docs/alignment.json] [--plot docs/alignment.png]
+    python benchmarks/alignment.py [--json docs/measured/alignment.json]
+                                   [--plot docs/measured/alignment.png]
 
 CPU time of one process on one machine, each document cold: its index is built anew. All aligners
 take turns on the same documents and contexts, and of --repeat times the least counts for each, so

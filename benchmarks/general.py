@@ -1,7 +1,7 @@
 """How well the default scorer judges a schema that nobody has shown it.
 
     python benchmarks/general.py ../shared/data --readers FOLDER [--rows 250] [--keep FOLDER]
-                                 [--out docs] [--json FILE]
+                                 [--out docs/measured] [--json FILE]
 
 By leaving sources out: every source that trained the reader is judged by a reader that learnt
 nothing of its family (five families; ``--readers`` is the folder of

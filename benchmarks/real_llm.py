@@ -216,7 +216,7 @@ def report(
     verdicts: Sequence[Verdict],
     endpoint: Endpoint,
 ) -> dict[str, Any]:
-    """The counts that docs/one-call.md quotes."""
+    """The counts that docs/measured/real-model.md quotes."""
     failed = Counter(error.code for _, error in found if isinstance(error, LLMError))
     skipped: Counter[str] = Counter()
     for _, extracted in found:

@@ -6,7 +6,8 @@ GAP_OPEN = -1.5  # the first character of a gap
 GAP_EXTEND = -0.5  # each further one
 
 DEFAULT_THRESHOLD = 0.6
-"""tau: the best threshold on D over 2,550 real and hallucinated contexts (docs/alignment.md)."""
+"""tau: the best threshold on D over 2,550 real and hallucinated contexts
+(docs/concepts/alignment.md)."""
 
 ALIGNER_VERSION = "4"
 """Another one for whatever changes an alignment or what stands around it: part of verdicts' ids."""

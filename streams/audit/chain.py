@@ -7,7 +7,7 @@ before and after it, so where blocks begin and end has no meaning: the same run 
 cut differently by another process, leads to the same heads, and a repetition cannot be taken for
 a fork. The verdicts themselves carry no hashes, so replays stay byte-equal to them.
 
-docs/audit.md argues for the scheme and says what it cannot show.
+docs/concepts/audit.md argues for the scheme and says what it cannot show.
 """
 
 from __future__ import annotations

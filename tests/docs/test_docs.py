@@ -1,77 +1,124 @@
 """The documentation names nothing that is not there, and leaves no setting or metric out."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 from prometheus_client import REGISTRY
 from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings
 
 import safepassage.service.metrics
 import safepassage.streams.runtime.metrics  # noqa: F401
+from safepassage.agents.extraction.schema_loading import load_schema
+from safepassage.scoring_worker.encoders.pinned import LargeSettings
+from safepassage.scoring_worker.scorers.llm import GraderSettings
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ALL_TOPICS, ROLE_NAMES
+from tools.blocks import ROOT, pages
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
-    ROOT / "docs" / "architecture.md",
-    ROOT / "docs" / "files.md",
-    ROOT / "docs" / "one-call.md",
-    ROOT / "docs" / "recipes.md",
-    ROOT / "docs" / "operations.md",
+    *pages(),
     ROOT / "deploy" / "README.md",
     ROOT / "CONTRIBUTING.md",
     ROOT / "SECURITY.md",
     ROOT / "CHANGELOG.md",
 ]
-OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
-ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text()
+REFERENCE = ROOT / "docs" / "reference"
+SETTINGS = (REFERENCE / "settings.md").read_text().partition("## Defaults")[0]
+METRICS = (REFERENCE / "metrics.md").read_text()
+TOPICS = (REFERENCE / "topics.md").read_text()
+ARCHITECTURE = (ROOT / "docs" / "concepts" / "architecture.md").read_text()
+README_LINES = 200
 
 
-def variable(name: str, field: FieldInfo) -> str:
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def variables(name: str, field: FieldInfo) -> list[str]:
     alias = field.validation_alias
-    return (
-        str(alias.choices[0]) if isinstance(alias, AliasChoices) else f"SAFEPASSAGE_{name.upper()}"
-    )
+    if isinstance(alias, AliasChoices):
+        return [str(choice) for choice in alias.choices]
+    return [f"SAFEPASSAGE_{name.upper()}"]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def all_variables(settings: type[BaseSettings]) -> set[str]:
+    fields = settings.model_fields.items()
+    return {variable for name, field in fields for variable in variables(name, field)}
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= README_LINES
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_link_leads_to_a_file(page: Path):
     targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text())
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_source_file_named_exists(page: Path):
-    rooms = r"`((?:schemas|agents|scoring_worker|safepassage|streams|deploy|docs|tests)/[\w./-]*)`"
-    named = re.findall(rooms, page.read_text())
+    rooms = "schemas|agents|scoring_worker|safepassage|streams|deploy|docs|tests|tools|benchmarks"
+    named = re.findall(rf"`((?:{rooms})/[\w./-]*)`", page.read_text())
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_module_and_benchmark_in_a_command_exists(page: Path):
+    text = page.read_text()
+    modules = [name.replace(".", "/") for name in re.findall(r"python -m ((?:\w+\.)+\w+)", text)]
+    scripts = re.findall(r"python (\w+/\w+\.py)", text)
+    files = [*(f"{name}.py" for name in modules), *scripts]
+    packages = {f"{name}.py" for name in modules if (ROOT / name / "__main__.py").exists()}
+    assert [name for name in files if not (ROOT / name).exists() and name not in packages] == []
 
 
 @pytest.mark.parametrize("name", Settings.model_fields)
 def test_every_setting_is_explained(name: str):
-    assert f"| `{variable(name, Settings.model_fields[name])}` | " in OPERATIONS
+    variable, *_ = variables(name, Settings.model_fields[name])
+    assert f"| `{variable}` | " in SETTINGS
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_setting_named_exists(page: Path):
-    existing = set()
-    for name, field in Settings.model_fields.items():
-        alias = field.validation_alias
-        existing |= set(alias.choices) if isinstance(alias, AliasChoices) else set()
-        existing.add(f"SAFEPASSAGE_{name.upper()}")
+    existing = set().union(*map(all_variables, (Settings, GraderSettings, LargeSettings)))
     named = set(re.findall(r"\bSAFEPASSAGE_[A-Z0-9_]*[A-Z0-9]\b", page.read_text()))
     assert named <= existing
 
 
 def test_every_metric_is_listed():
     families = {f.name for f in REGISTRY.collect() if f.name.startswith("safepassage_")}
-    assert [name for name in families if f"| `{name}" not in OPERATIONS] == []
+    assert [name for name in families if f"| `{name}" not in METRICS] == []
 
 
 def test_every_role_and_every_topic_is_explained():
     for role in ROLE_NAMES:
         assert f"| `{role}` |" in ARCHITECTURE
-        assert f"| `{role}` |" in OPERATIONS
-    assert [t.name for t in ALL_TOPICS if f"`{t.name}`" not in OPERATIONS + ARCHITECTURE] == []
+        assert f"| `{role}` |" in TOPICS
+    assert [t.name for t in ALL_TOPICS if f"| `{t.name}` |" not in TOPICS] == []
+
+
+@pytest.mark.parametrize(
+    ("page", "schema", "types"),
+    [
+        ("docs/index.md", "invoices:Invoice", {"Gross Total", "Line Item"}),
+        ("README.md", "cases:Case", {"Decision Date"}),
+    ],
+)
+def test_the_schema_on_a_page_can_be_extracted(
+    page: str, schema: str, types: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A reader copies the code into a file beside the command, and names it as the page does."""
+    text = (ROOT / page).read_text()
+    code = next(c for c in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "(Entity)" in c)
+    assert f"SAFEPASSAGE_SCHEMA={schema}" in text
+    (tmp_path / f"{schema.partition(':')[0]}.py").write_text(code)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "modules", {**sys.modules})
+    titles = {part.get("title") for part in load_schema(schema).json_schema["$defs"].values()}
+    assert types <= titles

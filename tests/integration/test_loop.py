@@ -105,7 +105,7 @@ def right(verdicts: list[Verdict], numbers: range) -> int:
 
 
 Camera = Callable[[Chrome, str], None]
-"""Takes a picture of what a browser shows, under a name (see `docs/story.py`)."""
+"""Takes a picture of what a browser shows, under a name (see `tools/story.py`)."""
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ sys.meta_path = [Fresh if finder is PathFinder else finder for finder in sys.met
 
 
 def lock() -> object:
-    spec = importlib.util.spec_from_file_location("lock", ROOT / "deploy" / "lock.py")
+    spec = importlib.util.spec_from_file_location("lock", ROOT / "tools" / "lock.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

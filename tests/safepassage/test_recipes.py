@@ -1,4 +1,4 @@
-"""The recipes of docs/recipes.md run as they stand, and what other extractors give is read."""
+"""The recipes of docs/how-to/recipes.md run as they stand; outputs of other extractors are read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from safepassage.schemas import Entity, Verdict
 
 from .scorers import WordScorer
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "recipes.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "recipes.md"
 QUOTED = {"context": "a monthly rent of £1,250", "amount": "£1,250"}
 INVENTED = {"context": "rent is nine pounds sterling a week", "amount": "£9"}
 
