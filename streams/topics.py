@@ -13,6 +13,7 @@ from safepassage.schemas import (
     DeadLetter,
     Document,
     DocumentReport,
+    DriftWarning,
     Event,
     Extraction,
     ExtractionManifest,
@@ -21,7 +22,6 @@ from safepassage.schemas import (
     ScorerRelease,
     StandingDecision,
     Verdict,
-    Warning,
 )
 
 
@@ -68,7 +68,7 @@ REPORTS = Topic("reports", DocumentReport, YEAR)
 DEAD_LETTERS = Topic("dead-letters", DeadLetter, YEAR)
 # A chain that lost its beginning proves nothing about what it began with.
 AUDIT = Topic("audit", AuditBlock, FOR_EVER)
-WARNINGS = Topic("warnings", Warning, QUARTER, single=True)
+WARNINGS = Topic("warnings", DriftWarning, QUARTER, single=True)
 SCORERS = Topic("scorers", ScorerRelease, FOR_EVER, single=True, compacted=True)
 
 RoleName = Literal["extract", "align", "score", "review", "report"]

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any, get_args
 
 from openai import pydantic_function_tool
@@ -17,6 +14,7 @@ from safepassage.schemas import Entity, SchemaField, validation_summary
 from safepassage.schemas.base import EntityType
 
 from .answers import ExtractionSchema, GenericSchema, UserSchema
+from .user_modules import imported_module
 
 # Endpoints do not enforce a schema that has one of these, or one that allows anything at all.
 _UNSTRICT = frozenset({"oneOf", "allOf", "not", "if", "patternProperties", "prefixItems"})
@@ -32,8 +30,8 @@ def load_schema(spec: str | None, entity_types: Sequence[str] = ()) -> Extractio
 
     ``spec`` names a JSON file of entity types, each with its description or with a
     `SchemaField`: ``{"Dose": "the daily dose", "Sex": {"allowed": ["f", "m"], "single": true}}``.
-    Or it is ``module:Class`` (the module is also looked for in the working directory), where the
-    class is a pydantic model that holds `Entity` subclasses, or is one itself. Without ``spec``
+    Or it is ``module:Class`` (see `imported_module` for where it is looked for), where the class
+    is a pydantic model that holds `Entity` subclasses, or is one itself. Without ``spec``
     the answer is a flat list of entities, of any type where none is given.
 
     Raises:
@@ -75,23 +73,18 @@ def _imported_class(spec: str) -> type[BaseModel]:
     module_name, _, class_name = spec.partition(":")
     if not module_name or not class_name:
         raise SchemaError(f"{spec!r} is not of the form module:Class")
-    found = getattr(_imported_module(module_name), class_name, None)
-    if found is None:
-        raise SchemaError(f"the module {module_name} has no class {class_name}")
-    if not isinstance(found, type) or not issubclass(found, BaseModel):
-        raise SchemaError(f"{spec} is not a pydantic model")
-    return found
-
-
-def _imported_module(name: str) -> ModuleType:
-    here = str(Path.cwd())
-    if here not in sys.path:  # an installed command does not look there
-        sys.path.append(here)
     try:
-        return importlib.import_module(name)
+        module = imported_module(module_name)
     except Exception as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-        raise SchemaError(f"the module {name} cannot be imported: {reason}") from error
+        raise SchemaError(f"the module {module_name} cannot be imported: {reason}") from error
+    found = getattr(module, class_name, None)
+    where = getattr(module, "__file__", None) or "a built-in module"
+    if found is None:
+        raise SchemaError(f"the module {module_name} has no class {class_name}; found {where}")
+    if not isinstance(found, type) or not issubclass(found, BaseModel):
+        raise SchemaError(f"{spec} is not a pydantic model; found {where}")
+    return found
 
 
 def _distinct_types(entity_types: Sequence[str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ are read in a process that is bounded and may die, see `Intake`.
 
 from .file_documents import Imported, ImportedPart, RefusedPart
 from .intake import Intake
-from .kinds import Kind, kind_of, media_type
+from .kinds import Kind, beginning, kind_of, media_type
 from .limits import Limits, MissingExtra, OcrUse, Refused, ocr_is_installed
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "OcrUse",
     "Refused",
     "RefusedPart",
+    "beginning",
     "kind_of",
     "media_type",
     "ocr_is_installed",

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from .limits import Limits, Refused, extra_module
+from .omissions import Omitted
 from .tables import row_line
-from .visibility import Omitted
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"

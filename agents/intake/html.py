@@ -7,8 +7,10 @@ import re
 from typing import Any
 
 from .limits import Limits, Refused, extra_module
+from .omissions import Omitted
+from .style_rules import rules_of
 from .tables import row_line
-from .visibility import Omitted
+from .unseen import MAX_DEPTH, remove_unseen
 
 _NEVER_SHOWN = (
     "head, script, style, template, noscript, svg, iframe, object, embed, "
@@ -24,28 +26,7 @@ _LINES = frozenset(
         figure footer form header hr legend li main nav section summary thead tbody tfoot tr""",
     )
 )
-_MAX_DEPTH = 400
-_MAX_RULES = 2_000
 _MAX_SPAN = 100
-
-_WHITE = r"(?:#fff(?:fff)?\b|white\b|rgba?\(\s*255\s*,\s*255\s*,\s*255|transparent\b)"
-_HIDING = re.compile(
-    r"(?:^|;)\s*(?:"
-    r"display\s*:\s*none"
-    r"|visibility\s*:\s*(?:hidden|collapse)"
-    r"|opacity\s*:\s*0*\.?0*(?![\d.]*[1-9])\s*(?:;|!|$)"
-    r"|font(?:-size)?\s*:\s*(?:[^;]*\s)?(?:0(?:\.\d+)?|1(?:\.\d+)?)(?:px|pt|em|rem|%)?\s*(?:[;!/]|$)"
-    r"|(?:left|top|right|bottom|text-indent|margin-left|margin-top)\s*:\s*-\d{3,}"
-    r"|clip(?:-path)?\s*:\s*(?:rect\(\s*0|inset\(\s*(?:50|100)%)"
-    r"|(?:max-)?(?:width|height)\s*:\s*0(?:px|em|%)?\s*(?:;|!|$)"
-    r"|mso-hide\s*:\s*all"
-    r")",
-    re.IGNORECASE,
-)
-_WHITE_TEXT = re.compile(rf"(?:^|;)\s*color\s*:\s*{_WHITE}", re.IGNORECASE)
-_BACKGROUND = re.compile(rf"background(?:-color)?\s*:\s*(?!\s*{_WHITE})", re.IGNORECASE)
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_RULE = re.compile(r"([^{};]+)\{([^{}]*)\}")
 _BLANKS = re.compile(r"[ \t\n\r\f]+")
 
 
@@ -59,16 +40,17 @@ def read_html(raw: bytes, limits: Limits) -> tuple[str, Omitted]:
     if len(raw) > limits.unpacked_bytes:
         raise Refused(f"has {len(raw)} bytes")
     tree = parser.LexborHTMLParser(_decoded(raw))
-    omitted = Omitted()
-    hiding = _hiding_selectors(tree)
+    rules = rules_of(
+        (sheet.text(), sheet.attributes.get("media") or "") for sheet in tree.css("style")
+    )
     for node in tree.css(_NEVER_SHOWN):
         node.decompose()
+    omitted = Omitted()
+    if removed := remove_unseen(tree, rules):
+        omitted["hidden"] = removed
     body = tree.body or tree.root
     if body is None:
         return "", omitted
-    for node in _hidden(body, hiding, parser.SelectolaxError):
-        omitted["hidden"] += len("".join(node.text().split()))
-        node.decompose()
     writer = _Writer()
     writer.write(body, 0)
     return writer.text, omitted
@@ -83,51 +65,6 @@ def _decoded(raw: bytes) -> str:
         except (LookupError, UnicodeDecodeError):
             continue
     return raw.decode("latin-1").replace("\0", "")
-
-
-def _hiding_selectors(tree: Any) -> list[str]:
-    selectors = []
-    for style in tree.css("style"):
-        for rule in _RULE.finditer(_COMMENT.sub(" ", style.text())):
-            if _hides(rule[2]):
-                selectors.append(rule[1].strip())
-    return selectors[:_MAX_RULES]
-
-
-def _hidden(body: Any, selectors: list[str], error: type[Exception]) -> list[Any]:
-    """The outermost elements that nobody sees."""
-    found = [*body.css("[hidden]"), *body.css("input[type=hidden]")]
-    found += [node for node in body.css("[style]") if _hides(node.attributes.get("style") or "")]
-    found += [
-        node
-        for node in body.css("font[color]")
-        if re.fullmatch(_WHITE, node.attributes.get("color") or "", re.IGNORECASE)
-    ]
-    for selector in selectors:
-        try:
-            found += body.css(selector)
-        except (error, ValueError):  # one that the parser does not know, such as of a media rule
-            continue
-    known = {node.mem_id for node in found}
-    return [node for node in _unique(found) if not _inside(node, known)]
-
-
-def _unique(nodes: list[Any]) -> list[Any]:
-    return list({node.mem_id: node for node in nodes}.values())
-
-
-def _inside(node: Any, known: set[int]) -> bool:
-    above, steps = node.parent, 0
-    while above is not None and steps < _MAX_DEPTH:
-        if above.mem_id in known:
-            return True
-        above, steps = above.parent, steps + 1
-    return False
-
-
-def _hides(style: str) -> bool:
-    white = _WHITE_TEXT.search(style) and not _BACKGROUND.search(style)
-    return bool(white or _HIDING.search(style))
 
 
 class _Writer:
@@ -145,7 +82,7 @@ class _Writer:
         return "\n".join(self._lines)
 
     def write(self, node: Any, depth: int) -> None:
-        if depth > _MAX_DEPTH:
+        if depth > MAX_DEPTH:
             raise Refused("is nested without end")
         child = node.child
         while child is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import select
+import selectors
 import subprocess
 import sys
 import threading
@@ -130,7 +130,7 @@ def _write(process: subprocess.Popen[bytes], content: bytes, deadline: float) ->
     pipe = _descriptor(process.stdin)
     view = memoryview(content)
     while view:
-        _wait(deadline, writing=pipe)
+        _wait(deadline, pipe, selectors.EVENT_WRITE)
         view = view[os.write(pipe, view[:_CHUNK]) :]
 
 
@@ -145,7 +145,7 @@ def _read(process: subprocess.Popen[bytes], deadline: float) -> bytes:
     buffer = bytearray()
     wanted = -1
     while wanted < 0 or len(buffer) < wanted:
-        _wait(deadline, reading=pipe)
+        _wait(deadline, pipe, selectors.EVENT_READ)
         if not (chunk := os.read(pipe, _CHUNK)):
             raise ValueError("the process ended")
         buffer += chunk
@@ -157,15 +157,13 @@ def _read(process: subprocess.Popen[bytes], deadline: float) -> bytes:
     return bytes(buffer[:wanted])
 
 
-def _wait(deadline: float, *, reading: int | None = None, writing: int | None = None) -> None:
-    left = deadline - time.monotonic()
-    if left > 0:
-        readers = [] if reading is None else [reading]
-        writers = [] if writing is None else [writing]
-        ready = select.select(readers, writers, [], left)
-        if ready[0] or ready[1]:
-            return
-    raise TimeoutError
+def _wait(deadline: float, pipe: int, event: int) -> None:
+    # Not `select.select`: it takes no descriptor from 1024 on, and a busy server has more open.
+    with selectors.PollSelector() as selector:
+        selector.register(pipe, event)
+        left = deadline - time.monotonic()
+        if left <= 0 or not selector.select(left):
+            raise TimeoutError
 
 
 def _descriptor(pipe: IO[bytes] | None) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 
 class Kind(Enum):
@@ -63,6 +63,20 @@ def kind_of(name: str, raw: bytes) -> Kind:
     if kind := _by_markup(head, suffix):
         return kind
     return Kind.UNKNOWN if b"\0" in head else Kind.TEXT
+
+
+def beginning(path: Path, most: int) -> bytes:
+    """What `kind_of` and `media_type` have to see of a file: its first few thousand bytes; up to
+    ``most`` bytes where these leave the kind open (archives, JSON).
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as opened:
+        head = opened.read(_HEAD)
+        if head.startswith(_ZIP) or path.suffix.lower() == ".json":
+            head += opened.read(max(0, most - _HEAD))
+        return head
 
 
 def _by_magic(head: bytes, raw: bytes) -> Kind | None:

@@ -12,7 +12,7 @@ from email.message import EmailMessage, MIMEPart
 
 from .html import read_html
 from .limits import Limits, Refused
-from .visibility import Omitted
+from .omissions import Omitted
 
 _HEADS = ("From", "To", "Cc", "Subject", "Date")
 _MAX_HEAD = 2_000

@@ -7,7 +7,7 @@ import io
 import numpy as np
 import numpy.typing as npt
 
-from . import images, mail, pdf
+from . import images, mail, pdf_pages
 from .kinds import Kind, kind_of
 from .limits import Limits, Refused, extra_module
 
@@ -37,11 +37,11 @@ def picture(raw: bytes, part: tuple[int, ...], page: int, limits: Limits) -> byt
 
 
 def _pdf_page(raw: bytes, page: int, limits: Limits) -> npt.NDArray[np.uint8]:
-    with pdf.opened(raw, limits) as document:
+    with pdf_pages.opened(raw, limits) as document:
         if page >= len(document):
             raise Refused("has no such page")
-        with pdf.page_of(document, page) as shown:
-            return pdf.draw(shown, _WIDTH / shown.get_width(), _PIXELS)
+        with pdf_pages.page_of(document, page) as shown:
+            return pdf_pages.draw(shown, _WIDTH / shown.get_width(), _PIXELS)
 
 
 def _png(pixels: npt.NDArray[np.uint8]) -> bytes:

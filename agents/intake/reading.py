@@ -17,8 +17,8 @@ from .mail import Attachment, read_mail
 from .ocr import Reader
 from .ocr_markup import read_alto, read_hocr
 from .ocr_services import read_azure, read_textract
+from .omissions import Omitted, omissions
 from .pdf import read_pdf
-from .visibility import Omitted, omissions
 from .words import Page
 
 _PAGES: dict[Kind, Callable[[bytes, Limits], Iterator[Page]]] = {

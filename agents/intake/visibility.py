@@ -7,23 +7,19 @@ beside the page. There is no list of tricks to keep.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from safepassage.schemas import Omission
-from safepassage.schemas.layout import OmissionKind
-
 from .limits import extra_module
+from .omissions import Omitted
 from .pdf_characters import Character
+from .pdf_pages import draw
 
 _CONTRAST = 32  # of 255, in the colour that differs most; a fainter letter is not read
 _SMALLEST = 2.5  # points, the height of a font's line
 _MAX_NESTING = 10
-
-Omitted = Counter[OmissionKind]
 
 
 def seen(
@@ -31,7 +27,7 @@ def seen(
 ) -> tuple[list[Character | None], Omitted, bool]:
     """The characters that can be seen, how many cannot, and whether the page is blank. The page's
     text is drawn again afterwards."""
-    omitted: Omitted = Counter()
+    omitted = Omitted()
     difference, blank, ratio = _difference(page, scale, pixels)
     shown: list[Character | None] = []
     for character in found:
@@ -46,21 +42,8 @@ def seen(
     return (shown if any(shown) else []), omitted, blank
 
 
-def omissions(omitted: Omitted, page: int | None) -> tuple[Omission, ...]:
-    """What was left out, to be said of the document."""
-    return tuple(
-        [
-            Omission(kind=kind, characters=count, page=page)
-            for kind, count in sorted(omitted.items())
-            if count
-        ]
-    )
-
-
 def _difference(page: Any, scale: float, pixels: int) -> tuple[Any, bool, float]:
     """Where text changes the page (height, width), whether the page is blank, pixels a point."""
-    from .pdf import draw  # noqa: PLC0415 - the two need each other
-
     raw = extra_module("pypdfium2", "files").raw
     with_text = draw(page, scale, pixels)
     texts = list(page.get_objects(filter=[raw.FPDF_PAGEOBJ_TEXT], max_depth=_MAX_NESTING))

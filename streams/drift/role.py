@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 import structlog
 
-from safepassage.schemas import Verdict, Warning, stable_id
+from safepassage.schemas import DriftWarning, Verdict, stable_id
 from safepassage.streams.delivery.delivery import Outcome, Role
 from safepassage.streams.kafka.records import Outgoing, Received, Record
 from safepassage.streams.topics import ACCEPTED, QUARANTINE, WARNINGS
@@ -48,7 +48,7 @@ def drift_role(detector: DriftDetector, clock: Callable[[], float] = time.time) 
 def _warning(shift: Shift, record: Record) -> Outgoing:
     where = record.coordinates
     log.warning("drift", measure=shift.measure, entity_type=shift.entity_type, detail=shift.detail)
-    warning = Warning(
+    warning = DriftWarning(
         id=stable_id(
             "warning",
             shift.measure,

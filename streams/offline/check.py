@@ -10,7 +10,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from safepassage.agents.aligner import Aligner
-from safepassage.agents.intake import Kind, kind_of
+from safepassage.agents.intake import Kind, beginning, kind_of
 from safepassage.pipeline import align_all, ground, judge_in_batches
 from safepassage.schemas import Document, Extraction, LabelledExtraction, Response, Verdict
 from safepassage.schemas.jsonl import BadLine, read_jsonl
@@ -58,7 +58,9 @@ def read_input(
         result.extractions.append(Extraction(**row.model_dump(exclude={"label", "kind", "why"})))
     result.responses += _rows(responses, Response, result)
     wanted = {extraction.doc_id for extraction in result.extractions}
-    files = [path for path in documents if path.is_dir() or _is_a_document(path)]
+    settings = settings or Settings()
+    most = settings.max_file_bytes
+    files = [path for path in documents if path.is_dir() or _is_a_document(path, most)]
     rows = [path for path in documents if path not in files]
     for document in (*_rows(rows, Document, result), *_read(files, settings, result)):
         if document.id not in wanted:
@@ -82,16 +84,13 @@ def check(
     return list(judge_in_batches(results, scorer.assess, type_errors))
 
 
-def _is_a_document(path: Path) -> bool:
-    """Whether a file is one document and not rows of them."""
-    with path.open("rb") as opened:
-        return kind_of(path.name, opened.read()) not in (Kind.TEXT, Kind.UNKNOWN)
+def _is_a_document(path: Path, most: int) -> bool:
+    """Whether a file is one document and not rows of them. At most ``most`` bytes are read."""
+    return kind_of(path.name, beginning(path, most)) not in (Kind.TEXT, Kind.UNKNOWN)
 
 
-def _read(
-    paths: Sequence[Path], settings: Settings | None, result: CheckInput
-) -> Iterator[Document]:
-    for found in read_documents(paths, settings or Settings()) if paths else ():
+def _read(paths: Sequence[Path], settings: Settings, result: CheckInput) -> Iterator[Document]:
+    for found in read_documents(paths, settings) if paths else ():
         if isinstance(found, Rejected):
             result.refused.append(str(found))
         elif isinstance(found, Document):

@@ -15,6 +15,7 @@ from safepassage.agents.intake import (
     Intake,
     Kind,
     Limits,
+    beginning,
     kind_of,
     media_type,
 )
@@ -83,8 +84,8 @@ class FileReader(AbstractContextManager["FileReader"]):
                 yield self._text(path, raw)
                 return
             shown = subject or path
-            digest = hashlib.sha256(shown.read_bytes() if subject else raw).hexdigest()
-            shown_type = _media_type(shown) if subject else None
+            digest = _digest(subject) if subject else hashlib.sha256(raw).hexdigest()
+            shown_type = _media_type(subject, self._settings.max_file_bytes) if subject else None
         except OSError as error:
             yield Rejected(str(path), f"cannot be read: {error.strerror}")
             return
@@ -165,9 +166,9 @@ class FileReader(AbstractContextManager["FileReader"]):
 
     def _is_output(self, path: Path) -> bool:
         try:
-            if path.stat().st_size > self._settings.max_file_bytes:
-                return False
-            return kind_of(path.name, path.read_bytes()).is_ocr_output
+            most = self._settings.max_file_bytes
+            is_read = path.stat().st_size <= most
+            return is_read and kind_of(path.name, beginning(path, most)).is_ocr_output
         except OSError:
             return False
 
@@ -181,9 +182,14 @@ def _literal(name: str) -> str:
     return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in name)
 
 
-def _media_type(path: Path) -> str:
-    raw = path.read_bytes()
+def _media_type(path: Path, most: int) -> str:
+    raw = beginning(path, most)
     return media_type(kind_of(path.name, raw), raw)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def _path_id(path: Path) -> str:

@@ -17,7 +17,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from safepassage.schemas import Verdict, Warning
+from safepassage.schemas import DriftWarning, Verdict
 from safepassage.streams.kafka.clients import new_admin
 from safepassage.streams.kafka.reading import ends, follow_topics, read_topics, tails
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
@@ -64,11 +64,11 @@ class Stream:
 
     window: deque[tuple[str, bool]] = field(default_factory=lambda: deque(maxlen=WINDOW_VERDICTS))
     latest: deque[Verdict] = field(default_factory=lambda: deque(maxlen=LATEST_VERDICTS))
-    warnings: deque[Warning] = field(default_factory=lambda: deque(maxlen=LATEST_WARNINGS))
+    warnings: deque[DriftWarning] = field(default_factory=lambda: deque(maxlen=LATEST_WARNINGS))
 
-    def note(self, event: Verdict | Warning) -> None:
+    def note(self, event: Verdict | DriftWarning) -> None:
         """Count one event."""
-        if isinstance(event, Warning):
+        if isinstance(event, DriftWarning):
             self.warnings.append(event)
             return
         self.window.append((event.entity_type, event.decision != "accepted"))
@@ -230,7 +230,7 @@ def _warnings(stream: Stream) -> Table:
 def _note(stream: Stream, record: Record, settings: Settings) -> None:
     try:
         if record.topic == settings.topic(WARNINGS.name):
-            stream.note(decode(record, Warning).event)
+            stream.note(decode(record, DriftWarning).event)
         else:
             stream.note(decode(record, Verdict).event)
     except UnreadableRecord:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import itertools
 import json
 import math
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
+import safepassage.schemas
 from safepassage.schemas import (
     CLAIM_TYPE,
     AlignedExtraction,
@@ -25,6 +27,7 @@ from safepassage.schemas import (
     DeadLetter,
     Document,
     DocumentReport,
+    DriftWarning,
     Entity,
     Event,
     Extraction,
@@ -41,7 +44,6 @@ from safepassage.schemas import (
     Surroundings,
     Usage,
     Verdict,
-    Warning,
     canonical_json,
     claim_id,
     entities_in,
@@ -116,7 +118,7 @@ EVENTS: list[Event] = [
         document=REF, extractions=1, accepted=1, quarantined=0, undetermined=0, verdict_ids=("v",)
     ),
     DeadLetter(id="x", stage="extract", source=COORDINATES, value="AA==", error="E", detail="why"),
-    Warning(
+    DriftWarning(
         id="w", measure="rate", observed=1, expected=0.5, limit=0.1, detail="up", raised_at=NOW
     ),
     ScorerRelease(
@@ -665,3 +667,23 @@ def test_a_part_of_an_answer_carries_all_of_it_so_far():
     assert not Response.model_validate(part).complete
     with pytest.raises(ValidationError, match=r"part\.since is beyond the response"):
         Response.model_validate({**part, "part": {"since": 12}})
+
+
+def test_no_public_name_shadows_a_builtin():
+    assert not set(schemas.__all__) & set(dir(builtins))
+
+
+def test_the_record_of_a_warning_has_the_fields_that_it_had():
+    (warning,) = (event for event in EVENTS if isinstance(event, DriftWarning))
+    assert json.loads(warning.to_json()) == {
+        "version": warning.version,
+        "id": "w",
+        "measure": "rate",
+        "entity_type": None,
+        "scorer_revision": None,
+        "observed": 1.0,
+        "expected": 0.5,
+        "limit": 0.1,
+        "detail": "up",
+        "raised_at": "2026-11-21T00:00:00Z",
+    }

@@ -188,9 +188,16 @@ def _plain(number: float) -> Figure | None:
     except ValueError:  # NaN and the infinities
         return None
     place = Place(0, len(text))
-    _, _, decimals = text.partition("e")[0].partition(".")
-    step = Fraction(1, 10 ** len(decimals)) if decimals.strip("0") else Fraction(1)
-    return Figure(place, place, "", (Reading(amount, step),))
+    return Figure(place, place, "", (Reading(amount, _place_value(text)),))
+
+
+def _place_value(text: str) -> Fraction:
+    """Of the last digit that Python writes: 1/10 for 1.5, 10⁻⁶ for 1.5e-05; 1 for 5.0 and 1e+16,
+    whose zeros and exponent are only Python's way to write a whole number."""
+    digits, _, exponent = text.partition("e")
+    _, _, decimals = digits.partition(".")
+    places = len(decimals) if decimals.strip("0") else 0
+    return Fraction(1, 10 ** max(0, places - int(exponent or 0)))
 
 
 def _digits(number: int) -> str | None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import decimal
+import os
+import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,6 +74,62 @@ def test_a_model_is_found_in_the_working_directory(module):
     schema = load_schema("my_schemas:Lease", [])
     assert isinstance(schema, UserSchema)
     assert (schema.name, schema.strict) == ("Lease", True)
+
+
+INVOICE = f"""
+from __future__ import annotations
+from {Entity.__module__} import Entity
+
+class Invoice(Entity):
+    total: Amount
+
+Amount = int
+"""
+LOAD = f"""
+import sys
+from {load_schema.__module__} import SchemaError, load_schema
+
+try:
+    print(sorted(load_schema(sys.argv[1]).json_schema["$defs"]))
+except SchemaError as error:
+    print(error)
+"""
+
+
+def loaded(spec: str, folder: Path, *path: Path) -> str:
+    """What an installed command says of a schema; it does not look into the working directory."""
+    on_path = os.pathsep.join(map(str, (Path(__file__).parents[3], *path)))
+    command = [sys.executable, "-P", "-c", LOAD, spec]
+    environment = os.environ | {"PYTHONPATH": on_path}
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("name", ["schemas", "email", "my_schemas"])
+def test_the_users_own_file_wins_over_modules_of_the_same_name(tmp_path, name):
+    (tmp_path / f"{name}.py").write_text(INVOICE)
+    assert loaded(f"{name}:Invoice", tmp_path) == "['Invoice']"
+
+
+def test_the_users_own_file_on_the_path_wins_over_the_folder_of_a_checkout(tmp_path):
+    (tmp_path / "schemas.py").write_text(INVOICE)
+    assert loaded("schemas:Invoice", Path(__file__).parents[3], tmp_path) == "['Invoice']"
+
+
+def test_the_users_own_package_may_import_from_itself(tmp_path):
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "schemas" / "__init__.py").write_text("from .invoices import Invoice\n")
+    (tmp_path / "schemas" / "invoices.py").write_text(INVOICE)
+    assert loaded("schemas:Invoice", tmp_path) == "['Invoice']"
+
+
+def test_a_class_that_is_missing_is_said_with_the_file_that_was_found(tmp_path):
+    file = tmp_path / "schemas.py"
+    file.write_text(INVOICE)
+    said = loaded("schemas:Receipt", tmp_path)
+    assert said == f"the module schemas has no class Receipt; found {file}"
 
 
 def test_an_entity_alone_is_asked_for_as_a_list(module):

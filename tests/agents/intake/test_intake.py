@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import resource
 import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,6 +17,21 @@ from tests.agents.intake.making import lines, pdf
 
 TEXT = "The monthly rent is £1,250."
 LIMITS = Limits(ocr="never")
+
+
+@contextmanager
+def open_files(count: int) -> Iterator[None]:
+    """Holds ``count`` descriptors, so that new ones have higher numbers."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = count + 500
+    if hard != resource.RLIM_INFINITY and hard < wanted:
+        pytest.skip(f"the system allows {hard} open files")
+    with ExitStack() as stack:
+        stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+        for _ in range(count):
+            stack.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+        yield
 
 
 def text_of(intake: Intake) -> list[str]:
@@ -29,6 +48,14 @@ def test_files_are_read_one_after_another_in_one_process() -> None:
     assert intake._process is None
     assert process is not None
     assert process.poll() is not None
+
+
+def test_files_are_read_in_a_process_that_has_a_thousand_others_open() -> None:
+    with open_files(1_100), Intake(LIMITS) as intake:
+        assert text_of(intake) == [TEXT]
+        assert intake._process is not None
+        assert intake._process.stdout is not None
+        assert intake._process.stdout.fileno() >= 1_024
 
 
 def test_a_process_that_dies_costs_its_file_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from safepassage.agents.intake.kinds import Kind, kind_of
+from safepassage.agents.intake.kinds import Kind, beginning, kind_of
 from safepassage.agents.intake.limits import Limits
 from safepassage.agents.intake.reading import read_file
 
@@ -137,3 +137,18 @@ def test_entities_of_xml_are_not_unpacked() -> None:
     assert kind_of("a.xml", bomb) is Kind.ALTO
     found = read_file("a.xml", bomb, LIMITS)
     assert found.parts == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "size"),
+    [
+        ("rows.jsonl", b'{"id": "a"}\n' * 9_000, 4_096),
+        ("a.pdf", b"%PDF-1.7" + b"x" * 9_000, 4_096),
+        ("a.JSON", b'{"pages": [' + b" " * 90_000, 50_000),
+        ("a.docx", b"PK\x03\x04" + b"x" * 9_000, 9_004),
+        ("short.json", b"{}", 2),
+    ],
+)
+def test_only_as_much_of_a_file_is_read_as_its_kind_takes(tmp_path, name, raw, size):
+    (tmp_path / name).write_bytes(raw)
+    assert beginning(tmp_path / name, 50_000) == raw[:size]

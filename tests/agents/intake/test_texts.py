@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from safepassage.agents.intake import style_rules
 from safepassage.agents.intake.docx import read_docx
 from safepassage.agents.intake.html import read_html
 from safepassage.agents.intake.limits import Limits, Refused
@@ -148,12 +149,171 @@ def test_a_web_page_does_not_give_what_it_hides(hidden: str) -> None:
     assert omitted["hidden"] == 5
 
 
-@pytest.mark.parametrize(
-    "shown", ["<p style='opacity:0.9'>9,999</p>", "<p style='color:#fff;background:#000'>9,999</p>"]
-)
+SHOWN = [
+    "<p style='opacity:0.9'>9,999</p>",
+    "<p style='opacity:.5'>9,999</p>",
+    "<p style='opacity:20%'>9,999</p>",
+    "<p style='color:#fff;background:#000'>9,999</p>",
+    "<p style='font-size:.9em'>9,999</p>",
+    "<p style='font-size:1em'>9,999</p>",
+    "<p style='font-size:1.5rem'>9,999</p>",
+    "<p style='font-size:1.25vw'>9,999</p>",
+    "<p style='font-size:100%'>9,999</p>",
+    "<p style='font-size:4px'>9,999</p>",
+    "<p style='font-size:clamp(1rem, 2vw, 3rem)'>9,999</p>",
+    "<p style='font-size:calc(var(--size) * 1)'>9,999</p>",
+    "<p style='font: 12px/1 serif'>9,999</p>",
+    "<p style='font: 1em/0 serif'>9,999</p>",
+    "<p style='font: bold 1.2rem/1.5 sans-serif'>9,999</p>",
+    "<p style='font-size:nonsense'>9,999</p>",
+    "<ul style='font-size:0'><li style='font-size:14px'>9,999</li></ul>",
+    "<div style='font-size:1px'><p style='font-size:1rem'>9,999</p></div>",
+    "<div style='visibility:hidden'><p style='visibility:visible'>9,999</p></div>",
+    "<p style='display:none;display:block'>9,999</p>",
+    "<p style='display:block;display:nonsense'>9,999</p>",
+    "<p hidden style='display:block'>9,999</p>",
+    "<p style='left:-20px'>9,999</p>",
+    "<p style='text-indent:-2em'>9,999</p>",
+    "<p style='margin-left:-15px'>9,999</p>",
+    "<p style='margin-top:-120px'>9,999</p>",
+    "<p style='left:50%;margin-left:-300px'>9,999</p>",
+    "<p style='color:#767676'>9,999</p>",
+    "<p style='color:#ddd'>9,999</p>",
+    "<p style='color:rgba(0,0,0,.3)'>9,999</p>",
+    "<div style='background:#000080'><p style='color:white'>9,999</p></div>",
+    "<div style='background:url(a.png)'><p style='color:white'>9,999</p></div>",
+    "<div style='background:linear-gradient(red, blue)'><p style='color:white'>9,999</p></div>",
+    "<div style='background:var(--dark)'><p style='color:white'>9,999</p></div>",
+    "<p style='color:var(--text)'>9,999</p>",
+    "<table><tr><td bgcolor='000080'><font color='#FFFFFF'>9,999</font></td></tr></table>",
+    "<div style='color:white'><input value='9,999'></div>",
+    "<p style='clip:rect(0,100px,20px,0)'>9,999</p>",
+    "<p style='clip-path:inset(10% 5%)'>9,999</p>",
+    "<p style='height:0'>9,999</p>",
+    "<p style='max-height:20px;overflow:hidden'>9,999</p>",
+    "<p style='min-width:0'>9,999</p>",
+    "<p style='background:none'>9,999</p>",
+]
+
+
+@pytest.mark.parametrize("shown", SHOWN)
 def test_a_web_page_gives_what_only_looks_hidden(shown: str) -> None:
-    text, _ = read_html((PAGE % shown).encode(), LIMITS)
+    text, omitted = read_html((PAGE % shown).encode(), LIMITS)
     assert "9,999" in text
+    assert not omitted
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<p style='font-size:.1em'>9,999</p>",
+        "<p style='font-size:3px'>9,999</p>",
+        "<p style='font: 0/0 a'>9,999</p>",
+        "<p style='font-size:calc(0px)'>9,999</p>",
+        "<div style='font-size:.4em'><p style='font-size:.4em'>9,999</p></div>",
+        "<p style='opacity:.05'>9,999</p>",
+        "<div style='opacity:.3'><p style='opacity:.3'>9,999</p></div>",
+        "<p style='color:#fefefe'>9,999</p>",
+        "<p style='color:rgb(0 0 0 / 5%)'>9,999</p>",
+        "<p style='background:#000'>9,999</p>",
+        "<div style='background:#123456'><p style='color:#133557'>9,999</p></div>",
+        "<p style='color:white;color:nonsense'>9,999</p>",
+        "<p style='display:none;display:nonsense'>9,999</p>",
+        "<p style='display:none!important;display:block'>9,999</p>",
+        "<p style='left:-99em'>9,999</p>",
+        "<p style='text-indent:-100%'>9,999</p>",
+        "<p style='margin:0 0 0 -9999px'>9,999</p>",
+        "<p style='clip:rect(1px,1px,1px,1px)'>9,999</p>",
+        "<p style='clip-path:inset(0 100% 0 0)'>9,999</p>",
+        "<p style='width:1px;height:1px;overflow:hidden'>9,999</p>",
+        "<p style='display:/**/none'>9,999</p>",
+        "<p style='d\\69splay:none'>9,999</p>",
+        "<p hidden bgcolor='red;display:block'>9,999</p>",
+    ],
+)
+def test_a_web_page_does_not_give_what_is_hidden_less_plainly(hidden: str) -> None:
+    text, omitted = read_html((PAGE % hidden).encode(), LIMITS)
+    assert "9,999" not in text
+    assert omitted["hidden"] == 5
+
+
+STYLED = (
+    "<html><head><style>%s</style></head><body class=a><p id=p class='b c'>9,999</p></body></html>"
+)
+
+
+@pytest.mark.parametrize(
+    ("css", "is_shown"),
+    [
+        ("body{font-size:1rem}", True),
+        ("html{font-size:62.5%} body{font-size:1.6rem}", True),
+        ("html{font-size:1px} p{font-size:1rem}", False),
+        (".b{display:none} .b.c{display:block}", True),
+        (".b.c{display:none} .b{display:block}", False),
+        ("#p{display:none} body .b.c{display:block}", False),
+        (".b{display:none!important} #p{display:block}", False),
+        (":where(#p){display:none} p{display:block}", True),
+        ("p:hover{display:none}", True),
+        ("p::before{font-size:0;visibility:hidden}", True),
+        ("q:nonsense, p{display:none}", False),
+        ("body{p{display:none}}", False),
+        (".b{&.c{display:none}}", False),
+        ("@media print{p{display:none}}", True),
+        ("@media speech, tty{p{display:none}}", True),
+        ("@media not screen{p{display:none}}", True),
+        ("@media screen{p{display:none}}", False),
+        ("@media all{p{display:none}}", False),
+        ("@media only screen and (min-width: 600px){p{display:none}}", False),
+        ("@media (max-width: 600px){p{display:none}}", True),
+        ("@media print, (min-width: 20em){p{display:none}}", False),
+        ("@media (400px <= width < 700px){p{display:none}}", True),
+        ("@media (width >= 700px){p{display:none}}", False),
+        ("@media (700px < width){p{display:none}}", False),
+        ("@media (min-width:1px) and (max-width:2px){p{display:none}}", True),
+        ("@media not ((min-width:1px) and (max-width:2px)){p{display:none}}", False),
+        ("@media (prefers-color-scheme: dark){p{color:#eee}}", True),
+        ("@media (hover) or (width < 1px){p{display:none}}", False),
+        ("@media (unheard-of: 1){p{display:none}}", False),
+        ("p{display:none} @media (unheard-of: 1){p{display:block}}", False),
+        ("p{display:none} @media (min-width: 1px){p{display:block}}", True),
+        ("@media print{@media screen{p{display:none}}}", True),
+        ("body{@media print{p{display:none}}}", True),
+        (".b{@media screen{display:none}}", False),
+        ("@supports (display: grid){p{display:none}}", False),
+        ("@layer base{p{display:none}}", False),
+        ("@font-face{font-size:0} @page{margin:-9999px}", True),
+        ("@import 'a.css'; p{color:red}", True),
+    ],
+)
+def test_of_the_rules_of_a_page_those_in_force_count(css: str, is_shown: bool) -> None:
+    text, omitted = read_html((STYLED % css).encode(), LIMITS)
+    assert (text, omitted["hidden"]) == (("9,999", 0) if is_shown else ("", 5))
+
+
+def test_a_sheet_for_another_medium_is_not_obeyed() -> None:
+    page = STYLED.replace("<style>", "<style media='print'>") % "p{display:none}"
+    assert read_html(page.encode(), LIMITS)[0] == "9,999"
+
+
+def test_a_page_that_is_hidden_whole_has_no_text() -> None:
+    for css in ("html{display:none}", "body{display:none}"):
+        text, omitted = read_html((STYLED % css).encode(), LIMITS)
+        assert (text, omitted["hidden"]) == ("", 5)
+
+
+@pytest.mark.parametrize(
+    ("css", "reason"), [("p{color:red}" * 9, "style rules"), (".a{&&" * 9, "a selector of")]
+)
+def test_styles_without_end_are_refused(monkeypatch, css: str, reason: str) -> None:
+    monkeypatch.setattr(style_rules, "_MAX_RULES", 8)
+    monkeypatch.setattr(style_rules, "_MAX_SELECTOR", 50)
+    with pytest.raises(Refused, match=reason):
+        read_html((STYLED % css).encode(), LIMITS)
+
+
+def test_a_page_whose_rules_nest_without_end_is_refused() -> None:
+    raw = (STYLED % ("p{" * 3_000)).encode()
+    assert read_file("a.html", raw, LIMITS).refused[0].reason == "is nested without end"
 
 
 def test_elements_without_end_are_refused() -> None:

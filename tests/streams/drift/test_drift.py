@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from safepassage.schemas import ReviewTrail, Verdict, Warning
+from safepassage.schemas import DriftWarning, ReviewTrail, Verdict
 from safepassage.streams.delivery.batch_source import BatchSource
 from safepassage.streams.drift.detector import DriftDetector, DriftLimits, Shift
 from safepassage.streams.drift.role import drift_role
@@ -156,7 +156,7 @@ async def test_warning_event_is_published(kafka: Settings):
             await publish(settings, QUARANTINE, [verdict(n, strict) for n in good])
             warnings = []
             async for record in follow_topics(settings, [WARNINGS]):
-                warnings.append(Warning.model_validate_json(record.value))
+                warnings.append(DriftWarning.model_validate_json(record.value))
                 if warnings[-1].measure == "quarantine_rate":
                     break
     finally:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import tracemalloc
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -10,6 +12,7 @@ from pathlib import Path
 
 from safepassage.agents.aligner import Aligner
 from safepassage.schemas import Assessment, Part, Response, SchemaField, Verdict
+from safepassage.schemas.jsonl import MAX_LINE_BYTES
 from safepassage.scoring_worker import Pair
 from safepassage.streams.offline.check import CheckInput, check, read_input
 
@@ -138,3 +141,19 @@ def test_a_file_of_an_answer_in_parts_gives_the_verdicts_of_the_whole(tmp_path):
         found.append([v.model_dump(exclude={"document"}) for v in judged])
     assert found[0] == found[1]
     assert len(found[0]) == 3
+
+
+def test_a_large_file_of_rows_is_never_held_whole(tmp_path):
+    """A row and then a hole of 300 MiB, which takes no room on the disk."""
+    documents, extractions = tmp_path / "d.jsonl", tmp_path / "e.jsonl"
+    documents.write_text(json.dumps({"id": "d", "text": TEXT}) + "\n")
+    os.truncate(documents, 300 * 2**20)
+    extractions.write_text(json.dumps(row("e1", "850 mg", "850 mg")))
+    tracemalloc.start()
+    try:
+        given = read_input([documents], [extractions])
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert given.documents["d"].text == TEXT
+    assert peak < 5 * MAX_LINE_BYTES

@@ -11,7 +11,7 @@ from io import StringIO
 from aiokafka import TopicPartition
 from rich.console import Console
 
-from safepassage.schemas import Warning
+from safepassage.schemas import DriftWarning
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_group_consumer
 from safepassage.streams.settings import Settings
@@ -38,8 +38,8 @@ def shown(renderable: object) -> str:
     return out.getvalue()
 
 
-def warning() -> Warning:
-    return Warning(
+def warning() -> DriftWarning:
+    return DriftWarning(
         id="w",
         measure="quarantine_rate",
         entity_type=HOSTILE,

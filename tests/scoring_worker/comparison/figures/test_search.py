@@ -1,9 +1,12 @@
 """Numbers in every notation: signs, scales, words, fractions, ranges and bounds."""
 
+from fractions import Fraction
+
 import pytest
 
 from safepassage.scoring_worker.comparison.contract import Passage
 from safepassage.scoring_worker.comparison.figures.comparator import compare_figures
+from safepassage.scoring_worker.comparison.figures.search import parse_figure
 
 CASES = [
     ("1234.56", "1.234,56", "de", "same"),
@@ -110,3 +113,23 @@ CASES = [
 @pytest.mark.parametrize(("value", "quote", "language", "answer"), CASES)
 def test_the_quote_holds_this_value_or_another(value, quote, language, answer):
     assert compare_figures(value, Passage(quote, language=language)).answer == answer
+
+
+@pytest.mark.parametrize(
+    ("value", "step"),
+    [
+        (1.5, Fraction(1, 10)),
+        (5.0, Fraction(1)),
+        (7, Fraction(1)),
+        (1.5e-05, Fraction(1, 10**6)),
+        (1e-05, Fraction(1, 10**5)),
+        (1.25e-07, Fraction(1, 10**9)),
+        ("1.5e-05", Fraction(1, 10**6)),
+        (1.5e16, Fraction(1)),
+        (2.5e300, Fraction(1)),
+    ],
+)
+def test_the_place_value_is_of_the_last_digit_and_the_exponent(value, step):
+    figure = parse_figure(value)
+    assert figure is not None
+    assert {reading.step for reading in figure.readings} == {step}
