@@ -30,7 +30,7 @@ types: $(VENV)/dev.stamp
 imports: $(VENV)/dev.stamp
 	@$(BIN)/lint-imports --no-cache
 
-audit: $(VENV)/dev.stamp         ## known vulnerabilities of the pinned packages (asks pypi.org)
+audit: $(VENV)/dev.stamp         ## known vulnerabilities of the pinned packages (asks the package index)
 	@$(BIN)/python tools/audit.py
 
 check: lint types imports docs   ## everything but the tests

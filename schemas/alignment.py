@@ -85,6 +85,7 @@ class Occurrence(Contract):
 
 
 MAX_ABSENT = 200
+LANGUAGE_PATTERN = r"^[a-z]{2,3}$"
 
 
 class Alignment(Contract):
@@ -125,7 +126,7 @@ class Alignment(Contract):
     route: Route
     surroundings: tuple[Surroundings, ...] | None = Field(default=None, exclude_if=is_none)
     aligner: str | None = Field(default=None, exclude_if=is_none, max_length=40)
-    language: str | None = Field(default=None, exclude_if=is_none, pattern=r"^[a-z]{2,3}$")
+    language: str | None = Field(default=None, exclude_if=is_none, pattern=LANGUAGE_PATTERN)
     day_first: bool | None = Field(default=None, exclude_if=is_none)
     consulted: tuple[ConsultedPassage, ...] = Field(
         default=(), max_length=MAX_CONSULTED, exclude_if=is_empty

@@ -88,12 +88,14 @@ class LabelledExtraction(Extraction):
     """A row of a file of gold labels: 1 supported, 0 not. ``kind`` and ``why`` are for people.
 
     ``kind`` is tied to the label in some sets, so no scorer may see it. In a file,
-    ``"description"`` stands for a ``field`` of which only that is known.
+    ``"description"`` stands for a ``field`` of which only that is known. ``retrieved`` is the
+    `schemas.Alignment` of a claim: its passage was retrieved, so its quote says less.
     """
 
     label: Literal[0, 1] | None = None
     kind: str | None = None
     why: str | None = None
+    retrieved: dict[Text, Json] | None = Field(default=None, repr=False, exclude_if=is_none)
 
     @model_validator(mode="before")
     @classmethod

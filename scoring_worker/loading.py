@@ -14,7 +14,7 @@ from .scorers.folders import GRAPHED
 from .scorers.named import load_named
 
 if TYPE_CHECKING:
-    from .scorers.llm import GraderSettings
+    from safepassage.llm_calls.settings import GraderSettings
 
 
 def load_scorer(

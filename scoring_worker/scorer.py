@@ -8,7 +8,8 @@ from typing import Protocol, runtime_checkable
 
 from pydantic import JsonValue
 
-from safepassage.schemas import AlignedExtraction, Alignment, Assessment, SchemaField
+from safepassage.schemas import AlignedExtraction, Alignment, Assessment, SchemaField, Verdict
+from safepassage.schemas import hypothesis as hypothesis_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,26 @@ class Pair:
             entity_type=extraction.entity_type,
             value=extraction.value,
             field=extraction.field,
+        )
+
+    @classmethod
+    def judged(cls, verdict: Verdict, value: JsonValue) -> Pair:
+        """The pair that ``verdict`` was made on, with ``value``: its own, or a correction.
+
+        Raises:
+            ValueError: the verdict has no alignment, so no scorer was asked.
+        """
+        if verdict.alignment is None:
+            raise ValueError(f"verdict {verdict.id} has no alignment")
+        alignment = verdict.alignment
+        if value != verdict.value:  # the absent words are places in the old value
+            alignment = alignment.model_copy(update={"absent": None})
+        return cls.at(
+            alignment,
+            hypothesis=hypothesis_of(verdict.entity_type, value),
+            entity_type=verdict.entity_type,
+            value=value,
+            field=verdict.field,
         )
 
     @classmethod

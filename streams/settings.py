@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import AliasChoices, Field, IPvAnyNetwork, SecretStr, field_validator
 from pydantic_settings import NoDecode
 
+from safepassage.llm_calls.settings import LLMSettings
 from safepassage.settings import JudgingSettings, split_names
 
 SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
@@ -22,7 +23,7 @@ def _named(name: str) -> AliasChoices:
     return AliasChoices(name, f"SAFEPASSAGE_{name}")
 
 
-class Settings(JudgingSettings):
+class Settings(JudgingSettings, LLMSettings):
     """What a process is told by its environment. Sizes are in bytes or characters, as named."""
 
     # Kafka
@@ -57,14 +58,7 @@ class Settings(JudgingSettings):
     text_ttl_seconds: int = Field(default=24 * 3600, ge=1)
     local_text_bytes: int = Field(default=64 * 2**20, ge=0)
 
-    # Extraction
-    openai_base_url: str = Field(
-        default="https://api.openai.com/v1", validation_alias=_named("OPENAI_BASE_URL")
-    )
-    openai_api_key: SecretStr | None = Field(
-        default=None, validation_alias=_named("OPENAI_API_KEY")
-    )
-    model: str = "gpt-4.1-mini"
+    # Extraction, beside what `LLMSettings` has
     extraction_schema: str | None = Field(
         default=None,
         validation_alias=AliasChoices("SAFEPASSAGE_SCHEMA", "SAFEPASSAGE_EXTRACTION_SCHEMA"),
@@ -72,16 +66,7 @@ class Settings(JudgingSettings):
     entity_types: Annotated[tuple[str, ...], NoDecode] = ()
     chunk_characters: int = Field(default=24_000, ge=500)
     chunk_overlap_characters: int = Field(default=1_200, ge=0)
-    llm_timeout_seconds: float = Field(default=120, gt=0)
-    llm_attempts: int = Field(default=6, ge=1)
-    llm_concurrency: int = Field(default=32, ge=1)
     ask_again: bool = False
-    llm_input_usd_per_million: float | None = Field(default=None, ge=0)
-    llm_output_usd_per_million: float | None = Field(default=None, ge=0)
-    llm_answers: Path | None = None
-    llm_token_budget: int | None = Field(default=None, ge=0)
-    llm_samples: int = Field(default=5, ge=1, le=50)
-    max_prompt_characters: int = Field(default=200_000, ge=1)
 
     # Scoring, beside what `JudgingSettings` has
     shadow_scorer: str | None = None

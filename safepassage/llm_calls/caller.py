@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from safepassage.schemas import ChatCompletion, Usage
 
 from .api_errors import FormRefused, api_errors
+from .budget import TokenBudget
 from .concurrency import AdaptiveLimit
 from .errors import LLMError, LLMUnavailable, Malformed, Refused, Truncated
 
@@ -87,16 +88,31 @@ class Completion:
 
 @dataclass(slots=True)
 class Spent:
-    """Tokens and time of all attempts at one question, failed ones included."""
+    """Tokens and time of all attempts at one question, failed ones included. Where there is a
+    ``budget``, every attempt asks it first and is counted against it."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     started: float = field(default_factory=time.perf_counter)
+    budget: TokenBudget | None = None
 
-    def add(self, answer: ChatCompletion) -> None:
+    def check(self) -> None:
+        """Let another attempt begin.
+
+        Raises:
+            BudgetSpent: the budget is spent.
+        """
+        if self.budget:
+            self.budget.check()
+
+    def add(self, question: Question, answer: ChatCompletion) -> None:
         """Count what one answer took."""
         self.input_tokens += answer.input_tokens
         self.output_tokens += answer.output_tokens
+        if self.budget:
+            asked = sum(len(str(message["content"])) for message in question.messages)
+            tokens = answer.input_tokens + answer.output_tokens
+            self.budget.spend(tokens, asked + len(answer.text))
 
     def usage(self) -> Usage:
         """What it took so far."""
@@ -156,8 +172,10 @@ class Caller:
                 pause.close()
                 with attempt:
                     async with limit.slot():
+                        # Not before the slot: all questions of a run wait there at once.
+                        counted.check()
                         body = await self._post_in_a_supported_form(client, question)
-                        return read(_completion(body, counted))
+                        return read(_completion(body, question, counted))
                 pause.enter_context(self._within(self._retries.longest_wait))
         raise AssertionError("the retry loop ends with an answer or an error")
 
@@ -200,13 +218,13 @@ class Caller:
         return content
 
 
-def _completion(body: bytes, spent: Spent) -> Completion:
+def _completion(body: bytes, question: Question, spent: Spent) -> Completion:
     try:
         answer = ChatCompletion.model_validate_json(body)
     except ValidationError:
         # A proxy's page or half a response: a fault of the way, not of the document.
         raise LLMUnavailable("the endpoint answered something that is no completion") from None
-    spent.add(answer)
+    spent.add(question, answer)
     if answer.declined:
         raise Refused("the model declined to answer")
     if answer.withheld:

@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import AsyncIterator
-from typing import Protocol
 
 import httpx2
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient
-from pydantic import SecretStr
 
 from .errors import LLMRejected, TooLarge
+from .settings import LLMSettings
 
 MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 KEYLESS = "none"
 """Local endpoints ask for no key, but the client insists on one."""
 
 
-class EndpointSettings(Protocol):
-    """Settings that say where an LLM is asked, as whom, and for how many seconds at most."""
-
-    @property
-    def openai_base_url(self) -> str: ...
-    @property
-    def openai_api_key(self) -> SecretStr | None: ...
-    @property
-    def llm_timeout_seconds(self) -> float: ...
-
-
-def configured_client(settings: EndpointSettings, *, timeout: float | None = None) -> AsyncOpenAI:
+def configured_client(settings: LLMSettings, *, timeout: float | None = None) -> AsyncOpenAI:
     """`create_client` as ``settings`` say; ``timeout`` in place of theirs where it is given."""
     key = settings.openai_api_key
     return create_client(

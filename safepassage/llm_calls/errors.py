@@ -5,6 +5,7 @@
     LLMError
     ├── LLMUnavailable       429, 5xx, no connection: still so after the last attempt
     │   └── LLMTimeout       no answer in time
+    ├── BudgetSpent          no further call may begin
     ├── LLMRejected          the endpoint refused this request
     │   └── LLMMisconfigured it refuses every request: wrong key, model or address
     └── AnswerError          the LLM answered, and the answer cannot be used
@@ -45,6 +46,12 @@ class LLMUnavailable(LLMError):
 
 class LLMTimeout(LLMUnavailable):
     """The endpoint did not answer in time."""
+
+
+class BudgetSpent(LLMError):
+    """The tokens that may be asked for are used up."""
+
+    code = "budget_spent"
 
 
 class LLMRejected(LLMError):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from safepassage.schemas import Usage
+
+from .settings import LLMSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,22 +21,13 @@ class Price:
         return (input_tokens * self.input_usd + output_tokens * self.output_usd) / 1_000_000
 
 
-class PriceSettings(Protocol):
-    """Settings that say what tokens cost, or do not."""
-
-    @property
-    def llm_input_usd_per_million(self) -> float | None: ...
-    @property
-    def llm_output_usd_per_million(self) -> float | None: ...
-
-
-def configured_price(settings: PriceSettings) -> Price | None:
+def configured_price(settings: LLMSettings) -> Price | None:
     """The price in ``settings``; None without both its halves."""
     into, out_of = settings.llm_input_usd_per_million, settings.llm_output_usd_per_million
     return None if into is None or out_of is None else Price(into, out_of)
 
 
-def priced(usage: Usage, settings: PriceSettings) -> Usage:
+def priced(usage: Usage, settings: LLMSettings) -> Usage:
     """``usage`` with its cost, where ``settings`` have a price."""
     if (price := configured_price(settings)) is None:
         return usage

@@ -11,8 +11,8 @@ from safepassage.schemas.evidence import ConsultedPassage, Evidence
 from safepassage.schemas.extraction import Usage
 
 if TYPE_CHECKING:
+    from safepassage.llm_calls.settings import GraderSettings
     from safepassage.scoring_worker.encoders.devices import DeviceChoice, PrecisionChoice
-    from safepassage.scoring_worker.scorers.llm import GraderSettings
 
 Need = Literal["model", "hub", "llm", "samples", "extra"]
 """model: a folder that somebody trained; hub: weights from the model hub; llm: an endpoint;

@@ -7,6 +7,7 @@ from typing import Final
 
 from pydantic import Field
 
+from safepassage.llm_calls.settings import GraderSettings
 from safepassage.schemas.error_type import DESCRIPTIONS, ErrorType, ErrorTyping
 from safepassage.scoring_worker.detectors.llm.batch_calls import Asker, Conversation, NoAnswer
 from safepassage.scoring_worker.detectors.llm.prompting import (
@@ -15,7 +16,6 @@ from safepassage.scoring_worker.detectors.llm.prompting import (
     prompt,
     prompts_digest,
 )
-from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
 
 from .contract import StoppedClaim
 
@@ -47,8 +47,8 @@ def ask(stopped: StoppedClaim) -> Prompt[TypedAnswer]:
 class LLMTyper:
     """Asks the configured LLM. What it does not answer stays untyped."""
 
-    def __init__(self, settings: LLMSettings | None = None) -> None:
-        self._asker = Asker(settings or LLMSettings())
+    def __init__(self, settings: GraderSettings | None = None) -> None:
+        self._asker = Asker(settings or GraderSettings())
         self._revision = prompts_digest(SYSTEM, TypedAnswer, self._asker.settings.model)
 
     def type_errors(self, claims: Sequence[StoppedClaim]) -> list[ErrorTyping | None]:

@@ -10,13 +10,12 @@ import asyncio
 from collections.abc import Sequence
 
 from openai import AsyncOpenAI
-from pydantic import AliasChoices, Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from safepassage.llm_calls.client import configured_client
 from safepassage.llm_calls.concurrency import AdaptiveLimit
 from safepassage.llm_calls.errors import LLMUnavailable, first_of
 from safepassage.llm_calls.price import priced
+from safepassage.llm_calls.settings import GraderSettings
 from safepassage.schemas import Assessment, ScorerTrail, Usage, stable_id
 from safepassage.scoring_worker.learnt_from import LearntFrom
 from safepassage.scoring_worker.scorer import Pair
@@ -26,37 +25,6 @@ from .llm_prompt import Grade, prompt_digest
 
 THRESHOLD = 0.5
 SCORES = {"supports": 1.0, "insufficient": 0.0}
-
-
-class GraderSettings(BaseSettings):
-    """Where and how the grader asks. The model of the extractor is used unless another is named.
-
-    Prices are in US dollars per million tokens; without both, costs are unknown.
-    """
-
-    model_config = SettingsConfigDict(
-        env_prefix="SAFEPASSAGE_", frozen=True, extra="ignore", populate_by_name=True
-    )
-
-    openai_base_url: str = Field(
-        default="https://api.openai.com/v1",
-        validation_alias=AliasChoices("OPENAI_BASE_URL", "SAFEPASSAGE_OPENAI_BASE_URL"),
-    )
-    openai_api_key: SecretStr | None = Field(
-        default=None,
-        validation_alias=AliasChoices("OPENAI_API_KEY", "SAFEPASSAGE_OPENAI_API_KEY"),
-    )
-    model: str = Field(
-        default="gpt-4.1-mini",
-        validation_alias=AliasChoices("SAFEPASSAGE_GRADER_MODEL", "SAFEPASSAGE_MODEL"),
-    )
-    llm_timeout_seconds: float = Field(default=120, gt=0)
-    llm_attempts: int = Field(default=6, ge=1)
-    llm_concurrency: int = Field(default=32, ge=1)
-    llm_first_wait_seconds: float = Field(default=0.5, ge=0)
-    llm_input_usd_per_million: float | None = Field(default=None, ge=0)
-    llm_output_usd_per_million: float | None = Field(default=None, ge=0)
-    max_grader_characters: int = Field(default=20_000, ge=1)
 
 
 class LLMGrader:
@@ -72,6 +40,7 @@ class LLMGrader:
             timeout=settings.llm_timeout_seconds,
             attempts=settings.llm_attempts,
             first_wait=settings.llm_first_wait_seconds,
+            budget=settings.token_budget,
         )
         self.revision = stable_id("llm", settings.model, prompt_digest())[:16]
 

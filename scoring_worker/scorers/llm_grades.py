@@ -5,6 +5,7 @@ from __future__ import annotations
 from openai import AsyncOpenAI
 from pydantic import ValidationError
 
+from safepassage.llm_calls.budget import TokenBudget
 from safepassage.llm_calls.caller import Caller, Completion, Question, RetryPolicy, Spent
 from safepassage.llm_calls.concurrency import AdaptiveLimit
 from safepassage.llm_calls.errors import (
@@ -41,9 +42,18 @@ class Asking:
         timeout: seconds of one attempt.
         attempts: in all, for what may pass: 429, 5xx, a lost connection, a malformed answer.
         first_wait: seconds; waits double, with jitter.
+        budget: of tokens; what it does not reach has no grade.
     """
 
-    def __init__(self, *, model: str, timeout: float, attempts: int, first_wait: float) -> None:
+    def __init__(
+        self,
+        *,
+        model: str,
+        timeout: float,
+        attempts: int,
+        first_wait: float,
+        budget: TokenBudget | None = None,
+    ) -> None:
         # An answer in another form may be a better one the next time: a grade is short.
         retries = RetryPolicy(
             attempts=attempts,
@@ -52,6 +62,7 @@ class Asking:
             retried=(LLMUnavailable, Malformed, SchemaMismatch),
         )
         self._caller = Caller(model=model, timeout=timeout, retries=retries)
+        self._budget = budget
 
     async def ask(
         self, client: AsyncOpenAI, premise: str, hypothesis: str, *, limit: AdaptiveLimit
@@ -63,7 +74,7 @@ class Asking:
             GraderMisconfigured: no request will ever be answered.
         """
         question = Question(messages(premise, hypothesis), response_format())
-        spent = Spent()
+        spent = Spent(budget=self._budget)
         try:
             grade = await self._caller.ask(client, question, _grade, limit=limit, spent=spent)
         except LLMMisconfigured as error:

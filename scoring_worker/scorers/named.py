@@ -21,7 +21,7 @@ from .folders import load_folder, open_manifest
 from .words import WordMatching
 
 if TYPE_CHECKING:
-    from .llm import GraderSettings
+    from safepassage.llm_calls.settings import GraderSettings
 
 
 def load_named(
@@ -63,7 +63,9 @@ def load_named(
 
 
 def _load_grader(settings: GraderSettings | None) -> Scorer:
-    from .llm import GraderSettings, LLMGrader  # noqa: PLC0415 (openai is slow to import)
+    from safepassage.llm_calls.settings import GraderSettings  # noqa: PLC0415 (only this scorer's)
+
+    from .llm import LLMGrader  # noqa: PLC0415 (openai is slow to import)
 
     return LLMGrader(settings or GraderSettings())
 

@@ -17,7 +17,7 @@ from safepassage.streams.cli.label_options import (
     read_target,
     show_refused,
 )
-from safepassage.streams.cli.output import print_line
+from safepassage.streams.cli.output import open_outputs, print_line
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def calibrate(
     )
 
     aim = read_target(target)
+    open_outputs(files=[json_file])
     with progress_bars() as on_progress:
         sources = label_sources(documents, seed, on_progress)
         read = [read_dataset(path, sources, labels=labels) for path in datasets]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from safepassage.streams.cli.output import complain
+from safepassage.streams.cli.output import complain, open_outputs
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def check(  # noqa: PLR0917 - typer's options
     from safepassage.streams.offline.check import check as run_check
     from safepassage.streams.offline.check import read_input
 
+    open_outputs(files=(out, boxes))
     given = read_input(documents, extractions, responses, settings())
     for line in given.refused:
         complain.print(f"refused {line}", markup=False, soft_wrap=True)

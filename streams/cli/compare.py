@@ -11,6 +11,7 @@ import orjson
 import typer
 from rich.table import Table
 
+from safepassage.streams.cli.output import open_outputs
 from safepassage.streams.cli.since_option import Since, utc
 from safepassage.streams.settings import settings
 
@@ -36,6 +37,7 @@ def compare(
     from safepassage.streams.verdicts.extractor_scores import as_json, compare_extractors
     from safepassage.streams.verdicts.extractor_scores import plot as draw
 
+    open_outputs(files=(json, plot))
     rows = asyncio.run(compare_extractors(settings(), utc(since)))
     _print_scores(rows)
     if json:

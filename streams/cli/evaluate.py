@@ -22,6 +22,7 @@ from safepassage.streams.cli.label_options import (
     progress_bars,
     show_refused,
 )
+from safepassage.streams.cli.output import open_outputs
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def evaluate(
     as flagged. Exits 1 if a row could not be read.
     """
     given = scorers or [settings().scorer]
-    _make_room(json_file, report)
+    open_outputs(files=[json_file], folders=(report, keep))
     if detectors or any(path.is_dir() for path in datasets):
         from safepassage.streams.cli.answers import evaluate_detectors
 
@@ -175,14 +176,6 @@ def evaluate(
         json_file.write_text(found.figures.model_dump_json(indent=2) + "\n", encoding="utf-8")
     if any(dataset.refused for dataset in read):
         raise typer.Exit(1)
-
-
-def _make_room(json_file: Path | None, report: Path | None) -> None:
-    """Folders for what will be written: their faults are cheaper now than after an hour."""
-    if json_file:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-    if report:
-        report.mkdir(parents=True, exist_ok=True)
 
 
 def _read(path: Path, sources: Sources, labels: str | None, limit: int | None) -> Dataset:

@@ -12,7 +12,7 @@ from rich.markup import escape
 from safepassage.schemas import read_jsonl
 from safepassage.schemas.base import EventId, Text
 from safepassage.streams.cli.label_options import print_tables, progress_bars
-from safepassage.streams.cli.output import print_line
+from safepassage.streams.cli.output import open_outputs, print_line
 from safepassage.streams.runtime.errors import OperatorError
 
 if TYPE_CHECKING:
@@ -40,9 +40,14 @@ def draw_graph(
     Prints EG, RP and what is not borne out. Exits 1 where the answer cannot be judged.
     """
     from safepassage.scoring_worker.detectors.contract import Answer
-    from safepassage.scoring_worker.detectors.hallugraph.drawing import draw, save
+    from safepassage.scoring_worker.detectors.hallugraph.drawing import check_kind, draw, save
     from safepassage.scoring_worker.detectors.registry import load_detector
 
+    try:
+        check_kind(picture)
+    except ValueError as error:
+        raise OperatorError(str(error)) from None
+    open_outputs(files=[picture])
     found = _answer(responses, answer_id)
     judge = load_detector(detector)
     try:
@@ -59,10 +64,7 @@ def draw_graph(
         said = " — ".join(filter(None, (triple.subject, triple.relation, triple.object)))
         missing = f": {', '.join(triple.missing)}" if triple.missing else ""
         print_line(f"  {triple.status}: {said}{missing}")
-    try:
-        save(draw(evidence.triples), picture)
-    except ValueError as error:
-        raise OperatorError(str(error)) from None
+    save(draw(evidence.triples), picture)
     print_line(f"written: {picture}")
 
 
@@ -83,6 +85,7 @@ def regime(
     from safepassage.scoring_worker.detectors.hallugraph.local_graphs import LocalExtractor
     from safepassage.scoring_worker.laboratory.experiments.operating_regime import operating_regime
 
+    open_outputs(files=[json_file])
     extractor = LocalExtractor(terms=terms)
     with progress_bars() as on_progress:
         measured = [

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from safepassage.streams.cli.label_options import print_tables, progress_bars, show_refused
-from safepassage.streams.cli.output import complain, print_line
+from safepassage.streams.cli.output import complain, open_outputs, print_line
 from safepassage.streams.runtime.errors import OperatorError
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ groundedness_app = typer.Typer(
     no_args_is_help=True,
     help="Compare the methods that judge whether an answer rests on its context.",
 )
+
+CACHE_HELP = "safepassage/groundedness in $XDG_CACHE_HOME, or in ~/.cache"
+ANSWERS_NAME = "llm_answers.jsonl"
+"""The file of answers in the cache of the benchmark."""
 
 Datasets = Annotated[
     list[Path],
@@ -45,9 +50,12 @@ def benchmark(
         ),
     ] = [],  # noqa: B006 - typer copies it
     cache: Annotated[
-        Path,
-        typer.Option(help="Folder of what was judged and what an LLM answered: a run goes on."),
-    ] = Path("groundedness-cache"),
+        Path | None,
+        typer.Option(
+            help="Folder of what was judged and what an LLM answered: a run goes on. "
+            f"Default: {CACHE_HELP}."
+        ),
+    ] = None,
     report: Annotated[
         Path | None, typer.Option(help="Where tables and plot go: FILE.txt and FILE.png.")
     ] = None,
@@ -75,6 +83,9 @@ def benchmark(
     from safepassage.scoring_worker.laboratory.experiments.groundedness.sampling import read_answers
     from safepassage.scoring_worker.laboratory.experiments.groundedness.tables import plot, tables
 
+    figures = (report.with_suffix(".txt"), report.with_suffix(".png")) if report else ()
+    cache = cache or cache_folder()
+    open_outputs(files=(*figures, json_file), folders=[cache])
     sets = [read_answers(path, limit=limit, seed=seed) for path in datasets]
     for path, read in zip(datasets, sets, strict=True):
         show_refused(path, read.refused)
@@ -93,7 +104,6 @@ def benchmark(
     for name, why in found.left_out.items():
         complain.print(f"left out: {name}: {why}", markup=False, soft_wrap=True)
     if report:
-        report.parent.mkdir(parents=True, exist_ok=True)
         with report.with_suffix(".txt").open("w", encoding="utf-8") as file:
             console = Console(file=file, width=150)
             for table in made:
@@ -101,7 +111,6 @@ def benchmark(
         plot(report.with_suffix(".png"), found)
         print_line(f"written: {report.with_suffix('.txt')}, {report.with_suffix('.png')}")
     if json_file:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
         json_file.write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
     if any(read.refused for read in sets):
         raise typer.Exit(1)
@@ -121,8 +130,12 @@ def adapt(
         list[str], typer.Option("--type", help="An error type; by default all six.")
     ] = [],  # noqa: B006 - typer copies it
     cache: Annotated[
-        Path, typer.Option(help="File of what the LLM answered: a second run asks nothing again.")
-    ] = Path("groundedness-cache/llm_answers.jsonl"),
+        Path | None,
+        typer.Option(
+            help="File of what the LLM answered: a second run asks nothing again. "
+            f"Default: {ANSWERS_NAME} in {CACHE_HELP}."
+        ),
+    ] = None,
     limit: Annotated[int | None, typer.Option(help="So many answers at most.", min=1)] = None,
 ) -> None:
     """Have an LLM make subtle ungrounded variants of grounded answers, one for each error type.
@@ -130,9 +143,9 @@ def adapt(
     Rows labelled 0 are left out: a variant of what is not grounded shows nothing. All answers to a
     query are in one split, train, dev or test, 70 : 10 : 20.
     """
+    from safepassage.llm_calls.settings import GraderSettings
     from safepassage.schemas import canonical_json
     from safepassage.scoring_worker.detectors.llm.batch_calls import Asker
-    from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
     from safepassage.scoring_worker.laboratory.training.adaptation.files import (
         grounded_answers,
         written_rows,
@@ -142,11 +155,12 @@ def adapt(
     )
 
     kinds = _kinds(error_types)
+    cache = cache or cache_folder() / ANSWERS_NAME
+    open_outputs(files=(out, cache))
     given, refused = grounded_answers(answers, limit)
     show_refused(answers, refused)
     with progress_bars() as on_progress:
-        made = adapt_all(given, Asker(LLMSettings(llm_answers=cache)), kinds, on_progress)
-    out.parent.mkdir(parents=True, exist_ok=True)
+        made = adapt_all(given, Asker(GraderSettings(llm_answers=cache)), kinds, on_progress)
     with out.open("w", encoding="utf-8") as file:
         for row in written_rows(made.twins):
             file.write(canonical_json(row) + "\n")
@@ -196,8 +210,8 @@ def train(
         TrainedReader,
     )
 
+    open_outputs(folders=[out])
     found = sentence_twins(twins, limit, seed)
-    out.mkdir(parents=True, exist_ok=True)
     examples = weighted(found, reader_embedder(DetectorSettings()))
     trainee = TrainedReader(base) if is_reader(base) else CrossEncoder(base, seed=seed)
     with progress_bars() as on_progress:
@@ -236,6 +250,7 @@ def types(
         labelled_errors,
     )
 
+    open_outputs(files=[json_file])
     errors = labelled_errors(answers)
     said = {}
     for name in typers:
@@ -246,7 +261,6 @@ def types(
     found = compared(errors, said)
     print_tables(confusion_tables(found))
     if json_file:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
         json_file.write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
@@ -273,6 +287,7 @@ def train_types(
         trained,
     )
 
+    open_outputs(files=[out])
     examples, names = [], []
     for path in texts:
         rows = list(read_rows(path))
@@ -280,11 +295,18 @@ def train_types(
         examples += list((of_statements if is_nli else of_documents)(rows, seed))
         names.append(path.name.removesuffix(".gz").removesuffix(".jsonl"))
     weights = trained(examples, names, most, seed)
-    out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(weights.model_dump_json() + "\n", encoding="utf-8")
     for name, figure in weights.measured.items():
         print_line(f"{name}: {figure:g}")
     print_line(f"written: {out}")
+
+
+def cache_folder() -> Path:
+    """The folder of the user's caches; never the working folder, which may be a repository."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    # The specification of these folders ignores a relative path.
+    folder = Path(named) if Path(named).is_absolute() else Path.home() / ".cache"
+    return folder / "safepassage" / "groundedness"
 
 
 def _kinds(named: list[str]) -> list[ErrorType]:

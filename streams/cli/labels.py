@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from safepassage.streams.cli.output import complain, print_line
+from safepassage.streams.cli.output import complain, open_outputs, print_line
 from safepassage.streams.cli.since_option import Since, utc
 from safepassage.streams.settings import settings
 
@@ -56,6 +56,7 @@ def export(
     from safepassage.streams.labels.from_reviews import document_names, read_reviews, reviewed_cases
     from safepassage.streams.labels.from_reviews import labels as labels_of
 
+    open_outputs(files=(out, documents_out))
     reviews, unreadable = asyncio.run(read_reviews(settings()))
     cases = reviewed_cases(reviews, utc(since))
     found = [label for case in cases for label in labels_of(case)]

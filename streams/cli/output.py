@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from safepassage.schemas import Document, Event
+from safepassage.streams.runtime.errors import OperatorError
 
 if TYPE_CHECKING:
     from safepassage.agents.intake import OcrUse
@@ -15,6 +22,41 @@ if TYPE_CHECKING:
 # ruff: noqa: PLC0415 - `--help` must not wait for importers
 
 complain = Console(stderr=True, highlight=False)
+
+
+def open_outputs(*, files: Iterable[Path | None] = (), folders: Iterable[Path | None] = ()) -> None:
+    """See that the outputs of a command can be written, before it pays for a call or computes.
+
+    Makes folders that are missing. A file that is there keeps its content, and none is made.
+
+    Raises:
+        OperatorError: an output cannot be written.
+    """
+    for path in filter(None, files):
+        with _for_operator(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            if path.is_file():
+                path.open("ab").close()
+            elif not path.exists():  # a pipe would end with the first who closes it
+                _try(path.parent)
+    for path in filter(None, folders):
+        with _for_operator(path):
+            path.mkdir(parents=True, exist_ok=True)
+            _try(path)
+
+
+def _try(folder: Path) -> None:
+    tempfile.TemporaryFile(dir=folder).close()
+
+
+@contextmanager
+def _for_operator(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OperatorError(f"cannot write {path}: {error.strerror}") from error
 
 
 def print_line(text: str) -> None:

@@ -9,7 +9,7 @@ import orjson
 import typer
 
 from safepassage.streams.cli.label_options import progress_bars
-from safepassage.streams.cli.output import print_line
+from safepassage.streams.cli.output import open_outputs, print_line
 from safepassage.streams.runtime.errors import OperatorError
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def curate(
 
     if not summaries and not pairs:
         raise typer.BadParameter("give --summaries or --pairs")
+    open_outputs(files=[out])
     bounds = Bounds(context=(shortest, 5_000))
     made: list[CuratedPair] = []
     for path in summaries:
@@ -85,8 +86,8 @@ def label_pairs(
     ] = None,
 ) -> None:
     """Have an LLM name the context sentences that bear each sentence out; write its windows."""
+    from safepassage.llm_calls.settings import GraderSettings
     from safepassage.scoring_worker.detectors.llm.batch_calls import Asker
-    from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
     from safepassage.scoring_worker.laboratory.training.corpora import read_rows
     from safepassage.scoring_worker.laboratory.training.ragulator.labelling import (
         VARIANTS,
@@ -99,9 +100,10 @@ def label_pairs(
     chosen = next((known for known in VARIANTS if known == variant), None)
     if chosen is None:
         raise typer.BadParameter(f"--variant is one of {', '.join(VARIANTS)}")
+    open_outputs(files=[out])
     pairs = _read(curated)
     grounded = [pair for pair in pairs if pair.grounded]
-    labelled = label(grounded, Asker(LLMSettings()), chosen)
+    labelled = label(grounded, Asker(GraderSettings()), chosen)
     windows = [
         window for pair in pairs if not pair.grounded for window in whole_windows(pair, room)
     ]
@@ -136,6 +138,7 @@ def train(
             raise typer.BadParameter("--model encoder needs --base")
         from safepassage.scoring_worker.laboratory.training.ragulator.encoder import train_encoder
 
+        open_outputs(folders=[out])
         with progress_bars() as on_progress:
             losses = train_encoder(base, pairs, out, on_progress)
         print_line(f"losses by epoch: {', '.join(f'{loss:.4f}' for loss in losses)}; {out}")
@@ -151,9 +154,10 @@ def train(
     chosen = next((known for known in MODELS if known == model), None)
     if chosen is None:
         raise typer.BadParameter(f"--model is one of {', '.join(MODELS)} or encoder")
+    kept = out.with_suffix(".features.jsonl")
+    open_outputs(files=(out, kept))
     measure = ClaimMeasure(word_vectors(), load_scorer(scorer))
     with progress_bars() as on_progress:
-        kept = out.with_suffix(".features.jsonl")
         forest = fitted(chosen, labelled_features(pairs, measure, kept, on_progress), on_progress)
     out.write_text(forest.model_dump_json() + "\n", encoding="utf-8")
     print_line(f"{forest.parameters}, AUROC of the folds {forest.measured['folds_auroc']}: {out}")

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from safepassage.streams.cli.output import complain, print_line
+from safepassage.streams.cli.output import complain, open_outputs, print_line
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.logs import configure_logging
 from safepassage.streams.settings import settings
@@ -100,6 +100,7 @@ def replay(
         offsets=offsets,
         alignment_threshold=alignment_threshold,
     )
+    open_outputs(folders=[report])
     configure_logging(settings(), replay=identity)
     os.nice(NICENESS)
     made = asyncio.run(_replay(request, _load(scorer, thresholds), rate))

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from safepassage.streams.cli.output import print_line
+from safepassage.streams.cli.output import open_outputs, print_line
 from safepassage.streams.cli.release_options import By, Reason, named, signature
 from safepassage.streams.settings import settings
 
@@ -32,6 +32,7 @@ def shadow(
     The report is on the candidate that is named with it, or else on the one that shadows now.
     """
     if report is not None and not off:
+        open_outputs(folders=[report])
         asyncio.run(_report_on_shadow(report, scorer))
         return
     if sum((scorer is not None, off, report is not None)) != 1:

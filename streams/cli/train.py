@@ -16,7 +16,7 @@ from safepassage.streams.cli.label_options import (
     read_target,
     show_refused,
 )
-from safepassage.streams.cli.output import complain, print_line
+from safepassage.streams.cli.output import complain, open_outputs, print_line
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.logs import configure_logging
 from safepassage.streams.settings import settings
@@ -84,6 +84,7 @@ def train(
     """
     from safepassage.scoring_worker.laboratory.training import Recipe, TuningSettings
     from safepassage.scoring_worker.laboratory.training import train as run_training
+    from safepassage.scoring_worker.laboratory.training.recipe import make_room
 
     configure_logging(settings(), run="train")
     silver_stage = TuningSettings(
@@ -97,6 +98,8 @@ def train(
         head_only=head_only,
         seed=seed,
     )
+    make_room(folder, resume)
+    open_outputs(folders=[folder])
     with progress_bars() as on_progress:
         sources = label_sources(documents, seed, on_progress)
         labels = _labels(gold, silver, graded, sources, tuple(source))

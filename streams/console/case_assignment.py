@@ -167,6 +167,10 @@ class ReviewDesk:
         """
         await self._outcomes.publish_due()
 
+    def refusal(self, review: Review) -> str | None:
+        """The error with which the broker refuses what the decision on a review's case leads to."""
+        return self._outcomes.refusal(case_of(review.verdict))
+
     def _open_case(self, session: Session, wanted: CaseFilter) -> str | None:
         held = self.leases.held_by(session.id)
         if held is None:

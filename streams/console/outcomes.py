@@ -2,6 +2,9 @@
 
 The note, on ``decisions``, makes old decisions inert. Reviews are kept for ever; the verdicts that
 they led to may not be, and a console that finds none of them must not publish them as new.
+
+What the broker refuses is not out: the case stays due and is tried again, by the next process too,
+since no note says that it is out.
 """
 
 from __future__ import annotations
@@ -22,6 +25,13 @@ from .index.store import Case, CaseStore
 
 log = structlog.get_logger(__name__)
 
+RETRY_SECONDS = 60.0
+"""Until a refused record is tried again: only another setting of the broker lets it pass."""
+
+
+class _Refused(Exception):
+    """The broker refuses a record. The message is the error's name."""
+
 
 class Outcomes:
     """Which cases are due, and what is published of them. ``grace`` is in seconds."""
@@ -31,6 +41,11 @@ class Outcomes:
         self._publisher = publisher
         self._grace = grace
         self._due: dict[str, float] = {}
+        self._refused: dict[str, str] = {}
+
+    def refusal(self, case_id: str) -> str | None:
+        """The error with which the broker refuses what a case's decision leads to."""
+        return self._refused.get(case_id)
 
     def reviewed(self, case_id: str, review: Review) -> None:
         """A review of the case was saved, by us or in an earlier life."""
@@ -43,7 +58,8 @@ class Outcomes:
             self._due.setdefault(case_id, time.time())
 
     async def publish_due(self) -> None:
-        """Publish what follows from decisions whose grace is over.
+        """Publish what follows from decisions whose grace is over. A case whose record the broker
+        refuses holds up no other.
 
         Raises:
             PublishFailed: the broker does not take them; they stay due.
@@ -51,9 +67,17 @@ class Outcomes:
         now = time.time()
         for case_id in [case for case, due in self._due.items() if due <= now]:
             due = self._due[case_id]
+            self._refused.pop(case_id, None)
             if case := self._store.case(case_id):
-                await self._carry_out(case)
-            if self._due[case_id] == due:  # no other decision came meanwhile
+                try:
+                    await self._carry_out(case)
+                except _Refused as refused:
+                    self._refused[case_id] = str(refused)
+            if self._due[case_id] != due:
+                continue  # another decision came meanwhile
+            if case_id in self._refused:
+                self._due[case_id] = time.time() + RETRY_SECONDS
+            else:
                 del self._due[case_id]
             await asyncio.sleep(0)  # after a restart every case ever reviewed is due
 
@@ -86,10 +110,12 @@ class Outcomes:
         topic = ACCEPTED if verdict.decision == "accepted" else QUARANTINE
         if refused := await self._publisher.publish([Outgoing(topic, verdict.doc_id, verdict)]):
             log.error("reviewed_verdict_refused", verdict_id=verdict.id, error=refused[0])
+            raise _Refused(refused[0])
         self._store.add_verdict(verdict, int(time.time() * 1000))
         log.info("reviewed_verdict", verdict_id=verdict.id, decision=verdict.decision)
 
     async def _publish_decision(self, case: Case, decision: StandingDecision) -> None:
         if refused := await self._publisher.publish([Outgoing(DECISIONS, case.id, decision)]):
             log.error("decision_refused", case_id=case.id, error=refused[0])
+            raise _Refused(refused[0])
         self._store.add_decision(decision)

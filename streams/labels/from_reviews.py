@@ -13,6 +13,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+from pydantic import JsonValue
+
 from safepassage.schemas import (
     Document,
     DocumentRef,
@@ -20,7 +22,6 @@ from safepassage.schemas import (
     Review,
     Verdict,
     extraction_id,
-    hypothesis,
 )
 from safepassage.schemas.base import Json
 from safepassage.schemas.reviews_that_count import (
@@ -31,7 +32,9 @@ from safepassage.schemas.reviews_that_count import (
     opinions,
     standing,
 )
+from safepassage.scoring_worker import Pair
 from safepassage.scoring_worker.laboratory.evaluation.kappa import Ratings
+from safepassage.scoring_worker.laboratory.evaluation.pair_rows import row_of_pair
 from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import UnreadableRecord, decode
 from safepassage.streams.settings import Settings
@@ -78,24 +81,12 @@ class Label:
     kind: Kind
     why: str
 
-    def pair(self) -> dict[str, object]:
-        """The label as a row of a pair file, with all that the scorer was asked."""
-        verdict, alignment = self.verdict, self.verdict.alignment
-        around = {
-            "before": alignment.before if alignment else "",
-            "after": alignment.after if alignment else "",
-            "heading": alignment.heading if alignment else "",
-            "field": verdict.field.model_dump(mode="json") if verdict.field else None,
-        }
-        return {
-            "premise": self.verdict.passage,
-            "hypothesis": hypothesis(self.verdict.entity_type, self.value),
-            "label": self.label,
-            "entity_type": self.verdict.entity_type,
-            "value": self.value,
-            "doc_id": self.verdict.doc_id,
-            **{name: known for name, known in around.items() if known},
-        }
+    @property
+    def asked(self) -> Pair | None:
+        """What a scorer is asked; None where the quote was not found."""
+        alignment = self.verdict.alignment
+        found = alignment is not None and alignment.found
+        return Pair.judged(self.verdict, self.value) if found else None
 
     def extraction(self, doc_id: str) -> LabelledExtraction:
         """The label as a row of a labelled extraction file whose document is ``doc_id``."""
@@ -115,7 +106,19 @@ class Label:
             kind=self.kind,
             why=self.why,
             field=verdict.field,
+            extractor=verdict.extractor,
+            attempt=verdict.attempt,
+            retrieved=self._retrieved(),
         )
+
+    def _retrieved(self) -> dict[str, JsonValue] | None:
+        """The alignment of a claim: a quote can be aligned again, a claim's passage cannot."""
+        alignment = self.verdict.alignment
+        if alignment is None or alignment.route != "retrieved":
+            return None
+        # The absent words are places in the old value.
+        unknown = {"absent"} if self.kind == "correction" else None
+        return alignment.model_dump(mode="json", exclude=unknown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +228,9 @@ def extraction_rows(found: Sequence[Label], names: Mapping[DocumentRef, str]) ->
 def pair_rows(found: Iterable[Label]) -> Iterator[bytes]:
     """Pairs of passage and hypothesis; a quote that was not found has no passage and no pair."""
     for label in found:
-        if label.verdict.passage:
-            yield json.dumps(label.pair(), ensure_ascii=False).encode()
+        if pair := label.asked:
+            row = row_of_pair(pair) | {"label": label.label, "doc_id": label.verdict.doc_id}
+            yield json.dumps(row, ensure_ascii=False).encode()
 
 
 def document_row(name: str, text: str) -> bytes:

@@ -55,7 +55,9 @@ def read_input(
             result.refused.append(f"extraction {row.id!r}: the id was used before")
             continue
         seen.add(row.id)
-        result.extractions.append(Extraction(**row.model_dump(exclude={"label", "kind", "why"})))
+        result.extractions.append(
+            Extraction(**row.model_dump(exclude={"label", "kind", "why", "retrieved"}))
+        )
     result.responses += _rows(responses, Response, result)
     wanted = {extraction.doc_id for extraction in result.extractions}
     settings = settings or Settings()

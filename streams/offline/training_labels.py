@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from safepassage.schemas import Document, Extraction
 from safepassage.schemas.jsonl import BadLine, read_jsonl
 from safepassage.scoring_worker import Pair, Scorer
 from safepassage.scoring_worker.laboratory.evaluation import DatasetError, Sources, read_dataset
@@ -49,7 +48,7 @@ def grade(path: Path, sources: Sources, grader: Scorer) -> Iterator[LabelledPair
     rows = [row for row in read_jsonl(path, ExtractionRow) if not isinstance(row, BadLine)]
     if not rows:
         raise DatasetError(f"{path}: no extractions to grade")
-    found = [known for row in rows if (known := _aligned(row.extraction, sources))]
+    found = [known for row in rows if (known := _aligned(row, sources))]
     for start in range(0, len(found), GRADED_AT_ONCE):
         batch = found[start : start + GRADED_AT_ONCE]
         assessments = grader.assess([pair for _, pair in batch])
@@ -60,11 +59,11 @@ def grade(path: Path, sources: Sources, grader: Scorer) -> Iterator[LabelledPair
         sources.on_progress("extractions graded", start + len(batch), len(found))
 
 
-def _aligned(extraction: Extraction, sources: Sources) -> tuple[str, Pair] | None:
-    document: Document | None = sources.documents.get(extraction.doc_id)
+def _aligned(row: ExtractionRow, sources: Sources) -> tuple[str, Pair] | None:
+    document = sources.documents.get(row.doc_id)
     if document is None:
-        raise DatasetError(f"document {extraction.doc_id!r} is not in --documents")
-    (result,) = sources.align(document, [extraction])
+        raise DatasetError(f"document {row.doc_id!r} is not in --documents")
+    (result,) = sources.results(document, [row])
     part = part_of(result)
     return (document.id, part) if isinstance(part, Pair) else None
 

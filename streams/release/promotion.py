@@ -12,10 +12,9 @@ from typing import Any
 
 from safepassage.pipeline import align_with, new_aligner
 from safepassage.schemas import AlignedExtraction, Response, ScorerRelease, Verdict
-from safepassage.schemas.hypothesis import hypothesis
-from safepassage.scoring_worker import Pair, Scorer
+from safepassage.scoring_worker import Scorer
 from safepassage.scoring_worker.laboratory.evaluation import Sources, read_dataset, read_documents
-from safepassage.scoring_worker.laboratory.evaluation.cases import LabelledCase, Lost
+from safepassage.scoring_worker.laboratory.evaluation.cases import LabelledCase, part_of_reviewed
 from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import (
     Bounds,
     PromotionResult,
@@ -71,7 +70,7 @@ async def reviewed_gold(settings: Settings, since: datetime | None = None) -> li
     """
     reviews, _ = await read_reviews(settings)
     found = [label for case in reviewed_cases(reviews, since) for label in labels(case)]
-    return [_case(label) for label in found if label.verdict.passage]
+    return [_case(label) for label in found if label.asked]
 
 
 def labelled_gold(
@@ -224,17 +223,10 @@ def _compare(
 
 def _case(label: Label) -> LabelledCase:
     verdict = label.verdict
-    pair = Pair(
-        premise=label.verdict.passage,
-        hypothesis=hypothesis(verdict.entity_type, label.value),
-        entity_type=verdict.entity_type,
-        value=label.value,
-    )
-    low_evidence = verdict.alignment is not None and verdict.alignment.low_evidence
     return LabelledCase(
         id=verdict.extraction_id,
         group=verdict.doc_id,
         supported=bool(label.label),
         entity_type=verdict.entity_type,
-        parts=(Lost("low_evidence") if low_evidence else pair,),
+        parts=(part_of_reviewed(verdict, label.value),),
     )

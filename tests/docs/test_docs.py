@@ -122,3 +122,14 @@ def test_the_schema_on_a_page_can_be_extracted(
     monkeypatch.setattr(sys, "modules", {**sys.modules})
     titles = {part.get("title") for part in load_schema(schema).json_schema["$defs"].values()}
     assert types <= titles
+
+
+@pytest.mark.parametrize(
+    "page",
+    [ROOT / "Makefile", ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))],
+    ids=lambda p: str(p.relative_to(ROOT)),
+)
+def test_no_host_of_a_package_index_is_named(page: Path):
+    """Whose index a reader asks is the reader's."""
+    hosts = r"pypi\.org|pythonhosted\.org|registry\.npmjs|deb\.debian\.org|download\.pytorch\.org"
+    assert re.findall(hosts, page.read_text(encoding="utf-8")) == []

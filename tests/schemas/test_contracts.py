@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-import safepassage.schemas
 from safepassage.schemas import (
     CLAIM_TYPE,
     AlignedExtraction,

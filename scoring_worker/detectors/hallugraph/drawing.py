@@ -17,6 +17,7 @@ from typing import Final
 
 from safepassage.schemas.evidence import JudgedTriple, TripleStatus
 
+PICTURE_KINDS: Final = frozenset({".svg", ".png", ".pdf"})
 MAX_NODES: Final = 24
 MAX_LINES: Final = 40
 MAX_LABEL: Final = 28
@@ -117,6 +118,16 @@ def svg(drawing: Drawing) -> str:
     return "".join(parts)
 
 
+def check_kind(path: Path) -> None:
+    """Refuse a file that `save` does not write.
+
+    Raises:
+        ValueError: it is of another kind.
+    """
+    if path.suffix not in PICTURE_KINDS:
+        raise ValueError("a picture is .svg, .png or .pdf")
+
+
 def save(drawing: Drawing, path: Path) -> None:
     """Write the picture: ``.svg``, or ``.png`` and ``.pdf`` by matplotlib.
 
@@ -124,12 +135,11 @@ def save(drawing: Drawing, path: Path) -> None:
         ValueError: a file of another kind is asked for.
         OSError: it cannot be written.
     """
+    check_kind(path)
     if path.suffix == ".svg":
         path.write_text(svg(drawing), encoding="utf-8")
-    elif path.suffix in {".png", ".pdf"}:
-        _plot(drawing, path)
     else:
-        raise ValueError("a picture is .svg, .png or .pdf")
+        _plot(drawing, path)
 
 
 def summary(drawing: Drawing) -> str:

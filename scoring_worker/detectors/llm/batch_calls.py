@@ -30,11 +30,11 @@ from safepassage.llm_calls.errors import (
     first_of,
 )
 from safepassage.llm_calls.price import priced
+from safepassage.llm_calls.settings import GraderSettings
 from safepassage.schemas import Usage
 from safepassage.scoring_worker.manifest import ModelError
 
 from .prompting import Prompt
-from .settings import LLMSettings
 
 COST_DECIMALS = 12
 """Of US dollars: a millionth of what a token costs at one dollar a million."""
@@ -68,7 +68,8 @@ class Conversation:
     usage: Usage = field(default_factory=Usage)
 
     async def ask(self, asked: Prompt[A], *, temperature: float = 0.0, sample: int = 0) -> A:
-        """The answer to ``asked``; ``sample`` tells draws of the same question apart.
+        """The answer to ``asked``; ``sample`` tells draws of the same question apart. Kept answers
+        are not counted against the budget.
 
         Raises:
             NoAnswer: there is none after all attempts, or none can be had.
@@ -82,11 +83,10 @@ class Conversation:
 class Asker:
     """Runs coroutines that converse with an LLM. Its kept answers live as long as it does."""
 
-    def __init__(self, settings: LLMSettings) -> None:
+    def __init__(self, settings: GraderSettings) -> None:
         self.settings = settings
         self._kept = AnswerCache(settings.llm_answers)
         self._callers: dict[float, Caller] = {}
-        self._tokens = 0
 
     def run(
         self,
@@ -159,18 +159,8 @@ class Asker:
         return self._kept.get(key)
 
     def keep(self, answer: KeptAnswer) -> None:
-        """Keep an answer, and count it against the budget."""
+        """Keep an answer."""
         self._kept.keep(answer)
-
-    def spend(self, usage: Usage) -> None:
-        """Count tokens against the budget."""
-        self._tokens += usage.input_tokens + usage.output_tokens
-
-    @property
-    def spent(self) -> bool:
-        """Whether the budget is used up."""
-        budget = self.settings.llm_token_budget
-        return budget is not None and self._tokens >= budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,9 +192,7 @@ class _Asking:
                 return _read(kept.content, asked), priced(_usage_of(kept), asker.settings)
         if asked.characters > asker.settings.max_prompt_characters:
             raise NoAnswer("prompt_too_long")
-        if asker.spent:
-            raise NoAnswer("budget_spent")
-        spent = Spent()
+        spent = Spent(budget=asker.settings.token_budget)
         question = Question(asked.messages, asked.form)
 
         def read(completion: Completion) -> tuple[str, A]:
@@ -219,11 +207,9 @@ class _Asking:
                 f"the LLM: {error}; check OPENAI_BASE_URL, OPENAI_API_KEY and SAFEPASSAGE_MODEL"
             ) from None
         except LLMError as error:
-            asker.spend(spent.usage())
             raise NoAnswer("llm_timeout" if isinstance(error, LLMTimeout) else error.code) from None
         usage = spent.usage()
         usage = usage.model_copy(update={"milliseconds": round(usage.milliseconds, 3)})
-        asker.spend(usage)
         asker.keep(
             KeptAnswer(
                 key=key,

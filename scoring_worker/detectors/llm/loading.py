@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from safepassage.llm_calls.settings import GraderSettings
 from safepassage.scoring_worker.detectors.contract import DetectorSettings
 
 from .batch_calls import Asker
@@ -9,7 +10,6 @@ from .claim_verification import ClaimsVerified
 from .detector import LLMDetector
 from .one_question import DirectPrompting, LynxPrompt
 from .refchecker import RefChecker
-from .settings import LLMSettings
 
 
 def load_direct(settings: DetectorSettings) -> LLMDetector:
@@ -67,4 +67,4 @@ def load_self_check_reader(settings: DetectorSettings) -> LLMDetector:
 
 def asker_of(settings: DetectorSettings) -> Asker:
     """Who asks, as the settings or the environment say."""
-    return Asker(LLMSettings.of(settings.llm))
+    return Asker(settings.llm or GraderSettings())

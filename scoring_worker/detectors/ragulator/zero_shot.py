@@ -12,10 +12,11 @@ from typing import Final
 
 from openai import AsyncOpenAI
 
-from safepassage.llm_calls.caller import Caller, Completion, Question, RetryPolicy
+from safepassage.llm_calls.caller import Caller, Completion, Question, RetryPolicy, Spent
 from safepassage.llm_calls.client import configured_client
 from safepassage.llm_calls.concurrency import AdaptiveLimit
 from safepassage.llm_calls.errors import LLMError, LLMMisconfigured, LLMUnavailable, Malformed
+from safepassage.llm_calls.settings import GraderSettings
 from safepassage.passages.granularity import claims
 from safepassage.scoring_worker.detectors.contract import (
     Answer,
@@ -29,10 +30,8 @@ from safepassage.scoring_worker.detectors.llm.prompting import (
     passages,
     prompts_digest,
 )
-from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
 from safepassage.scoring_worker.detectors.scorer_detector import grounding_of
 from safepassage.scoring_worker.manifest import ModelError
-from safepassage.scoring_worker.scorers.llm import GraderSettings
 
 GROUNDED: Final = "0"
 OUT_OF_CONTEXT: Final = "1"
@@ -56,7 +55,7 @@ class ZeroShot:
     name = "zero-shot"
 
     def __init__(self, settings: GraderSettings | None = None) -> None:
-        self._settings = LLMSettings.of(settings)
+        self._settings = settings or GraderSettings()
         digest = prompts_digest(SYSTEM)
         self.revision = f"{digest}-{self._settings.model}"[:60].replace("/", "-")
         self._caller = Caller(
@@ -113,7 +112,13 @@ class ZeroShot:
         ):
             return ClaimGrounding(start, end, None, "prompt_too_long")
         try:
-            out = await self._caller.ask(client, Question(messages, None), _read, limit=limit)
+            out = await self._caller.ask(
+                client,
+                Question(messages, None),
+                _read,
+                limit=limit,
+                spent=Spent(budget=self._settings.token_budget),
+            )
         except LLMMisconfigured as error:
             raise ModelError(f"the LLM: {error}; check OPENAI_BASE_URL and the model") from None
         except LLMError as error:

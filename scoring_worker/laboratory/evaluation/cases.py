@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from safepassage.schemas import AlignedExtraction, Reason, Verdict
+from pydantic import JsonValue
+
+from safepassage.schemas import AlignedExtraction, Alignment, Reason, Verdict
 from safepassage.scoring_worker.scorer import Pair
 
 DatasetKind = Literal["extractions", "pairs", "responses", "entities", "conclusions"]
@@ -70,6 +72,17 @@ def part_of(result: AlignedExtraction | Verdict) -> Pair | Lost:
     """What is left to score of an alignment; lost where the decision rule stops it anyway."""
     if isinstance(result, Verdict):
         return Lost(result.reasons[0], undetermined=result.decision == "undetermined")
-    if not result.alignment.found:
+    return _part(result.alignment, Pair.of(result))
+
+
+def part_of_reviewed(verdict: Verdict, value: JsonValue) -> Pair | Lost:
+    """`part_of` what a verdict was made on, with ``value``: its own, or a reviewer's correction."""
+    if verdict.alignment is None:
+        return Lost(verdict.reasons[0], undetermined=verdict.decision == "undetermined")
+    return _part(verdict.alignment, Pair.judged(verdict, value))
+
+
+def _part(alignment: Alignment, pair: Pair) -> Pair | Lost:
+    if not alignment.found:
         return Lost("not_found")
-    return Lost("low_evidence") if result.alignment.low_evidence else Pair.of(result)
+    return pair if alignment.is_evidence else Lost("low_evidence")

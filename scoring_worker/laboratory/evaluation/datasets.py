@@ -7,14 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pydantic import JsonValue
-
 from safepassage.schemas import CLAIM_TYPE, AlignedExtraction, Document, Response, Verdict
-from safepassage.schemas.hypothesis import parse_hypothesis
-from safepassage.scoring_worker.scorer import Pair
 
 from .cases import Dataset, DatasetKind, LabelledCase, Lost, part_of
 from .entities import labelled_extractions, types_of
+from .pair_rows import pair_of_row
 from .rows import ConclusionRow, EntityRow, ExtractionRow, PairRow, ResponseRow
 from .sources import DatasetError, Reading, Sources, kind_of_file
 
@@ -81,7 +78,7 @@ def _extraction_cases(reading: Reading) -> Iterator[LabelledCase]:
 def _aligned_cases(
     document: Document, rows: Sequence[ExtractionRow], sources: Sources
 ) -> Iterator[LabelledCase]:
-    results = sources.align(document, [row.extraction for row in rows])
+    results = sources.results(document, rows)
     for row, result in zip(rows, results, strict=True):
         yield LabelledCase(
             id=row.id,
@@ -113,30 +110,15 @@ def _pair_cases(reading: Reading) -> Iterator[LabelledCase]:
     documents = reading.by_document(reading.rows(PairRow), lambda row: row.doc_id or row.premise)
     rows = (row for members in documents for row in members)
     for number, row in enumerate(rows):
-        entity_type, value = row.entity_type, row.value
-        if entity_type is None or value is None:
-            entity_type, value = parse_hypothesis(row.hypothesis)
+        pair = pair_of_row(row)
         yield LabelledCase(
             id=row.id or str(number),
             group=row.doc_id or row.premise,
             supported=bool(row.supported),
-            entity_type=entity_type,
-            parts=(_pair(row, entity_type, value),),
+            entity_type=pair.entity_type,
+            parts=(pair,),
             kind=row.kind,
         )
-
-
-def _pair(row: PairRow, entity_type: str, value: JsonValue) -> Pair:
-    return Pair(
-        row.premise,
-        row.hypothesis,
-        entity_type,
-        value,
-        before=row.before or "",
-        after=row.after or "",
-        heading=row.heading or "",
-        field=row.schema_field,
-    )
 
 
 def _response_cases(reading: Reading) -> Iterator[LabelledCase]:

@@ -31,6 +31,8 @@ class LabelledPair:
     def pair(self) -> Pair:
         """What a scorer is asked."""
         asked = self.around or Pair("", "", "", None)
+        if (asked.entity_type, asked.value) == (self.entity_type, self.value):
+            return replace(asked, premise=self.premise)
         return replace(
             asked,
             premise=self.premise,

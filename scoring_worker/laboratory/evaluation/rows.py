@@ -13,10 +13,16 @@ from pydantic import (
     ConfigDict,
     Field,
     JsonValue,
+    NonNegativeInt,
+    StrictBool,
+    StrictStr,
     ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
 )
 
-from safepassage.schemas import Document, Extraction, Response, SchemaField
+from safepassage.schemas import Alignment, Document, Extraction, Response, SchemaField
+from safepassage.schemas.alignment import LANGUAGE_PATTERN
 from safepassage.schemas.base import EntityType, EventId, Json, Text
 from safepassage.schemas.extraction import Value
 
@@ -72,6 +78,24 @@ def _words(value: object) -> str | None:
 _OptionalWords = Annotated[str | None, BeforeValidator(_words)]
 
 
+def _or_else(default: object) -> WrapValidator:
+    """Takes ``default`` for a value of another form: files have columns of the same names."""
+
+    def read(value: object, handler: ValidatorFunctionWrapHandler) -> object:
+        try:
+            return handler(value)
+        except ValidationError:
+            return default
+
+    return WrapValidator(read)
+
+
+_Joints = Annotated[tuple[StrictStr, ...], _or_else(())]
+_Language = Annotated[Annotated[StrictStr, Field(pattern=LANGUAGE_PATTERN)] | None, _or_else(None)]
+_DayFirst = Annotated[StrictBool | None, _or_else(None)]
+_Places = Annotated[tuple[tuple[NonNegativeInt, NonNegativeInt], ...] | None, _or_else(None)]
+
+
 class DescribedRow(Row):
     """A row that may tell what the schema says: ``field``, or only its ``description``."""
 
@@ -104,7 +128,10 @@ def _model_name(extractor: object) -> str | None:
 
 
 class ExtractionRow(DescribedRow):
-    """{"id", "doc_id", "entity_type", "value", "context", "label"}; the extractor's model too."""
+    """{"id", "doc_id", "entity_type", "value", "context", "label"}; the extractor's model too.
+
+    ``retrieved`` is the alignment of a claim.
+    """
 
     id: EventId
     doc_id: EventId
@@ -116,6 +143,7 @@ class ExtractionRow(DescribedRow):
     model: Annotated[str | None, BeforeValidator(_model_name)] = Field(
         default=None, validation_alias=AliasChoices("extractor", "model")
     )
+    retrieved: Alignment | None = None
 
     @property
     def extraction(self) -> Extraction:
@@ -132,7 +160,7 @@ class ExtractionRow(DescribedRow):
 
 class PairRow(DescribedRow):
     """{"premise", "hypothesis", "label"}, or {"s1", "s2", "label"}; perhaps typed, and with what
-    stands around the premise in its document.
+    else a scorer is asked: see `safepassage.scoring_worker.scorer.Pair`.
 
     ``source`` is the collection that a row comes from.
     """
@@ -147,7 +175,11 @@ class PairRow(DescribedRow):
     kind: str | None = Field(default=None, validation_alias=AliasChoices("kind", "source"))
     before: _OptionalWords = None
     after: _OptionalWords = None
+    between: _Joints = ()
     heading: _OptionalWords = None
+    language: _Language = None
+    day_first: _DayFirst = None
+    absent: _Places = None
 
 
 class ResponseRow(Row):

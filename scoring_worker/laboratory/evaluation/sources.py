@@ -11,11 +11,19 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from safepassage.schemas import AlignedExtraction, Document, Extraction, Response, Verdict
+from safepassage.schemas import (
+    AlignedExtraction,
+    Alignment,
+    Document,
+    Extraction,
+    Response,
+    Verdict,
+    undetermined,
+)
 from safepassage.schemas.jsonl import BadLine, read_jsonl, read_objects
 
 from .cases import DatasetKind
-from .rows import KNOWN_KINDS, DocumentRow, kind_of
+from .rows import KNOWN_KINDS, DocumentRow, ExtractionRow, kind_of
 
 Align = Callable[[Document, Sequence[Extraction]], Sequence[AlignedExtraction | Verdict]]
 """Aligns the extractions of one document, in order; a verdict where alignment alone decides."""
@@ -49,6 +57,31 @@ class Sources:
     ground: Ground
     seed: int = 0
     on_progress: OnProgress = _silent
+
+    def results(
+        self, document: Document, rows: Sequence[ExtractionRow]
+    ) -> list[AlignedExtraction | Verdict]:
+        """What the stream hands to its scorer of each row, in order.
+
+        The passage of a claim comes with its row: it was retrieved and is no quote.
+        """
+        quoted = [row.extraction for row in rows if row.retrieved is None]
+        aligned = iter(self.align(document, quoted) if quoted else ())
+        return [
+            next(aligned) if row.retrieved is None else _retrieved(row, row.retrieved, document)
+            for row in rows
+        ]
+
+
+def _retrieved(
+    row: ExtractionRow, alignment: Alignment, document: Document
+) -> AlignedExtraction | Verdict:
+    ref = document.ref()
+    spans = [span for around in alignment.surroundings or () for span in around.slices if span]
+    for span in (*alignment.spans, *alignment.passages, *spans):
+        if document.text[span.start : span.end] != span.text:
+            return undetermined(row.extraction, "document_mismatch", ref)
+    return AlignedExtraction(extraction=row.extraction, document=ref, alignment=alignment)
 
 
 def read_documents(paths: Iterable[Path]) -> dict[str, Document]:

@@ -109,7 +109,7 @@ def train(
     start = starting_point(base)
     if not (labels.gold or labels.silver):
         raise ValueError("there are no labels to train on")
-    _make_room(folder, resume)
+    make_room(folder, resume)
     _same_run(folder / STAGES_FOLDER, start, labels, recipe)
     split = SplitLabels.of(labels, recipe)
     if recipe.head_only:
@@ -126,7 +126,12 @@ def train(
     return fitted.save(folder)
 
 
-def _make_room(folder: Path, resume: bool) -> None:
+def make_room(folder: Path, resume: bool) -> None:
+    """Make the folder of a new scorer; one with content only to ``resume`` its run.
+
+    Raises:
+        ModelError: the folder holds something else.
+    """
     if (folder / MANIFEST_NAME).exists():
         raise ModelError(f"{folder} already holds a scorer; choose another folder")
     if folder.exists() and any(folder.iterdir()) and not resume:

@@ -221,7 +221,12 @@ class Console:
         """What the reviewer decided last."""
         made = self.desk.store.reviews_by(session.reviewer, LISTED_DECISIONS)
         undone = {review.supersedes for review in made if review.decision == "undone"}
-        context = {"reviews": made, "undone": undone, "claim": claim}
+        context = {
+            "reviews": made,
+            "undone": undone,
+            "claim": claim,
+            "refusal": self.desk.refusal,
+        }
         return render("decisions.html", self.views.frame(session) | context)
 
     @signed_in

@@ -115,12 +115,13 @@ class Views:
     ) -> Response:
         """One case. ``typed`` is a form to show again, ``alert`` why."""
         around = request.query_params.get("around", "")
+        blind = wanted.pool == "second"
         page = case_page(
             case,
             await self._texts.of(case.verdict),
             int(around) if around.isdecimal() and len(around) < 9 else 0,
             typed,
-            blind=wanted.pool == "second",
+            blind=blind,
             rivals=self._desk.store.rivals(case.verdict),
         )
         lease = self._desk.leases.on(case.id)
@@ -132,6 +133,7 @@ class Views:
             "mine": mine,
             "holder": lease.reviewer if lease else "",
             "alert": alert,
+            "refusal": stands and not blind and self._desk.refusal(stands),
             "correcting": typed is not None and typed.get("decision") == "corrected",
             "seen": stands.id if stands else "",
             "opened": (typed or {}).get("opened") or f"{time.time():.3f}",

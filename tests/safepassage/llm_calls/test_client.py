@@ -15,7 +15,7 @@ from safepassage.agents.extraction.schema_loading import load_schema
 from safepassage.llm_calls.caller import RetryPolicy
 from safepassage.llm_calls.client import _is_loopback, configured_client, create_client
 from safepassage.llm_calls.errors import LLMUnavailable
-from safepassage.scoring_worker.scorers.llm import GraderSettings
+from safepassage.llm_calls.settings import GraderSettings
 from safepassage.streams.demo.recorded_llm.server import create_app, serve
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from safepassage.llm_calls.settings import GraderSettings
 from safepassage.scoring_worker.detectors.contract import Answer, Detector, DetectorSettings
 from safepassage.scoring_worker.detectors.hallugraph.detector import NO_ENTITIES
 from safepassage.scoring_worker.detectors.hallugraph.llm_graphs import graph_prompt
-from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
 from safepassage.scoring_worker.detectors.registry import load_detector
 from tests.scoring_worker.detectors.recorded import answers, recorded_llm
 
@@ -20,7 +20,7 @@ COPIED, ALTERED = answers()[:2]
 @pytest.fixture(scope="module")
 def detector():
     with recorded_llm(path=GRAPHS) as url:
-        settings = LLMSettings(
+        settings = GraderSettings(
             openai_base_url=url, model="recorded", llm_first_wait_seconds=0.0, llm_attempts=2
         )
         yield load_detector("hallugraph_llm", DetectorSettings(llm=settings))

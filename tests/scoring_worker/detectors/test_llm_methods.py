@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from safepassage.llm_calls.settings import GraderSettings
 from safepassage.schemas import Usage
 from safepassage.scoring_worker.detectors.contract import Answer, DetectorSettings
 from safepassage.scoring_worker.detectors.llm.batch_calls import Asker, AskingMisconfigured, added
@@ -17,7 +18,6 @@ from safepassage.scoring_worker.detectors.llm.detector import LLMDetector
 from safepassage.scoring_worker.detectors.llm.prompting import fenced
 from safepassage.scoring_worker.detectors.llm.refchecker import SUPPORT, soft_score, strict_label
 from safepassage.scoring_worker.detectors.llm.self_check import SelfCheck, sentence_score
-from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
 from safepassage.scoring_worker.detectors.registry import load_detector
 from tests.scoring_worker.detectors.recorded import answers, recorded_llm, rows
 
@@ -25,9 +25,9 @@ LABELS = [float(row["label"]) for row in rows()]
 PRICED = {"llm_input_usd_per_million": 1.0, "llm_output_usd_per_million": 2.0}
 
 
-def _settings(url: str, **changes) -> LLMSettings:
+def _settings(url: str, **changes) -> GraderSettings:
     given_ = {"openai_base_url": url, "model": "recorded", "llm_first_wait_seconds": 0.0}
-    return LLMSettings(**(given_ | PRICED | changes))
+    return GraderSettings(**(given_ | PRICED | changes))
 
 
 @pytest.fixture(scope="module")

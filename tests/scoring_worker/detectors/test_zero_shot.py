@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from safepassage.llm_calls.settings import GraderSettings
 from safepassage.scoring_worker.detectors.contract import Answer
-from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
 from safepassage.scoring_worker.detectors.ragulator.zero_shot import ZeroShot, out_of_context
 from safepassage.scoring_worker.manifest import ModelError
 from safepassage.streams.demo.recorded_llm.server import serve
@@ -73,7 +73,7 @@ def endpoint() -> Iterator[str]:
 
 def _detector(url: str, model: str = "it") -> ZeroShot:
     return ZeroShot(
-        LLMSettings(
+        GraderSettings(
             openai_base_url=url, openai_api_key="none", model=model, llm_attempts=1,
             llm_first_wait_seconds=0,
         )

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from safepassage.llm_calls.settings import GraderSettings
 from safepassage.schemas import CLAIM_TYPE
 from safepassage.schemas.error_type import DESCRIPTIONS, ERROR_TYPES, ErrorTyping
-from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
 from safepassage.scoring_worker.error_types.contract import StoppedClaim
 from safepassage.scoring_worker.error_types.features import features
 from safepassage.scoring_worker.error_types.llm import LLMTyper
@@ -91,7 +91,7 @@ def test_an_llm_types_claims_and_what_it_does_not_answer_stays_untyped():
         for at, row in enumerate(altered)
     ]  # fmt: skip
     with recorded_llm() as url:
-        settings = LLMSettings(openai_base_url=url, model="recorded", llm_attempts=1)
+        settings = GraderSettings(openai_base_url=url, model="recorded", llm_attempts=1)
         found = LLMTyper(settings).type_errors([*asked, StoppedClaim("Unheard of.", "Nothing.")])
     assert [one.types if one else None for one in found] == [
         (altered[0]["error_type"],), (altered[1]["error_type"],), None,

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from safepassage.llm_calls.settings import GraderSettings
 from safepassage.scoring_worker.scorer import Pair, Scorer
 from safepassage.scoring_worker.scorers.cascade import CascadeScorer
-from safepassage.scoring_worker.scorers.llm import GraderSettings, LLMGrader
+from safepassage.scoring_worker.scorers.llm import LLMGrader
 from safepassage.scoring_worker.scorers.llm_grades import GraderMisconfigured
 from safepassage.scoring_worker.scorers.llm_prompt import messages, question
 from tests.scoring_worker.tiny import pair

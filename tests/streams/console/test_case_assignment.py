@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 
 import pytest
 
 from safepassage.schemas import Review, StandingDecision, Verdict
 from safepassage.schemas.reviews_that_count import case_id
 from safepassage.streams.console import case_assignment as desk_module
+from safepassage.streams.console import outcomes
 from safepassage.streams.console.case_assignment import (
     Answer,
     CaseChanged,
@@ -25,7 +27,7 @@ from safepassage.streams.console.session import Session
 from safepassage.streams.kafka.publisher import PublishFailed
 from safepassage.streams.kafka.records import Outgoing
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ACCEPTED, DECISIONS, QUARANTINE, REVIEWS
+from safepassage.streams.topics import ACCEPTED, DECISIONS, QUARANTINE, REVIEWS, Topic
 from tests.streams.doubles import FakePublisher
 
 from .cases import conflicting, review, verdict
@@ -280,6 +282,63 @@ async def test_an_outcome_that_kafka_does_not_take_stays_due() -> None:
     publisher.broken = False
     await desk.publish_due()
     assert len(publisher.to(ACCEPTED)) == 1
+
+
+async def test_a_refused_verdict_is_not_published_and_its_decision_is_held(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither in this process nor in the next, and it holds up no other case."""
+    big, small = verdict(1), verdict(3)
+    publisher = FakePublisher(refuse=_too_large(ACCEPTED, big))
+    desk = new_desk(publisher, big, small)
+    saved = [await desk.decide(ANA, answer(case_id(one))) for one in (big, small)]
+    await desk.publish_due()
+    assert [out.doc_id for out in publisher.to(ACCEPTED)] == [small.doc_id]
+    assert [out.doc_id for out in publisher.to(DECISIONS)] == [small.doc_id]
+    assert [desk.refusal(review) for review in saved] == ["TooLarge", None]
+    again = restarted(publisher, big, small)
+    await again.publish_due()
+    assert again.refusal(saved[0]) == "TooLarge"
+    publisher.refuse = lambda _: None
+    await again.publish_due()
+    assert len(publisher.to(ACCEPTED)) == 1, "a refused record is tried again after a while"
+    monkeypatch.setattr(outcomes, "time", SimpleNamespace(time=lambda: time.time() + 61))
+    await again.publish_due()
+    assert [out.doc_id for out in publisher.to(ACCEPTED)] == [small.doc_id, big.doc_id]
+    assert [out.doc_id for out in publisher.to(DECISIONS)] == [small.doc_id, big.doc_id]
+    assert again.refusal(saved[0]) is None
+
+
+async def test_a_refused_note_is_tried_again_without_its_verdict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    publisher = FakePublisher(refuse=_too_large(DECISIONS, verdict(1)))
+    desk = new_desk(publisher, verdict(1))
+    await desk.decide(ANA, answer(case_id(verdict(1))))
+    await desk.publish_due()
+    publisher.refuse = lambda _: None
+    monkeypatch.setattr(outcomes, "time", SimpleNamespace(time=lambda: time.time() + 61))
+    await desk.publish_due()
+    assert (len(publisher.to(ACCEPTED)), len(publisher.to(DECISIONS))) == (1, 1)
+
+
+async def test_an_undo_of_a_decision_whose_verdict_is_refused_leaves_no_trace() -> None:
+    publisher = FakePublisher(refuse=_too_large(ACCEPTED, verdict(1)))
+    desk = new_desk(publisher, verdict(1))
+    saved = await desk.decide(ANA, answer(case_id(verdict(1))))
+    await desk.publish_due()
+    await desk.undo(ANA, saved.id)
+    await desk.publish_due()
+    assert desk.refusal(saved) is None
+    assert publisher.to(ACCEPTED) + publisher.to(QUARANTINE) == []
+
+
+def _too_large(topic: Topic, of: Verdict) -> Callable[[Outgoing], str | None]:
+    def refuse(out: Outgoing) -> str | None:
+        return "TooLarge" if out.topic is topic and out.key == key[topic] else None
+
+    key = {ACCEPTED: of.doc_id, DECISIONS: case_id(of)}
+    return refuse
 
 
 async def test_every_tenth_case_is_a_spot_check() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from safepassage.llm_calls.settings import GraderSettings
 from safepassage.schemas.base import Contract
 from safepassage.scoring_worker.detectors.contract import DetectorSettings
 from safepassage.scoring_worker.detectors.registry import declared, load_detector
@@ -42,7 +43,7 @@ def run(
     """
     results: list[AnswerFigures] = []
     names, left_out = chosen(detectors)
-    given = settings or DetectorSettings()
+    given = settings or DetectorSettings(llm=GraderSettings())  # one budget for all
     for method in names:
         name, _, model = method.partition("=")
         told = given if not model else _with_model(given, model)

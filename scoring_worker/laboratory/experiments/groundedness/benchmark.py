@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from safepassage.llm_calls.settings import GraderSettings
 from safepassage.schemas.base import Contract
 from safepassage.scoring_worker.detectors.contract import Declaration, DetectorSettings
-from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
 from safepassage.scoring_worker.detectors.registry import declared, load_detector
 from safepassage.scoring_worker.laboratory.evaluation.answers.judgement import judge_set
 from safepassage.scoring_worker.laboratory.evaluation.answers.sets import AnswersOfSource
@@ -72,7 +72,8 @@ def run_benchmark(
     """
     given = settings or DetectorSettings()
     if given.llm is None:
-        given = replace(given, llm=LLMSettings(llm_answers=folder / "llm_answers.jsonl"))
+        kept = GraderSettings().llm_answers or folder / "llm_answers.jsonl"
+        given = replace(given, llm=GraderSettings(llm_answers=kept))
     results: list[GroundednessFigures] = []
     left_out: dict[str, str] = {}
     for method in methods:

@@ -19,6 +19,7 @@ from safepassage.schemas import (
     Usage,
     reject,
 )
+from safepassage.scoring_worker import Pair
 from safepassage.scoring_worker.laboratory.evaluation import (
     DatasetError,
     EvaluationReport,
@@ -28,6 +29,7 @@ from safepassage.scoring_worker.laboratory.evaluation import (
     read_documents,
     result_of,
 )
+from safepassage.scoring_worker.laboratory.evaluation.pair_rows import pair_of_row, row_of_pair
 from safepassage.scoring_worker.laboratory.evaluation.report_folder import write_report
 from safepassage.scoring_worker.laboratory.evaluation.rows import ExtractionRow, PairRow
 
@@ -436,3 +438,14 @@ def test_a_row_may_say_what_the_schema_says():
     described = ExtractionRow.model_validate(row | {"description": "the daily dose"})
     assert described.extraction.field == SchemaField(description="the daily dose")
     assert ExtractionRow.model_validate(row).extraction.field is None
+
+
+def test_columns_of_foreign_files_with_the_names_of_ours_are_passed_over():
+    row = {"premise": "p", "hypothesis": "A: b", "label": 1}
+    foreign = {"between": "x", "language": "German", "day_first": "yes", "absent": [[-1, 2]]}
+    read = pair_of_row(PairRow.model_validate(row | foreign))
+    assert read == Pair("p", "A: b", "A", "b")
+    own = {"between": ["x"], "language": "de", "day_first": False, "absent": [[0, 1]]}
+    read = pair_of_row(PairRow.model_validate(row | own))
+    assert (read.between, read.language, read.day_first) == (("x",), "de", False)
+    assert (read.absent, row_of_pair(read)["absent"]) == (((0, 1),), [[0, 1]])

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 from typer.testing import CliRunner
 
+from safepassage.llm_calls.settings import GraderSettings
 from safepassage.scoring_worker.detectors.contract import DetectorSettings
-from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
 from safepassage.scoring_worker.laboratory.evaluation.answers.judgement import (
     JudgedSet,
     KeptJudgement,
@@ -135,7 +135,7 @@ def test_a_file_without_answers_is_refused(tmp_path):
 def test_methods_that_ask_an_llm_run_on_the_recorded_one_and_repeat_without_it(tmp_path):
     sets = [_answers()]
     with recorded_llm() as url:
-        asked = LLMSettings(
+        asked = GraderSettings(
             openai_base_url=url, model="recorded", llm_answers=tmp_path / "llm.jsonl",
             llm_input_usd_per_million=1.0, llm_output_usd_per_million=4.0,
         )  # fmt: skip

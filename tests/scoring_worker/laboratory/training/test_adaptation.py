@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from safepassage.llm_calls.settings import GraderSettings
 from safepassage.schemas.error_type import DESCRIPTIONS, ERROR_TYPES
 from safepassage.scoring_worker.detectors.contract import Answer, DetectorSettings
 from safepassage.scoring_worker.detectors.llm.batch_calls import Asker
-from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
 from safepassage.scoring_worker.detectors.registry import load_detector
 from safepassage.scoring_worker.laboratory.training.adaptation.files import (
     sentence_twins,
@@ -71,7 +71,7 @@ def test_an_llm_makes_twins_and_what_is_no_subtle_variant_is_refused(tmp_path):
     _recorded(tmp_path / "a.jsonl", ALTERED)
     answer = Answer((CONTEXT,), GROUNDED["response"], GROUNDED["query"])
     with recorded_llm(path=tmp_path / "a.jsonl") as url:
-        settings = LLMSettings(openai_base_url=url, model="recorded", llm_attempts=1)
+        settings = GraderSettings(openai_base_url=url, model="recorded", llm_attempts=1)
         made = adapt([("h", answer)], Asker(settings))
     assert {one.error_type for one in made.twins} == {"factual_inaccuracy", "procedural_error"}
     assert made.failures["no sentence differs"] == 1

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from safepassage.llm_calls.settings import GraderSettings
 from safepassage.scoring_worker.detectors.llm.batch_calls import Asker
-from safepassage.scoring_worker.detectors.llm.settings import LLMSettings
 from safepassage.scoring_worker.laboratory.evaluation.curation import CuratedPair
 from safepassage.scoring_worker.laboratory.training.ragulator.labelling import (
     VARIANTS,
@@ -43,7 +43,7 @@ def _asked(variant: str, *answers: RecordedAnswer) -> list[Labelled]:
     async def run() -> list[Labelled]:
         app = recorded_app(Recording((), ()), answers=RecordedAnswers(answers))
         async with serve(app) as url:
-            settings = LLMSettings(
+            settings = GraderSettings(
                 openai_base_url=url, openai_api_key="none", model="recorded", llm_attempts=1
             )
             pairs = [_pair(), _pair("Dogs make noise."), _pair("Cats sleep.")]

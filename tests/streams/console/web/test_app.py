@@ -31,7 +31,7 @@ from safepassage.streams.console.web.originals import Originals
 from safepassage.streams.console.web.texts import DocumentTexts
 from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import REVIEWS
+from safepassage.streams.topics import ACCEPTED, REVIEWS
 from tests.streams.console.cases import HOSTILE, conflicting, review, verdict
 from tests.streams.doubles import FakePublisher
 
@@ -544,3 +544,18 @@ def test_values_that_contradict_each_other_are_shown_together(console: Console) 
     assert f"/cases/{hidden}" in page
     assert "&lt;b&gt;Bob&lt;/b&gt;" in page
     assert "<b>Bob</b>" not in page
+
+
+def test_a_decision_whose_verdict_kafka_refuses_says_that_it_is_not_in_force(
+    console: Console,
+) -> None:
+    """On its case and among the reviewer's decisions."""
+    case = console.add(verdict(1))
+    console.login()
+    console.decide(console.page(), decision="supports")
+    console.publisher.refuse = lambda out: "RecordTooLarge" if out.topic is ACCEPTED else None
+    asyncio.run(console.desk.publish_due())
+    for path in ("/decisions", f"/cases/{case}"):
+        page = console.page(path)
+        assert "Kafka refuses its outcome (RecordTooLarge)" in page
+    assert "refuses its outcome" not in console.page(f"/cases/{case}?pool=second")

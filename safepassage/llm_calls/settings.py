@@ -1,0 +1,63 @@
+"""Where and how an LLM is asked: declared here, for the extractor, the grader and the detectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import AliasChoices, Field, PrivateAttr, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from .budget import TokenBudget, TokenCount
+
+
+class LLMSettings(BaseSettings):
+    """``SAFEPASSAGE_*`` of the environment, as far as they are about an LLM.
+
+    Prices are in US dollars per million tokens; without both, costs are unknown. ``llm_answers``
+    is a file of kept answers (`safepassage.llm_calls.answer_cache`). ``llm_samples`` are the further answers
+    that SelfCheckGPT draws where an answer comes without any.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix="SAFEPASSAGE_", populate_by_name=True, hide_input_in_errors=True, extra="ignore"
+    )
+
+    openai_base_url: str = Field(
+        default="https://api.openai.com/v1",
+        validation_alias=AliasChoices("OPENAI_BASE_URL", "SAFEPASSAGE_OPENAI_BASE_URL"),
+    )
+    openai_api_key: SecretStr | None = Field(
+        default=None,
+        validation_alias=AliasChoices("OPENAI_API_KEY", "SAFEPASSAGE_OPENAI_API_KEY"),
+    )
+    model: str = "gpt-4.1-mini"
+    llm_timeout_seconds: float = Field(default=120, gt=0)
+    llm_attempts: int = Field(default=6, ge=1)
+    llm_concurrency: int = Field(default=32, ge=1)
+    llm_input_usd_per_million: float | None = Field(default=None, ge=0)
+    llm_output_usd_per_million: float | None = Field(default=None, ge=0)
+    llm_answers: Path | None = None
+    llm_token_budget: int | None = Field(default=None, ge=0)
+    llm_samples: int = Field(default=5, ge=1, le=50)
+    max_prompt_characters: int = Field(default=200_000, ge=1)
+
+    _tokens: TokenCount = PrivateAttr(default_factory=TokenCount)
+
+    @property
+    def token_budget(self) -> TokenBudget:
+        """``llm_token_budget`` and what was taken of it, shared by all that hold these settings."""
+        return TokenBudget(self.llm_token_budget, self._tokens)
+
+
+class GraderSettings(LLMSettings):
+    """For what judges: the grader and the detectors. The model of the extractor is used unless
+    another is named."""
+
+    model_config = SettingsConfigDict(frozen=True)
+
+    model: str = Field(
+        default="gpt-4.1-mini",
+        validation_alias=AliasChoices("SAFEPASSAGE_GRADER_MODEL", "SAFEPASSAGE_MODEL"),
+    )
+    llm_first_wait_seconds: float = Field(default=0.5, ge=0)
+    max_grader_characters: int = Field(default=20_000, ge=1)

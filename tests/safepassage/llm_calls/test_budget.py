@@ -1,0 +1,130 @@
+"""The budget of tokens is counted: between waiting questions, attempts, detectors and graders."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx2
+import pytest
+from openai import AsyncOpenAI
+
+from safepassage.llm_calls.budget import CHARACTERS_PER_TOKEN, TokenBudget, TokenCount
+from safepassage.llm_calls.caller import Caller, Completion, Question, RetryPolicy, Spent
+from safepassage.llm_calls.concurrency import AdaptiveLimit
+from safepassage.llm_calls.errors import BudgetSpent, LLMUnavailable, Malformed
+from safepassage.llm_calls.settings import GraderSettings, LLMSettings
+from safepassage.scoring_worker.detectors.contract import Answer, DetectorSettings
+from safepassage.scoring_worker.detectors.ragulator.zero_shot import ZeroShot
+from safepassage.scoring_worker.detectors.registry import load_detector
+from safepassage.scoring_worker.scorer import Pair
+from safepassage.scoring_worker.scorers.llm import LLMGrader
+from safepassage.streams.settings import Settings
+from tests.scoring_worker.detectors.recorded import answers, recorded_llm
+
+QUESTION = Question([{"role": "user", "content": "q" * 400}], None)
+
+
+def ask_many(
+    count: int, budget: TokenBudget, tokens: int | None, *, text: str = "yes", attempts: int = 1
+) -> tuple[int, list[object]]:
+    """How many calls ``count`` questions at once made, one at a time, and what came of them.
+    ``tokens`` are what the endpoint says of an answer."""
+    calls = 0
+
+    def answer(_request: httpx2.Request) -> httpx2.Response:
+        nonlocal calls
+        calls += 1
+        body: dict[str, object] = {"choices": [{"message": {"content": text}}]}
+        if tokens is not None:
+            body["usage"] = {"prompt_tokens": tokens, "completion_tokens": 0}
+        return httpx2.Response(200, json=body)
+
+    def read(completion: Completion) -> str:
+        if completion.content != "yes":
+            raise Malformed("not yes")
+        return completion.content
+
+    async def run() -> list[object]:
+        http = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
+        retries = RetryPolicy(attempts=attempts, first_wait=0, retried=(Malformed,))
+        caller = Caller(model="m", timeout=5, retries=retries)
+        limit = AdaptiveLimit(1, overload=LLMUnavailable)
+        async with AsyncOpenAI(api_key="k", base_url="http://llm/v1", http_client=http) as client:
+            asked = (
+                caller.ask(client, QUESTION, read, limit=limit, spent=Spent(budget=budget))
+                for _ in range(count)
+            )
+            return list(await asyncio.gather(*asked, return_exceptions=True))
+
+    found = asyncio.run(run())
+    return calls, found
+
+
+def refused(found: list[object]) -> int:
+    return sum(isinstance(one, BudgetSpent) for one in found)
+
+
+def test_questions_that_wait_for_their_turn_are_not_asked_when_the_budget_is_spent() -> None:
+    calls, found = ask_many(10, TokenBudget(250, TokenCount()), tokens=100)
+    assert (calls, refused(found), found.count("yes")) == (3, 7, 3)
+
+
+def test_without_a_budget_all_are_asked() -> None:
+    assert ask_many(4, TokenBudget(None, TokenCount()), tokens=100)[0] == 4
+
+
+def test_attempts_count_too() -> None:
+    calls, found = ask_many(1, TokenBudget(250, TokenCount()), 100, text="no", attempts=9)
+    assert (calls, refused(found)) == (3, 1)
+
+
+def test_an_endpoint_that_does_not_tell_tokens_is_counted_by_characters() -> None:
+    budget = TokenBudget(250, TokenCount())
+    calls, _ = ask_many(10, budget, tokens=None)
+    assert calls == 3
+    assert budget.count.tokens == 3 * -(-403 // CHARACTERS_PER_TOKEN)
+
+
+def test_that_it_is_spent_is_told_once(capfd: pytest.CaptureFixture[str]) -> None:
+    ask_many(5, TokenBudget(50, TokenCount()), tokens=100)
+    assert "".join(capfd.readouterr()).count("llm_token_budget_spent") == 1
+
+
+@pytest.fixture(scope="module")
+def llm():
+    with recorded_llm() as url:
+        yield url
+
+
+def settings(url: str, budget: int) -> GraderSettings:
+    return GraderSettings(
+        openai_base_url=url, model="recorded", llm_token_budget=budget, llm_concurrency=1
+    )
+
+
+def test_all_detectors_of_a_run_share_its_budget(llm: str) -> None:
+    """What was not asked is undetermined."""
+    given = settings(llm, 1)
+    first, second = (
+        load_detector(name, DetectorSettings(llm=given)).ground(answers())
+        for name in ("direct_prompt", "lynx_prompt")
+    )
+    assert [one.failure for one in first] == [None, *["budget_spent"] * 3]
+    assert {one.failure for one in second} == {"budget_spent"}
+
+
+def test_the_zero_shot_detector_and_the_grader_heed_it() -> None:
+    given = settings("http://127.0.0.1:9/v1", 0)
+    [found] = ZeroShot(given).ground([Answer(("A text.",), "A claim.")])
+    assert [claim.failure for claim in found.claims] == ["budget_spent"]
+    [graded] = LLMGrader(given).assess([Pair("A text.", "Claim", "Claim", "Claim")])
+    assert (graded.failure, graded.failure_detail) == (
+        "scorer_failed",
+        "the budget of 0 tokens is spent",
+    )
+
+
+def test_what_is_said_of_an_llm_is_declared_once() -> None:
+    """For the extractor, the grader and the detectors alike."""
+    own = vars(Settings)["__annotations__"].keys() | GraderSettings.__annotations__.keys()
+    assert own & LLMSettings.model_fields.keys() == {"model"}
