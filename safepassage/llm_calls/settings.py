@@ -14,7 +14,7 @@ class LLMSettings(BaseSettings):
     """``SAFEPASSAGE_*`` of the environment, as far as they are about an LLM.
 
     Prices are in US dollars per million tokens; without both, costs are unknown. ``llm_answers``
-    is a file of kept answers (`safepassage.llm_calls.answer_cache`). ``llm_samples`` are the further answers
+    is a file of kept answers (`answer_cache`). ``llm_samples`` are the further answers
     that SelfCheckGPT draws where an answer comes without any.
     """
 
