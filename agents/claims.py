@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from safepassage.passages.index import PassageIndex
+from safepassage.passages.pleasantries import claims_nothing
 from safepassage.passages.sentences import sentences
 from safepassage.schemas import (
     AlignedExtraction,
@@ -32,15 +33,17 @@ from .negation import denials
 def split_claims(response: Response, ref: DocumentRef) -> list[Claim]:
     """The sentences that ``response`` brings, each with its place: ``response[start:end] == text``.
 
-    ``ref`` names the retrieved text. What has neither a letter nor a digit is no sentence. A
-    sentence that denies earlier ones has these as its rivals. Of a part of an answer, the
-    sentences that no earlier part had to its end. So whatever follows, and in whatever parts it
-    comes, each sentence is brought once, with the same id and the same rivals.
+    ``ref`` names the retrieved text. What has neither a letter nor a digit is no sentence, and a
+    sentence that claims nothing ("I hope this helps!") is no claim: `sentences_without_claim`
+    counts them. A sentence that denies earlier ones has these as its rivals. Of a part of an
+    answer, the sentences that no earlier part had to its end. So whatever follows, and in
+    whatever parts it comes, each sentence is brought once, with the same id and the same rivals.
     """
     claims = sentences_so_far(response, ref)
     if response.part:
         earlier = response.response[: response.part.since]
-        return claims[sum(1 for _ in sentences(earlier, complete=False)) :]
+        known = sum(1 for _ in sentences(earlier, complete=False))
+        return [claim for claim in claims if claim.ordinal >= known]
     return claims
 
 
@@ -61,12 +64,20 @@ def sentences_so_far(response: Response, ref: DocumentRef) -> list[Claim]:
         for ordinal, (start, end) in enumerate(
             sentences(response.response, complete=response.complete)
         )
+        if not claims_nothing(response.response[start:end])
     ]
     denied = denials([claim.text for claim in claims])
     return [
         claim.model_copy(update={"rivals": _rivals(claims[:at], positions)}) if positions else claim
         for at, (claim, positions) in enumerate(zip(claims, denied, strict=True))
     ]
+
+
+def sentences_without_claim(response: Response) -> int:
+    """How many sentences of this part of an answer and of all before it claim nothing."""
+    text = response.response
+    places = sentences(text, complete=response.complete)
+    return sum(claims_nothing(text[start:end]) for start, end in places)
 
 
 def ground_claim(

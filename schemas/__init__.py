@@ -24,10 +24,12 @@ from .extraction import (
     Usage,
     extraction_id,
 )
+from .finding import CONTRADICTIONS, Finding, FindingCode
 from .hypothesis import CLAIM_TYPE, entity_type_name, hypothesis, render_value
 from .ids import canonical_json, stable_id, text_digest
 from .jsonl import BadLine, read_jsonl, validation_summary
 from .layout import Box, Layout, Omission, Original, PageSize, Region
+from .reason import Reason
 from .report import (
     AuditBlock,
     AuditEntry,
@@ -39,10 +41,11 @@ from .report import (
 )
 from .review import Review, ReviewDecision, StandingDecision
 from .schema_field import SchemaField
-from .verdict import Conflict, Decision, Finding, Reason, ReviewTrail, ScorerTrail, Verdict
+from .verdict import Conflict, Decision, ReviewTrail, ScorerTrail, Verdict
 
 __all__ = [
     "CLAIM_TYPE",
+    "CONTRADICTIONS",
     "AlignedExtraction",
     "AlignedRival",
     "Alignment",
@@ -68,6 +71,7 @@ __all__ = [
     "ExtractionManifest",
     "ExtractorTrail",
     "Finding",
+    "FindingCode",
     "LabelledExtraction",
     "Layout",
     "Occurrence",

@@ -12,9 +12,11 @@ from .base import Contract, Probability, is_none
 from .document import DocumentRef
 from .evidence import Evidence
 from .extraction import Extraction
+from .finding import Finding, FindingCode
 from .hypothesis import render_value
 from .ids import canonical_json, stable_id
-from .verdict import Conflict, Decision, Finding, Reason, ScorerTrail, Verdict
+from .reason import Reason
+from .verdict import Conflict, Decision, ScorerTrail, Verdict
 
 
 class Assessment(Contract):
@@ -82,7 +84,8 @@ def _alone(aligned: AlignedExtraction, assessment: Assessment) -> _Judged:
         return "undetermined", (*reasons, assessment.failure), findings
     if assessment.score is None or assessment.threshold is None:
         return "undetermined", (*reasons, "no_threshold"), findings
-    if assessment.score < assessment.threshold:
+    contradicted = any(finding.contradicts for finding in assessment.findings)
+    if assessment.score < assessment.threshold or contradicted:
         reasons.append("unsupported")
     return ("quarantined" if reasons else "accepted"), tuple(reasons), findings
 
@@ -105,7 +108,7 @@ def _among(
     return "accepted", (), (), ()
 
 
-def _finding(code: str, rival: Extraction) -> Finding:
+def _finding(code: FindingCode, rival: Extraction) -> Finding:
     return Finding(code=code, detail=f"{rival.id}: {render_value(rival.value)}"[:500])
 
 

@@ -125,7 +125,8 @@ class ExtractionManifest(Event):
 
     It tells the report role what to wait for, and makes a document without any finding end
     (promise P1). ``skipped`` counts by reason what the LLM gave that is no extraction at all,
-    such as an entity without a value. ``unfilled`` names the fields that the schema requires and
+    such as an entity without a value; of an answer, the sentences that
+    claim nothing (``no_claim``). ``unfilled`` names the fields that the schema requires and
     nothing filled. ``refused`` names those of ``extraction_ids`` that the broker will never take,
     with the error's name: they stand on no topic, nothing comes of them, and the dead letter of
     the document's record names them too.

@@ -23,45 +23,11 @@ from .document import DocumentRef
 from .error_type import ErrorTyping
 from .evidence import Evidence
 from .extraction import MAX_ATTEMPTS, ExtractorTrail, Usage
+from .finding import Finding
+from .reason import Reason
 from .schema_field import SchemaField
 
 Decision = Literal["accepted", "quarantined", "undetermined"]
-
-Reason = Literal[
-    # quarantined: judged unsafe
-    "not_found",  # the quote does not stand in the document
-    "empty_context",  # nothing was quoted
-    "low_evidence",  # the quote is too short for so inexact a match
-    "unsupported",  # the passage does not support the value
-    "conflicting",  # the document gave another value as well, for a field with room for one
-    "review_rejected",  # accepted by the scorer, refused by a person
-    # undetermined: could not be judged
-    "document_missing",
-    "document_mismatch",  # the text found is not the text that was extracted from
-    "document_too_long",
-    "context_too_long",
-    "alignment_failed",
-    "alignment_timeout",
-    "scorer_failed",
-    "scorer_timeout",
-    "score_not_finite",
-    "no_threshold",
-    "language_not_covered",  # the scorer does not claim to read passage or type
-    "invalid_extraction",
-    # accepted by a person
-    "review_confirmed",
-    "review_corrected",
-]
-
-
-class Finding(Contract):
-    """What a deterministic check saw, e.g. ``date_differs: passage says 2014, value says 2013``.
-
-    ``code`` is stable and countable, ``detail`` is for the person who reads the verdict.
-    """
-
-    code: str = Field(min_length=1, max_length=64, pattern=r"^[a-z][a-z0-9_]*$")
-    detail: str = Field(default="", max_length=500, repr=False)
 
 
 class ScorerTrail(Contract):

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from .base import Json
 from .hypothesis import hypothesis
 from .ids import canonical_json, stable_id
+from .reason import Reason
 from .review import Review, StandingDecision
 from .reviews_that_count import case_id, in_order, standing
-from .verdict import Decision, Reason, ReviewTrail, Verdict
+from .verdict import Decision, ReviewTrail, Verdict
 
 
 def decision_on(judged: Verdict, reviews: Sequence[Review]) -> StandingDecision | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .verdict import Reason
+from .reason import Reason
 
 REASONS: Mapping[Reason, str] = {
     "not_found": "The quote does not stand in the document.",

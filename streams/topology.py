@@ -23,7 +23,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from safepassage.agents.aligner import Aligner
-from safepassage.agents.claims import ground_claims, sentences_so_far, split_claims
+from safepassage.agents.claims import (
+    ground_claims,
+    sentences_so_far,
+    sentences_without_claim,
+    split_claims,
+)
 from safepassage.agents.document_store import DocumentMismatch, DocumentMissing, DocumentStore
 from safepassage.llm_calls.errors import LLMError
 from safepassage.schemas import (
@@ -96,7 +101,12 @@ def extract_role(
         if not response.complete:
             return outgoing
         every = await asyncio.to_thread(sentences_so_far, response, ref)
-        manifest = ExtractionManifest(document=ref, extraction_ids=tuple([c.id for c in every]))
+        idle = await asyncio.to_thread(sentences_without_claim, response)
+        manifest = ExtractionManifest(
+            document=ref,
+            extraction_ids=tuple([c.id for c in every]),
+            skipped={"no_claim": idle} if idle else {},
+        )
         return [*outgoing, Outgoing(MANIFESTS, ref.id, manifest)]
 
     async def step(batch: Sequence[Received[Any]]) -> list[Outcome]:

@@ -10,10 +10,11 @@ from safepassage.schemas.alignment import MAX_ABSENT
 from safepassage.schemas.claim import PASSAGE_SEPARATOR
 from safepassage.schemas.evidence import ConsultedPassage, Stretch
 
+from .claim_content import content_of
 from .retrieval import Retrieved, Retriever
 from .surroundings import DocumentLayout, with_surroundings
 
-RETRIEVER_VERSION = "5"
+RETRIEVER_VERSION = "6"
 """On the alignment of every claim: changes where another passage could be retrieved, or more
 is said of it."""
 
@@ -39,6 +40,7 @@ class PassageIndex:
         characters of the spans; ``consulted`` says of which passage each of them is, ``absent``
         which words of the claim no passage has.
         """
+        claim = content_of(claim)
         found = self._retriever.retrieve(claim)
         spans = [self._span(one) for one in found]
         characters = sum(len(span.text) for span in spans)

@@ -17,10 +17,10 @@ def compare_claim(claim: str, passage: Passage) -> Comparison:
     findings = []
     figures = compare_figures(claim[:MAX_CLAIM], passage)
     if figures.answer == "different":
-        findings += [Finding(code="number_differs", detail=f.detail) for f in figures.findings]
+        findings += [Finding(code="figure_unseen", detail=f.detail) for f in figures.findings]
     if _denies(Passage(claim[:MAX_CLAIM], language=passage.language)) != _denies(passage):
         detail = "one of claim and passage denies, the other does not"
-        findings.append(Finding(code="denial_differs", detail=detail))
+        findings.append(Finding(code="denial_unsure", detail=detail))
     return Comparison(
         "not_comparable", "claim", figures.places, figures.rivals, tuple(findings[:3])
     )

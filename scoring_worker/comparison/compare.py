@@ -7,13 +7,13 @@ denied everywhere is another value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from safepassage.schemas import CLAIM_TYPE
 
 from .answers.absence import absence_of, compare_none
-from .answers.category import compare_category
+from .answers.category import compare_category, is_allowed, not_allowed
 from .answers.truth import compare_truth, truth_of
 from .claims import compare_claim
 from .contract import Comparison, Question
@@ -27,33 +27,29 @@ from .values import compare_date_in_parts, compare_value
 MAX_FINDINGS = 20
 
 
-def compare(question: Question, *, allowed: Sequence[str] = ()) -> Comparison:
+def compare(question: Question) -> Comparison:
     """Whether the quote of ``question`` holds its value, and where.
 
     Args:
         question: type, value and passage. The value may be of any JSON type, nested.
-        allowed: the values that the schema allows, where it closes the set.
 
     Never raises, whatever text or value it is given; linear in the passage, and bounded in the
     number of parts of the value.
     """
     passage = with_language(question.passage)
-    asked = Question(question.entity_type, question.value, passage)
-    compared = _compare(asked, 0, Budget(), allowed)
+    compared = _compare(replace(question, passage=passage), 0, Budget())
     if len(compared.findings) <= MAX_FINDINGS:
         return compared
     return replace(compared, findings=compared.findings[:MAX_FINDINGS])
 
 
-def _compare(
-    question: Question, depth: int, budget: Budget, allowed: Sequence[str] = ()
-) -> Comparison:
+def _compare(question: Question, depth: int, budget: Budget) -> Comparison:
     value = question.value
     if depth > MAX_DEPTH:
         return Comparison("not_comparable", "object", findings=(too_deep(),))
     if question.entity_type == CLAIM_TYPE and isinstance(value, str):
         return compare_claim(value, question.passage)
-    answered = _answered(question, allowed)
+    answered = _answered(question)
     if answered is not None:
         return answered
     if isinstance(value, list):
@@ -67,13 +63,16 @@ def _compare(
     return read_denial(question, compared)
 
 
-def _answered(question: Question, allowed: Sequence[str]) -> Comparison | None:
-    """The answer for none, yes, no and one of the allowed values; None for any other value."""
+def _answered(question: Question) -> Comparison | None:
+    """The answer for none, yes, no, one of the allowed values and what is not among them; None
+    for any other value."""
     absence, truth = absence_of(question.value), truth_of(question.value)
+    if question.allowed and absence != "either" and not is_allowed(question):
+        return not_allowed(question)
     if absence is not None:
         return compare_none(question, absence)
     if truth is not None:
         return compare_truth(question, truth)
-    if isinstance(question.value, str) and allowed:
-        return compare_category(question, question.value, allowed)
+    if isinstance(question.value, str) and question.allowed:
+        return compare_category(question, question.value)
     return None

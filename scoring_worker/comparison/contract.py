@@ -72,7 +72,8 @@ class Comparison:
     ``places`` are where the value stands in the quote; ``rivals`` are where other values of the
     same kind stand, which the judge weighs against it. ``companions`` are ranges of which the
     value is the end that the type asks for: nothing in them rivals it. ``findings`` say what was
-    seen, for the person who reads the verdict.
+    seen, for the person who reads the verdict; one that is a contradiction makes the answer
+    *different*.
     """
 
     answer: Answer
@@ -82,12 +83,23 @@ class Comparison:
     findings: tuple[Finding, ...] = ()
     companions: tuple[Place, ...] = ()
 
+    def __post_init__(self) -> None:
+        """A contradiction decides, whatever the comparator that found it has answered."""
+        if self.answer != "different" and any(found.contradicts for found in self.findings):
+            object.__setattr__(self, "answer", "different")
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """What is asked: does ``passage`` hold ``value``? ``entity_type`` is read for roles of fields
-    and for kinds of value ("Date of Birth"), never for the words of one domain."""
+    and for kinds of value ("Date of Birth"), never for the words of one domain.
+
+    ``unit`` is the unit or currency of the schema's field, ``allowed`` the values that it closes
+    the set to, () where it does not.
+    """
 
     entity_type: str
     value: JsonValue
     passage: Passage
+    unit: str | None = None
+    allowed: tuple[str, ...] = ()

@@ -47,7 +47,7 @@ def compare_value(question: Question) -> Comparison:
             return at_asked_end(question, compare_date(date, passage))
     figure = parse_figure(value, passage.language) if counted else None
     if figure is not None and not (identifier in _FIRST and _is_code(written, figure.kind)):
-        return compare_figure(figure, passage, entity_type)
+        return compare_figure(figure, passage, entity_type, question.unit)
     if identifier is not None:
         return compare_identifiers(written, passage, entity_type)
     if is_name(written, entity_type):

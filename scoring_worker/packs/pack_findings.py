@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from safepassage.schemas import Finding
+from safepassage.schemas import Finding, FindingCode
 
 from .interface import Opinion
 
@@ -22,9 +22,9 @@ class Notes:
         if value:
             self.features[f"{self.pack}_{name}"] = float(value)
 
-    def finding(self, code: str, detail: str) -> None:
-        """A finding that is a feature as well."""
-        self.feature(code)
+    def finding(self, code: FindingCode, detail: str, feature: str = "") -> None:
+        """A finding that is a feature as well, under its own name or that of ``feature``."""
+        self.feature(feature or code)
         self.findings.append(Finding(code=code, detail=detail[:500]))
 
     def opinion(self, *, different: bool = False) -> Opinion:

@@ -104,6 +104,8 @@ class CascadeScorer:
 
     def _is_uncertain(self, assessment: Assessment) -> bool:
         low, high = self._band
+        if any(finding.contradicts for finding in assessment.findings):
+            return False  # that decides, whatever the second would say
         return assessment.score is not None and low <= assessment.score <= high
 
     def _ask_second(

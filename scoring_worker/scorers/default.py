@@ -214,13 +214,7 @@ def _evidence(pair: Pair, opinions: Sequence[Opinion]) -> Evidence | None:
     what was retrieved, in order; of values there are none."""
     if pair.entity_type != CLAIM_TYPE or not isinstance(pair.value, str):
         return None
-    shift = len(pair.hypothesis) - len(pair.value)
-    unfounded = [
-        (max(0, place.start - shift), place.end - shift)
-        for opinion in opinions
-        for place in opinion.unfounded
-        if place.end > shift
-    ]
+    unfounded = [(place.start, place.end) for opinion in opinions for place in opinion.unfounded]
     covered = {at for start, end in unfounded for at in range(start, end)}
     absent = [place for place in pair.absent or () if covered.isdisjoint(range(*place))]
     spans = [UnsupportedSpan(start=a, end=b) for a, b in sorted([*unfounded, *absent])]

@@ -17,15 +17,16 @@ KINDS: tuple[Kind, ...] = (
     "none", "list", "object", "claim",
 )  # fmt: skip
 FINDINGS = (
-    "denied", "denial_near", "denial_asked", "denied_twice", "denial_unread", "hypothetical",
-    "of_someone_else", "denied_elsewhere", "denial_near_elsewhere", "hypothetical_elsewhere",
-    "outside_quote", "date_outside_quote", "part_differs", "other_record", "too_many_parts",
-    "value_is_stated", "absence_differs", "none_not_said", "answer_differs", "category_differs",
-    "denial_differs", "number_differs", "check_digit", "acronym_possible", "acronym_spelt",
-    "spelling_differs", "initial_expanded", "words_missing", "date_ambiguous", "date_vague",
-    "date_more_precise", "accents_differ",
+    "denial_near", "denial_asked", "denied_twice", "denial_unread", "hypothetical",
+    "someone_else_near", "denied_elsewhere", "denial_near_elsewhere", "hypothetical_elsewhere",
+    "outside_quote", "too_many_parts",
+    "none_not_said",
+    "denial_unsure", "figure_unseen", "check_digit", "acronym_possible", "acronym_spelt",
+    "words_missing", "date_ambiguous", "date_vague",
+    "date_precision_unsure", "accents_differ",
 )  # fmt: skip
-"""Findings with a feature of their own; another one counts as ``finding_other``."""
+"""Doubts with a feature of their own; another one counts as ``finding_other``. Contradictions have
+none: they decide."""
 _MANY = 4
 _SEVERAL = 2
 _SHORT = 4
@@ -57,6 +58,8 @@ def general_features(question: Question, comparison: Comparison) -> dict[str, fl
         "short_value": float(_is_short(question.value) and comparison.kind != "none"),
     }
     for finding in comparison.findings:
+        if finding.contradicts:
+            continue
         known = finding.code in FINDINGS
         features[f"finding_{finding.code}" if known else "finding_other"] = 1.0
     return {name: value for name, value in features.items() if value}

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
+from safepassage.passages.claim_content import content_of
 from safepassage.schemas import CLAIM_TYPE, hypothesis, render_value
 from safepassage.schemas.hypothesis import entity_type_name
+from safepassage.schemas.schema_field import MAX_ALLOWED
 from safepassage.scoring_worker.comparison import Comparison, Passage, Question
 from safepassage.scoring_worker.comparison.answers.absence import absence_of
 from safepassage.scoring_worker.comparison.answers.truth import truth_of
@@ -71,23 +73,19 @@ def parts_of(pair: Pair, packs: Sequence[Pack] = ()) -> list[Part]:
         language=pair.language,
         day_first=pair.day_first,
     )
-    whole = Question(pair.entity_type, pair.value, passage)
+    whole = Question(pair.entity_type, pair.value, passage, *_of_schema(pair))
     if pair.entity_type == CLAIM_TYPE:
-        part = _part(pair, whole, _compared(pair, whole), packs)
-        shared = overlap(render_value(pair.value), pair.premise, pair.absent)
+        part = _part(pair, whole, compare(whole), packs)
+        shared = overlap(_said(pair.value), pair.premise, pair.absent)
         return [replace(part, known={**part.known, **shared})]
     leaves = _leaves(pair.entity_type, pair.value)
     if len(leaves) > 1:
-        together = _compared(pair, whole)
+        together = compare(whole)
         if together.answer == "different":
             # What parts do not show one by one: that they are of several records.
             return [_part(pair, whole, together, packs)]
-    asked = [Question(name, value, passage) for name, value in leaves]
-    return [_part(pair, one, _compared(pair, one), packs) for one in asked]
-
-
-def _compared(pair: Pair, asked: Question) -> Comparison:
-    return compare(asked, allowed=_allowed(pair))
+    asked = [replace(whole, entity_type=name, value=value) for name, value in leaves]
+    return [_part(pair, one, compare(one), packs) for one in asked]
 
 
 def _part(pair: Pair, asked: Question, compared: Comparison, packs: Sequence[Pack]) -> Part:
@@ -96,13 +94,19 @@ def _part(pair: Pair, asked: Question, compared: Comparison, packs: Sequence[Pac
     if _is_denial(asked, comparison):
         comparison = replace(comparison, places=())
     known = {**general_features(asked, comparison), **of_packs}
-    stated = Task(hypothesis(asked.entity_type, _in_words(asked, comparison)), text)
     is_claim = asked.entity_type == CLAIM_TYPE
+    said = _in_words(asked, comparison)
+    stated = Task(_said(said) if is_claim else hypothesis(asked.entity_type, said), text)
     question = None if is_claim else Task(described(pair, asked.entity_type), text)
     several = isinstance(pair.value, list | dict) or (
         pair.field is not None and pair.field.single is False
     )
     return Part(comparison, asked, shift, question, stated, known, several)
+
+
+def _said(claim: JsonValue) -> str:
+    """What a claim says: places in it are places in the claim."""
+    return content_of(claim) if isinstance(claim, str) else render_value(claim)
 
 
 def _is_denial(asked: Question, comparison: Comparison) -> bool:
@@ -144,8 +148,14 @@ def described(pair: Pair, entity_type: str) -> str:
     return f"{entity_type}: {' '.join(said)}" if said else entity_type
 
 
-def _allowed(pair: Pair) -> tuple[str, ...]:
-    return tuple(map(str, pair.field.allowed or ())) if pair.field is not None else ()
+def _of_schema(pair: Pair) -> tuple[str | None, tuple[str, ...]]:
+    """The unit and the allowed values of the field, where they are the value's: an object of
+    several fields has a schema for each, and a list of options that may be cut allows any."""
+    schema = pair.field
+    if schema is None or (isinstance(pair.value, dict) and len(pair.value) > 1):
+        return None, ()
+    options = schema.allowed or ()
+    return schema.unit, tuple(map(str, options)) if len(options) < MAX_ALLOWED else ()
 
 
 def _leaves(name: str, value: JsonValue, depth: int = 0) -> list[tuple[str, JsonValue]]:

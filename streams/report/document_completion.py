@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 from safepassage.schemas import (
     Coordinates,
     DeadLetter,
+    Decision,
     DocumentRef,
     DocumentReport,
     Event,
     ExtractionManifest,
+    Reason,
     ReviewTrail,
     Verdict,
 )
-from safepassage.schemas.verdict import Decision, Reason
 
 # Documents of a partition are judged nearly in the order in which they came: no more than the
 # records in flight overtake one another, some 1,500. What a document this far ahead still lacks

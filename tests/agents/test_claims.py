@@ -11,10 +11,11 @@ from safepassage.agents.claims import (
     ground_claim,
     ground_claims,
     retrieve_passages,
+    sentences_without_claim,
     split_claims,
 )
 from safepassage.passages.retrieval import MAX_PASSAGE_CHARACTERS, MAX_SENTENCES
-from safepassage.schemas import AlignedExtraction, Claim, Response, Verdict
+from safepassage.schemas import AlignedExtraction, Claim, Part, Response, Verdict
 
 PASSAGES = [
     "The lease of the flat on Mill Road began on 1 May 2019. It ran for three years.",
@@ -105,7 +106,7 @@ def test_inflected_words_are_found():
     assert _spans("Dismissal of the appeals.", text) == ["The appeal was dismissed."]
 
 
-@pytest.mark.parametrize("claim", ["Quantum chromodynamics.", "It was so.", "What about you?"])
+@pytest.mark.parametrize("claim", ["Quantum chromodynamics.", "It was so.", "What of whom?"])
 def test_where_nothing_is_shared_nothing_is_found(claim):
     assert _spans(claim) == []
     alignment = retrieve_passages(_claim(claim), _response("").text)
@@ -158,3 +159,32 @@ def test_a_claim_on_several_passages_says_of_which_each_span_is():
             assert PASSAGES[passage.passage][passage.start : passage.end] == span.text
             assert response.text[span.start : span.end] == span.text
         assert wanted in {passage.passage for passage in consulted}
+
+
+@pytest.mark.parametrize("idle", ["I hope this helps!", "Ich hoffe, das hilft Ihnen.", "Thanks!"])
+def test_a_sentence_that_claims_nothing_is_no_claim_and_is_counted(idle):
+    answer = f"The appeal was dismissed. {idle} Costs were awarded."
+    response = Response(id="r", context="The appeal was dismissed.", response=answer)
+    claims = split_claims(response, response.ref())
+    assert [claim.text for claim in claims] == ["The appeal was dismissed.", "Costs were awarded."]
+    assert [claim.ordinal for claim in claims] == [0, 2]
+    assert sentences_without_claim(response) == 1
+
+
+def test_in_parts_each_claim_comes_once_whatever_claims_nothing_before_it():
+    whole = "Hello! The appeal was dismissed. I hope this helps! Costs were awarded. "
+    texts, since = [], 0
+    for end in (8, 20, 45, 60, len(whole)):
+        part = Part(since=since, final=end == len(whole))
+        response = Response(id="r", context="x", response=whole[:end], part=part)
+        texts += [claim.text for claim in split_claims(response, response.ref())]
+        since = end
+    assert texts == ["The appeal was dismissed.", "Costs were awarded."]
+
+
+def test_marks_of_citation_and_markdown_are_not_looked_for():
+    text = "The rent is £2,500 a month.\n\nSource 1 is a list."
+    (claim,) = _claims("- **The rent** is £2,500 [Source 1].")
+    found = retrieve_passages(claim, text)
+    assert found.passage == "The rent is £2,500 a month."
+    assert not found.absent

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
+from safepassage import schemas
 from safepassage.schemas import (
     CLAIM_TYPE,
     AlignedExtraction,

@@ -3,27 +3,50 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 
 from safepassage.schemas import Finding
+from safepassage.schemas.schema_field import MAX_OPTION
 from safepassage.scoring_worker.comparison.contract import Comparison, Place, Question
 from safepassage.scoring_worker.comparison.denials.places import places_denied
+
+from .truth import truth_of
 
 MAX_ALLOWED = 200
 _SEPARATORS = re.compile(r"[\s_\-/]+")
 
 
-def compare_category(question: Question, value: str, allowed: Sequence[str]) -> Comparison | None:
+def is_allowed(question: Question) -> bool:
+    """Whether the schema allows the value, case, blanks and underscores aside. A list or an object
+    is none of the allowed values itself: its parts are."""
+    value = question.value
+    if isinstance(value, list | Mapping):
+        return True
+    if isinstance(value, bool):
+        return any(truth_of(option) is value for option in question.allowed)
+    if isinstance(value, int | float):
+        return any(_number(option) == value for option in question.allowed)
+    return _option(question, str(value)) is not None
+
+
+def not_allowed(question: Question) -> Comparison:
+    """The answer for a value that the schema does not allow."""
+    finding = Finding(code="not_allowed", detail="the schema does not allow this value")
+    return Comparison("different", "category", findings=(finding,))
+
+
+def compare_category(question: Question, value: str) -> Comparison | None:
     """The allowed values that the quote says, other than to deny them, against ``value``.
 
     None where ``value`` is not among the allowed, or the quote says none of them: then the words
     have to be compared. Linear in the quote for each allowed value.
     """
-    if value not in allowed or len(allowed) > MAX_ALLOWED:
+    mine = _option(question, value)
+    if mine is None or len(question.allowed) > MAX_ALLOWED:
         return None
-    said = {option: _said(question, option) for option in dict.fromkeys(allowed)}
-    own = said.pop(value)
+    said = {option: _said(question, option) for option in dict.fromkeys(question.allowed)}
+    own = said.pop(mine)
     others = tuple(
         place
         for places in said.values()
@@ -39,6 +62,23 @@ def compare_category(question: Question, value: str, allowed: Sequence[str]) -> 
     words = sorted(option for option, places in said.items() if places)
     finding = Finding(code="category_differs", detail=f"passage says {', '.join(words)}"[:500])
     return Comparison("different", "category", rivals=others, findings=(finding,))
+
+
+def _option(question: Question, value: str) -> str | None:
+    """The allowed value that ``value`` is, however it is written; options are kept cut."""
+    wanted = _folded(value[:MAX_OPTION])
+    return next((option for option in question.allowed if _folded(option) == wanted), None)
+
+
+def _folded(option: str) -> str:
+    return _SEPARATORS.sub(" ", option.casefold()).strip()
+
+
+def _number(option: str) -> float | None:
+    try:
+        return float(option)
+    except ValueError:
+        return None
 
 
 def _within(place: Place, other: Place) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from safepassage.schemas import Finding
+from safepassage.schemas import Finding, FindingCode
 
 from ..contract import Comparison, Passage, Place
 from .cldr import base
@@ -31,7 +31,7 @@ _BESIDE_THE_POINT = ("weak", "embedded")
 _BUDDHIST_ERA = 543
 _ISLAMIC_YEARS = range(1280, 1500)
 _ISLAMIC = word_set("ar fa ur ps ckb ku ug")
-_WHY_OPEN: dict[str, Callable[[PartialDate, Relation], bool]] = {
+_WHY_OPEN: dict[FindingCode, Callable[[PartialDate, Relation], bool]] = {
     "date_other_calendar": lambda date, how: date.certainty == "other_calendar",
     "date_ambiguous": lambda date, how: how == "perhaps" and date.certainty in ("stated", "weak"),
     "date_vague": lambda date, how: date.certainty in ("vague", "part") and how != "differs",
@@ -94,7 +94,8 @@ def _decide(
         return Comparison("not_comparable", "date", rivals=rivals, findings=(open_,))
     stated = [(each, how) for each, how in seen if each.certainty not in _BESIDE_THE_POINT]
     if stated:
-        code = "date_more_precise" if any(how == "less" for _, how in stated) else "date_differs"
+        less = any(how == "less" for _, how in stated)
+        code: FindingCode = "date_more_precise" if less else "date_differs"
         if all(how == "unrelated" for _, how in stated):
             code = "date_missing"
         return _different(code, _said([each for each, _ in stated], value), rivals)
@@ -129,7 +130,7 @@ def _why_incomplete(
     if base(passage.language) not in _READ_WHOLE:
         differs = any(how == "differs" and date.is_full for date, how in seen)
         if not differs or any(date.month is not None for date in less):
-            return Finding(code="date_more_precise", detail=_said(less, value))
+            return Finding(code="date_precision_unsure", detail=_said(less, value))
     return None
 
 
@@ -157,7 +158,7 @@ def _with_time(
     if agrees is None:
         found = Finding(code="time_ambiguous", detail="its half of the day or its zone is open")
         return Comparison("not_comparable", "date", places, rivals, (found,))
-    code = "time_differs" if times else "date_more_precise"
+    code: FindingCode = "time_differs" if times else "date_more_precise"
     return _different(code, f"the value says {value}", rivals)
 
 
@@ -200,7 +201,7 @@ def _without_dates(
     return Comparison("not_comparable", "date", rivals=rivals, findings=(seen,))
 
 
-def _different(code: str, detail: str, rivals: tuple[Place, ...]) -> Comparison:
+def _different(code: FindingCode, detail: str, rivals: tuple[Place, ...]) -> Comparison:
     return Comparison(
         "different", "date", rivals=rivals, findings=(Finding(code=code, detail=detail[:500]),)
     )

@@ -11,7 +11,8 @@ A line is ``section: phrase; phrase``; in a word with an apostrophe ``*`` stands
   injury except a fracture"); ``prefix`` the second part of a word ("non-exclusive"). ``pseudo``
   looks like a denial and is none; ``doubt`` is a denial denied ("not ruled out"): a hypothesis.
 - ``if`` and ``if after`` make a hypothesis of what follows or precedes; ``someone`` speaks of
-  another person than the one the document is about.
+  another person than the one the document is about, surely so behind ``whose``; ``family`` does
+  by itself.
 - ``close`` ends the reach of all these; ``and`` goes on with a list.
 - ``none``, ``unstated`` and ``either`` are values and entries that say that there is none, that
   nothing is stated, or one of the two; ``yes`` and ``no answer`` are truth values, ``yes said``
@@ -32,7 +33,7 @@ from .tokens import tokens_of
 
 CUES = (
     "prefix", "no", "not", "except", "after", "pseudo", "doubt",
-    "if", "if after", "someone", "close", "and",
+    "if", "if after", "someone", "family", "close", "and",
 )  # fmt: skip
 """Sections that are looked for in running text, as one set of phrases."""
 _TURNING = tuple(section for section in CUES if section not in {"pseudo", "close", "and"})

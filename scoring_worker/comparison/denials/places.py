@@ -7,16 +7,17 @@ denied ("Excluded Risks") is never refused for it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
+from typing import Literal
 
-from safepassage.schemas import Finding
+from safepassage.schemas import Finding, FindingCode
 from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Place, Question
 
 from .languages import Telling, languages, telling
-from .reading import MAX_AROUND, MAX_QUOTE, Reading, read
+from .reading import MAX_AROUND, MAX_QUOTE, Cue, Reading, read
 from .scopes import Scope, scopes_of
 from .tokens import small_words, small_words_of, tokens_of
 from .type_words import asks_for, context_of_type, denied_words_of_type, same_stem, words_of_type
@@ -32,16 +33,31 @@ _GENERIC = frozenset(
     }
 )  # fmt: skip
 """Types that ask for no more than a mention: who is said not to have come is mentioned."""
+Seen = Literal[
+    "denied", "denial_near", "denied_twice", "hypothetical", "of_someone_else", "someone_else_near"
+]
 _NEAR = 2
 """Words between a "not" and what it surely denies; and as many behind a name's."""
 _LISTED_NEAR = 3
-_SAID = {
+_SAID: dict[Seen, str] = {
     "denied": "the passage denies it",
     "denial_near": "the passage denies something beside it",
     "denied_twice": "the passage denies twice",
     "hypothetical": "the passage only supposes it",
     "of_someone_else": "the passage says it of someone else",
+    "someone_else_near": "the passage speaks of someone else before it",
 }
+_ELSEWHERE: dict[Seen, FindingCode] = {
+    "denied": "denied_elsewhere",
+    "denial_near": "denial_near_elsewhere",
+    "denied_twice": "denied_twice_elsewhere",
+    "hypothetical": "hypothetical_elsewhere",
+    "of_someone_else": "of_someone_else_elsewhere",
+    "someone_else_near": "someone_else_near_elsewhere",
+}
+_DECISIVE: frozenset[Seen] = frozenset({"denied", "of_someone_else"})
+_SETTLED: frozenset[Seen] = _DECISIVE | {"hypothetical"}
+"""At a place with one of these, nothing affirms the value."""
 _CONTEXT_REACH = 6
 """Words behind the value among which that is looked for of which it is said."""
 _RIGHT_BEFORE = 60
@@ -51,11 +67,10 @@ _TWICE = 3
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """One cue over one place: its sense, the cue's ``words``, and whether it is beyond doubt."""
+    """What one cue, ``words``, makes of one place of the value."""
 
-    code: str
+    code: Seen
     words: str
-    sure: bool
 
 
 def read_denial(question: Question, comparison: Comparison) -> Comparison:
@@ -157,27 +172,22 @@ def _decide(
     seen = list(dict.fromkeys(sighting for sightings in by_place for sighting in sightings))
     if not seen:
         return comparison
-    codes = [
-        {s.code if s.sure or s.code != "denied" else "denial_near" for s in sightings}
-        for sightings in by_place
-    ]
+    codes = [{sighting.code for sighting in sightings} for sightings in by_place]
     if not all(codes):
         # One place is free of it: that place may be the answer.
-        return replace(comparison, findings=(*comparison.findings, *_findings(seen, "_elsewhere")))
+        return replace(comparison, findings=(*comparison.findings, *_elsewhere(seen)))
     denied = all("denied" in found for found in codes)
     if denied and (asks_for(question.entity_type, "asks") or _asks_in_words(question, seen)):
-        finding = Finding(code="denial_asked", detail=f"the passage denies it: {seen[0].words!r}")
-        return replace(
-            comparison, answer="not_comparable", findings=(*comparison.findings, finding)
-        )
-    if denied:
-        sure = [s for s in seen if s.code == "denied" and s.sure]
-        return replace(
-            comparison, answer="different", findings=(*comparison.findings, *_findings(sure))
-        )
-    return replace(
-        comparison, answer="not_comparable", findings=(*comparison.findings, *_findings(seen))
-    )
+        detail = f"the type asks for what the passage denies: {seen[0].words!r}"
+        findings = [Finding(code="denial_asked", detail=detail)]
+    elif all(found & _SETTLED for found in codes):
+        decisive = [sighting for sighting in seen if sighting.code in _DECISIVE]
+        findings = _findings(decisive or seen)
+    else:
+        findings = _elsewhere([s for s in seen if s.code in _DECISIVE])
+        findings += _findings([s for s in seen if s.code not in _DECISIVE])
+    # A contradiction among them makes it different.
+    return replace(comparison, answer="not_comparable", findings=(*comparison.findings, *findings))
 
 
 def _asks_in_words(question: Question, seen: Sequence[Sighting]) -> bool:
@@ -186,16 +196,21 @@ def _asks_in_words(question: Question, seen: Sequence[Sighting]) -> bool:
     return any(word in asked for s in seen if s.code == "denied" for word in s.words.split()[:1])
 
 
-def _findings(sightings: Sequence[Sighting], suffix: str = "") -> list[Finding]:
-    codes: dict[str, list[str]] = {}
+def _findings(sightings: Sequence[Sighting]) -> list[Finding]:
+    return [Finding(code=code, detail=detail) for code, detail in _details(sightings)]
+
+
+def _elsewhere(sightings: Sequence[Sighting]) -> list[Finding]:
+    """Findings for cues over some places of the value, where another place may be the answer."""
+    return [Finding(code=_ELSEWHERE[code], detail=detail) for code, detail in _details(sightings)]
+
+
+def _details(sightings: Sequence[Sighting]) -> Iterator[tuple[Seen, str]]:
+    codes: dict[Seen, list[str]] = {}
     for sighting in sightings:
-        near = sighting.code == "denied" and not sighting.sure
-        code = "denial_near" if near else sighting.code
-        codes.setdefault(code, []).append(repr(sighting.words))
-    return [
-        Finding(code=f"{code}{suffix}", detail=f"{_SAID[code]}: {', '.join(words[:4])}"[:500])
-        for code, words in codes.items()
-    ]
+        codes.setdefault(sighting.code, []).append(repr(sighting.words))
+    for code, words in codes.items():
+        yield code, f"{_SAID[code]}: {', '.join(words[:4])}"[:500]
 
 
 def _sightings(
@@ -208,30 +223,26 @@ def _sightings(
     denials = [scope for scope in found if scope.sense == "denied"]
     twice = _denied_twice(reading, denials)
     personal = kind == "name" and _is_full_name(reading, first, last)
-    sightings = [
-        Sighting(
-            "denied_twice" if twice else "denied",
-            reading.words(scope.cue.start, scope.cue.end),
-            not twice
-            and not _denies_context(question, reading, scope, (first, last))
-            and _is_sure(reading, scope, (first, last), kind, personal=personal),
+    sightings = []
+    for scope in denials:
+        sure = not _denies_context(question, reading, scope, (first, last)) and _is_sure(
+            reading, scope, (first, last), kind, personal=personal
         )
-        for scope in denials
-    ]
+        code: Seen = "denied_twice" if twice else "denied" if sure else "denial_near"
+        sightings.append(Sighting(code, reading.words(scope.cue.start, scope.cue.end)))
     # The type's own word denied beside the value: "Rust is a plus but not required".
     said = denied_words_of_type(question.entity_type, reading, scopes, (first, last))
     if said is not None and kind not in _FIGURES:
-        sightings.append(Sighting("denied", said, not personal))
-    for sense, code, section in (
-        ("supposed", "hypothetical", "asks if"),
-        ("of_another", "of_someone_else", "asks someone"),
-    ):
-        if not asks_for(question.entity_type, section):
-            sightings += [
-                Sighting(code, reading.words(scope.cue.start, scope.cue.end), True)
-                for scope in found
-                if scope.sense == sense
-            ]
+        sightings.append(Sighting("denial_near" if personal else "denied", said))
+    supposed = not asks_for(question.entity_type, "asks if")
+    of_another = not asks_for(question.entity_type, "asks someone")
+    for scope in found:
+        words = reading.words(scope.cue.start, scope.cue.end)
+        if scope.sense == "supposed" and supposed:
+            sightings.append(Sighting("hypothetical", words))
+        elif scope.sense == "of_another" and of_another:
+            surely = _is_of_another(reading, scope.cue)
+            sightings.append(Sighting("of_someone_else" if surely else "someone_else_near", words))
     return sightings
 
 
@@ -299,6 +310,15 @@ def _is_sure(
         linked = any(reading.is_in("prepositions", at) for at in range(scope.cue.end, first))
         return gap <= _NEAR and (gap <= 0 or linked or not article)
     return not personal and (gap <= _LISTED_NEAR or _is_listed(reading, scope.cue.end, first))
+
+
+def _is_of_another(reading: Reading, cue: Cue) -> bool:
+    """Whether ``cue`` speaks of another person beyond doubt: "family history of", "his mother
+    had". Of "the mother" and "his mother's house" nobody knows whose facts follow."""
+    if "family" in cue.sections:
+        return True
+    whose = cue.start > 0 and reading.is_in("whose", cue.start - 1)
+    return whose and cue.end < len(reading.tokens) and reading.is_in("verbs", cue.end)
 
 
 def _is_attribute(reading: Reading, scope: Scope) -> bool:

@@ -88,7 +88,7 @@ def _scopes(reading: Reading, cue: Cue) -> Iterator[Scope]:
         yield Scope("supposed", cue, cue.end, _forward(reading, cue.end, _GUESS_REACH, verbs=True))
     if "if after" in sections:
         yield Scope("supposed", cue, _backward(reading, cue.start), cue.start, backward=True)
-    if "someone" in sections:
+    if "someone" in sections or "family" in sections:
         reach = _forward(reading, cue.end, _PERSON_REACH, verbs=True)
         yield Scope("of_another", cue, cue.end, reach)
 

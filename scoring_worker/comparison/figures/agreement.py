@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from safepassage.schemas import FindingCode
+
 from .figure import Bound, Figure, Reading
 from .units import Quantity, same_quantity
 
@@ -19,7 +21,7 @@ class Agreement:
     """How far two figures agree; ``code`` is the finding that says what differs or is missing."""
 
     level: Level
-    code: str = ""
+    code: FindingCode | None = None
 
 
 _NUMBER = Agreement(0, "number_differs")
@@ -28,7 +30,9 @@ _CURRENCY = Agreement(0, "currency_differs")
 _SAME = Agreement(2)
 _DIRECTION = {"more_than": "up", "at_least": "up", "less_than": "down", "at_most": "down"}
 _PERIODS = frozenset({"day", "week", "month", "quarter", "year"})
-_NEARNESS = ("comparator_differs", "unit_differs", "currency_differs")
+_NEARNESS = frozenset(
+    {"comparator_differs", "comparator_unsure", "unit_differs", "unit_unsure", "currency_differs"}
+)
 
 
 def agreement(value: Figure, other: Figure, end: End | None) -> Agreement:
@@ -107,11 +111,11 @@ def _units(mine: Reading, theirs: Reading) -> Agreement:
             Quantity(mine.high, mine.step, unit), Quantity(theirs.high, theirs.step, other)
         )
     if found is None:
-        return Agreement(1, "unit_differs")
+        return Agreement(1, "unit_unsure")
     if found:
         return _SAME
     if mine.amount == theirs.amount and mine.high == theirs.high:
-        return Agreement(1, "unit_differs") if _is_rate(unit, other) else _UNIT
+        return Agreement(1, "unit_unsure") if _is_rate(unit, other) else _UNIT
     return _NUMBER
 
 
@@ -133,7 +137,7 @@ def _bounds(value: Figure, other: Figure, end: End | None) -> Agreement:
         return _SAME
     opposed = {_DIRECTION.get(mine), _DIRECTION.get(theirs)} == {"up", "down"}
     decided = opposed or (mine == "exactly" and theirs in _DIRECTION)
-    return Agreement(0 if decided else 1, "comparator_differs")
+    return Agreement(0, "comparator_differs") if decided else Agreement(1, "comparator_unsure")
 
 
 def _end(other: Figure, end: End | None) -> Agreement:

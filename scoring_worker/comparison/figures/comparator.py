@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from safepassage.schemas import Finding
+from safepassage.schemas import Finding, FindingCode
 from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Place
 
 from .agreement import Agreement, End, agreement
 from .bounds import CLAIMED
-from .context import WORD, asked_end, names_unit, scale_named, unit_named
+from .context import WORD, asked_end, names_unit, scale_named, unit_named, unit_of
 from .figure import Figure, Reading
 from .plain_text import fold
 from .search import figures_in, parse_figure
@@ -58,8 +58,11 @@ def compare_figures(value: JsonValue, passage: Passage, entity_type: str = "") -
     )
 
 
-def compare_figure(figure: Figure, passage: Passage, entity_type: str = "") -> Comparison:
-    """Compare one figure, as :func:`parse_figure` gives it, with those of the quote.
+def compare_figure(
+    figure: Figure, passage: Passage, entity_type: str = "", unit: str | None = None
+) -> Comparison:
+    """Compare one figure, as :func:`parse_figure` gives it, with those of the quote; ``unit`` is
+    the schema's.
 
     *Same*: the quote holds it, in its own or a converted unit, and no bound parts them.
     *Different*: the quote can be read and holds others, or none. *Not comparable* where a reading
@@ -67,7 +70,7 @@ def compare_figure(figure: Figure, passage: Passage, entity_type: str = "") -> C
     piece of a date or a number cut by the quote, and where number words are in a language that is
     not read. Takes time linear in the passage and raises nothing.
     """
-    asked = _Asked(figure, passage, entity_type)
+    asked = _Asked(figure, passage, entity_type, unit)
     seen = [
         _Seen(other, place, _found(asked, other, whole=whole))
         for other, place, whole in _in_quote(passage)
@@ -79,16 +82,17 @@ def compare_figure(figure: Figure, passage: Passage, entity_type: str = "") -> C
         right = held or maybe
         places = tuple(dict.fromkeys(one.place for one in right))[:_MAX_PLACES]
         companions = _ranges_of(held, seen)
+        doubt = None if held else right[0].found.code
         return Comparison(
             "same" if held else "not_comparable",
             figure.kind,
             places,
             _rivals(known, (*places, *companions)),
-            () if held else (_finding(right[0].found.code, figure, right),),
+            (_finding(doubt, figure, right),) if doubt else (),
             companions,
         )
     if not _is_read(figure, passage, any_figures=bool(known)):
-        finding = Finding(code="number_missing", detail="numbers may be in words that are not read")
+        finding = Finding(code="number_unread", detail="numbers may be in words that are not read")
         return Comparison("not_comparable", figure.kind, findings=(finding,))
     code = _code(known)
     rivals = tuple(dict.fromkeys(one.place for one in known))[:_MAX_PLACES]
@@ -98,42 +102,72 @@ def compare_figure(figure: Figure, passage: Passage, entity_type: str = "") -> C
 
 
 class _Asked:
-    """The value's figure, and the end of a range that its type asks for."""
+    """The value's figure, and the end of a range, the unit and the scale that are asked for."""
 
-    def __init__(self, figure: Figure, passage: Passage, entity_type: str) -> None:
-        self.figure, self.passage, self.entity_type = figure, passage, entity_type
+    def __init__(
+        self, figure: Figure, passage: Passage, entity_type: str, unit: str | None
+    ) -> None:
+        self.figure, self.passage, self.entity_type, self.unit = figure, passage, entity_type, unit
         self.end: End | None = asked_end(entity_type)
 
     @cached_property
-    def scaled(self) -> Figure | None:
-        """The figure in the scale that its type or label names ("in millions"), if one does."""
-        if _is_scaled(self.figure):
+    def currencies(self) -> frozenset[str]:
+        """What the schema's currency may be; empty where its unit is none."""
+        named = unit_of(self.unit, self.passage.language) if self.unit else None
+        return named.currencies if named else frozenset()
+
+    @cached_property
+    def with_unit(self) -> Figure | None:
+        """A bare number with the unit that the schema or the type's end names, if one does."""
+        if self.figure.kind != "number":
             return None
         language = self.passage.language
-        scale = scale_named(self.entity_type, language)
-        scale = scale or scale_named(self.passage.heading, language)
-        return None if scale is None else _scaled(self.figure, scale)
+        named = unit_of(self.unit, language) if self.unit else None
+        named = named or unit_named(self.entity_type, language)
+        if named is None:
+            return None
+        readings = tuple(
+            one._replace(unit=named.unit, currencies=named.currencies)
+            for one in self.figure.readings
+        )
+        return self.figure._replace(readings=readings)
+
+    @cached_property
+    def scale(self) -> Fraction | None:
+        """The scale that its type, its label or its unit names ("in millions"), if one does."""
+        if _is_scaled(self.figure):
+            return None
+        labels = (self.entity_type, self.passage.heading, self.unit or "")
+        named = (scale_named(label, self.passage.language) for label in labels)
+        return next((scale for scale in named if scale is not None), None)
+
+    def agreement(self, figure: Figure, other: Figure) -> Agreement:
+        """How far ``other`` agrees with ``figure``, as it stands or in the scale that is named."""
+        found = agreement(figure, other, self.end)
+        if found.level or found.code != "number_differs" or self.scale is None:
+            return found
+        return max(found, agreement(_scaled(figure, self.scale), other, self.end), key=_level)
 
 
 def _found(asked: _Asked, other: Figure, *, whole: bool) -> Agreement:
-    figure, passage, entity_type = asked.figure, asked.passage, asked.entity_type
-    found = agreement(figure, other, asked.end)
-    if found.level == 2 and figure.kind == "number" and other.kind != "number":
-        named = unit_named(entity_type, passage.language)
-        if named is not None:
-            unit, currencies = named.unit, named.currencies
-            readings = tuple(
-                one._replace(unit=unit, currencies=currencies) for one in figure.readings
-            )
-            found = agreement(figure._replace(readings=readings), other, asked.end)
-    differs = found.level == 0 and found.code == "number_differs"
-    if differs and asked.scaled is not None:
-        found = max(found, agreement(asked.scaled, other, asked.end), key=_level)
+    figure, passage = asked.figure, asked.passage
+    found = asked.agreement(figure, other)
+    if asked.with_unit is not None and other.kind != "number" and other.readings:
+        of_unit = asked.agreement(asked.with_unit, other)
+        share = of_unit.level == 0 and any(one.unit == "percent" for one in other.readings)
+        found = found if share else of_unit  # 0.05 for 5%, in a field of percents too
+    elif found.level == 2 and asked.currencies and not _pays_in(other, asked.currencies):
+        found = Agreement(0, "currency_differs")
     if found.code in ("unit_missing", "currency_missing") and names_unit(passage, figure):
         found = Agreement(2)
     if not whole:
         return Agreement(1, "number_cut")
     return found
+
+
+def _pays_in(figure: Figure, currencies: frozenset[str]) -> bool:
+    """Whether an amount may be in one of ``currencies``; where none is written, it may."""
+    return any(not one.currencies or one.currencies & currencies for one in figure.readings)
 
 
 def _level(found: Agreement) -> int:
@@ -202,16 +236,16 @@ def _is_range(figure: Figure) -> bool:
     return figure.part == "whole" and any(one.high is not None for one in figure.readings)
 
 
-def _code(known: list[_Seen]) -> str:
+def _code(known: list[_Seen]) -> FindingCode:
     """What differs, by the figure that comes nearest."""
     if not known:
         return "number_missing"
-    codes = [one.found.code for one in known]
+    codes = [one.found.code for one in known if one.found.code]
     return next((code for code in codes if code != "number_differs"), "number_differs")
 
 
 def _finding(
-    code: str, figure: Figure, seen: list[_Seen], passage: Passage | None = None
+    code: FindingCode, figure: Figure, seen: list[_Seen], passage: Passage | None = None
 ) -> Finding:
     says = ", ".join(_shown(one.figure) for one in seen[:3]) or "no number"
     return Finding(code=code, detail=f"passage says {says}; value says {_shown(figure)}")

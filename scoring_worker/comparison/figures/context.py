@@ -33,9 +33,17 @@ def asked_end(entity_type: str) -> End | None:
 def unit_named(entity_type: str, language: str | None) -> Sense | None:
     """The unit or currency that an entity type ends with: "Weight (kg)", "Price in EUR"."""
     match = _IN_BRACKETS.search(entity_type[:_MAX_LABEL])
-    if match is None:
-        return None
-    folded = fold((match[1] or match[2]).strip())
+    return None if match is None else unit_of(match[1] or match[2], language)
+
+
+@lru_cache(maxsize=1024)
+def unit_of(written: str, language: str | None) -> Sense | None:
+    """The unit or currency that ``written`` is, as a whole, a scale aside: "kg", "EUR million"."""
+    words = written[:_MAX_LABEL].split()
+    unscaled = [word for word in words if scale_named(word, language) is None]
+    if len(unscaled) < len(words):
+        unscaled = [word for word in unscaled if word.casefold() not in ("in", "of")]
+    folded = fold(" ".join(unscaled))
     hit = lexicon_of(language).after(folded, 0)
     if hit is None or hit[0] != len(folded.text):
         return None

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from rapidfuzz.distance import Levenshtein
 
-from safepassage.schemas import Finding
+from safepassage.schemas import Finding, FindingCode
 from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Place
 from safepassage.scoring_worker.comparison.names.types import type_words
 from safepassage.scoring_worker.text.closed_classes import word_list
@@ -179,7 +179,7 @@ def _shown(address: Address) -> str:
 
 def _of_phones(match: Match) -> Comparison:
     if match.answer == "different":
-        code = "identifier_differs" if match.rivals else "identifier_absent"
+        code: FindingCode = "identifier_differs" if match.rivals else "identifier_absent"
         return _different(code, match.detail or "not in the quote", match.rivals)
     findings = (Finding(code="phone_prefix", detail=match.detail),) if match.detail else ()
     return Comparison(match.answer, "identifier", match.places, findings=findings)
@@ -206,11 +206,11 @@ def _type_words(entity_type: str) -> frozenset[str]:
     return frozenset(type_words(entity_type))
 
 
-def _different(code: str, detail: str, rivals: tuple[Place, ...]) -> Comparison:
+def _different(code: FindingCode, detail: str, rivals: tuple[Place, ...]) -> Comparison:
     finding = Finding(code=code, detail=detail)
     return Comparison("different", "identifier", rivals=rivals, findings=(finding,))
 
 
-def _undecided(code: str, detail: str, places: tuple[Place, ...] = ()) -> Comparison:
+def _undecided(code: FindingCode, detail: str, places: tuple[Place, ...] = ()) -> Comparison:
     finding = Finding(code=code, detail=detail)
     return Comparison("not_comparable", "identifier", places, findings=(finding,))

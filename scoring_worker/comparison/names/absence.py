@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from anyascii import anyascii
 from rapidfuzz.distance import OSA
 
-from safepassage.schemas import Finding
+from safepassage.schemas import Finding, FindingCode
 from safepassage.scoring_worker.comparison.contract import Comparison, Place
 from safepassage.scoring_worker.text.language import script_of
 from safepassage.scoring_worker.text.segmentation import Word
@@ -37,8 +37,12 @@ def absent_name(core: Sequence[Word], quoted: Quoted, script: str, outside: bool
         given = quoted.text[slips[0].start : slips[0].end][:60]
         return _different(slips[0], f"the quote has {given}")
     if seen:
-        codes = {"inflected": "name_inflected", "misread": "name_close"}
-        code = next((codes[how] for how, _ in seen if how in codes), "name_close")
+        codes: dict[Relation, FindingCode] = {
+            "inflected": "name_inflected",
+            "misread": "name_close",
+        }
+        known = [how for how, _ in seen if how in codes]
+        code = codes[known[0]] if known else "name_close"
         return _undecided(code, tuple(Place(word.start, word.end) for _, word in seen))
     here = script_of(quoted.text)
     if script != here:
@@ -126,7 +130,7 @@ def _place(word: Word) -> Place:
     return Place(word.start, word.end)
 
 
-def _undecided(code: str, places: tuple[Place, ...]) -> Comparison:
+def _undecided(code: FindingCode, places: tuple[Place, ...]) -> Comparison:
     details = {
         "name_inflected": "the quote has it with another ending",
         "name_close": "the quote has letters that are easily misread",

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from safepassage.schemas import Finding
+from safepassage.schemas import Finding, FindingCode
 from safepassage.scoring_worker.comparison.contract import Answer, Comparison, Passage, Place
 from safepassage.scoring_worker.text.language import script_of
 from safepassage.scoring_worker.text.segmentation import Word, words_of
@@ -22,7 +22,7 @@ from .acronyms import spelling
 from .parts import NameParts, form_at, is_initial, parts_of
 from .scripts_without_blanks import compare_solid, is_solid
 from .types import name_kind
-from .windows import Missing, Quoted, Window, window_at
+from .windows import Missing, Quoted, Relation, Window, window_at
 from .word_runs import runs_of
 from .words import compare_words, of_spelling, outside_quote, quoted_in_a_row
 
@@ -138,17 +138,18 @@ def _read(window: Window, parts: NameParts, quoted: Quoted, entity_type: str) ->
             return _answer(
                 "not_comparable", "name_scattered", "its parts may be of two names", window
             )
-        return _answer("same", "name_order" if _turned(window) else "", "other order", window)
+        return _answer("same", "name_order" if _turned(window) else None, "other order", window)
     for missing in window.missing:
         if _decides(missing, parts, quoted, entity_type):
             return _differs(missing, quoted, parts)
-    codes = {
+    codes: dict[Relation, FindingCode] = {
         "initial": "name_initial",
         "misread": "name_close",
         "slip": "name_close",
         "inflected": "name_inflected",
     }
-    seen = next((codes[m.relation] for m in window.missing if m.relation in codes), "name_partial")
+    relations = [m.relation for m in window.missing if m.relation in codes]
+    seen = codes[relations[0]] if relations else "name_partial"
     return _answer("not_comparable", seen, "the quote has it in part or in another form", window)
 
 
@@ -211,7 +212,7 @@ def _differs(missing: Missing, quoted: Quoted, parts: NameParts) -> Comparison:
     return Comparison("different", "name", rivals=(_place(rival),), findings=(finding,))
 
 
-def _answer(answer: Answer, code: str, detail: str, window: Window) -> Comparison:
+def _answer(answer: Answer, code: FindingCode | None, detail: str, window: Window) -> Comparison:
     findings = (Finding(code=code, detail=detail),) if code else ()
     return Comparison(answer, "name", (window.place,), findings=findings)
 

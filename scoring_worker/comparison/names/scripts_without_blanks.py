@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import regex
 from anyascii import anyascii
 
-from safepassage.schemas import Finding
+from safepassage.schemas import Finding, FindingCode
 from safepassage.scoring_worker.comparison.contract import Comparison, Place
 from safepassage.scoring_worker.text.segmentation import Word
 
@@ -53,7 +53,7 @@ def compare_solid(
         return _answer("name_other_script", "the quote is in another script", (), outside)
     shared = _shared(sought, words)
     if shared or kind is None or outside:
-        code = "name_partial" if shared else "name_absent"
+        code: FindingCode = "name_partial" if shared else "name_absent"
         return _answer(code, "not in the quote as it stands", shared, outside)
     return _different(None, "the quote has no character of it", outside)
 
@@ -119,7 +119,7 @@ def _different(rival: Place | None, detail: str, outside: tuple[Finding, ...]) -
 
 
 def _answer(
-    code: str, detail: str, places: tuple[Place, ...], outside: tuple[Finding, ...]
+    code: FindingCode, detail: str, places: tuple[Place, ...], outside: tuple[Finding, ...]
 ) -> Comparison:
     finding = Finding(code=code, detail=detail)
     return Comparison("not_comparable", "name", places, findings=(finding, *outside))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from safepassage.schemas import Finding
+from safepassage.schemas import Finding, FindingCode
 from safepassage.scoring_worker.comparison.contract import Comparison, Kind, Passage, Place
 from safepassage.scoring_worker.text.segmentation import LONGEST_TEXT, Word, words_of
 
@@ -168,7 +168,8 @@ def _seen(
     if missing:
         named = ", ".join(word.keys.exact[:40] for word in missing[:_MOST_NAMED])
         return (Finding(code="words_missing", detail=f"{len(missing)} not in the quote: {named}"),)
-    code = "words_scattered" if len(places) > 1 or len(sought) > 1 else "word_inflected"
+    several = len(places) > 1 or len(sought) > 1
+    code: FindingCode = "words_scattered" if several else "word_inflected"
     return (Finding(code=code, detail="all there, in other places or forms"),)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pydantic import JsonValue
 
@@ -28,7 +29,7 @@ def compare_list(
         if not budget.take():
             complete = False
             break
-        asked = Question(question.entity_type, element, question.passage)
+        asked = replace(question, value=element)
         elements.append(element)
         parts.append(Part(f"element {number}", compare(asked, depth + 1, budget)))
     parts = with_unclaimed(question.passage.quote, parts, elements)

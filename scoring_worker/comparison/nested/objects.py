@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
@@ -80,4 +81,4 @@ def _role(name: str) -> str | None:
 def _asked(question: Question, name: str, value: JsonValue) -> Question:
     """The question for one field: its name is the last of the type's words."""
     entity_type = f"{question.entity_type} {name[:_LONGEST_NAME]}".strip()
-    return Question(entity_type, value, question.passage)
+    return replace(question, entity_type=entity_type, value=value)

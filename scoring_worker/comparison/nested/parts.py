@@ -63,7 +63,7 @@ def together(kind: Kind, parts: Sequence[Part], *, complete: bool = True) -> Com
 def _named(part: Part) -> list[Finding]:
     name = part.name[:80]
     found = [
-        Finding(code=finding.code, detail=f"{name}: {finding.detail}"[:500])
+        finding.model_copy(update={"detail": f"{name}: {finding.detail}"[:500]})
         for finding in part.comparison.findings
     ]
     nested = any(finding.code == "part_differs" for finding in part.comparison.findings)

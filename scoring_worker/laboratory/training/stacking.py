@@ -29,10 +29,9 @@ SUPPORTIVE = frozenset(
 ADVERSE = frozenset(
     {
         "rival", "rivals", "several_places", "short_value", "finding_hypothetical",
-        "finding_outside_quote", "finding_of_someone_else", "finding_denial_near",
+        "finding_outside_quote", "finding_someone_else_near", "finding_denial_near",
         "finding_denied_elsewhere", "finding_hypothetical_elsewhere", "finding_words_missing",
-        "finding_spelling_differs", "finding_date_vague", "finding_date_ambiguous",
-        "finding_initial_expanded", "finding_none_not_said", "finding_other",
+        "finding_date_vague", "finding_date_ambiguous", "finding_none_not_said", "finding_other",
         "finding_denial_unread", "finding_acronym_possible",
     }
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from safepassage.schemas import render_value
+from safepassage.schemas import FindingCode, render_value
 from safepassage.scoring_worker.comparison.contract import Comparison, Question
 from safepassage.scoring_worker.comparison.dates import date_of_value
 from safepassage.scoring_worker.packs.folding import REDACTED, fold, words
@@ -82,13 +82,15 @@ def _category(notes: Notes, chosen: categories.Choice) -> Opinion:
     others = [name for name in chosen.said if name != chosen.wanted]
     if chosen.wanted in chosen.said:
         notes.feature("category_shown")
+    # The pack's word is decisive only where the passage says another option and not this one.
+    different = bool(others) and chosen.wanted not in chosen.said
     if others:
         detail = f"passage says {others}, value says {chosen.wanted}"
-        notes.finding("category_differs", detail)
+        code: FindingCode = "category_differs" if different else "category_unsure"
+        notes.finding(code, detail, feature="category_differs")
     elif chosen.wanted not in chosen.said:
         notes.finding("category_missing", f"nothing in the passage says {chosen.wanted}")
-    # The pack's word is decisive only where the passage says another option and not this one.
-    return notes.opinion(different=bool(others) and chosen.wanted not in chosen.said)
+    return notes.opinion(different=different)
 
 
 def _place(quote: str, comparison: Comparison) -> Place | None:

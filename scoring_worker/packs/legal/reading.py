@@ -43,7 +43,8 @@ def examine_role(
         _examine_label(notes, entity_type, role, folded, place)
         denied = is_denied(folded, place.start)
         if denied or roles.cue_is_denied(folded, role, place.start, place.end):
-            notes.finding("role_denied", "the passage denies it")
+            detail = "the passage denies something beside it"
+            notes.finding("role_denial_near", detail, feature="role_denied")
 
 
 def type_words(entity_type: str, folded: str) -> float:

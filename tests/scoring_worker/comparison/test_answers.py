@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from safepassage.scoring_worker.comparison.answers.absence import absence_of, compare_none
@@ -99,25 +101,27 @@ def test_a_stated_value_is_a_rival_of_none():
 
 
 def test_one_of_the_allowed_values():
-    allowed = ["full_time", "part_time", "temporary"]
+    allowed = ("full_time", "part_time", "temporary")
     quote = "This is a part-time position."
 
     def chosen(value):
-        return compare_category(Question("Contract", value, Passage(quote)), value, allowed)
+        question = Question("Contract", value, Passage(quote), allowed=allowed)
+        return compare_category(question, value)
 
     assert chosen("part_time").answer == "same"
     other = chosen("full_time")
     assert other.answer == "different"
     assert quote[other.rivals[0].start : other.rivals[0].end] == "part-time"
     assert chosen("weekly") is None
-    assert (
-        compare_category(Question("Contract", "temporary", Passage("hi")), "temporary", allowed)
-        is None
-    )
+    silent = Question("Contract", "temporary", Passage("hi"), allowed=allowed)
+    assert compare_category(silent, "temporary") is None
+    assert chosen("Part Time").answer == "same"
 
 
 def test_a_value_within_another_is_not_said():
     question = Question("Sex", "male", Passage("A male-to-female transition."))
-    assert compare_category(question, "male", ["male", "female"]).answer == "same"
+    question = replace(question, allowed=("male", "female"))
+    assert compare_category(question, "male").answer == "same"
     question = Question("Access", "public", Passage("It is not public but closed."))
-    assert compare_category(question, "public", ["public", "closed"]).answer == "different"
+    question = replace(question, allowed=("public", "closed"))
+    assert compare_category(question, "public").answer == "different"

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from safepassage.schemas import SchemaField
+from safepassage.schemas.schema_field import MAX_ALLOWED
 from safepassage.scoring_worker.comparison.compare import MAX_FINDINGS, compare
 from safepassage.scoring_worker.comparison.contract import Passage, Question
+from safepassage.scoring_worker.scorer import Pair
 from safepassage.scoring_worker.weighing.features import general_features, names_of_features
+from safepassage.scoring_worker.weighing.questions import parts_of
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30),
@@ -60,8 +66,70 @@ def test_places_are_of_the_quote_as_given():
 
 def test_allowed_values_close_the_set():
     question = Question("Sex", "female", Passage("a 67-year-old male"))
-    assert compare(question, allowed=("female", "male")).answer == "different"
+    assert compare(replace(question, allowed=("female", "male"))).answer == "different"
     assert compare(question).answer != "same"
+
+
+@pytest.mark.parametrize(
+    ("value", "allowed", "held"),
+    [
+        ("Part Time", ("part_time", "full_time"), True),
+        ("PART-TIME", ("part_time", "full_time"), True),
+        ("weekly", ("part_time", "full_time"), False),
+        ("yes", ("low", "high"), False),
+        (True, ("true", "false"), True),
+        (True, ("yes", "no"), True),
+        (3, ("1", "2"), False),
+        (2, ("1", "2.0"), True),
+        (["part time"], ("part_time", "full_time"), True),
+        (["part time", "weekly"], ("part_time", "full_time"), False),
+        (None, ("low", "high"), True),
+    ],
+)
+def test_what_the_schema_does_not_allow_is_different(value, allowed, held):
+    quote = "A weekly or part-time position, yes: 3."
+    compared = compare(Question("Contract", value, Passage(quote), allowed=allowed))
+    refused = [finding for finding in compared.findings if finding.code == "not_allowed"]
+    assert bool(refused) is not held
+    assert held or compared.answer == "different"
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "quote", "answer"),
+    [
+        (350, "EUR", "The rent is £350.", "different"),
+        ("350", "EUR", "The rent is £350.", "different"),
+        ("£350", "EUR", "The rent is £350.", "different"),
+        ([350], "EUR", "The rent is £350.", "different"),
+        ({"amount": 350}, "EUR", "The rent is £350.", "different"),
+        (350, "EUR", "The rent is €350.", "same"),
+        (350, "€", "The rent is 350 euros.", "same"),
+        (350, "EUR", "The rent is 350 a month.", "same"),
+        (350, "USD", "The rent is $350.", "same"),
+        (5, "EUR million", "Revenue was €5 million.", "same"),
+        (5, "EUR million", "Revenue was $5 million.", "different"),
+        (350, "kg", "It weighs 350 lb.", "different"),
+        (350, "kg", "It weighs 350 kg.", "same"),
+        (1, "kg", "It weighs 1000 g.", "same"),
+        (2, "kg", "It weighs 1000 g.", "different"),
+        ("1000 g", "kg", "It weighs 1000 g.", "same"),
+        (5, "mg", "5 mg daily", "same"),
+        (5, "%", "a share of 5%", "same"),
+        (0.05, "%", "a share of 5%", "same"),
+        (7, "widgets", "7 lb of widgets", "same"),
+        ({"dose": 5, "days": 10}, "mg", "5 mg for 10 days", "same"),
+    ],
+)
+def test_the_schema_s_unit_is_the_value_s(value, unit, quote, answer):
+    pair = Pair(quote, "", "Amount", value, field=SchemaField(unit=unit), language="en")
+    answers = {part.comparison.answer for part in parts_of(pair)}
+    assert answers == {answer}
+
+
+def test_a_list_of_options_that_may_be_cut_allows_any():
+    options = tuple(f"option {n}" for n in range(MAX_ALLOWED))
+    pair = Pair("weekly", "", "Contract", "weekly", field=SchemaField(allowed=options))
+    assert parts_of(pair)[0].comparison.answer == "same"
 
 
 def test_a_denial_stops_what_a_comparator_found():

@@ -158,7 +158,7 @@ OPEN = [
     ("2012-01-17", "three weeks later", "en", "date_relative"),
     ("2012-01-17", "hakuna tarehe hapa", "sw", "date_not_seen"),
     ("2012-01-17", "no date here at all", None, "date_not_seen"),
-    ("2012-01-17", "w styczniu 2012", "pl", "date_more_precise"),
+    ("2012-01-17", "w styczniu 2012", "pl", "date_precision_unsure"),
     ("2012-01-17", "平成24年1月17日", "ja", "date_other_calendar"),
     ("2023-08-01", "14 Muharram 1445", "en", "date_other_calendar"),
     ("2012-01-17", "17 มกราคม 2555", "th", "date_other_calendar"),

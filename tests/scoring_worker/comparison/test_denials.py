@@ -17,7 +17,7 @@ from safepassage.scoring_worker.comparison.denials.tokens import small_words
 SECTIONS = {
     "words", "prepositions", "verbs", "no", "except", "not", "after", "pseudo", "doubt", "if",
     "if after", "someone", "close", "and", "none", "unstated", "either", "yes", "no answer",
-    "asks", "asks if", "asks someone", "prefix", "yes said", "no said",
+    "asks", "asks if", "asks someone", "prefix", "yes said", "no said", "family", "whose",
 }  # fmt: skip
 
 
@@ -149,10 +149,48 @@ def test_a_hypothesis_is_for_the_judge(value, quote):
     assert denial("Suspected Diagnosis", value, quote).answer == "same"
 
 
-def test_what_another_person_has_is_for_the_judge():
-    compared = denial("Diagnosis", "cancer", "His mother had cancer.")
+@pytest.mark.parametrize(
+    ("value", "quote"),
+    [
+        ("cancer", "His mother had cancer."),
+        ("cancer", "Family history of breast cancer."),
+        ("Krebs", "Seine Mutter hatte Krebs."),
+        ("cáncer", "Su madre tiene cáncer."),
+    ],
+)
+def test_what_another_person_surely_has_is_different(value, quote):
+    compared = denial("Diagnosis", value, quote)
     assert codes(compared) == {"of_someone_else"}
-    assert denial("Family History", "cancer", "His mother had cancer.").answer == "same"
+    assert compared.answer == "different"
+    assert denial("Family History", value, quote).answer == "same"
+
+
+@pytest.mark.parametrize(
+    ("entity_type", "value", "quote"),
+    [
+        ("Offence", "burglary", "The father of two was convicted of burglary."),
+        ("Residence", "Leeds", "His mother gave him a house in Leeds."),
+        ("Diagnosis", "cancer", "Mother with cancer attended."),
+    ],
+)
+def test_a_word_for_a_relative_alone_is_a_doubt(entity_type, value, quote):
+    compared = denial(entity_type, value, quote)
+    assert compared.answer == "not_comparable"
+    assert codes(compared) == {"someone_else_near"}
+
+
+def test_what_is_denied_in_one_place_and_supposed_in_the_other_is_affirmed_nowhere():
+    quote = "Pneumonia was ruled out. Return if pneumonia is suspected."
+    compared = denial("Diagnosis", "pneumonia", quote)
+    assert compared.answer == "different"
+    assert codes(compared) == {"denied"}
+
+
+def test_a_denial_in_one_place_is_no_contradiction_where_another_place_is_open():
+    quote = "Pneumonia was ruled out. It was not the usual seasonal pneumonia."
+    compared = denial("Diagnosis", "pneumonia", quote)
+    assert compared.answer == "not_comparable"
+    assert "denied" not in codes(compared)
 
 
 def test_one_place_that_is_not_denied_is_enough():

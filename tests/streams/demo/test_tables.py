@@ -4,8 +4,7 @@ from io import StringIO
 
 from rich.console import Console
 
-from safepassage.schemas import LabelledExtraction, Verdict
-from safepassage.schemas.verdict import Conflict, Finding, ScorerTrail
+from safepassage.schemas import Conflict, Finding, LabelledExtraction, ScorerTrail, Verdict
 from safepassage.streams.demo.tables import Written, print_verdicts
 
 ROW = {"doc_id": "lease", "entity_type": "Tenant", "context": "Tenant: Ann"}
