@@ -24,9 +24,11 @@ from safepassage.scoring_worker.encoders.batching import PairFailure
 from safepassage.scoring_worker.encoders.devices import demanded_precision
 from safepassage.scoring_worker.encoders.reader import Reader, Reading
 from safepassage.scoring_worker.encoders.reading_windows import Task
+from safepassage.scoring_worker.forest import Predictor
 from safepassage.scoring_worker.manifest import ScorerManifest
 from safepassage.scoring_worker.packs.interface import Pack
 from safepassage.scoring_worker.scorer import Pair
+from safepassage.scoring_worker.weighing.claim_support import packaged_forest
 from safepassage.scoring_worker.weighing.languages import READ_LANGUAGES, unread_language
 from safepassage.scoring_worker.weighing.opinion import Opinion, opinion_of
 from safepassage.scoring_worker.weighing.questions import Part, parts_of
@@ -54,7 +56,12 @@ class DefaultScorer:
     """Judges by comparators and reader. Thread-safe as far as ``reader`` is."""
 
     def __init__(
-        self, manifest: ScorerManifest, reader: Reader, packs: Sequence[Pack] = ()
+        self,
+        manifest: ScorerManifest,
+        reader: Reader,
+        packs: Sequence[Pack] = (),
+        *,
+        claims: Predictor | None = None,
     ) -> None:
         names = tuple(pack.name for pack in packs)
         precision = demanded_precision(reader.placement, manifest.precision)
@@ -64,6 +71,7 @@ class DefaultScorer:
         self.learnt_from = manifest.learnt_from
         self.revision = f"{manifest.revision}{precision}-{rules_revision(names)}"
         self._packs = tuple(packs)
+        self._claims = claims or packaged_forest()
         self._languages = manifest.languages or READ_LANGUAGES
         self._stack = Stack.of(manifest, names)
 
@@ -112,7 +120,7 @@ class DefaultScorer:
         return [
             _Judged(failure=unread[at])
             if at in unread
-            else _judged(parts[at], readings, stated[at])
+            else _judged(parts[at], readings, stated[at], self._claims)
             for at in range(len(pairs))
         ]
 
@@ -122,7 +130,7 @@ class DefaultScorer:
 
     def _matters(self, pair: Pair, part: Part, read: Reading | PairFailure) -> bool:
         """Whether what the reader says of the whole statement could change the verdict."""
-        opinion = opinion_of(part, read, None)
+        opinion = opinion_of(part, read, None, self._claims)
         if isinstance(opinion, PairFailure):
             return False
         least, most = (self._score(opinion.with_statement(said)) for said in (-1.0, 1.0))
@@ -188,14 +196,16 @@ def _first(part: Part) -> Task:
     return part.question if located and part.question is not None else part.claim
 
 
-def _judged(parts: Sequence[Part], readings: Readings, stated: Sequence[Task]) -> _Judged:
+def _judged(
+    parts: Sequence[Part], readings: Readings, stated: Sequence[Task], forest: Predictor
+) -> _Judged:
     """The opinions on ``parts``; ``stated`` are the statements that were read for them."""
     opinions = []
     reading = bool(_open(parts))
     for part in parts:
         read = readings[_first(part)] if reading and _first(part) != part.claim else None
         entailed = readings[part.claim] if part.claim in stated else None
-        opinion = opinion_of(part, read, entailed)
+        opinion = opinion_of(part, read, entailed, forest)
         if isinstance(opinion, PairFailure):
             return _Judged(failure=opinion)
         opinions.append(opinion)

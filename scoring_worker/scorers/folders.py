@@ -34,6 +34,7 @@ from safepassage.scoring_worker.manifest import (
 )
 from safepassage.scoring_worker.packs.interface import Pack
 from safepassage.scoring_worker.scorer import Scorer
+from safepassage.scoring_worker.weighing.claim_support import forest_of
 
 from .encoder import EncoderScorer
 from .installed_models import installed_model
@@ -91,7 +92,7 @@ def load_folder(
     from .default import DefaultScorer  # noqa: PLC0415 (its libraries are its own)
 
     reader = open_reader(manifest, folder, device=device, precision=precision)
-    return DefaultScorer(manifest, reader, packs)
+    return DefaultScorer(manifest, reader, packs, claims=forest_of(folder))
 
 
 def open_reader(

@@ -1,7 +1,8 @@
 """What reader and words together say of a claim: a forest whose every feature works one way only.
 
 The reader's opinion alone ranks answers of RAG systems little better than chance, and words alone
-see no contradiction. The forest is JSON beside this file, made by
+see no contradiction. A model folder may hold the forest of its own reader, `CLAIMS_FILE`; for the
+others there is one beside this module. Both are made by
 ``python -m safepassage.scoring_worker.laboratory.training.claim_support``.
 """
 
@@ -15,10 +16,12 @@ from typing import Final
 import numpy as np
 
 from safepassage.scoring_worker.forest import Forest, Predictor
+from safepassage.scoring_worker.manifest import ModelError
 
 from .overlap import OVERLAP
 
 FILE: Final = Path(__file__).with_name("claim_support.json")
+CLAIMS_FILE: Final = "claims.json"
 READING: Final = "reading"
 FEATURES: Final = (READING, *OVERLAP)
 RISING: Final = {
@@ -29,7 +32,7 @@ RISING: Final = {
     "unigram_surprise": 1,
     "bigram_surprise": 1,
 }
-"""Whether P(not borne out) may only rise (1) or only fall (-1) with a feature."""
+"""Whether P(unsupported) may only rise (1) or only fall (-1) with a feature."""
 _WHOLE_SHARE = 0.75
 """How much the reading of the whole statement counts, beside that of its least founded word."""
 
@@ -42,17 +45,34 @@ def reading(said: Mapping[str, float]) -> dict[str, float]:
     return {READING: _WHOLE_SHARE * entailed + (1.0 - _WHOLE_SHARE) * least}
 
 
-def borne_out(features: Mapping[str, float]) -> float:
-    """Log-odds that a claim with these `FEATURES` is borne out.
+def claim_support(features: Mapping[str, float], forest: Predictor) -> float:
+    """Log-odds that a claim with these `FEATURES` is supported.
 
     Raises:
         KeyError: a feature is missing.
-        ModelError: the file of the forest is missing or no forest.
     """
     row = np.array([features[name] for name in FEATURES])
-    return -_predictor().log_odds(row)
+    return -forest.log_odds(row)
 
 
-@lru_cache(maxsize=1)
-def _predictor() -> Predictor:
-    return Predictor(Forest.load(FILE))
+def forest_of(folder: Path) -> Predictor:
+    """The forest of the model in ``folder``, by default the one of this package.
+
+    Raises:
+        ModelError: the file is no forest, or one of other features.
+    """
+    own = folder / CLAIMS_FILE
+    return _predictor(own) if own.is_file() else packaged_forest()
+
+
+def packaged_forest() -> Predictor:
+    """The forest of readers that bring none."""
+    return _predictor(FILE)
+
+
+@lru_cache(maxsize=4)
+def _predictor(path: Path) -> Predictor:
+    forest = Forest.load(path)
+    if forest.features != FEATURES:
+        raise ModelError(f"{path}: a forest of other features than a claim has")
+    return Predictor(forest)

@@ -10,8 +10,9 @@ from safepassage.schemas import CLAIM_TYPE, Finding
 from safepassage.scoring_worker.comparison import Place
 from safepassage.scoring_worker.encoders.batching import PairFailure
 from safepassage.scoring_worker.encoders.reader import Reading
+from safepassage.scoring_worker.forest import Predictor
 
-from .claim_support import borne_out, reading
+from .claim_support import claim_support, reading
 from .questions import Part
 
 LARGEST = 8.0
@@ -46,11 +47,15 @@ class Opinion:
 
 
 def opinion_of(
-    part: Part, read: Reading | PairFailure | None, entailed: Reading | PairFailure | None
+    part: Part,
+    read: Reading | PairFailure | None,
+    entailed: Reading | PairFailure | None,
+    forest: Predictor,
 ) -> Opinion | PairFailure:
     """The opinion on ``part``: ``read`` answers its question, ``entailed`` its claim.
 
     Either is None where it was not asked. A failure of what was asked is the part's failure.
+    ``forest`` weighs free-text claims; see `claim_support`.
     """
     for given in (read, entailed):
         if isinstance(given, PairFailure):
@@ -72,7 +77,7 @@ def opinion_of(
     if part.unread:
         features |= UNREAD
     if part.asked.entity_type == CLAIM_TYPE and "entailed" in features:
-        features["borne_out"] = _scaled(borne_out(features | reading(features)))
+        features["borne_out"] = _scaled(claim_support(features | reading(features), forest))
     if shape == "claim" and entailed is not None and unfounded:
         findings.append(_unfounded_finding(part, unfounded))
     return Opinion(shape, features, tuple(findings), comparison.answer == "different", unfounded)

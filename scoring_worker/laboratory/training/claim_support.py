@@ -19,9 +19,10 @@ from safepassage.passages.index import PassageIndex
 from safepassage.schemas import CLAIM_TYPE, hypothesis
 from safepassage.scoring_worker.encoders.batching import PairFailure
 from safepassage.scoring_worker.encoders.reader import Reader
+from safepassage.scoring_worker.forest import Forest
 from safepassage.scoring_worker.laboratory.evaluation.curation import CuratedPair
 from safepassage.scoring_worker.scorer import Pair
-from safepassage.scoring_worker.scorers.folders import DEFAULT_MODEL, open_manifest, open_reader
+from safepassage.scoring_worker.scorers.folders import open_manifest, open_reader
 from safepassage.scoring_worker.weighing.claim_support import FEATURES, FILE, RISING, reading
 from safepassage.scoring_worker.weighing.opinion import UNREAD, of_statement
 from safepassage.scoring_worker.weighing.questions import parts_of
@@ -64,15 +65,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
+    parser.add_argument("--scorer", default="default", help="a name or a folder")
     parser.add_argument("--out", type=Path, default=FILE)
     chosen = parser.parse_args(arguments)
     pairs = list(shipped_pairs(chosen.data))
-    _, manifest = open_manifest("default")
-    labelled = claim_features(pairs, open_reader(manifest, DEFAULT_MODEL))
-    licensed = [replace(one, source=f"{one.source} ({LICENCES[one.source]})") for one in labelled]
-    forest = fitted_one_way(FEATURES, RISING, licensed, log_progress, draws=DRAWS)
+    folder, manifest = open_manifest(chosen.scorer)
+    forest = claims_forest(pairs, open_reader(manifest, folder))
     chosen.out.write_text(forest.model_dump_json() + "\n", encoding="utf-8")
     log.info("fitted", parameters=forest.parameters, measured=forest.measured)
+
+
+def claims_forest(pairs: Sequence[CuratedPair], reader: Reader) -> Forest:
+    """The forest for claims of scorers with ``reader``, from ``pairs`` that did not teach it."""
+    labelled = claim_features(pairs, reader)
+    licensed = [replace(one, source=f"{one.source} ({LICENCES[one.source]})") for one in labelled]
+    return fitted_one_way(FEATURES, RISING, licensed, log_progress, draws=DRAWS)
 
 
 if __name__ == "__main__":

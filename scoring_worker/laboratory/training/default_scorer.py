@@ -41,7 +41,7 @@ from .judged_pairs import Judged
 from .licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
 from .opinion_files import judged_once
 from .reading.base import make_base
-from .reading.corpora import FAMILIES, PERMISSIVE
+from .reading.corpora import FAMILIES, PERMISSIVE, training_corpus
 from .reading.recipe import train_reader
 from .source_figures import best_threshold, figure_blocks, scores_in_turn, thresholds_with_claims
 from .stack_pairs import document_pairs, generated_pairs, slot_pairs, unread_claims
@@ -134,11 +134,9 @@ def _reader_folder(steps: Steps, name: str, share: float, without: Sequence[str]
     if not folder.exists():
         log.info("reader", name=name, share=share, without=without)
         model = train_reader(
-            steps.data,
+            partial(training_corpus, steps.data, without=without, share=share),
             steps.base,
             steps.folder / name,
-            without=without,
-            share=share,
             device=steps.device,
         )
         save_reader(model, folder.with_name("shipped.partial"))
@@ -163,8 +161,12 @@ def _family_opinions(
 def _claim_opinions(steps: Steps, folder: Path) -> dict[str, Judged]:
     """What the reader that ships makes of NLI rows that taught it nothing."""
     path = steps.folder / "opinions-claims.jsonl"
-    pairs = partial(unread_claims, steps.data, FINAL_SHARE)
+    pairs = partial(_unread_claims, steps.data)
     return judged_once(path, partial(fold_scorer, folder, steps), pairs)
+
+
+def _unread_claims(data: Path) -> dict[str, list[LabelledPair]]:
+    return unread_claims(data, training_corpus(data, share=FINAL_SHARE))
 
 
 def _with_packs(steps: Steps, folder: Path) -> dict[str, dict[str, ShapeWeights]]:

@@ -4,8 +4,9 @@ FOLDER --base BASE``.
 BASE is a folder with ``config.json``, ``tokenizer.json`` and ``model.safetensors`` of
 all-mpnet-base-v2. All of its layers are trained; they ship in 8 bits, its words in 4. Every step is
 kept under FOLDER, so that a run goes on where it was stopped; the scorer is FOLDER/large. The
-corpora are those of `default`, the English ones; the sources `LEFT_OUT` teach nothing, so that one
-reader is enough: on them the stack and the threshold are fitted.
+corpora are English; two fifths are short quotes, most of them without an answer (see
+`reading.cut_quotes`). The sources `LEFT_OUT` teach nothing: on them the stack and the threshold are
+fitted.
 """
 
 from __future__ import annotations
@@ -37,15 +38,20 @@ from safepassage.scoring_worker.manifest import (
     file_digest,
 )
 from safepassage.scoring_worker.scorers.default import DefaultScorer
+from safepassage.scoring_worker.weighing.claim_support import CLAIMS_FILE, forest_of
 from safepassage.scoring_worker.weighing.opinion import SHAPES
 from safepassage.scoring_worker.weighing.stack import ShapeWeights, Stack
 
 from .card import write_card
+from .claim_support import claims_forest
 from .judged_pairs import Judged
 from .licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
 from .opinion_files import judged_once
-from .reading.corpora import LANGUAGES, MEASURE_ONLY, PERMISSIVE
+from .ragulator.recipe import shipped_pairs
+from .reading.claim_sets import ANSWER_SETS, CLAIM_SETS
+from .reading.corpora import MEASURE_ONLY
 from .reading.fit import FitSettings
+from .reading.large_corpus import ENGLISH, large_corpus
 from .reading.recipe import train_reader
 from .source_figures import (
     best_threshold,
@@ -54,7 +60,7 @@ from .source_figures import (
     scores_in_turn,
     thresholds_with_claims,
 )
-from .stack_pairs import generated_pairs, slot_pairs, unread_claims
+from .stack_pairs import cut_pairs, generated_pairs, slot_pairs, unread_claims
 from .stacking import fit_stack
 
 log = structlog.get_logger(__name__)
@@ -65,18 +71,20 @@ BASE_DIGEST = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
 WEIGHTS_FILE = "model.safetensors"
 LEFT_OUT = ("sgd_unseen", "kpi_edgar", "materials", "tatqa", "qed")
 """Of five kinds: dialogues, finance, science, tables with text, encyclopaedia."""
-_NOT_ENGLISH = tuple(f"xquad_{language}" for language in LANGUAGES if language != "en")
-SHARE = 0.45
-SETTINGS = FitSettings(learning_rate=5e-5, batch_size=32)
+SETTINGS = FitSettings(learning_rate=5e-5, batch_size=32, checkpoint_seconds=300.0, log_every=25)
+LONGEST_QUESTION = 112
+"""Tokens of a question and its passage in training."""
 ROWS, CLAIMS = 160, 60
 """Rows of each source, and of each NLI collection, that stack and figures rest on."""
 MAX_LENGTH = 256
-MADE = "+made"
+MADE, CUT = "+made", "+cut"
 REMARKS = Path(__file__).with_name("large_remarks.md")
 SOURCES = (
     "all-mpnet-base-v2 (Apache-2.0)",
     "documents, forms, denials and claims made by this project's generators (Apache-2.0)",
-    *(f"slots: {n} ({licence_of(n)})" for n in PERMISSIVE if n not in {*LEFT_OUT, *_NOT_ENGLISH}),
+    *(f"slots: {n} ({licence_of(n)})" for n in ENGLISH if n not in LEFT_OUT),
+    "relations: Re-DocRED (MIT)",
+    *(f"claims: {n} ({licence_of(n)})" for n in CLAIM_SETS | ANSWER_SETS),
     *DOCUMENT_SOURCES,
     *(f"{name} ({licence})" for name, licence in NLI_LICENCES.items()),
 )
@@ -110,6 +118,7 @@ def build_large(steps: LargeSteps) -> ScorerManifest:
     if not weights.is_file() or file_digest(weights) != steps.digest:
         raise ModelError(f"{weights} is not that of {BASE}")
     _reader(steps)
+    _claims_forest(steps)
     labelled = _opinions(steps)
     new = {name: own for name, own in labelled.items() if name in MEASURE_ONLY}
     fitted_on = {name: own for name, own in labelled.items() if name not in new}
@@ -144,17 +153,26 @@ def _reader(steps: LargeSteps) -> None:
     if steps.out.exists():
         return
     model = train_reader(
-        steps.data,
+        partial(large_corpus, steps.data, without=LEFT_OUT),
         steps.base,
         steps.folder / "reader",
-        without=(*LEFT_OUT, *_NOT_ENGLISH),
-        share=SHARE,
         settings=SETTINGS,
+        max_length=LONGEST_QUESTION,
         device=steps.device,
     )
     partly = steps.out.with_name("large.partial")
     save_compressed(model, Tokenizer.from_file(str(steps.base / "tokenizer.json")), partly)
     partly.rename(steps.out)
+
+
+def _claims_forest(steps: LargeSteps) -> None:
+    """The forest that weighs what this reader says of free-text claims."""
+    path = steps.out / CLAIMS_FILE
+    if not path.exists():
+        forest = claims_forest(list(shipped_pairs(steps.data)), _open(steps))
+        partly = path.with_name(f"{CLAIMS_FILE}.partial")
+        partly.write_text(forest.model_dump_json() + "\n", encoding="utf-8")
+        partly.rename(path)
 
 
 def _opinions(steps: LargeSteps) -> dict[str, Judged]:
@@ -172,11 +190,12 @@ def _source_pairs(data: Path, name: str) -> Mapping[str, Sequence[LabelledPair]]
     pairs = {name: slot_pairs(data, name, ROWS)}
     if name in LEFT_OUT:
         pairs[f"{name}{MADE}"] = generated_pairs(data, name, ROWS // 2)
+        pairs[f"{name}{CUT}"] = cut_pairs(data, name, ROWS)
     return pairs
 
 
 def _claims(data: Path) -> Mapping[str, Sequence[LabelledPair]]:
-    unread = unread_claims(data, SHARE, (*LEFT_OUT, *_NOT_ENGLISH))
+    unread = unread_claims(data, large_corpus(data, without=LEFT_OUT))
     rng = random.Random(0)
     return {name: rng.sample(own, min(CLAIMS, len(own))) for name, own in unread.items()}
 
@@ -192,19 +211,22 @@ def _scorer(steps: LargeSteps) -> DefaultScorer:
         stack=_NEUTRAL.model_dump(mode="json"),
         languages=("en",),
     )
+    return DefaultScorer(manifest, _open(steps), claims=forest_of(steps.out))
+
+
+def _open(steps: LargeSteps) -> Reader:
     placement = place("auto", steps.precision, on_cpu="int8")
     model = load_reader(steps.out)
     tokenizer = Tokenizer.from_file(str(steps.out / "tokenizer.json"))
     model = model.to(placement.device).to(placement.dtype)
-    reader = Reader(model, tokenizer, max_length=MAX_LENGTH, placement=placement)
-    return DefaultScorer(manifest, reader)
+    return Reader(model, tokenizer, max_length=MAX_LENGTH, placement=placement)
 
 
 def _kin(labelled: Mapping[str, Judged]) -> Iterator[list[str]]:
     """Each source with what was made of it; every NLI collection by itself."""
     for name in labelled:
-        if not name.endswith(MADE):
-            yield [one for one in (name, f"{name}{MADE}") if one in labelled]
+        if not name.endswith((MADE, CUT)):
+            yield [one for one in (name, f"{name}{MADE}", f"{name}{CUT}") if one in labelled]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -20,6 +20,16 @@ _SLOTS = MappingProxyType(
         "tatqa": "CC BY 4.0",
         "kpi": "MIT",
         "qed": "CC BY-SA 3.0",
+        "recognizers": "MIT",
+        "fm2": "Apache-2.0, text CC BY-SA",
+        "begin": "CC BY 4.0",
+        "dialogue": "Apache-2.0, data MIT",
+        "summedits": "Apache-2.0",
+        "scone": "CC0",
+        "negation": "MIT",
+        "condaqa": "Apache-2.0",
+        "uds": "MIT, text CC BY-SA 4.0",
+        "halueval": "MIT, text CC BY-SA",
     }
 )
 NLI_LICENCES = MappingProxyType(
@@ -36,7 +46,7 @@ DOCUMENT_SOURCES = ("CUAD (CC BY 4.0)", "InLegalNER (Apache-2.0)")
 
 
 def licence_of(name: str) -> str:
-    """The licence of the slots file ``name``.
+    """The licence of the file of slots or claims ``name``.
 
     Raises:
         KeyError: nobody wrote it down, so it may not train what ships.

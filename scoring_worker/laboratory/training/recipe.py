@@ -34,6 +34,7 @@ from safepassage.scoring_worker.packs.registry import packs_named
 from safepassage.scoring_worker.scorers.default import DefaultScorer
 from safepassage.scoring_worker.scorers.folders import open_reader
 from safepassage.scoring_worker.thresholds import MIN_PER_CLASS, Target, fit_thresholds
+from safepassage.scoring_worker.weighing.claim_support import forest_of
 from safepassage.scoring_worker.weighing.stack import ShapeWeights, Stack
 
 from .card import write_card
@@ -203,7 +204,7 @@ def _fit_head(
     often invented.
     """
     reader = open_reader(manifest, folder)
-    scorer = DefaultScorer(manifest, reader)
+    scorer = DefaultScorer(manifest, reader, claims=forest_of(folder))
     held_silver = Judged.by(scorer, split.silver_held)
     by_people = bool(split.gold_held)
     held = Judged.by(scorer, split.gold_held) if by_people else held_silver

@@ -15,7 +15,8 @@ from safepassage.scoring_worker.laboratory.training.corruption import (
 
 from .corpora import PERMISSIVE_NLI, held_documents, nli_pairs, read_rows
 from .reading.claims import altered_sentences
-from .reading.corpora import GENERATED, slot_file, slots_path, training_corpus
+from .reading.corpora import GENERATED, Corpus, slot_file, slots_path
+from .reading.cut_quotes import cut_quotes
 from .reading.generators import SlotPool, generated
 
 CLAIMS = 220
@@ -86,16 +87,41 @@ def generated_pairs(data: Path, name: str, rows: int, seed: int = 0) -> list[Lab
     ]
 
 
-def unread_claims(
-    data: Path, share: float, without: tuple[str, ...] = (), seed: int = 0
-) -> dict[str, list[LabelledPair]]:
-    """By collection, NLI rows that taught nothing to the reader trained with ``share``,
-    ``without`` and ``seed``; the development rows are left to measure on.
+def cut_pairs(data: Path, name: str, rows: int, seed: int = 0) -> list[LabelledPair]:
+    """About ``rows`` values of short quotes of a slots file's passages, as LLMs quote them.
+
+    Raises:
+        CorpusError: the file is missing or unreadable.
+    """
+    rng = random.Random(seed)
+    own = slot_file(data, name)
+    rng.shuffle(own)
+    chosen: list[LabelledPair] = []
+    for question in cut_quotes(own, 1.0, seed):
+        if len(chosen) >= rows:
+            break
+        places, right = (question.answers, True) if question.answers else (question.wrong, False)
+        start, end = rng.choice(places)
+        chosen.append(
+            LabelledPair(
+                question.passage,
+                rng.choice(question.asked),
+                question.passage[start:end],
+                1 if right else 0,
+                "cut",
+                question.group,
+            )
+        )
+    return chosen
+
+
+def unread_claims(data: Path, corpus: Corpus, seed: int = 0) -> dict[str, list[LabelledPair]]:
+    """By collection, NLI rows that taught nothing to the reader trained on ``corpus``; the
+    development rows are left to measure on.
 
     Raises:
         CorpusError: a file is missing or unreadable.
     """
-    corpus = training_corpus(data, without=without, share=share, seed=seed)
     read = {(question.passage, question.asked[0]) for question in corpus.questions}
     unread: dict[str, list[LabelledPair]] = defaultdict(list)
     for name in sorted(PERMISSIVE_NLI):

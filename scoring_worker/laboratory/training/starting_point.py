@@ -20,6 +20,7 @@ from safepassage.scoring_worker.encoders.reader_model import (
 )
 from safepassage.scoring_worker.manifest import PACKAGED_BASE, ModelError, ScorerManifest
 from safepassage.scoring_worker.scorers import folders
+from safepassage.scoring_worker.weighing.claim_support import CLAIMS_FILE
 from safepassage.scoring_worker.weighing.stack import Stack
 
 
@@ -64,6 +65,8 @@ class StartingPoint:
         if not self.is_packaged:
             for file in BASE_FILES:
                 shutil.copyfile(self.words / file, folder / file)
+        if (self.folder / CLAIMS_FILE).is_file():
+            shutil.copyfile(self.folder / CLAIMS_FILE, folder / CLAIMS_FILE)
         return ScorerManifest(
             name=name,
             kind="reader",

@@ -8,8 +8,16 @@ from hypothesis import strategies as st
 
 from safepassage.agents.claims import ground_claims, split_claims
 from safepassage.schemas import CLAIM_TYPE, AlignedExtraction, Response, hypothesis
+from safepassage.scoring_worker.forest import Forest
+from safepassage.scoring_worker.manifest import ModelError
 from safepassage.scoring_worker.scorer import Pair
-from safepassage.scoring_worker.weighing.claim_support import FEATURES, RISING, borne_out, reading
+from safepassage.scoring_worker.weighing.claim_support import (
+    FEATURES,
+    RISING,
+    claim_support,
+    packaged_forest,
+    reading,
+)
 from safepassage.scoring_worker.weighing.opinion import UNREAD, Opinion, opinion_of
 from safepassage.scoring_worker.weighing.overlap import OVERLAP, overlap
 from safepassage.scoring_worker.weighing.questions import parts_of
@@ -30,12 +38,15 @@ features = st.fixed_dictionaries(
 @given(features, st.sampled_from(FEATURES), st.floats(0, 10))
 def test_no_feature_ever_works_the_other_way(given_features, name, step):
     worse = {**given_features, name: given_features[name] + RISING[name] * step}
-    assert borne_out(worse) <= borne_out(given_features) + 1e-9
+    assert (
+        claim_support(worse, packaged_forest())
+        <= claim_support(given_features, packaged_forest()) + 1e-9
+    )
 
 
 def test_a_feature_that_is_missing_is_an_error():
     with pytest.raises(KeyError):
-        borne_out(dict.fromkeys(OVERLAP, 0.0))
+        claim_support(dict.fromkeys(OVERLAP, 0.0), packaged_forest())
 
 
 def test_the_reading_is_of_the_whole_where_no_word_was_read():
@@ -82,7 +93,22 @@ def test_a_pair_knows_which_words_stand_nowhere_in_the_context():
 def test_a_claim_of_which_nothing_speaks_is_judged_by_its_words():
     [part] = parts_of(Pair("", hypothesis(CLAIM_TYPE, "Dogs bark."), CLAIM_TYPE, "Dogs bark."))
     assert part.unread
-    opinion = opinion_of(part, None, None)
+    opinion = opinion_of(part, None, None, packaged_forest())
     assert isinstance(opinion, Opinion)
     assert opinion.features["entailed"] == UNREAD["entailed"]
     assert opinion.features["borne_out"] < 0
+
+
+def test_a_model_may_bring_the_forest_of_its_own_reader(tmp_path):
+    """And none of other features: it would be weighed as something else."""
+    assert forest_of(tmp_path) is packaged_forest()
+    forest = Forest.load(FILE)
+    half = forest.model_copy(update={"trees": forest.trees[:1]})
+    (tmp_path / CLAIMS_FILE).write_text(half.model_dump_json())
+    alike = dict.fromkeys(FEATURES, 0.5)
+    assert claim_support(alike, forest_of(tmp_path)) != claim_support(alike, packaged_forest())
+    (tmp_path / "other").mkdir()
+    other = forest.model_copy(update={"features": tuple(reversed(FEATURES))})
+    (tmp_path / "other" / CLAIMS_FILE).write_text(other.model_dump_json())
+    with pytest.raises(ModelError, match="other features"):
+        forest_of(tmp_path / "other")

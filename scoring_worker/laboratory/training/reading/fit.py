@@ -76,7 +76,7 @@ def fit(
     order = batches(examples, settings.batch_size, settings.seed)[: settings.most_steps]
     trained = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(
-        trained, lr=settings.learning_rate, weight_decay=settings.weight_decay
+        trained, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
     )
     run = {"settings": asdict(settings), "examples": len(examples)}
     step = _resume(folder, model, optimizer, run)

@@ -1,14 +1,9 @@
-"""Trains the reader: ``python -m safepassage.scoring_worker.laboratory.training.reading.recipe DATA
-BASE FOLDER``.
-
-``--without FAMILY`` leaves a family of sources out, to measure on what nothing was learnt from.
-A run that was stopped goes on where it was; progress and the minutes left are in the log.
-"""
+"""Trains a reader. A run that was stopped goes on where it was; progress and the minutes left are
+in the log."""
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import structlog
@@ -17,7 +12,7 @@ from transformers import AutoTokenizer
 
 from safepassage.scoring_worker.encoders.reader_model import ReaderModel
 
-from .corpora import FAMILIES, training_corpus
+from .corpora import Corpus
 from .examples import tokenised
 from .fit import WEIGHTS, FitSettings, fit, is_fitted, load_weights
 
@@ -28,19 +23,19 @@ MAX_LENGTH = 128
 
 
 def train_reader(
-    data: Path,
+    corpus: Callable[[], Corpus],
     base: Path,
     folder: Path,
     *,
-    without: Sequence[str] = (),
-    share: float = 1.0,
     settings: FitSettings | None = None,
+    max_length: int = MAX_LENGTH,
     device: str = "cpu",
 ) -> ReaderModel:
-    """Train a reader over the encoder in ``base`` on the corpora of ``data``, into ``folder``.
+    """Train a reader over the encoder in ``base`` on ``corpus``, into ``folder``. Questions of more
+    than ``max_length`` tokens are left out.
 
     Raises:
-        CorpusError: a file of ``data`` is missing.
+        CorpusError: a file of the corpus is missing.
         ValueError: ``folder`` holds the checkpoint of another run.
     """
     settings = settings or FitSettings()
@@ -50,35 +45,9 @@ def train_reader(
     if is_fitted(folder):
         load_weights(model, folder / WEIGHTS)
         return model.eval()
-    corpus = training_corpus(data, without=without, share=share, seed=settings.seed)
+    questions = corpus().questions
     tokenizer = AutoTokenizer.from_pretrained(base)
-    examples = tokenised(corpus.questions, tokenizer, MAX_LENGTH, settings.seed)
-    log.info("corpus", questions=len(corpus.questions), examples=len(examples))
+    examples = tokenised(questions, tokenizer, max_length, settings.seed)
+    log.info("corpus", questions=len(questions), examples=len(examples))
     fit(model, examples, folder, settings, pad=tokenizer.pad_token_id, device=device)
     return model
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("base", type=Path)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--without", choices=sorted(FAMILIES), help="leave a family out")
-    parser.add_argument("--share", type=float, default=1.0, help="of every corpus")
-    parser.add_argument("--learning-rate", type=float, default=FitSettings().learning_rate)
-    parser.add_argument("--device", default="cpu")
-    chosen = parser.parse_args(arguments)
-    train_reader(
-        chosen.data,
-        chosen.base,
-        chosen.folder,
-        without=FAMILIES.get(chosen.without, ()),
-        share=chosen.share,
-        settings=FitSettings(learning_rate=chosen.learning_rate),
-        device=chosen.device,
-    )
-
-
-if __name__ == "__main__":
-    main()

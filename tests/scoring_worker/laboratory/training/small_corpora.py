@@ -35,6 +35,30 @@ def write_corpora(
         _write(data / "nli" / f"{part}.jsonl.gz", statements)
 
 
+def write_relations(data: Path, documents: int) -> None:
+    """Articles of two sentences: who directed a film, and where somebody was born."""
+    text = "Ada directed Heat . Ben was born in Leith ."
+    names = [("PER", "Ada", 0), ("MISC", "Heat", 0), ("PER", "Ben", 1), ("LOC", "Leith", 1)]
+    entities = [
+        {
+            "id": number,
+            "type": kind,
+            "name": name,
+            "mentions": [
+                {"start": text.index(name), "end": text.index(name) + len(name), "sent": sentence}
+            ],
+        }
+        for number, (kind, name, sentence) in enumerate(names)
+    ]
+    relations = [{"r": "P57", "h": 1, "t": 0}, {"r": "P19", "h": 2, "t": 3}]
+    common = {"text": text, "sent_offsets": [[0, 19], [20, 43]]}
+    rows = [
+        {"id": f"article{at}", **common, "entities": entities, "relations": relations}
+        for at in range(documents)
+    ]
+    _write(data / "triples" / "redocred.jsonl.gz", rows)
+
+
 def few_documents(_count: int, seed: int) -> Iterator[KnownDocument]:
     """Six synthetic documents, however many were asked for."""
     return synthetic_documents(6, seed)

@@ -8,18 +8,20 @@ import pytest
 
 from safepassage.scoring_worker import ModelError, load_scorer
 from safepassage.scoring_worker.encoders.reader_model import READER_FILE, WORDS_FILE
+from safepassage.scoring_worker.forest import Forest
 from safepassage.scoring_worker.laboratory.training import large_scorer
 from safepassage.scoring_worker.laboratory.training.large_scorer import (
     WEIGHTS_FILE,
     LargeSteps,
     build_large,
 )
-from safepassage.scoring_worker.laboratory.training.reading import corpora
+from safepassage.scoring_worker.laboratory.training.reading import corpora, large_corpus, recipe
 from safepassage.scoring_worker.laboratory.training.reading.fit import FitSettings
 from safepassage.scoring_worker.manifest import ScorerManifest, file_digest
+from safepassage.scoring_worker.weighing.claim_support import CLAIMS_FILE, FILE
 from tests.scoring_worker import tiny
 
-from .small_corpora import few_documents, write_corpora
+from .small_corpora import few_documents, write_corpora, write_relations
 
 NAMES = ("alpha", "beta", "gamma", "delta")
 
@@ -28,13 +30,17 @@ NAMES = ("alpha", "beta", "gamma", "delta")
 def steps(tmp_path, monkeypatch):
     data, base = tmp_path / "data", tmp_path / "base"
     write_corpora(data, NAMES, 40, claims=("train",))
+    write_relations(data, 4)
     tiny.reader(kind="mpnet").encoder.save_pretrained(base)
     tiny.tokenizer(tiny.READER_LENGTH).save_pretrained(base)
-    few = dict.fromkeys(NAMES[:3], 30)
-    monkeypatch.setattr(corpora, "PERMISSIVE", few)
+    monkeypatch.setattr(large_corpus, "ENGLISH", dict.fromkeys(NAMES[:3], 30))
+    monkeypatch.setattr(large_corpus, "judged_claims", lambda *_: ())
     monkeypatch.setattr(corpora, "synthetic_documents", few_documents)
-    monkeypatch.setattr(corpora, "NLI_CLAIMS", 40)
-    monkeypatch.setattr(corpora, "DOCUMENT_QUESTIONS", 60)
+    monkeypatch.setattr(large_corpus, "NLI", 40)
+    monkeypatch.setattr(large_corpus, "DOCUMENTS", 60)
+    monkeypatch.setattr(large_scorer, "ENGLISH", {})
+    monkeypatch.setattr(large_scorer, "shipped_pairs", lambda _: ())
+    monkeypatch.setattr(large_scorer, "claims_forest", lambda *_: Forest.load(FILE))
     monkeypatch.setattr(large_scorer, "LEFT_OUT", NAMES[:2])
     monkeypatch.setattr(large_scorer, "MEASURE_ONLY", NAMES[3:])
     monkeypatch.setattr(large_scorer, "ROWS", 40)
@@ -46,20 +52,18 @@ def steps(tmp_path, monkeypatch):
 def test_one_command_builds_large(steps, monkeypatch):
     """What ships needs nothing of the base, which is asked for by its digest."""
     read = []
-    training_corpus = corpora.training_corpus
+    fit = recipe.fit
     monkeypatch.setattr(
-        "safepassage.scoring_worker.laboratory.training.reading.recipe.training_corpus",
-        lambda *given, **options: read.append(options) or training_corpus(*given, **options),
+        recipe, "fit", lambda *given, **options: read.append(given) or fit(*given, **options)
     )
     manifest = build_large(steps)
-    assert {"alpha", "beta"} < set(read[0]["without"])
     assert manifest == ScorerManifest.load(steps.out) == build_large(steps)
     assert len(read) == 1, "what was trained is not trained again"
     assert manifest.languages == ("en",)
     assert manifest.metrics["sources left out"].keys() == {"alpha", "beta"}
     assert manifest.metrics["fields that trained nothing"].keys() == {"delta"}
     assert set(manifest.files) == {
-        READER_FILE, WORDS_FILE, "config.json", "tokenizer.json", "MODEL_CARD.md"
+        READER_FILE, WORDS_FILE, CLAIMS_FILE, "config.json", "tokenizer.json", "MODEL_CARD.md"
     }  # fmt: skip
     card = (steps.out / "MODEL_CARD.md").read_text("utf-8")
     assert "all-mpnet-base-v2" in card
@@ -67,6 +71,12 @@ def test_one_command_builds_large(steps, monkeypatch):
     shutil.rmtree(steps.base)
     (assessment,) = load_scorer(steps.out, device="cpu").assess([tiny.pair()])
     assert assessment.failure is None
+
+
+def test_what_is_left_out_teaches_nothing(steps):
+    sources = {q.source for q in large_corpus.large_corpus(steps.data, without=NAMES[:2]).questions}
+    assert not [name for name in sources if name.startswith(("alpha", "beta"))]
+    assert {"gamma", "redocred", "SNLI"} <= sources
 
 
 def test_another_base_is_refused(steps):
