@@ -12,9 +12,12 @@ from safepassage.scoring_worker.forest import Forest
 from safepassage.scoring_worker.manifest import ModelError
 from safepassage.scoring_worker.scorer import Pair
 from safepassage.scoring_worker.weighing.claim_support import (
+    CLAIMS_FILE,
     FEATURES,
+    FILE,
     RISING,
     claim_support,
+    forest_of,
     packaged_forest,
     reading,
 )
