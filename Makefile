@@ -6,7 +6,7 @@ PIP := $(BIN)/pip --disable-pip-version-check --quiet
 # The scorer `large` is installed from this repository, where its weights are in it.
 LARGE := $(if $(wildcard weights/safepassage_large/model/scorer.json),--editable ./weights)
 
-.PHONY: demo up test test-long lint types imports audit check reference docs lock clean
+.PHONY: demo up test test-long coverage lint types imports audit check reference docs lock clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/run.stamp          ## the whole flow on an embedded broker, with bundled documents
@@ -20,6 +20,9 @@ test: $(VENV)/dev.stamp          ## the default test run
 
 test-long: $(VENV)/dev.stamp     ## the tests that take minutes to hours
 	@$(BIN)/python -m pytest -m long --timeout 7200
+
+coverage: $(VENV)/dev.stamp     ## which lines the default tests reach: reported, not chased
+	@$(BIN)/python -m pytest -n 3 --dist loadfile --cov --cov-report term --cov-report html:var/coverage
 
 lint: $(VENV)/dev.stamp
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

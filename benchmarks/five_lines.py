@@ -5,7 +5,7 @@
 What a reader of the README types, in a temporary folder that is removed: a clone of what is
 committed, ``python -m venv``, ``pip install`` without pip's cache, and the README's first example
 in Python. Each step prints its seconds by the clock and of CPU; their sum is wanted under two
-minutes. How near the packages are and who else uses the cores decides it, so the load average
+minutes. What was installed is counted: packages and megabytes. How near the packages are and who else uses the cores decides it, so the load average
 stands above.
 """
 
@@ -24,6 +24,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 WANTED = 120.0
+SIZE = """
+import sysconfig
+from importlib.metadata import distributions
+from pathlib import Path
+names = {one.name.lower() for one in distributions()} - {"pip"}
+places = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
+files = [p for place in places for p in Path(place).rglob("*") if p.is_file()]
+bytes_ = sum(path.stat().st_size for path in files if path.suffix != ".pyc")
+print(f"{len(names)} packages, {bytes_ / 1e6:,.0f} MB of files, without bytecode")
+"""
+"""What the environment that runs it holds."""
 
 
 def first_example(readme: str) -> str:
@@ -75,6 +86,7 @@ def main() -> None:
             step("git clone", ["git", "clone", "--quiet", ROOT, home / "checkout"], home),
             step("python -m venv", [sys.executable, "-m", "venv", home / "venv"], home),
             step("pip install .", [*install, home / "checkout"], home),
+            step("packages and megabytes", [python, "-I", "-c", SIZE], home, show=True),
             step(
                 "the example",
                 [python, "-c", first_example((ROOT / "README.md").read_text(encoding="utf-8"))],

@@ -27,7 +27,10 @@ NEEDED = (
     "streams/replay/templates/report.html",
 )
 """Of every sort of file one without which something fails; below the package."""
-PACKAGES = {"safepassage": NEEDED, "safepassage_large": ("__init__.py", "py.typed")}
+PACKAGES = {
+    "safepassage": NEEDED,
+    "safepassage_large": ("__init__.py", "py.typed", "model/scorer.json"),
+}
 
 
 def top_level_names(wheel: Path) -> set[str]:

@@ -11,7 +11,7 @@ import sys
 import sysconfig
 import tarfile
 import venv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -30,11 +30,11 @@ def script(path: str) -> ModuleType:
     return module
 
 
-def copy_of_sources(into: Path) -> Path:
-    """What the distribution is built from, its links as links, and nothing that a build left."""
+def copy_of_sources(into: Path, root: Path = ROOT, names: Sequence[str] = SOURCES) -> Path:
+    """What a distribution is built from, its links as links, and nothing that a build left."""
     into.mkdir(parents=True)
-    for name in SOURCES:
-        source = ROOT / name
+    for name in names:
+        source = root / name
         if source.is_dir():
             shutil.copytree(source, into / name, symlinks=True, ignore=LEFT_BEHIND)
         else:

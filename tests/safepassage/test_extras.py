@@ -61,7 +61,7 @@ def fresh(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         cwd=ROOT,
-        timeout=200,
+        timeout=280,
         check=False,
     )
 
@@ -111,6 +111,50 @@ safepassage.streams.cli.main()
     assert counts == "1 1 1"
     assert missing.endswith("pip install 'safepassage[llm]'")
     assert json.loads(verdict)["decision"] == "accepted"
+
+
+def distributions_loaded(code: str) -> set[str]:
+    """The distributions of which modules are loaded after ``code`` in a fresh process."""
+    ended = fresh(code + "\nprint(*{name.partition('.')[0] for name in sys.modules})")
+    assert ended.returncode == 0, ended.stderr
+    brought = packages_distributions()
+    modules = ended.stdout.splitlines()[-1].split()
+    return {canonicalize_name(name) for module in modules for name in brought.get(module, ())}
+
+
+BROUGHT_ANYWAY = {"typer", "rich", "huggingface-hub"}
+"""`safepassage check` and hub ids need these; what a call loads depends on them as well."""
+
+
+def test_the_base_is_what_one_call_loads():
+    """What a call does not need is an extra's, unless it is installed with the rest anyway."""
+    loaded = distributions_loaded("""
+from safepassage import Extraction, Verifier
+text = "The Tenant, Acme Ltd, shall pay £1,250 for 5 km on 3 May 2024; call +44 20 7946 0958."
+given = {"Rent": "£1,250", "Length": "5000 m", "Date": "2024-05-03", "Tenant": "Acme",
+         "Telephone": "020 7946 0958"}
+with Verifier("default") as verifier:
+    verifier.verify(text, [Extraction(name, value, quote=text) for name, value in given.items()])
+    verifier.claims(text, "The rent is £1,250. It is due in May.")
+""")
+    base = PROJECT["dependencies"]
+    names = {canonicalize_name(Requirement(text).name) for text in base}
+    assert names - loaded <= BROUGHT_ANYWAY
+    needed = [text for text in base if canonicalize_name(Requirement(text).name) in loaded]
+    others = [t for t in needed if canonicalize_name(Requirement(t).name) not in BROUGHT_ANYWAY]
+    assert set(lock().closure(others)) == set(lock().closure(base))
+
+
+def test_a_user_s_requirements_are_ranges():
+    """Faust's internals are overridden, and the weights of `large` decide verdicts."""
+    extras = (t for own in PROJECT["optional-dependencies"].values() for t in own)
+    exact = {
+        Requirement(text).name
+        for text in [*PROJECT["dependencies"], *extras]
+        if any(one.operator in ("==", "===") for one in Requirement(text).specifier)
+    }
+    assert exact == {"faust-streaming", "safepassage-large"}
+    assert not exact & {Requirement(text).name for text in PROJECT["dependencies"]}
 
 
 COMMANDS = {
