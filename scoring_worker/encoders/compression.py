@@ -92,7 +92,7 @@ def bytes_of(weight: Tensor) -> tuple[Tensor, Tensor]:
     large reader). Scales are bfloat16: 127 of one is a float32 without rounding, so that nothing is
     lost when weights that came from such groups are stored again.
     """
-    groups = weight.float().unflatten(1, (_groups(weight.shape[1]), -1))
+    groups = weight.float().reshape(len(weight), _groups(weight.shape[1]), -1)
     scales = (groups.abs().amax(-1) / _LARGEST).bfloat16()
     divisors = scales.float().unsqueeze(-1)
     steps = torch.where(divisors == 0, 0.0, groups / divisors)
@@ -117,7 +117,7 @@ def expanded(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
         scales = found.pop(name + SCALES, None)
         if scales is None or rows.dim() != 2 or scales.shape != (len(rows), _groups(rows.shape[1])):
             raise ModelError(f"{name} is of integers without a scale for each of their groups")
-        groups = rows.float().unflatten(1, (scales.shape[1], -1))
+        groups = rows.float().reshape(len(rows), scales.shape[1], -1)
         found[name] = (groups * scales.unsqueeze(-1)).flatten(1)
     return found
 
