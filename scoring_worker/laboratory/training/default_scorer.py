@@ -40,11 +40,12 @@ from .card import write_card
 from .judged_pairs import Judged
 from .licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
 from .opinion_files import judged_once
+from .pack_weights import PACKS, pack_weights
 from .reading.base import make_base
 from .reading.corpora import FAMILIES, PERMISSIVE, training_corpus
 from .reading.recipe import train_reader
 from .source_figures import best_threshold, figure_blocks, scores_in_turn, thresholds_with_claims
-from .stack_pairs import document_pairs, generated_pairs, slot_pairs, unread_claims
+from .stack_pairs import generated_pairs, slot_pairs, unread_claims
 from .stacking import fit_stack
 
 log = structlog.get_logger(__name__)
@@ -60,7 +61,6 @@ FINAL_SHARE, FOLD_SHARE = 0.8, 0.14
 """Of every corpus: for the reader that ships, and for those that only measure."""
 ROWS = 300
 """Rows of every slots file whose opinions the stack is fitted on."""
-PACKS = ("contracts", "legal")
 MAX_LENGTH = 256
 MADE = "+made"
 REMARKS = Path(__file__).with_name("default_remarks.md")
@@ -107,7 +107,9 @@ def build(steps: Steps) -> ScorerManifest:
         labelled |= _family_opinions(steps, reader, family, names)
     labelled |= _claim_opinions(steps, final)
     stack = fit_stack([one for name, own in labelled.items() for one in own.labelled(name)])
-    stack = stack.model_copy(update={"with_packs": _with_packs(steps, final)})
+    packed = partial(fold_scorer, final, steps, packs_named(PACKS))
+    weights = pack_weights(steps.folder / "opinions-packs.jsonl", packed, steps.data)
+    stack = stack.model_copy(update={"with_packs": weights})
     manifest = _manifest(steps, stack, labelled)
     steps.out.mkdir(exist_ok=True)
     for source in (steps.words, final):
@@ -167,15 +169,6 @@ def _claim_opinions(steps: Steps, folder: Path) -> dict[str, Judged]:
 
 def _unread_claims(data: Path) -> dict[str, list[LabelledPair]]:
     return unread_claims(data, training_corpus(data, share=FINAL_SHARE))
-
-
-def _with_packs(steps: Steps, folder: Path) -> dict[str, dict[str, ShapeWeights]]:
-    """Coefficients with packs, fitted on documents of their fields that trained nothing."""
-    path = steps.folder / "opinions-packs.jsonl"
-    scorer = partial(fold_scorer, folder, steps, packs_named(PACKS))
-    judged = judged_once(path, scorer, partial(document_pairs, steps.data))
-    fitted = fit_stack([one for name, own in judged.items() for one in own.labelled(name)])
-    return dict.fromkeys((*PACKS, "+".join(PACKS)), fitted.shapes)
 
 
 def fold_folder(steps: Steps, family: str) -> Path:

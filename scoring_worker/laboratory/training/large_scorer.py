@@ -37,6 +37,8 @@ from safepassage.scoring_worker.manifest import (
     ScorerManifest,
     file_digest,
 )
+from safepassage.scoring_worker.packs.interface import Pack
+from safepassage.scoring_worker.packs.registry import packs_named
 from safepassage.scoring_worker.scorers.default import DefaultScorer
 from safepassage.scoring_worker.weighing.claim_support import CLAIMS_FILE, forest_of
 from safepassage.scoring_worker.weighing.opinion import SHAPES
@@ -47,6 +49,7 @@ from .claim_support import claims_forest
 from .judged_pairs import Judged
 from .licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
 from .opinion_files import judged_once
+from .pack_weights import PACKS, pack_weights
 from .ragulator.recipe import shipped_pairs
 from .reading.claim_sets import ANSWER_SETS, CLAIM_SETS
 from .reading.corpora import MEASURE_ONLY
@@ -123,6 +126,9 @@ def build_large(steps: LargeSteps) -> ScorerManifest:
     new = {name: own for name, own in labelled.items() if name in MEASURE_ONLY}
     fitted_on = {name: own for name, own in labelled.items() if name not in new}
     stack = fit_stack([one for name, own in fitted_on.items() for one in own.labelled(name)])
+    packed = partial(_scorer, steps, packs_named(PACKS))
+    weights = pack_weights(steps.folder / "opinions-packs.jsonl", packed, steps.data)
+    stack = stack.model_copy(update={"with_packs": weights})
     scores = scores_in_turn(fitted_on, _kin(fitted_on))
     thresholds = thresholds_with_claims(best_threshold(fitted_on, scores))
     measured = figures(new, {name: own.scores(stack) for name, own in new.items()}, thresholds)
@@ -200,7 +206,7 @@ def _claims(data: Path) -> Mapping[str, Sequence[LabelledPair]]:
     return {name: rng.sample(own, min(CLAIMS, len(own))) for name, own in unread.items()}
 
 
-def _scorer(steps: LargeSteps) -> DefaultScorer:
+def _scorer(steps: LargeSteps, packs: Sequence[Pack] = ()) -> DefaultScorer:
     """The reader behind the comparators. Its stack weighs nothing: for opinions."""
     manifest = ScorerManifest(
         name="opinions",
@@ -211,7 +217,7 @@ def _scorer(steps: LargeSteps) -> DefaultScorer:
         stack=_NEUTRAL.model_dump(mode="json"),
         languages=("en",),
     )
-    return DefaultScorer(manifest, _open(steps), claims=forest_of(steps.out))
+    return DefaultScorer(manifest, _open(steps), packs, claims=forest_of(steps.out))
 
 
 def _open(steps: LargeSteps) -> Reader:

@@ -48,7 +48,8 @@ def test_one_command_builds_the_scorer_that_ships(steps, monkeypatch):
     train_reader, family_opinions = default_scorer.train_reader, default_scorer._family_opinions
 
     def counted(*arguments, **options):
-        trained.append((arguments[2].name, options["without"], options["share"]))
+        asked = arguments[0].keywords
+        trained.append((arguments[2].name, asked["without"], asked["share"]))
         return train_reader(*arguments, **options)
 
     def stopping(of, reader, family, names):

@@ -9,7 +9,7 @@ import pytest
 from safepassage.scoring_worker import ModelError, load_scorer
 from safepassage.scoring_worker.encoders.reader_model import READER_FILE, WORDS_FILE
 from safepassage.scoring_worker.forest import Forest
-from safepassage.scoring_worker.laboratory.training import large_scorer
+from safepassage.scoring_worker.laboratory.training import large_scorer, stack_pairs
 from safepassage.scoring_worker.laboratory.training.large_scorer import (
     WEIGHTS_FILE,
     LargeSteps,
@@ -41,6 +41,8 @@ def steps(tmp_path, monkeypatch):
     monkeypatch.setattr(large_scorer, "ENGLISH", {})
     monkeypatch.setattr(large_scorer, "shipped_pairs", lambda _: ())
     monkeypatch.setattr(large_scorer, "claims_forest", lambda *_: Forest.load(FILE))
+    monkeypatch.setattr(stack_pairs, "synthetic_documents", few_documents)
+    monkeypatch.setattr(stack_pairs, "DOCUMENT_PAIRS", 40)
     monkeypatch.setattr(large_scorer, "LEFT_OUT", NAMES[:2])
     monkeypatch.setattr(large_scorer, "MEASURE_ONLY", NAMES[3:])
     monkeypatch.setattr(large_scorer, "ROWS", 40)

@@ -1,0 +1,31 @@
+"""Coefficients of a stack that weighs what packs bring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from safepassage.scoring_worker.scorers.default import DefaultScorer
+from safepassage.scoring_worker.weighing.stack import ShapeWeights
+
+from .opinion_files import judged_once
+from .stack_pairs import document_pairs
+from .stacking import fit_stack
+
+PACKS = ("contracts", "legal")
+
+
+def pack_weights(
+    path: Path, scorer: Callable[[], DefaultScorer], data: Path
+) -> dict[str, dict[str, ShapeWeights]]:
+    """By names of packs the coefficients, fitted on documents of their fields that trained nothing.
+
+    ``scorer`` has the packs; its opinions are kept in ``path``.
+
+    Raises:
+        CorpusError: a file is missing or unreadable.
+    """
+    judged = judged_once(path, scorer, partial(document_pairs, data))
+    fitted = fit_stack([one for name, own in judged.items() for one in own.labelled(name)])
+    return dict.fromkeys((*PACKS, "+".join(PACKS)), fitted.shapes)
