@@ -94,12 +94,9 @@ def test_rows_of_a_passage_stay_together(steps):
 
 def test_claims_are_of_rows_that_taught_nothing(steps):
     """What the reader was taught, no weight of the stack is fitted on."""
-    share = 0.5
-    taught = {
-        (question.passage, question.asked[0])
-        for question in corpora.training_corpus(steps.data, share=share).questions
-    }
-    (unread,) = unread_claims(steps.data, share).values()
+    corpus = corpora.training_corpus(steps.data, share=0.5)
+    taught = {(question.passage, question.asked[0]) for question in corpus.questions}
+    (unread,) = unread_claims(steps.data, corpus).values()
     assert {(pair.premise, pair.value) for pair in unread}.isdisjoint(taught)
     assert {pair.label for pair in unread} == {0, 1}
 
