@@ -9,7 +9,6 @@ more than a short one once it is indexed.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from functools import cached_property
 
 from .function_words import FUNCTION_WORDS
 from .sentences import sentences
-from .words import content_words, placed_words
+from .words import WORD, content_words, placed_words
 
 MAX_SENTENCES = 4
 MAX_PASSAGE_CHARACTERS = 1_200
@@ -30,8 +29,6 @@ MIN_GAIN = 0.04
 
 _STEM_CHARACTERS = 6
 """Words are compared by their first letters: "dismissed" and "dismissal" are one."""
-
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +125,7 @@ def _gain(sentence: _Sentence, missing: dict[str, float]) -> float:
 
 
 def _stems(text: str) -> frozenset[str]:
-    words = _WORD.findall(text.casefold())
+    words = WORD.findall(text.casefold())
     return frozenset(word[:_STEM_CHARACTERS] for word in words if word not in FUNCTION_WORDS)
 
 

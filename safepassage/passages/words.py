@@ -13,7 +13,13 @@ import snowballstemmer
 
 from .function_words import FUNCTION_WORDS
 
-_WORD = re.compile(r"\w+(?:[.,]\d+)*")
+_UNSPACED = (
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3041-\u30ff"
+    r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+)
+"""Characters of scripts that put no blanks between words: Thai, Lao, Burmese, Khmer, Chinese and
+Japanese. Each counts as a word: a sentence without blanks would be one word that nothing has."""
+WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+(?:[.,]\d+)*")
 _STEMMER = snowballstemmer.stemmer("english")
 
 
@@ -31,7 +37,7 @@ def placed_words(text: str) -> list[PlacedWord]:
     Figures stay whole ("1,800.5" is one word). A text of nothing but stop words keeps them: "It is"
     has to be comparable with something.
     """
-    words = [(found.start(), found.end(), found[0].casefold()) for found in _WORD.finditer(text)]
+    words = [(found.start(), found.end(), found[0].casefold()) for found in WORD.finditer(text)]
     kept = [word for word in words if word[2] not in FUNCTION_WORDS] or words
     return [PlacedWord(start, end, _stem(word)) for start, end, word in kept]
 

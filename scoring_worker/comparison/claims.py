@@ -1,30 +1,164 @@
-"""Sentences of an answer: what can be said of them without reading them as a whole."""
+"""Sentences of an answer: what can be said of them without reading them as a whole.
+
+A claim may count, convert, round and conclude, so that little of it is a contradiction. What is
+one: the claim repeats a sentence of the passage but for a figure, which stands nowhere in what
+was retrieved, or but for a denial.
+"""
 
 from __future__ import annotations
 
-from safepassage.schemas import Finding
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from .contract import Comparison, Passage
+from safepassage.passages.claim_content import content_of
+from safepassage.passages.sentences import sentences
+from safepassage.passages.words import placed_words
+from safepassage.schemas import Finding, FindingCode
+
+from .contract import Comparison, Passage, Place, Question
 from .denials.places import scoped
-from .figures.comparator import compare_figures
+from .figures.comparator import compare_figure
+from .figures.figure import Figure
+from .figures.search import figures_in
 
 MAX_CLAIM = 5_000
+MAX_SENTENCES = 64
+"""Sentences of a passage that are held against a claim."""
+_FEWEST = 2
+"""Words besides its figures that a claim has to share with a sentence to repeat it."""
+_OF_UNITS: Mapping[str, FindingCode] = {
+    "currency_differs": "currency_differs",
+    "unit_differs": "unit_differs",
+}
+_DIGIT = re.compile(r"\d")
 
 
-def compare_claim(claim: str, passage: Passage) -> Comparison:
-    """Never *different*: a claim may count, convert and conclude. The findings say whether a
-    figure of the claim is missing, and whether only one of the two denies something."""
-    findings = []
-    figures = compare_figures(claim[:MAX_CLAIM], passage)
-    if figures.answer == "different":
-        findings += [Finding(code="figure_unseen", detail=f.detail) for f in figures.findings]
-    if _denies(Passage(claim[:MAX_CLAIM], language=passage.language)) != _denies(passage):
-        detail = "one of claim and passage denies, the other does not"
-        findings.append(Finding(code="denial_unsure", detail=detail))
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A sentence: the stems of its words without figures and denials, and how often it denies and
+    supposes."""
+
+    words: frozenset[str]
+    denials: int
+    conditions: int
+
+
+def compare_claim(question: Question) -> Comparison:
+    """*Different* only where the claim repeats a sentence of the passage but for a figure or a
+    denial. Elsewhere the findings say whether a figure of the claim is missing, and whether only
+    one of the two denies something. Never raises; linear in claim and passage."""
+    passage = question.passage
+    claim = content_of(str(question.value)[:MAX_CLAIM])
+    figures = [one for one in figures_in(claim, passage.language) if _counts(one)]
+    compared = [(one, compare_figure(one, passage)) for one in figures]
+    missing = [(one, seen) for one, seen in compared if seen.answer == "different"]
+    findings = [_of_figure(question, claim, one, seen) for one, seen in missing]
+    findings += _of_denial(claim, passage)
+    places = dict.fromkeys(place for _, seen in compared for place in seen.places)
+    rivals = dict.fromkeys(place for _, seen in missing for place in seen.rivals)
     return Comparison(
-        "not_comparable", "claim", figures.places, figures.rivals, tuple(findings[:3])
+        "not_comparable",
+        "claim",
+        tuple(places),
+        tuple(place for place in rivals if place not in places),
+        tuple(sorted(findings, key=lambda found: not found.contradicts)[:3]),
     )
 
 
-def _denies(passage: Passage) -> bool:
-    return any(scope.sense == "denied" for scope in scoped(passage)[1])
+def _counts(figure: Figure) -> bool:
+    """Whether a figure is one of its own; the article "a" is no 1."""
+    return figure.part == "whole" and figure.stands
+
+
+def _of_figure(question: Question, claim: str, figure: Figure, seen: Comparison) -> Finding:
+    """The finding for a figure that the passage has not."""
+    (found,) = seen.findings
+    of_unit = found.code in _OF_UNITS
+    exact = figure.bound in ("none", "exactly")
+    gone = of_unit or _is_nowhere(question, figure.number)
+    if exact and gone and _repeats(claim, figure, question.passage, of_unit=of_unit):
+        code: FindingCode = _OF_UNITS[found.code] if of_unit else "number_differs"
+        return Finding(code=code, detail=found.detail)
+    return Finding(code="figure_unseen", detail=found.detail)
+
+
+def _is_nowhere(question: Question, place: Place) -> bool:
+    """Whether nothing that was retrieved has the number at ``place`` of the claim."""
+    if question.absent is None:
+        return True
+    return any(start < place.end and place.start < end for start, end in question.absent)
+
+
+def _repeats(claim: str, figure: Figure, passage: Passage, *, of_unit: bool) -> bool:
+    """Whether a sentence of the passage has all words of the claim, and in the place of
+    ``figure`` another one that is no rounding of it: behind the same word, before the same.
+    ``of_unit``: the same one in another unit or currency."""
+    mine = _said(claim, passage.language)
+    before, after = _neighbours(claim, figure)
+    for sentence in _sentences(passage.quote):
+        if len(mine.words) < _FEWEST or not mine.words <= _said(sentence, passage.language).words:
+            continue
+        others = [one for one in figures_in(sentence, passage.language) if _counts(one)]
+        alike = [one for one in others if _neighbours(sentence, one) == (before, after)]
+        if len(alike) == 1 and (of_unit or _is_another(figure, alike[0])):
+            return True
+    return False
+
+
+def _is_another(figure: Figure, other: Figure) -> bool:
+    """Whether two figures are of one kind and further apart than the first one is rounded."""
+    if figure.kind != other.kind or not figure.readings or not other.readings:
+        return False
+    return all(
+        abs(mine.amount - theirs.amount) >= mine.step
+        for mine in figure.readings
+        for theirs in other.readings
+    )
+
+
+def _neighbours(text: str, figure: Figure) -> tuple[str, str]:
+    """The stems of the words right before and right behind a figure; "" where there is none."""
+    words = [word for word in placed_words(text) if not _DIGIT.search(word.stem)]
+    before = [word.stem for word in words if word.end <= figure.place.start]
+    after = [word.stem for word in words if word.start >= figure.place.end]
+    return (before[-1] if before else ""), (after[0] if after else "")
+
+
+def _of_denial(claim: str, passage: Passage) -> Iterator[Finding]:
+    mine = _said(claim, passage.language)
+    theirs = [_said(sentence, passage.language) for sentence in _sentences(passage.quote)]
+    detail = "one of claim and passage denies, the other does not"
+    same = [one for one in theirs if one.words == mine.words and len(mine.words) >= _FEWEST]
+    if same and all(_denies_alone(mine, one) for one in same):
+        yield Finding(code="denial_differs", detail=detail)
+        return
+    nearest = max(theirs, key=lambda one: len(one.words & mine.words), default=mine)
+    if bool(mine.denials) != bool(nearest.denials):
+        yield Finding(code="denial_unsure", detail=detail)
+
+
+def _denies_alone(one: _Said, other: _Said) -> bool:
+    """Whether one denial, and nothing that may lift or restrict it, parts the two."""
+    return one.denials + other.denials == 1 and one.conditions == other.conditions
+
+
+def _sentences(quote: str) -> Sequence[str]:
+    places = zip(range(MAX_SENTENCES), sentences(quote), strict=False)
+    return [quote[start:end] for _, (start, end) in places]
+
+
+def _said(sentence: str, language: str | None) -> _Said:
+    reading, scopes = scoped(Passage(sentence, language=language))
+    denials = {scope.cue for scope in scopes if scope.sense in ("denied", "excepted")}
+    conditions = {scope.cue for scope in scopes if scope.sense == "supposed"}
+    # Of "not allowed" only the "not" denies, and that is no content word anyhow.
+    alone = {cue.start for cue in denials if cue.end - cue.start == 1}
+    places = [(reading.tokens[at].start, reading.tokens[at].end) for at in alone]
+    words = frozenset(
+        word.stem
+        for word in placed_words(sentence)
+        if not _DIGIT.search(word.stem)
+        and not any(start < word.end and word.start < end for start, end in places)
+    )
+    return _Said(words, len(denials), len(conditions))

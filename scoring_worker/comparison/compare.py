@@ -48,7 +48,7 @@ def _compare(question: Question, depth: int, budget: Budget) -> Comparison:
     if depth > MAX_DEPTH:
         return Comparison("not_comparable", "object", findings=(too_deep(),))
     if question.entity_type == CLAIM_TYPE and isinstance(value, str):
-        return compare_claim(value, question.passage)
+        return compare_claim(question)
     answered = _answered(question)
     if answered is not None:
         return answered

@@ -95,7 +95,8 @@ class Question:
     and for kinds of value ("Date of Birth"), never for the words of one domain.
 
     ``unit`` is the unit or currency of the schema's field, ``allowed`` the values that it closes
-    the set to, () where it does not.
+    the set to, () where it does not. ``absent`` are places (start, end) in a claim whose words
+    stand nowhere in what was retrieved; None where nobody looked.
     """
 
     entity_type: str
@@ -103,3 +104,4 @@ class Question:
     passage: Passage
     unit: str | None = None
     allowed: tuple[str, ...] = ()
+    absent: tuple[tuple[int, int], ...] | None = None

@@ -73,7 +73,7 @@ def parts_of(pair: Pair, packs: Sequence[Pack] = ()) -> list[Part]:
         language=pair.language,
         day_first=pair.day_first,
     )
-    whole = Question(pair.entity_type, pair.value, passage, *_of_schema(pair))
+    whole = Question(pair.entity_type, pair.value, passage, *_of_schema(pair), pair.absent)
     if pair.entity_type == CLAIM_TYPE:
         part = _part(pair, whole, compare(whole), packs)
         shared = overlap(_said(pair.value), pair.premise, pair.absent)

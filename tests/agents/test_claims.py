@@ -188,3 +188,19 @@ def test_marks_of_citation_and_markdown_are_not_looked_for():
     found = retrieve_passages(claim, text)
     assert found.passage == "The rent is £2,500 a month."
     assert not found.absent
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "passage"),
+    [
+        (
+            "会議は月曜日に開かれた。\n\n予算は可決された。",
+            "予算が可決された。",
+            "予算は可決された。",
+        ),
+        ("合同于五月签订。\n\n租金为每月五百元。", "每月租金是五百元。", "租金为每月五百元。"),
+    ],
+)
+def test_a_claim_without_blanks_finds_its_passage(text, claim, passage):
+    (asked,) = _claims(claim)
+    assert retrieve_passages(asked, text).passage == passage

@@ -33,3 +33,9 @@ def test_another_form_of_a_word_and_stop_words_are_not_absent():
     claim = "The landlord is raising the rent in 2018."
     places = Retriever(context).absent(claim)
     assert [claim[start:end] for start, end in places] == ["landlord", "2018"]
+
+
+def test_where_no_blanks_stand_each_character_is_a_word() -> None:
+    assert content_words("会議は3月5日。") == ["会", "議", "は", "3", "月", "5", "日"]
+    assert content_words("ประชุม 5 คน")[-1] == "น"
+    assert content_words("회의는 열렸다") == ["회의는", "열렸다"]

@@ -1,0 +1,81 @@
+"""Claims: what is a contradiction of the passage, and what is no more than a doubt."""
+
+from __future__ import annotations
+
+import pytest
+
+from safepassage.scoring_worker.comparison import Comparison
+from safepassage.scoring_worker.comparison.compare import compare
+from safepassage.scoring_worker.comparison.contract import Passage, Question
+
+LEASE = (
+    "The monthly rent is £2,500. The deposit is £5,000. The tenant may not keep pets. "
+    "A dog is allowed. The flat may be let unless the owner objects."
+)
+
+
+def claimed(claim: str, text: str = LEASE, absent: object = None, **more: str) -> Comparison:
+    passage = Passage(text, **{"language": "en", **more})
+    return compare(Question("Claim", claim, passage, absent=absent))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("claim", "code"),
+    [
+        ("The monthly rent is £2,400.", "number_differs"),
+        ("**The monthly rent** is £2,400 [3].", "number_differs"),
+        ("Based on the context, the monthly rent is €2,500.", "currency_differs"),
+        ("The tenant may keep pets.", "denial_differs"),
+        ("A dog is not allowed.", "denial_differs"),
+    ],
+)
+def test_a_sentence_repeated_but_for_a_figure_or_a_denial_is_different(
+    claim: str, code: str
+) -> None:
+    compared = claimed(claim)
+    assert compared.answer == "different"
+    assert [finding.code for finding in compared.findings] == [code]
+
+
+def test_it_is_so_in_other_languages_that_are_read() -> None:
+    assert claimed("Die Miete beträgt 400 Euro.", "Die Miete beträgt 500 Euro.", language="de")
+    denied = claimed("Die Miete ist nicht fällig.", "Die Miete ist fällig.", language="de")
+    assert [finding.code for finding in denied.findings] == ["denial_differs"]
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("The monthly rent is about £2,400.", LEASE),
+        ("Rent and deposit together are £7,500.", LEASE),
+        ("The monthly rent rose to £2,600.", LEASE),
+        ("The flat may be let.", LEASE),
+        ("Revenue was $2.5 million.", "Revenue was $2,483,112."),
+        ("Pneumonia was ruled out.", "Pneumonia was found."),
+        (
+            "The lease may be assigned without consent.",
+            "The lease may not be assigned without consent.",
+        ),
+        ("会議は3月5日に開かれた。", "会議は3月6日に開かれた。"),
+        ("合同金额为500元。", "合同金额为600元。"),
+    ],
+)
+def test_what_is_rounded_concluded_or_restricted_is_no_contradiction(claim: str, text: str) -> None:
+    assert claimed(claim, text).answer == "not_comparable"
+
+
+def test_a_figure_that_another_retrieved_passage_has_is_a_doubt() -> None:
+    claim = "The monthly rent is £2,400."
+    digits = claim.index("2,400")
+    gone, elsewhere = ((digits, digits + 5),), ()
+    assert claimed(claim, absent=gone).answer == "different"
+    found = claimed(claim, absent=elsewhere)
+    assert [finding.code for finding in found.findings] == ["figure_unseen"]
+
+
+@pytest.mark.parametrize(
+    "claim", ["A dog is allowed.", "The tenant has an agent.", "1. It is due."]
+)
+def test_an_article_or_the_number_of_a_list_is_no_figure(claim: str) -> None:
+    codes = {finding.code for finding in claimed(claim).findings}
+    assert codes.isdisjoint({"figure_unseen", "number_differs"})
