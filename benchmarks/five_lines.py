@@ -5,8 +5,8 @@
 What a reader of the README types, in a temporary folder that is removed: a clone of what is
 committed, ``python -m venv``, ``pip install`` without pip's cache, and the README's first example
 in Python. Each step prints its seconds by the clock and of CPU; their sum is wanted under two
-minutes. What was installed is counted: packages and megabytes. How near the packages are and who else uses the cores decides it, so the load average
-stands above.
+minutes. What was installed is counted: packages and megabytes. How near the packages are and who
+else uses the cores decides the seconds, so the load average stands above.
 """
 
 from __future__ import annotations
