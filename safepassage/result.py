@@ -25,11 +25,14 @@ _STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 class Result:
     """One verdict for each extraction, or for each sentence of an answer, in order.
 
-    ``replaced`` are the verdicts of a first attempt that a second one answered (see `Verifier`).
+    ``replaced`` are the verdicts of a first attempt that a second one answered (see `Verifier`);
+    ``without_claim`` counts the sentences of an answer that claim nothing ("I hope this helps!")
+    and have no verdict.
     """
 
     verdicts: tuple[Verdict, ...]
     replaced: tuple[Verdict, ...] = ()
+    without_claim: int = 0
 
     @property
     def accepted(self) -> tuple[Verdict, ...]:

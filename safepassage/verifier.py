@@ -121,10 +121,13 @@ class Verifier(AbstractContextManager["Verifier"]):
         """A verdict for each sentence of ``answer``, which was given on ``context``: the
         retrieved text, or the texts in their order. ``id`` names the answer.
         """
+        from safepassage.agents.claims import sentences_without_claim
+
         from .pipeline import ground, judge_in_batches
 
-        results = ground(_response(context, answer, id))
-        return Result(tuple(judge_in_batches(results, self.batches.assess, self._type_errors)))
+        response = _response(context, answer, id)
+        judged = judge_in_batches(ground(response), self.batches.assess, self._type_errors)
+        return Result(tuple(judged), without_claim=sentences_without_claim(response))
 
     async def aclaims(
         self,
@@ -134,10 +137,14 @@ class Verifier(AbstractContextManager["Verifier"]):
         id: str | None = None,
     ) -> Result:
         """`claims` beside an event loop."""
+        from safepassage.agents.claims import sentences_without_claim
+
         from .pipeline import ground
 
-        results = await asyncio.to_thread(ground, _response(context, answer, id))
-        return Result(await self._ajudge(results))
+        response = _response(context, answer, id)
+        results = await asyncio.to_thread(ground, response)
+        idle = await asyncio.to_thread(sentences_without_claim, response)
+        return Result(await self._ajudge(results), without_claim=idle)
 
     def close(self) -> None:
         """Stop the threads, after the work at hand, and free the scorer."""

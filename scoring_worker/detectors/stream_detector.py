@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from safepassage.passages.granularity import claims, unusable_context
 from safepassage.passages.index import PassageIndex
+from safepassage.passages.pleasantries import claims_nothing
 from safepassage.schemas import CLAIM_TYPE, Alignment, Assessment, Response, hypothesis
 from safepassage.scoring_worker.scorer import Pair, Scorer
 
@@ -57,8 +58,9 @@ class StreamedDetector:
             given = Response(id="answer", context=list(answer.context), response="")
             indexes[answer.context] = PassageIndex(given.text, given.passage_starts)
         index = indexes[answer.context]
-        places = claims(answer.response)
-        return [_claim(answer.response, start, end, index) for start, end in places]
+        text = answer.response
+        places = [(a, b) for a, b in claims(text) if not claims_nothing(text[a:b])]
+        return [_claim(text, start, end, index) for start, end in places]
 
 
 def _claim(response: str, start: int, end: int, index: PassageIndex) -> _Claim:

@@ -250,3 +250,9 @@ async def test_asking_again_may_be_async(verifier: Verifier):
     assert [(v.decision, v.attempt) for v in found.verdicts] == [("accepted", 2)]
     same = await verifier.averify(TEXT, EXTRACTIONS[1:2], reask=lambda _: [EXTRACTIONS[0]])
     assert same.verdicts == found.verdicts
+
+
+def test_a_sentence_that_claims_nothing_has_no_verdict_and_is_counted(verifier: Verifier):
+    result = verifier.claims(TEXT, "The appeal was dismissed. I hope this helps!")
+    assert [verdict.value for verdict in result.verdicts] == ["The appeal was dismissed."]
+    assert result.without_claim == 1
