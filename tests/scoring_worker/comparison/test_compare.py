@@ -12,8 +12,9 @@ from safepassage.schemas import SchemaField
 from safepassage.schemas.schema_field import MAX_ALLOWED
 from safepassage.scoring_worker.comparison.compare import MAX_FINDINGS, compare
 from safepassage.scoring_worker.comparison.contract import Passage, Question
+from safepassage.scoring_worker.laboratory.training.stacking import ADVERSE, SUPPORTIVE
 from safepassage.scoring_worker.scorer import Pair
-from safepassage.scoring_worker.weighing.features import general_features, names_of_features
+from safepassage.scoring_worker.weighing.features import general_features
 from safepassage.scoring_worker.weighing.questions import parts_of
 
 JSON = st.recursive(
@@ -146,5 +147,5 @@ def test_nothing_raises_and_everything_is_bounded(quote, value, before, heading,
     for place in compared.places + compared.rivals:
         assert 0 <= place.start <= place.end <= len(quote)
     features = general_features(question, compared)
-    assert features.keys() <= names_of_features().keys()
+    assert features.keys() <= SUPPORTIVE | ADVERSE
     assert all(0.0 < feature <= 1.0 for feature in features.values())
