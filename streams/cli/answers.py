@@ -9,8 +9,6 @@ from safepassage.streams.cli.label_options import print_tables, progress_bars
 from safepassage.streams.cli.output import complain
 from safepassage.streams.runtime.errors import OperatorError
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 
 def evaluate_detectors(
     datasets: Sequence[Path],

@@ -28,8 +28,6 @@ from safepassage.streams.settings import settings
 if TYPE_CHECKING:
     from safepassage.scoring_worker.laboratory.evaluation import Dataset, Sources
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 DETECTORS_PANEL = "With --detector, or for folders"
 CURVE_PANEL = "With --experiment figure4"
 
@@ -56,7 +54,7 @@ def evaluate(
     scorers: Annotated[
         list[str],
         typer.Option("--scorer", "-s", help="A scorer's name or folder; several side by side."),
-    ] = [],  # noqa: B006 - typer copies it
+    ] = [],
     detectors: Annotated[
         list[str],
         typer.Option(
@@ -65,7 +63,7 @@ def evaluate(
             "NAME=MODEL, or all that need nothing.",
             rich_help_panel=DETECTORS_PANEL,
         ),
-    ] = [],  # noqa: B006 - typer copies it
+    ] = [],
     keep: Annotated[
         Path | None,
         typer.Option(
@@ -80,7 +78,7 @@ def evaluate(
             rich_help_panel=DETECTORS_PANEL,
         ),
     ] = None,
-    documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],  # noqa: B006 - typer copies it
+    documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Where all figures go, as JSON.")
     ] = None,

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from safepassage.scoring_worker.laboratory.evaluation.sources import OnProgress
     from safepassage.scoring_worker.laboratory.experiments.curve_scorers import CurveSettings
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 LOCAL_SCORERS = ("default", "words", "nli", "hhem")
 """Those of table1 where none is named. The LLM is left out: it is asked only by name."""
 
