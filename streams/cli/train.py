@@ -96,6 +96,8 @@ def train(
         head_only=head_only,
         seed=seed,
     )
+    if not (gold or silver or graded):
+        raise OperatorError("nothing to train on: give --gold, --silver or --grade")
     make_room(folder, resume)
     open_outputs(folders=[folder])
     with progress_bars() as on_progress:
@@ -113,18 +115,12 @@ def _labels(
     sources: Sources,
     named: tuple[str, ...],
 ) -> TrainingLabels:
-    """All labels, each kind counted on stderr.
-
-    Raises:
-        OperatorError: there are none.
-    """
+    """All labels, each kind counted on stderr."""
     from safepassage.scoring_worker.laboratory.training import TrainingLabels
 
     people = [pair for path in gold for pair in _read(path, sources)]
     cheap = [pair for path in silver for pair in _read(path, sources)]
     cheap += _graded(graded, sources)
-    if not people and not cheap:
-        raise OperatorError("nothing to train on: give --gold, --silver or --grade")
     files = tuple(path.name for path in (*gold, *silver, *graded))
     return TrainingLabels(gold=people, silver=cheap, sources=named or files)
 
