@@ -26,8 +26,7 @@ NOT_JUDGED = -1.0
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One judged case, and the threshold of its kind. ``words``, ``value``, ``claim``: the
-    baselines' scores."""
+    """One judged case, and the threshold of its kind. ``words``: the score of word matching."""
 
     source: str
     label: int
@@ -37,8 +36,6 @@ class Row:
     score: float
     threshold: float
     words: float
-    value: float
-    claim: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +45,7 @@ class Figures:
     ``caught``: share of the wrong ones flagged where at most 6% of the right ones are.
     ``escaped``, ``refused``: share of wrong ones accepted and of right ones flagged as shipped.
     ``review``: share of all that is flagged where at most 5% of the wrong ones are accepted.
-    ``words``, ``value``, ``claim``: AUROC of word matching, of the mean logit of the value's
-    tokens, and of the claim head.
+    ``words``: AUROC of word matching.
     """
 
     n: int
@@ -66,8 +62,6 @@ class Figures:
     ece: float | None
     words: float | None
     words_macro_f1: float | None
-    value: float | None
-    claim: float | None
     not_judged: int
 
 
@@ -97,8 +91,6 @@ def describe(rows: Sequence[Row]) -> Figures:
         ece=float(expected_error(scores[judged], right[judged])) if judged.any() else None,
         words=auroc(right, [row.words for row in rows]),
         words_macro_f1=float(f1_score(right, matched, average="macro", zero_division=0)),
-        value=auroc(right, [row.value for row in rows]),
-        claim=auroc(right, [row.claim for row in rows]),
         not_judged=int((~judged).sum()),
     )
 
@@ -186,25 +178,25 @@ def of_languages(rows: Sequence[Row]) -> dict[str, Figures]:
 
 
 HEADING = (
-    f"{'':36}{'n':>5}{'uns.':>6}{'AUROC':>7}  {'macro F1':20}{'F1 of unsupported':20}"
+    f"{'':50}{'n':>5}{'uns.':>6}{'AUROC':>7}  {'macro F1':20}{'F1 of unsupported':20}"
     f"{'caught':>7}{'escaped':>8}{'refused':>8}{'review':>7}{'ECE':>6}   "
-    f"{'words':>6}{'(mF1)':>6}{'value':>6}{'claim':>6}"
+    f"{'words':>6}{'(mF1)':>6}"
 )
 
 
 def line_of(name: str, found: Figures) -> str:
     """One line below `HEADING`."""
     return (
-        f"{name:36}{found.n:5}{found.unsupported:6}{_cell(found.auroc, 7)}  "
+        f"{name:50}{found.n:5}{found.unsupported:6}{_cell(found.auroc, 7)}  "
         f"{_ranged(found.macro_f1, found.macro_f1_ci):20}{_ranged(found.f1, found.f1_ci):20}"
         f"{_cell(found.caught, 7)}{_cell(found.escaped, 8)}{_cell(found.refused, 8)}"
         f"{_cell(found.review, 7)}{_cell(found.ece, 6)}   {_cell(found.words, 6)}"
-        f"{_cell(found.words_macro_f1, 6)}{_cell(found.value, 6)}{_cell(found.claim, 6)}"
+        f"{_cell(found.words_macro_f1, 6)}"
     )
 
 
 SHORT_HEADING = (
-    f"{'':36}{'n':>5}{'uns.':>6}{'AUROC':>7}  {'macro F1':20}{'caught':>7}{'escaped':>8}"
+    f"{'':50}{'n':>5}{'uns.':>6}{'AUROC':>7}  {'macro F1':20}{'caught':>7}{'escaped':>8}"
     f"{'refused':>8}{'review':>7}{'ECE':>6}{'words':>7}"
 )
 
@@ -212,7 +204,7 @@ SHORT_HEADING = (
 def short_line(name: str, found: Figures) -> str:
     """One line below `SHORT_HEADING`."""
     return (
-        f"{name:36}{found.n:5}{found.unsupported:6}{_cell(found.auroc, 7)}  "
+        f"{name:50}{found.n:5}{found.unsupported:6}{_cell(found.auroc, 7)}  "
         f"{_ranged(found.macro_f1, found.macro_f1_ci):20}{_cell(found.caught, 7)}"
         f"{_cell(found.escaped, 8)}{_cell(found.refused, 8)}{_cell(found.review, 7)}"
         f"{_cell(found.ece, 6)}{_cell(found.words_macro_f1, 7)}"

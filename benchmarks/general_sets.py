@@ -1,8 +1,4 @@
-"""What `general.py` judges: cases by source, and who may judge them.
-
-A case of a source that trained the reader is judged by one that learnt nothing of its family;
-all others by the scorer that ships.
-"""
+"""What `general.py` judges: labelled cases by source. None of them taught the large reader."""
 
 from __future__ import annotations
 
@@ -20,15 +16,12 @@ from safepassage.scoring_worker.laboratory.training.corpora import (
     nli_pairs,
     read_rows,
 )
+from safepassage.scoring_worker.laboratory.training.large_scorer import LEFT_OUT
 from safepassage.scoring_worker.laboratory.training.reading.claims import altered_sentences
-from safepassage.scoring_worker.laboratory.training.reading.corpora import (
-    FAMILIES,
-    MEASURE_ONLY,
-    slot_file,
-)
+from safepassage.scoring_worker.laboratory.training.reading.corpora import MEASURE_ONLY, slot_file
 from safepassage.scoring_worker.laboratory.training.reading.generators import SlotPool, generated
 from safepassage.scoring_worker.laboratory.training.reading.questions import ReadingQuestion
-from safepassage.scoring_worker.laboratory.training.stack_pairs import slot_pairs
+from safepassage.scoring_worker.laboratory.training.stack_pairs import cut_pairs, slot_pairs
 from safepassage.scoring_worker.scorer import Pair
 from safepassage.streams.cli.label_options import label_sources
 
@@ -39,13 +32,19 @@ MADE_PER_ROW = 1 / 3
 """Questions made of a source, for each row of it that is judged."""
 PACKS = ("contracts", "legal")
 
-LEFT_OUT = "fields, sources left out"
-MADE = "made from sources left out"
-NEW = "fields that trained nothing"
+NATURAL = "natural errors of LLMs"
+FIELDS = "fields left out of the large reader"
+QUOTES = "short quotes of these"
+MADE = "made from these"
+NEW = "fields that trained no reader"
+LANGUAGES = "languages without training data"
 PROBES = "probes"
 CLAIMS = "free claims"
 TRIBUNAL = "tribunal"
-SECTIONS = (LEFT_OUT, MADE, NEW, PROBES, CLAIMS, TRIBUNAL)
+SECTIONS = (NATURAL, FIELDS, QUOTES, MADE, NEW, LANGUAGES, PROBES, CLAIMS, TRIBUNAL)
+UNTAUGHT = {"piaf": "fr", "squad_it": "it", "faquad": "pt", "europeana_nl": "nl"}
+"""Sources in languages that the small reader covers and was never taught, by language."""
+ANSWERS = ("ragtruth_qa", "expertqa")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,35 +60,37 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Cases from one place. ``family``: whose reader judges them; None is the scorer that ships,
-    with ``packs``."""
+    """Cases from one place, judged with ``packs``."""
 
     name: str
     section: str
     cases: Callable[[], list[Case]]
-    family: str | None = None
     language: str = "en"
     packs: tuple[str, ...] = ()
 
 
 def sources(data: Path, rows: int) -> Iterator[Source]:
-    """Every source in the order of the table; at most about ``rows`` cases of each but the
-    tribunal and the probes."""
-    for family, names in FAMILIES.items():
-        for name in names:
-            language = name.removeprefix("xquad_") if name.startswith("xquad_") else "en"
-            natural = partial(slot_cases, data, name, rows)
-            yield Source(name, LEFT_OUT, natural, family, language)
-            made = partial(made_cases, data, name, int(rows * MADE_PER_ROW))
-            yield Source(name, MADE, made, family, language)
+    """Every source in the order of the table; at most about ``rows`` cases of each, but all
+    natural errors, probes and tribunal extractions."""
+    general = data / "general"
+    natural = general / "natural_extractions.jsonl.gz"
+    for name in sorted({row["source"] for row in read_rows(natural)}):
+        yield Source(name, NATURAL, partial(natural_cases, general, name))
+    for name in LEFT_OUT:
+        yield Source(name, FIELDS, partial(slot_cases, data, name, rows))
+    for name in LEFT_OUT:
+        yield Source(name, QUOTES, partial(quote_cases, data, name, rows))
+    for name in LEFT_OUT:
+        yield Source(name, MADE, partial(made_cases, data, name, int(rows * MADE_PER_ROW)))
     for name in MEASURE_ONLY:
         yield Source(name, NEW, partial(slot_cases, data, name, rows))
-    general = data / "general"
+    for name, language in UNTAUGHT.items():
+        yield Source(name, LANGUAGES, partial(slot_cases, data, name, rows), language)
     probes = general / "probe_extractions.jsonl.gz", general / "probe_documents.jsonl.gz"
     yield Source("probes", PROBES, partial(file_cases, *probes), language="several")
     for name in sorted(PERMISSIVE_NLI):
         yield Source(name, CLAIMS, partial(nli_cases, data, name, rows))
-    for name in ("ragtruth_qa", "expertqa"):
+    for name in ANSWERS:
         path = data / "groundedness" / f"{name}.jsonl.gz"
         yield Source(name, CLAIMS, partial(file_cases, path, rows=rows))
     tribunal = partial(
@@ -101,9 +102,20 @@ def sources(data: Path, rows: int) -> Iterator[Source]:
     yield Source(f"packs {', '.join(PACKS)}", TRIBUNAL, tribunal, packs=PACKS)
 
 
+def natural_cases(general: Path, name: str) -> list[Case]:
+    """The extractions of one task; their documents are named after it."""
+    files = general / "natural_extractions.jsonl.gz", general / "natural_documents.jsonl.gz"
+    return [case for case in file_cases(*files) if case.group.startswith(f"{name}:")]
+
+
 def slot_cases(data: Path, name: str, rows: int) -> list[Case]:
     """About ``rows`` rows of a slots file, all of a passage and slot together."""
     return [_case(pair) for pair in slot_pairs(data, name, rows, SEED)]
+
+
+def quote_cases(data: Path, name: str, rows: int) -> list[Case]:
+    """About ``rows`` short quotes of a slots file; others than the stack was fitted on."""
+    return [_case(pair) for pair in cut_pairs(data, name, rows, SEED + 1)]
 
 
 def nli_cases(data: Path, name: str, rows: int) -> list[Case]:
@@ -171,10 +183,9 @@ def _case(pair: LabelledPair) -> Case:
     return Case((pair.pair,), pair.label, pair.kind, pair.group)
 
 
-def by_family(found: Sequence[Source]) -> dict[str, list[Source]]:
-    """The sources that a reader is left out for, by family."""
-    families: dict[str, list[Source]] = {}
+def by_packs(found: Sequence[Source]) -> dict[tuple[str, ...], list[Source]]:
+    """The sources by the packs that they are judged with."""
+    grouped: dict[tuple[str, ...], list[Source]] = {}
     for source in found:
-        if source.family is not None:
-            families.setdefault(source.family, []).append(source)
-    return families
+        grouped.setdefault(source.packs, []).append(source)
+    return grouped

@@ -40,7 +40,7 @@ from .encoder import EncoderScorer
 from .installed_models import installed_model
 
 DEFAULT_MODEL = Path(__file__).parents[1] / "models" / "default"
-NAMES = ("default", "words", "llm", "hhem", "nli", "cascade")
+NAMES = ("default", "small", "large", "words", "llm", "hhem", "nli", "cascade")
 """The scorers with a name; anything else is a local folder or a hub id."""
 GRAPHED = "+hallugraph"
 """Behind a scorer's name: what its claims rest on is drawn."""
@@ -49,7 +49,8 @@ _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 
 def open_manifest(name_or_path: str | Path) -> tuple[Path, ScorerManifest]:
-    """The folder of "default", of a path or of a hub id, and its verified manifest.
+    """The folder of "small", "large", a path or a hub id, and its verified manifest. "default" has
+    two readers; here it is the small one.
 
     A folder as transformers writes it gets one: threshold .5, entailment by the label's name. What
     draws graphs beside a scorer moves no score: "default+hallugraph" is "default" here.
@@ -180,7 +181,7 @@ def entailment_index(config: Any, folder: Path) -> int:
 
 
 def _folder(name: str) -> Path:
-    if name == "default":
+    if name in ("default", "small"):
         return DEFAULT_MODEL
     if name == "large":
         return installed_model(name)

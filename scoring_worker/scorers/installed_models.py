@@ -15,6 +15,11 @@ from safepassage.scoring_worker.manifest import ModelError
 GROUP = "safepassage.models"
 
 
+def is_installed(name: str) -> bool:
+    """Whether a distribution says that it brings the model ``name``."""
+    return bool(entry_points(group=GROUP, name=name))
+
+
 def installed_model(name: str) -> Path:
     """The folder of the model that an installed distribution calls ``name``.
 

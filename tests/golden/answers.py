@@ -56,9 +56,9 @@ def _compared(asked: Asks) -> Said:
 
 
 def scored(asked: Sequence[Asks]) -> list[Said]:
-    """Score, decision, failure, findings and unsupported words of the scorer that ships, on a
-    CPU in fp32. Cases with the same packs are scored together."""
-    scorer = load_scorer("default", device="cpu", precision="fp32", packs=())
+    """Score, decision, failure, findings and unsupported words of the small scorer, on a CPU
+    in fp32. Cases with the same packs are scored together."""
+    scorer = load_scorer("small", device="cpu", precision="fp32", packs=())
     assert isinstance(scorer, DefaultScorer)
     together: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for at, each in enumerate(asked):

@@ -81,9 +81,11 @@ def test_importing_the_library_imports_nothing_heavy():
         importlib.import_module("safepassage").nothing_of_that_name  # noqa: B018
 
 
-def test_the_library_and_check_need_no_extra(tmp_path: Path):
-    """The README's example, and ``check``, with the default scorer and nothing else."""
-    documents, extractions = tmp_path / "d.jsonl", tmp_path / "e.jsonl"
+@pytest.fixture(scope="module")
+def first_calls(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What the README's example, and ``check``, print with the default scorer and no extra."""
+    folder = tmp_path_factory.mktemp("first")
+    documents, extractions = folder / "d.jsonl", folder / "e.jsonl"
     text = "The Tenant shall pay a monthly rent of £1,250 on the first day of each month."
     row = {"id": "e", "doc_id": "d", "entity_type": "Rent", "value": "£1,250"}
     documents.write_text(json.dumps({"id": "d", "text": text}))
@@ -91,13 +93,16 @@ def test_the_library_and_check_need_no_extra(tmp_path: Path):
     code = f"""
 from safepassage import Extraction, Verifier
 given = [Extraction("Rent", v, quote="a monthly rent of £1,250") for v in ("£1,250", "£1,350")]
+kinds = "Acme Ltd shall pay for 5 km on 3 May 2024; call +44 20 7946 0958."
+values = {{"Length": "5000 m", "Date": "2024-05-03", "Payer": "Acme", "Telephone": "020 7946 0958"}}
 with Verifier("default") as verifier:
     result = verifier.verify({text!r}, given)
     claims = verifier.claims({text!r}, "Dogs bark.")
     print(len(result.accepted), len(result.stopped), len(claims.verdicts))
     import asyncio
     assert asyncio.run(verifier.averify({text!r}, given)) == result
-assert not {{"faust", "aiokafka", "redis", "openai", "starlette"}} & set(sys.modules)
+    verifier.verify(kinds, [Extraction(n, v, quote=kinds) for n, v in values.items()])
+print(*{{name.partition(".")[0] for name in sys.modules}})
 try:
     Verifier("llm")
 except ImportError as error:
@@ -107,36 +112,26 @@ safepassage.streams.cli.main()
 """
     ended = fresh(code, "check", "-d", str(documents), "-e", str(extractions))
     assert ended.returncode == 0, ended.stderr
-    counts, missing, verdict = ended.stdout.splitlines()
+    return ended.stdout.splitlines()
+
+
+def test_the_library_and_check_need_no_extra(first_calls: list[str]):
+    counts, modules, missing, verdict = first_calls
     assert counts == "1 1 1"
+    assert not {"faust", "aiokafka", "redis", "openai", "starlette"} & set(modules.split())
     assert missing.endswith("pip install 'safepassage[llm]'")
     assert json.loads(verdict)["decision"] == "accepted"
-
-
-def distributions_loaded(code: str) -> set[str]:
-    """The distributions of which modules are loaded after ``code`` in a fresh process."""
-    ended = fresh(code + "\nprint(*{name.partition('.')[0] for name in sys.modules})")
-    assert ended.returncode == 0, ended.stderr
-    brought = packages_distributions()
-    modules = ended.stdout.splitlines()[-1].split()
-    return {canonicalize_name(name) for module in modules for name in brought.get(module, ())}
 
 
 BROUGHT_ANYWAY = {"typer", "rich", "huggingface-hub"}
 """`safepassage check` and hub ids need these; what a call loads depends on them as well."""
 
 
-def test_the_base_is_what_one_call_loads():
+def test_the_base_is_what_one_call_loads(first_calls: list[str]):
     """What a call does not need is an extra's, unless it is installed with the rest anyway."""
-    loaded = distributions_loaded("""
-from safepassage import Extraction, Verifier
-text = "The Tenant, Acme Ltd, shall pay £1,250 for 5 km on 3 May 2024; call +44 20 7946 0958."
-given = {"Rent": "£1,250", "Length": "5000 m", "Date": "2024-05-03", "Tenant": "Acme",
-         "Telephone": "020 7946 0958"}
-with Verifier("default") as verifier:
-    verifier.verify(text, [Extraction(name, value, quote=text) for name, value in given.items()])
-    verifier.claims(text, "The rent is £1,250. It is due in May.")
-""")
+    brought = packages_distributions()
+    modules = first_calls[1].split()
+    loaded = {canonicalize_name(name) for m in modules for name in brought.get(m, ())}
     base = PROJECT["dependencies"]
     names = {canonicalize_name(Requirement(text).name) for text in base}
     assert names - loaded <= BROUGHT_ANYWAY

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import shutil
+from importlib.metadata import EntryPoint
 
 import numpy as np
 import pytest
@@ -21,7 +22,8 @@ from safepassage.scoring_worker.manifest import (
     Thresholds,
     TypeThreshold,
 )
-from safepassage.scoring_worker.scorers import folders
+from safepassage.scoring_worker.scorers import folders, installed_models, named
+from safepassage.scoring_worker.scorers.default import DefaultScorer
 from safepassage.scoring_worker.scorers.encoder import EncoderScorer
 
 from . import tiny
@@ -199,7 +201,7 @@ def test_weights_that_are_missing_or_broken_are_said(folder):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("no-such-scorer", "none of default, words, "),
+        ("no-such-scorer", "none of default, small, large, words, "),
         ("./no/such/folder", "no scorer"),
         ("/nowhere", "no scorer"),
         ("", "no scorer"),
@@ -281,23 +283,53 @@ def test_a_large_reader_is_a_scorer_in_every_precision(tmp_path, precision):
     assert in_company[1].score == english.score or precision == "bf16"
 
 
+@pytest.fixture
+def weights(tmp_path, monkeypatch):
+    """A tiny small reader, and a tiny large one in a distribution of its own."""
+    monkeypatch.setattr(folders, "DEFAULT_MODEL", tiny.reader_scorer(tmp_path / "default"))
+    large = tiny.large_scorer(tmp_path / "large")
+    monkeypatch.setattr(folders, "installed_model", lambda _name: large)
+    monkeypatch.setattr(named, "is_installed", lambda name: name == "large")
+
+
 @pytest.mark.parametrize("name", ["large", "cascade-large"])
-def test_without_a_large_reader_it_says_how_to_make_one(name, monkeypatch, tmp_path):
-    monkeypatch.setattr(folders, "LARGE_MODEL", tmp_path / "nowhere")
-    with pytest.raises(ModelError, match=r"training\.large_scorer"):
+def test_without_its_weights_large_says_how_to_get_them(name, monkeypatch):
+    monkeypatch.setattr(installed_models, "entry_points", lambda **_: ())
+    with pytest.raises(ModelError, match=r"safepassage\[large\]"):
         load_scorer(name)
 
 
-def test_the_cascade_asks_large_where_default_is_unsure(tmp_path, monkeypatch):
+def test_without_the_large_reader_default_is_the_small_one(weights, monkeypatch):
+    monkeypatch.setattr(named, "is_installed", lambda _: False)
+    default, small = load_scorer("default", device="cpu"), load_scorer("small", device="cpu")
+    assert isinstance(default, DefaultScorer)
+    assert default.assess([tiny.pair()])[0].score == small.assess([tiny.pair()])[0].score
+
+
+def test_a_large_reader_that_is_broken_is_no_reason_to_read_with_the_small_one(monkeypatch):
+    """Or a worker would judge otherwise than its neighbours, and nobody would know."""
+    broken = EntryPoint("large", "no_such_module:folder", installed_models.GROUP)
+    monkeypatch.setattr(installed_models, "entry_points", lambda **_: (broken,))
+    with pytest.raises(ModelError, match="is broken"):
+        load_scorer("default", device="cpu")
+
+
+def test_default_reads_english_with_the_large_reader(weights):
+    default = load_scorer("default", device="cpu")
+    english, greek = default.assess([tiny.pair(), tiny.pair("η απόφαση ήταν σωστή", "σωστή")])
+    assert (english.scorer, english.trail[0].scorer) == ("default", "large")
+    assert (greek.scorer, greek.trail[0].scorer) == ("default", "small")
+    assert english.revision == greek.revision == default.revision
+
+
+def test_the_cascade_asks_large_where_the_small_reader_is_unsure(weights):
     """Both by name, from the folders where they ship."""
-    monkeypatch.setattr(folders, "DEFAULT_MODEL", tiny.reader_scorer(tmp_path / "default"))
-    monkeypatch.setattr(folders, "LARGE_MODEL", tiny.large_scorer(tmp_path / "large"))
     assert load_scorer("large", device="cpu").name == "large"
     cascade = load_scorer("cascade-large", device="cpu")
     unsure, sure = cascade.assess([tiny.pair(), tiny.pair(value="1999")])
     assert unsure.scorer == "cascade-large"
-    assert [step.scorer for step in unsure.trail] == ["tiny", "large"]
-    assert [step.scorer for step in sure.trail] == ["tiny"], "another year is no question"
+    assert [step.scorer for step in unsure.trail] == ["small", "large"]
+    assert [step.scorer for step in sure.trail] == ["small"], "another year is no question"
 
 
 def test_a_bad_pair_is_a_failure_on_its_assessment(folder):
