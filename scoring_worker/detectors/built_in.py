@@ -1,27 +1,47 @@
-"""The detectors that come with SafePassage. Declaring one imports none of its libraries."""
+"""The detectors that come with SafePassage, as ``built_in.json`` declares them.
+
+A detector costs nothing until it is loaded: what loads it is named, and imported only then. Names
+ending in ``_reader`` are a paper's arithmetic on the reader that ships, for where no hub can be
+reached.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
-from .benchmark_methods import COMPARED
-from .contract import Declaration
-from .hallugraph.declaration import HALLUGRAPH
-from .lazy_loading import LoadedLater
-from .ragulator.declaration import RAGULATOR
+from .contract import Declaration, Detector, DetectorSettings
 
-_STREAMED: Final = (
-    Declaration(
-        name="default",
-        summary="What the stream says: the default scorer on the passages of each sentence",
-        paper="RAGulator, sections 2.1, 2.4 and 3.3 (aggregation, features)",
-        needs=frozenset(),
-        judges=frozenset({"extraction", "claim", "response"}),
-        cost="nothing",
-        latency="about 20 ms a claim on a CPU core",
-        load=LoadedLater("streamed", "load_default"),
-    ),
-)
 
-BUILT_IN: Final[tuple[Declaration, ...]] = (*_STREAMED, *RAGULATOR, *HALLUGRAPH, *COMPARED)
-"""Every family adds its own tuple."""
+@dataclass(frozen=True, slots=True)
+class LazyLoad:
+    """The ``load`` of a declaration, as the name of ``function`` in ``module`` of this room. Where
+    one function loads several detectors, it is given the ``detector`` first.
+
+    Calling it raises what the function raises, and ImportError where a package is missing.
+    """
+
+    module: str
+    function: str
+    detector: str | None = None
+
+    def __call__(self, settings: DetectorSettings) -> Detector:
+        load = self.imported()
+        return load(settings) if self.detector is None else load(self.detector, settings)
+
+    def imported(self) -> Callable[..., Detector]:
+        """The function, with the libraries of its module."""
+        found: Any = getattr(import_module(f"{__package__}.{self.module}"), self.function)
+        load: Callable[..., Detector] = found
+        return load
+
+
+def built_in() -> Iterator[Declaration]:
+    """Every declaration of the file, in its order; no detector's library is imported."""
+    for row in json.loads(Path(__file__).with_suffix(".json").read_text("utf-8")):
+        sets = {name: frozenset(row[name]) for name in ("needs", "judges")}
+        yield Declaration(**{**row, **sets, "load": LazyLoad(**row["load"])})

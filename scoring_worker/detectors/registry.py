@@ -12,7 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 
 from safepassage.scoring_worker.manifest import ModelError
 
-from .built_in import BUILT_IN
+from .built_in import built_in
 from .contract import Declaration, Detector, DetectorSettings
 
 GROUP = "safepassage.detectors"
@@ -40,7 +40,7 @@ class Declared:
 
 def declared(points: Iterable[EntryPoint] | None = None) -> Declared:
     """What there is; ``points`` by default those of the installed packages."""
-    detectors = {declaration.name: declaration for declaration in BUILT_IN}
+    detectors = {declaration.name: declaration for declaration in built_in()}
     broken = []
     found = entry_points(group=GROUP) if points is None else points
     for point in sorted(found, key=lambda point: (point.name, point.value)):

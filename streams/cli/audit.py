@@ -11,8 +11,6 @@ import typer
 from safepassage.streams.cli.output import print_line
 from safepassage.streams.settings import settings
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 audit_app = typer.Typer(
     help="The tamper-evident record of verdicts.", no_args_is_help=True, name="audit"
 )

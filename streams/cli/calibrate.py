@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from safepassage.scoring_worker.laboratory.evaluation.calibration import CalibrationReport
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 
 class Probabilities(StrEnum):
     """How scores become probabilities; auto is isotonic from 500 labels on."""
@@ -45,7 +43,7 @@ def calibrate(
     scorer: Annotated[
         str | None, typer.Option("--scorer", "-s", help="The scorer to calibrate.")
     ] = None,
-    documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],  # noqa: B006 - typer copies it
+    documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],
     target: Annotated[str, typer.Option(help=TARGET_HELP)] = "f1",
     kind: Annotated[
         Probabilities, typer.Option(help="How scores become probabilities.")

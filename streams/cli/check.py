@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from safepassage.schemas import Document, Verdict
     from safepassage.streams.offline.evidence_boxes import EvidenceBoxes
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 
 def check(  # noqa: PLR0917 - typer's options
     documents: Annotated[
@@ -29,7 +27,7 @@ def check(  # noqa: PLR0917 - typer's options
             "-d",
             help='JSON lines (.gz) of {"id","text"}; or files and folders as `submit` reads them.',
         ),
-    ] = [],  # noqa: B006 - typer copies it
+    ] = [],
     extractions: Annotated[
         list[Path],
         typer.Option(
@@ -37,11 +35,11 @@ def check(  # noqa: PLR0917 - typer's options
             "-e",
             help='JSON lines (.gz) of {"id","doc_id","entity_type","value","context"}.',
         ),
-    ] = [],  # noqa: B006 - typer copies it
+    ] = [],
     responses: Annotated[
         list[Path],
         typer.Option("--responses", "-r", help='JSON lines (.gz) of {"id","context","response"}.'),
-    ] = [],  # noqa: B006 - typer copies it
+    ] = [],
     scorer: Annotated[
         str | None, typer.Option("--scorer", "-s", help="A scorer's name or folder.")
     ] = None,

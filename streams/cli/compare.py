@@ -18,8 +18,6 @@ from safepassage.streams.settings import settings
 if TYPE_CHECKING:
     from safepassage.streams.verdicts.extractor_scores import ExtractorScore
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 
 def compare(
     since: Since = None,

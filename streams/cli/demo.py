@@ -6,8 +6,6 @@ from typing import Annotated
 
 import typer
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 
 def demo(
     keep: Annotated[

@@ -13,8 +13,6 @@ from safepassage.streams.settings import settings
 if TYPE_CHECKING:
     from safepassage.streams.doctor.diagnosis import Diagnosis
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 
 def doctor(
     create_topics: Annotated[

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from safepassage.streams.cli.experiments import (
-    curve_settings,
-    figure4,
-    figure5,
-    judged,
-    side_by_side,
-    table1,
-)
 from safepassage.streams.cli.label_options import (
     DOCUMENTS_HELP,
     label_sources,
+    print_tables,
     progress_bars,
     show_refused,
 )
-from safepassage.streams.cli.output import open_outputs
+from safepassage.streams.cli.output import complain, open_outputs, print_line
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
     from safepassage.scoring_worker.laboratory.evaluation import Dataset, Sources
-
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
+    from safepassage.scoring_worker.laboratory.experiments.runs import Outcome
 
 DETECTORS_PANEL = "With --detector, or for folders"
 CURVE_PANEL = "With --experiment figure4"
+
+
+OF_DETECTORS = frozenset({"detectors", "keep", "source"})
+OF_CURVE = frozenset({"silver", "base", "head_only", "sizes", "folds", "epochs"})
+OF_SCORERS = frozenset({"scorers", "documents", "labels", "experiment"})
 
 
 class Experiment(StrEnum):
@@ -43,6 +41,7 @@ class Experiment(StrEnum):
 
 
 def evaluate(
+    context: typer.Context,
     datasets: Annotated[
         list[Path],
         typer.Argument(
@@ -56,7 +55,7 @@ def evaluate(
     scorers: Annotated[
         list[str],
         typer.Option("--scorer", "-s", help="A scorer's name or folder; several side by side."),
-    ] = [],  # noqa: B006 - typer copies it
+    ] = [],
     detectors: Annotated[
         list[str],
         typer.Option(
@@ -65,7 +64,7 @@ def evaluate(
             "NAME=MODEL, or all that need nothing.",
             rich_help_panel=DETECTORS_PANEL,
         ),
-    ] = [],  # noqa: B006 - typer copies it
+    ] = [],
     keep: Annotated[
         Path | None,
         typer.Option(
@@ -80,7 +79,7 @@ def evaluate(
             rich_help_panel=DETECTORS_PANEL,
         ),
     ] = None,
-    documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],  # noqa: B006 - typer copies it
+    documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Where all figures go, as JSON.")
     ] = None,
@@ -135,47 +134,67 @@ def evaluate(
     The whole pipeline is measured, at the scorer's own thresholds: what is not accepted counts
     as flagged. Exits 1 if a row could not be read.
     """
-    given = scorers or [settings().scorer]
+    with_detectors = bool(detectors) or any(path.is_dir() for path in datasets)
+    if with_detectors:
+        _refuse(context, "judging by detectors", OF_SCORERS | OF_CURVE)
+    elif experiment is Experiment.figure4:
+        _refuse(context, "figure4", OF_DETECTORS | {"scorers"})
+    else:
+        _refuse(context, "judging by scorers", OF_DETECTORS | OF_CURVE)
     open_outputs(files=[json_file], folders=(report, keep))
-    if detectors or any(path.is_dir() for path in datasets):
-        from safepassage.streams.cli.answers import evaluate_detectors
+    from safepassage.scoring_worker.laboratory.experiments import runs
+    from safepassage.scoring_worker.laboratory.experiments.curve_scorers import CurveSettings
 
-        evaluate_detectors(
-            datasets,
-            detectors or ["all"],
-            keep=keep,
-            json_file=json_file,
-            report=report,
-            limit=limit,
-            source=source,
-            seed=seed,
-        )
-        return
+    read: list[Dataset] = []
     with progress_bars() as on_progress:
-        sources = label_sources(documents, seed, on_progress)
-        read = [_read(path, sources, labels, limit) for path in datasets]
-        if experiment is Experiment.figure4:
-            curve = curve_settings(
-                silver,
-                base,
-                head_only=head_only,
-                sizes=sizes,
-                folds=folds,
-                epochs=epochs,
+        if with_detectors:
+            found = runs.detectors(
+                datasets,
+                detectors or ["all"],
+                keep,
+                report,
+                on_progress,
+                limit=limit,
+                source=source,
                 seed=seed,
             )
-            found = figure4(read, curve, report, on_progress)
-        elif experiment is Experiment.figure5:
-            found = figure5(judged(read, given, on_progress), report)
-        elif experiment is Experiment.table1:
-            found = table1(read, scorers, report, on_progress)
         else:
-            found = side_by_side(judged(read, given, on_progress), report)
-    found.show()
-    if json_file:
-        json_file.write_text(found.figures.model_dump_json(indent=2) + "\n", encoding="utf-8")
+            sources = label_sources(documents, seed, on_progress)
+            read = [_read(path, sources, labels, limit) for path in datasets]
+            if experiment is Experiment.figure4:
+                told = CurveSettings(
+                    silver=silver, base=base, head_only=head_only, folds=folds, seed=seed
+                )
+                curve = runs.curve_settings(sizes, epochs, told)
+                found = runs.figure4(read, curve, report, on_progress)
+            elif experiment is Experiment.table1:
+                found = runs.table1(read, scorers, report, on_progress)
+            else:
+                judged = runs.judge(read, scorers or [settings().scorer], on_progress)
+                figure5 = experiment is Experiment.figure5
+                found = (runs.figure5 if figure5 else runs.side_by_side)(judged, report)
+    _show(found, json_file)
     if any(dataset.refused for dataset in read):
         raise typer.Exit(1)
+
+
+def _refuse(context: typer.Context, mode: str, unused: Collection[str]) -> None:
+    """Refuse options that were given and have no use."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if parameter.name in unused and source is not None and source.name == "COMMANDLINE":
+            raise typer.BadParameter(f"{mode} has no use for it", param_hint=parameter.opts[0])
+
+
+def _show(found: Outcome, json_file: Path | None) -> None:
+    """Print all of it, and write the figures; not while a progress bar is on the screen."""
+    print_tables(found.tables)
+    for reason in found.left_out:
+        complain.print(f"left out: {reason}", markup=False, soft_wrap=True)
+    for path in found.written:
+        print_line(f"written: {path}")
+    if json_file:
+        json_file.write_text(found.figures.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
 def _read(path: Path, sources: Sources, labels: str | None, limit: int | None) -> Dataset:

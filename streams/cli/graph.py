@@ -18,8 +18,6 @@ from safepassage.streams.runtime.errors import OperatorError
 if TYPE_CHECKING:
     from safepassage.scoring_worker.laboratory.experiments.operating_regime import Band, Regime
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 SHOWN_TRIPLES = 20
 
 graph_app = typer.Typer(help="Answers as graphs (HalluGraph).", no_args_is_help=True, name="graph")

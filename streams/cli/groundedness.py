@@ -15,8 +15,6 @@ from safepassage.streams.runtime.errors import OperatorError
 if TYPE_CHECKING:
     from safepassage.schemas.error_type import ErrorType
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 groundedness_app = typer.Typer(
     name="groundedness",
     no_args_is_help=True,
@@ -48,7 +46,7 @@ def benchmark(
             help="A detector, perhaps with its model: gc=FOLDER. Several side by side; by default "
             "all that need neither network nor weights of one's own.",
         ),
-    ] = [],  # noqa: B006 - typer copies it
+    ] = [],
     cache: Annotated[
         Path | None,
         typer.Option(
@@ -128,7 +126,7 @@ def adapt(
     out: Annotated[Path, typer.Option("--out", "-o", help="Where answers and twins go.")],
     error_types: Annotated[
         list[str], typer.Option("--type", help="An error type; by default all six.")
-    ] = [],  # noqa: B006 - typer copies it
+    ] = [],
     cache: Annotated[
         Path | None,
         typer.Option(
@@ -236,7 +234,7 @@ def types(
     *,
     typers: Annotated[
         list[str], typer.Option("--by", help="local or llm; both show how far they agree.")
-    ] = ["local"],  # noqa: B006 - typer copies it
+    ] = ["local"],
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Where all figures go, as JSON.")
     ] = None,

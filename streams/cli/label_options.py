@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from safepassage.scoring_worker.laboratory.evaluation.sources import OnProgress
     from safepassage.scoring_worker.thresholds import Target
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 DOCUMENTS_HELP = 'JSON lines (.gz) of {"id","text"}, for extractions.'
 TARGET_HELP = "What thresholds are fitted to: f1, recall=0.97, precision=0.96, …"
 SHOWN_REFUSALS = 20

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from safepassage.schemas import DocumentRef, Review
     from safepassage.streams.labels.from_reviews import Label, ReviewedCase
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 labels_app = typer.Typer(
     help="Training data from what reviewers decided.", no_args_is_help=True, name="labels"
 )

@@ -7,8 +7,6 @@ from functools import partial
 from safepassage.streams.runtime.logs import configure_command_logging
 from safepassage.streams.settings import settings
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 
 def mcp() -> None:
     """Offer the tools `verify` and `claims` to an agent, over MCP on stdin and stdout; no Kafka."""

@@ -19,8 +19,6 @@ from safepassage.streams.runtime.errors import OperatorError
 if TYPE_CHECKING:
     from safepassage.agents.intake import OcrUse
 
-# ruff: noqa: PLC0415 - `--help` must not wait for importers
-
 complain = Console(stderr=True, highlight=False)
 
 

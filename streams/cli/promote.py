@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     )
     from safepassage.streams.release.promotion import Signature
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 
 def promote(
     scorer: Annotated[str, typer.Argument(help="The candidate: a scorer's name or folder.")],

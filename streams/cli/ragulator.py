@@ -15,8 +15,6 @@ from safepassage.streams.runtime.errors import OperatorError
 if TYPE_CHECKING:
     from safepassage.scoring_worker.laboratory.evaluation.curation import CuratedPair
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 ragulator_app = typer.Typer(
     name="ragulator",
     no_args_is_help=True,
@@ -38,10 +36,10 @@ def curate(
         typer.Option(
             help="JSON lines (.gz) with an article and its abstract, summary or conclusion."
         ),
-    ] = [],  # noqa: B006 - typer copies it
+    ] = [],
     pairs: Annotated[
         list[Path], typer.Option(help="JSON lines (.gz) of similar or entailed sentences.")
-    ] = [],  # noqa: B006 - typer copies it
+    ] = [],
     seed: Annotated[int, typer.Option(help="Of unrelated articles and noise sentences.")] = 0,
     shortest: Annotated[int, typer.Option(help="Tokens of the shortest context.")] = 100,
 ) -> None:

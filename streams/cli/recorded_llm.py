@@ -17,8 +17,6 @@ from safepassage.streams.settings import settings
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 
 def recorded_llm(
     documents: Annotated[

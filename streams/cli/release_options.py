@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from safepassage.schemas import ScorerRelease
     from safepassage.streams.release.promotion import Signature
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 By = Annotated[str | None, typer.Option("--by", help="Who releases; your login if omitted.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why, for those who read it later.")]
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from safepassage.streams.replay.plan import ReplayState
     from safepassage.streams.replay.report_schema import ReplayReport
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 NICENESS = 10
 
 

@@ -11,8 +11,6 @@ from safepassage.streams.cli.output import print_line
 from safepassage.streams.cli.release_options import By, Reason, named, signature
 from safepassage.streams.settings import settings
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 
 def rollback(
     *,

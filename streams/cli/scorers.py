@@ -10,8 +10,6 @@ from safepassage.streams.cli.output import print_line
 from safepassage.streams.cli.release_options import named
 from safepassage.streams.settings import settings
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 scorers_app = typer.Typer(
     help="Which scorer is live and which one shadows; `list` shows the detectors there are.",
     invoke_without_command=True,

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from starlette.applications import Starlette
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 
 def serve() -> None:
     """Serve verdicts over HTTP at SAFEPASSAGE_SERVE_HOST and _PORT until stopped; no Kafka."""

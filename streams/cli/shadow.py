@@ -12,8 +12,6 @@ from safepassage.streams.cli.output import open_outputs, print_line
 from safepassage.streams.cli.release_options import By, Reason, named, signature
 from safepassage.streams.settings import settings
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 
 def shadow(
     scorer: Annotated[

@@ -21,8 +21,6 @@ from safepassage.streams.cli.output import (
 )
 from safepassage.streams.settings import settings
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 
 def submit(
     paths: Annotated[

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
     from safepassage.scoring_worker.laboratory.training import TrainingLabels
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 
 def train(
     folder: Annotated[Path, typer.Argument(help="The new scorer's folder.", metavar="FOLDER")],
@@ -35,26 +33,26 @@ def train(
     gold: Annotated[
         list[Path],
         typer.Option(help="Labels by people: labelled extractions or pairs, as `evaluate` reads."),
-    ] = [],  # noqa: B006 - typer copies it
+    ] = [],
     silver: Annotated[
         list[Path],
         typer.Option(
             help="Labels that are cheaper: extractions or pairs, or documents with annotated "
             "entities, whose facts are corrupted into unsupported ones."
         ),
-    ] = [],  # noqa: B006 - typer copies it
+    ] = [],
     graded: Annotated[
         list[Path],
         typer.Option("--grade", help="Extractions without labels: the LLM grader gives them."),
-    ] = [],  # noqa: B006 - typer copies it
-    documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],  # noqa: B006 - typer copies it
+    ] = [],
+    documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],
     base: Annotated[
         str, typer.Option(help="Where to start: a scorer's name, folder or hub id.")
     ] = "default",
     name: Annotated[str, typer.Option(help="Of the new scorer.")] = "trained",
     source: Annotated[
         list[str], typer.Option(help="A set of labels and its licence, for the model card.")
-    ] = [],  # noqa: B006 - typer copies it
+    ] = [],
     target: Annotated[str, typer.Option(help=TARGET_HELP)] = "f1",
     epochs: Annotated[float, typer.Option(help="Of the silver stage.", min=0.01)] = 1.0,
     gold_epochs: Annotated[float, typer.Option(help="Of the gold stage.", min=0.01)] = 3.0,
@@ -98,6 +96,8 @@ def train(
         head_only=head_only,
         seed=seed,
     )
+    if not (gold or silver or graded):
+        raise OperatorError("nothing to train on: give --gold, --silver or --grade")
     make_room(folder, resume)
     open_outputs(folders=[folder])
     with progress_bars() as on_progress:
@@ -115,18 +115,12 @@ def _labels(
     sources: Sources,
     named: tuple[str, ...],
 ) -> TrainingLabels:
-    """All labels, each kind counted on stderr.
-
-    Raises:
-        OperatorError: there are none.
-    """
+    """All labels, each kind counted on stderr."""
     from safepassage.scoring_worker.laboratory.training import TrainingLabels
 
     people = [pair for path in gold for pair in _read(path, sources)]
     cheap = [pair for path in silver for pair in _read(path, sources)]
     cheap += _graded(graded, sources)
-    if not people and not cheap:
-        raise OperatorError("nothing to train on: give --gold, --silver or --grade")
     files = tuple(path.name for path in (*gold, *silver, *graded))
     return TrainingLabels(gold=people, silver=cheap, sources=named or files)
 

@@ -15,8 +15,6 @@ import typer
 from safepassage.streams.cli.output import complain
 from safepassage.streams.settings import settings
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 
 class VerdictTopic(StrEnum):
     """What `verdicts` reads."""

@@ -10,8 +10,6 @@ import typer
 from safepassage.streams.cli.output import complain
 from safepassage.streams.settings import settings
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 
 def watch(
     once: Annotated[bool, typer.Option("--once", help="Print one view and end.")] = False,

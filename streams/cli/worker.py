@@ -10,8 +10,6 @@ from safepassage.streams.runtime.logs import configure_logging
 from safepassage.streams.settings import settings
 from safepassage.streams.topics import ROLE_NAMES
 
-# ruff: noqa: PLC0415 - each command imports what it uses: `--help` must not wait for models
-
 
 def worker(
     roles: Annotated[

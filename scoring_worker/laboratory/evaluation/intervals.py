@@ -15,22 +15,33 @@ RESAMPLES = 500
 Weights = NDArray[np.float64]
 
 
-def bootstrap(
-    statistic: Callable[[Weights], float | None], groups: Sequence[str], *, seed: int = 0
-) -> Interval | None:
-    """The 2.5% and 97.5% quantiles of ``statistic`` over documents drawn with replacement.
+def draws(
+    statistic: Callable[[Weights], float | None],
+    groups: Sequence[str],
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> list[float]:
+    """``statistic`` over documents drawn with replacement, wherever it is defined.
 
     Rows of one document err together, so documents are drawn and not rows. ``statistic`` takes
-    the weight of each row: how often its document was drawn. None where it is never defined.
+    the weight of each row: how often its document was drawn.
     """
     names: dict[str, int] = {}
     member = np.array([names.setdefault(group, len(names)) for group in groups], dtype=np.int64)
     if not names:
-        return None
-    draws: Any = np.random.default_rng(seed)
-    drawn = draws.multinomial(len(names), [1 / len(names)] * len(names), size=RESAMPLES)
-    values = [statistic(counts[member].astype(np.float64)) for counts in drawn]
-    known = [value for value in values if value is not None]
+        return []
+    source: Any = np.random.default_rng(seed)
+    drawn = source.multinomial(len(names), [1 / len(names)] * len(names), size=resamples)
+    values = (statistic(counts[member].astype(np.float64)) for counts in drawn)
+    return [value for value in values if value is not None]
+
+
+def bootstrap(
+    statistic: Callable[[Weights], float | None], groups: Sequence[str]
+) -> Interval | None:
+    """The 2.5% and 97.5% quantiles of `draws`; None where it is never defined."""
+    known = draws(statistic, groups)
     if not known:
         return None
     low, high = np.quantile(known, [0.025, 0.975])

@@ -103,18 +103,6 @@ def at_threshold(
     return figures if auroc is None else figures | {"auroc": round(auroc, 4)}
 
 
-def recall_by_kind(
-    scores: NDArray[np.float64], pairs: Sequence[LabelledPair], threshold: float
-) -> dict[str, float]:
-    """Share of each kind of unsupported pair that is found."""
-    kinds = sorted({pair.kind for pair in pairs if pair.label == 0})
-    found = {}
-    for kind in kinds:
-        mine = [at for at, pair in enumerate(pairs) if pair.label == 0 and pair.kind == kind]
-        found[kind] = round(float((scores[mine] < threshold).mean()), 4)
-    return found
-
-
 def _masks(supported: Sequence[bool], accepted: Sequence[bool]) -> tuple[Mask, Mask]:
     """Which cases are unsupported, and which were flagged."""
     return ~np.asarray(supported, dtype=bool), ~np.asarray(accepted, dtype=bool)
@@ -137,6 +125,17 @@ def _f1(truth: Mask, found: Mask, weights: Weights) -> float | None:
     hits = weights[truth & found].sum()
     wrong = weights[truth != found].sum()
     return float(2 * hits / (2 * hits + wrong)) if hits + wrong else None
+
+
+def f1_of(truth: Mask, found: Mask, weights: Weights) -> float:
+    """F1 in [0, 1]; 0 where nothing was there or found."""
+    return _f1(truth, found, weights) or 0.0
+
+
+def recall_of(truth: Mask, found: Mask, weights: Weights) -> float:
+    """The share of ``truth`` that was ``found``, in [0, 1]; 0 of nothing."""
+    total = weights[truth].sum()
+    return float(weights[truth & found].sum() / total) if total else 0.0
 
 
 def _macro_f1(truth: Mask, found: Mask, weights: Weights) -> float | None:

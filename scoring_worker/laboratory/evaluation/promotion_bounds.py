@@ -7,24 +7,20 @@ paired; cases of one document err together, so documents are drawn for the inter
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from safepassage.schemas import Assessment
 from safepassage.schemas.base import Contract, Probability
 from safepassage.scoring_worker import Pair, Scorer
 from safepassage.scoring_worker.laboratory.evaluation.cases import LabelledCase
+from safepassage.scoring_worker.laboratory.evaluation.intervals import Weights, draws
+from safepassage.scoring_worker.laboratory.evaluation.metrics import Mask, f1_of, recall_of
 from safepassage.scoring_worker.learnt_from import LearntFrom
 
 RESAMPLES = 2_000
-SEED = 0
-
-Flags = NDArray[np.bool_]
-Weights = NDArray[np.float64]
 
 
 class Bounds(Contract):
@@ -112,7 +108,7 @@ def not_learnt(cases: Sequence[LabelledCase], learnt: LearntFrom) -> list[Labell
 class _Judged:
     """What one scorer made of the cases: which were stopped, and how many got no score."""
 
-    def __init__(self, scorer: Scorer, stopped: Flags, unjudged: int) -> None:
+    def __init__(self, scorer: Scorer, stopped: Mask, unjudged: int) -> None:
         self.scorer = scorer
         self.stopped = stopped
         self.unjudged = unjudged
@@ -128,14 +124,14 @@ class _Judged:
             stopped.append(not all(_accepts(answer) for answer in given))
         return cls(scorer, np.array(stopped, dtype=bool), unjudged)
 
-    def quality(self, truth: Flags) -> Quality:
+    def quality(self, truth: Mask) -> Quality:
         weights = np.ones(len(truth))
         return Quality(
             scorer=self.scorer.name,
             revision=self.scorer.revision,
-            recall=_recall(truth, self.stopped, weights),
-            precision=_recall(self.stopped, truth, weights),
-            f1=_f1(truth, self.stopped, weights),
+            recall=recall_of(truth, self.stopped, weights),
+            precision=recall_of(self.stopped, truth, weights),
+            f1=f1_of(truth, self.stopped, weights),
             unjudged=self.unjudged,
         )
 
@@ -170,13 +166,14 @@ def _judges(after: _Judged, cases: int, bounds: Bounds) -> Bound:
 
 
 def _keeps_recall(
-    truth: Flags, before: _Judged, after: _Judged, groups: Sequence[str], bounds: Bounds
+    truth: Mask, before: _Judged, after: _Judged, groups: Sequence[str], bounds: Bounds
 ) -> Bound:
     def change(weights: Weights) -> float:
-        return _recall(truth, after.stopped, weights) - _recall(truth, before.stopped, weights)
+        return recall_of(truth, after.stopped, weights) - recall_of(truth, before.stopped, weights)
 
     observed = change(np.ones(len(truth)))
-    lowest = _lower_bound(change, groups, bounds.confidence)
+    drawn = draws(change, groups, resamples=RESAMPLES)
+    lowest = float(np.quantile(drawn, 1 - bounds.confidence)) if drawn else float("-inf")
     return Bound(
         name="recall",
         passed=lowest >= -bounds.max_recall_loss,
@@ -186,37 +183,11 @@ def _keeps_recall(
     )
 
 
-def _gains_f1(truth: Flags, before: _Judged, after: _Judged, bounds: Bounds) -> Bound:
+def _gains_f1(truth: Mask, before: _Judged, after: _Judged, bounds: Bounds) -> Bound:
     weights = np.ones(len(truth))
-    gain = _f1(truth, after.stopped, weights) - _f1(truth, before.stopped, weights)
+    gain = f1_of(truth, after.stopped, weights) - f1_of(truth, before.stopped, weights)
     return Bound(
         name="f1",
         passed=gain > bounds.min_f1_gain,
         explanation=f"F1 changes by {gain:+.3f}; more than {bounds.min_f1_gain:+.3f} is asked",
     )
-
-
-def _lower_bound(
-    statistic: Callable[[Weights], float], groups: Sequence[str], confidence: float
-) -> float:
-    """The value that ``statistic`` exceeds in ``confidence`` of the bootstrap's draws of groups;
-    minus infinity without any group."""
-    names: dict[str, int] = {}
-    member = np.array([names.setdefault(group, len(names)) for group in groups], dtype=np.int64)
-    if not names:
-        return float("-inf")
-    source: Any = np.random.default_rng(SEED)
-    drawn = source.multinomial(len(names), [1 / len(names)] * len(names), size=RESAMPLES)
-    values = [statistic(counts[member].astype(np.float64)) for counts in drawn]
-    return float(np.quantile(values, 1 - confidence))
-
-
-def _recall(truth: Flags, found: Flags, weights: Weights) -> float:
-    total = weights[truth].sum()
-    return float(weights[truth & found].sum() / total) if total else 0.0
-
-
-def _f1(truth: Flags, found: Flags, weights: Weights) -> float:
-    hits = weights[truth & found].sum()
-    wrong = weights[truth != found].sum()
-    return float(2 * hits / (2 * hits + wrong)) if hits else 0.0

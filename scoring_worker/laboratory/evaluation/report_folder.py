@@ -38,7 +38,11 @@ def write_report(folder: Path, evaluations: Sequence[Evaluation], report: Evalua
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FIGURES_NAME).write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    groups = zip(_by_dataset(evaluations), by_dataset(report.results), strict=True)
+    groups = zip(
+        by_dataset(evaluations, lambda one: one.dataset.name),
+        by_dataset(report.results, lambda one: one.dataset),
+        strict=True,
+    )
     sections = [_section(folder, judged, results) for judged, results in groups]
     page = folder / REPORT_NAME
     page.write_text("# Evaluation\n\n" + "\n".join(sections), encoding="utf-8")
@@ -56,13 +60,6 @@ def scored(evaluation: Evaluation) -> plots.Scored:
 def file_name(*parts: str) -> str:
     """A file name of letters, digits and dashes."""
     return "-".join(re.sub(r"[^A-Za-z0-9]+", "-", part).strip("-")[-60:] or "x" for part in parts)
-
-
-def _by_dataset(evaluations: Sequence[Evaluation]) -> list[list[Evaluation]]:
-    groups: dict[str, list[Evaluation]] = {}
-    for evaluation in evaluations:
-        groups.setdefault(evaluation.dataset.name, []).append(evaluation)
-    return list(groups.values())
 
 
 def _section(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from rich.table import Table
 
 from safepassage.scoring_worker.laboratory.evaluation.intervals import Interval
 
 from .results import EvaluationResult
+
+T = TypeVar("T")
 
 COLUMNS = (
     "scorer",
@@ -52,11 +55,11 @@ def caption(result: EvaluationResult) -> str:
     return f"Labels: {result.labels}. 95% intervals below the figures."
 
 
-def by_dataset(results: Iterable[EvaluationResult]) -> list[list[EvaluationResult]]:
+def by_dataset(results: Iterable[T], name: Callable[[T], str]) -> list[list[T]]:
     """The results of each data set, in their order."""
-    groups: dict[str, list[EvaluationResult]] = {}
+    groups: dict[str, list[T]] = {}
     for result in results:
-        groups.setdefault(result.dataset, []).append(result)
+        groups.setdefault(name(result), []).append(result)
     return list(groups.values())
 
 
@@ -64,7 +67,7 @@ def terminal_tables(results: Iterable[EvaluationResult]) -> list[Table]:
     """One table for each data set, its scorers side by side."""
     return [
         terminal_table(heading(group[0]), COLUMNS, map(cells, group), caption(group[0]))
-        for group in by_dataset(results)
+        for group in by_dataset(results, lambda one: one.dataset)
     ]
 
 

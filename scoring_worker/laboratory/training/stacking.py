@@ -6,7 +6,7 @@ weights are those of a stranger's schema and not of what the reader knows by hea
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -150,8 +150,3 @@ def stack_scores(stack: Stack, opinions: Sequence[Sequence[Opinion]]) -> NDArray
 
 def _score(stack: Stack, opinion: Opinion) -> float:
     return 0.0 if opinion.different else 1.0 / (1.0 + float(np.exp(-stack.log_odds(opinion))))
-
-
-def weights_of(stack: Stack) -> Mapping[str, Mapping[str, float]]:
-    """Coefficients by shape and name, for the model card."""
-    return {shape: dict(sorted(own.weights.items())) for shape, own in stack.shapes.items()}

@@ -6,8 +6,8 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
+from safepassage.scoring_worker.detectors.built_in import LazyLoad
 from safepassage.scoring_worker.detectors.contract import Declaration, DetectorSettings
-from safepassage.scoring_worker.detectors.lazy_loading import LoadedLater
 from safepassage.scoring_worker.detectors.registry import UnknownDetector, declared, load_detector
 from safepassage.scoring_worker.detectors.scorer_detector import ScoredDetector
 from safepassage.scoring_worker.manifest import ModelError
@@ -83,14 +83,14 @@ def test_every_built_in_detector_says_what_it_needs_and_judges():
 
 def test_what_is_to_be_loaded_later_is_there():
     later = [one.load for one in declared([]).detectors.values()]
-    named = [load for load in later if isinstance(load, LoadedLater)]
+    named = [load for load in later if isinstance(load, LazyLoad)]
     assert len(named) > 10
     assert all(callable(load.imported()) for load in named)
 
 
 def test_what_is_not_there_is_an_import_error_when_it_is_loaded():
     known = declared([])
-    known.detectors["it"] = _declaration("it", LoadedLater("no_such_room", "load"))
+    known.detectors["it"] = _declaration("it", LazyLoad("no_such_room", "load"))
     with pytest.raises(ModelError, match="no_such_room"):
         load_detector("it", among=known)
 

@@ -171,6 +171,25 @@ def test_answers_and_annotated_documents_go_through_the_real_pipeline(model, tmp
     assert two["reasons"].get("not_found") is None
 
 
+@pytest.mark.parametrize(
+    ("arguments", "unused"),
+    [
+        (["--sizes", "1"], "--sizes"),
+        (["--source", "SNLI"], "--source"),
+        (["--experiment", "figure5", "--base", "b"], "--base"),
+        (["--experiment", "figure4", "-s", "words"], "--scorer"),
+        (["--detector", "quip", "-s", "words"], "--scorer"),
+        (["--detector", "quip", "--experiment", "table1"], "--experiment"),
+    ],
+)
+def test_an_option_that_would_be_ignored_is_refused(pairs, arguments, unused):
+    """No option is dropped in silence: the message names it."""
+    result = invoke("evaluate", pairs, *arguments)
+    assert result.exit_code == 2
+    assert unused in result.stderr
+    assert "no use" in result.stderr
+
+
 def test_table1_stands_beside_the_published_figures(model, pairs, tmp_path):
     """Ours and the paper's, which are marked as of other data."""
     out = tmp_path / "out.json"

@@ -14,16 +14,17 @@ from numpy.typing import NDArray
 
 from safepassage.schemas.base import Contract
 from safepassage.scoring_worker.laboratory.evaluation.intervals import Interval, bootstrap
+from safepassage.scoring_worker.laboratory.evaluation.metrics import Mask, f1_of
 from safepassage.scoring_worker.laboratory.evaluation.ranking import Ranking
 from safepassage.scoring_worker.laboratory.evaluation.splits import held_out
 
 from .judgement import JudgedSet, KeptJudgement
+from .sets import LabelledAnswer
 
 NO_SCORE = 2.0
 """The doubt of a case without a score, more than that of any score in [0, 1]."""
 
 Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 class AnswerFigures(Contract):
@@ -79,12 +80,7 @@ def span_f1(judged: Sequence[JudgedSet]) -> float | None:
     The threshold of each half of the documents is the best of the other half. None where nobody
     marked spans, or the detector scores no claims.
     """
-    marked = [
-        (case, judgement)
-        for one in judged
-        for case, judgement in zip(one.cases.cases, one.judgements, strict=True)
-        if case.spans is not None and judgement.claims
-    ]
+    marked = [(c, j) for c, j in _pairs(judged) if c.spans is not None and j.claims]
     if not marked:
         return None
     other = _other_half([case.group for case, _ in marked])
@@ -128,12 +124,12 @@ def _f1(hits: float, wrong: float) -> float:
     return 2 * hits / (2 * hits + wrong) if hits + wrong else 0.0
 
 
+def _pairs(judged: Sequence[JudgedSet]) -> list[tuple[LabelledAnswer, KeptJudgement]]:
+    return [pair for one in judged for pair in zip(one.cases.cases, one.judgements, strict=True)]
+
+
 def _cases(judged: Sequence[JudgedSet]) -> _Cases:
-    pairs = [
-        (case, judgement)
-        for one in judged
-        for case, judgement in zip(one.cases.cases, one.judgements, strict=True)
-    ]
+    pairs = _pairs(judged)
     doubt = [NO_SCORE if j.score is None else 1.0 - j.score for _, j in pairs]
     truth = np.array([not case.grounded for case, _ in pairs], dtype=bool)
     return _Cases(truth, np.array(doubt), [case.group for case, _ in pairs])
@@ -148,8 +144,7 @@ def _tuned_f1(cases: _Cases) -> float | None:
             return None
         threshold = _best_threshold(cases.truth[~half], cases.doubt[~half])
         flagged[half] = cases.doubt[half] >= threshold
-    hits = float((flagged & cases.truth).sum())
-    return _f1(hits, float((flagged != cases.truth).sum()))
+    return f1_of(cases.truth, flagged, np.ones(len(flagged)))
 
 
 def _best_threshold(truth: Mask, doubt: Floats) -> float:

@@ -46,7 +46,7 @@ def run(
     given = settings or DetectorSettings(llm=GraderSettings())  # one budget for all
     for method in names:
         name, _, model = method.partition("=")
-        told = given if not model else _with_model(given, model)
+        told = replace(given, model=model) if model else given
         try:
             detector = load_detector(name, told)
         except ModelError as error:
@@ -80,7 +80,3 @@ def chosen(detectors: Sequence[str]) -> tuple[list[str], dict[str, str]]:
         if one.needs and name not in given
     }
     return list(dict.fromkeys([*able, *named])), left_out
-
-
-def _with_model(settings: DetectorSettings, model: str) -> DetectorSettings:
-    return replace(settings, model=model)

@@ -17,14 +17,13 @@ from safepassage.schemas.base import Contract
 from safepassage.scoring_worker.laboratory.evaluation.answers.judgement import JudgedSet
 from safepassage.scoring_worker.laboratory.evaluation.answers.sets import LabelledAnswer
 from safepassage.scoring_worker.laboratory.evaluation.intervals import Interval, Weights, bootstrap
+from safepassage.scoring_worker.laboratory.evaluation.metrics import Mask, f1_of, recall_of
 from safepassage.scoring_worker.laboratory.evaluation.ranking import Ranking
 from safepassage.scoring_worker.laboratory.evaluation.splits import folds
 
 FOLDS = 5
 UNDETERMINED = -1.0
 """The score of what could not be judged: below every threshold, never grounded."""
-
-Mask = NDArray[np.bool_]
 
 
 class GroundednessFigures(Contract):
@@ -140,17 +139,12 @@ def fitted(scores: NDArray[np.float64], truth: Mask) -> float:
 def macro(truth: Mask, said: Mask, weights: Weights) -> tuple[float, float, float, float]:
     """(precision, recall, F1, accuracy), the first three as means over the two classes; a class
     that nobody named has precision 0, as in the paper's table."""
-    parts = []
-    for real, named in ((truth, said), (~truth, ~said)):
-        hits = float(weights[real & named].sum())
-        predicted, actual = float(weights[named].sum()), float(weights[real].sum())
-        precision = hits / predicted if predicted else 0.0
-        recall = hits / actual if actual else 0.0
-        both = precision + recall
-        parts.append((precision, recall, 2 * precision * recall / both if both else 0.0))
-    means = [(one + other) / 2 for one, other in zip(*parts, strict=True)]
+    classes = ((truth, said), (~truth, ~said))
+    precision = sum(recall_of(named, real, weights) for real, named in classes) / 2
+    recall = sum(recall_of(real, named, weights) for real, named in classes) / 2
+    f1 = sum(f1_of(real, named, weights) for real, named in classes) / 2
     accuracy = float(weights[truth == said].sum() / weights.sum())
-    return means[0], means[1], means[2], accuracy
+    return precision, recall, f1, accuracy
 
 
 def _by_error_type(cases: Sequence[LabelledAnswer], said: Mask) -> dict[str, tuple[int, int]]:

@@ -17,11 +17,6 @@ _CATEGORY_TYPES = {
 }
 
 
-def domains() -> tuple[str, ...]:
-    """The names under which sentences are kept."""
-    return tuple(name for name in blocks("prose.txt") if not name.endswith("_plain"))
-
-
 def write_prose(builder: Builder, domain: str, count: int, rng: random.Random) -> None:
     """Append ``count`` sentences of ``domain``, some of which state nothing."""
     sentences = blocks("prose.txt")
