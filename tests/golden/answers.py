@@ -42,8 +42,8 @@ def _compared(asked: Asks) -> Said:
         asked.get("language"),
         asked.get("day_first"),
     )
-    question = Question(asked["type"], asked["value"], passage)
-    found = compare(question, allowed=asked.get("allowed", ()))
+    allowed = tuple(asked.get("allowed", ()))
+    found = compare(Question(asked["type"], asked["value"], passage, allowed=allowed))
     said = {
         "answer": found.answer,
         "kind": found.kind,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from safepassage.scoring_worker.comparison import rules_version
-from safepassage.scoring_worker.loading import open_manifest
+from safepassage.scoring_worker.scorers.folders import open_manifest
 
 from .answers import Asks, Said, compared, graphed, scored
 

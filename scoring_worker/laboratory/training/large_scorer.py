@@ -127,8 +127,8 @@ def build_large(steps: LargeSteps) -> ScorerManifest:
     fitted_on = {name: own for name, own in labelled.items() if name not in new}
     stack = fit_stack([one for name, own in fitted_on.items() for one in own.labelled(name)])
     packed = partial(_scorer, steps, packs_named(PACKS))
-    weights = pack_weights(steps.folder / "opinions-packs.jsonl", packed, steps.data)
-    stack = stack.model_copy(update={"with_packs": weights})
+    with_packs = pack_weights(steps.folder / "opinions-packs.jsonl", packed, steps.data)
+    stack = stack.model_copy(update={"with_packs": with_packs})
     scores = scores_in_turn(fitted_on, _kin(fitted_on))
     thresholds = thresholds_with_claims(best_threshold(fitted_on, scores))
     measured = figures(new, {name: own.scores(stack) for name, own in new.items()}, thresholds)
