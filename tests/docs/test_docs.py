@@ -13,7 +13,6 @@ from pydantic_settings import BaseSettings
 import safepassage.service.metrics
 import safepassage.streams.runtime.metrics  # noqa: F401
 from safepassage.agents.extraction.schema_loading import load_schema
-from safepassage.scoring_worker.encoders.pinned import LargeSettings
 from safepassage.scoring_worker.scorers.llm import GraderSettings
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ALL_TOPICS, ROLE_NAMES
@@ -85,7 +84,7 @@ def test_every_setting_is_explained(name: str):
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_setting_named_exists(page: Path):
-    existing = set().union(*map(all_variables, (Settings, GraderSettings, LargeSettings)))
+    existing = set().union(*map(all_variables, (Settings, GraderSettings)))
     named = set(re.findall(r"\bSAFEPASSAGE_[A-Z0-9_]*[A-Z0-9]\b", page.read_text()))
     assert named <= existing
 

@@ -20,7 +20,7 @@ from tests.stack import environment
 from tests.streams.judged import FakeScorer
 from tests.streams.rights import Rights, rights_of
 
-OPERATIONS = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
+TOPICS_PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "topics.md").read_text()
 QUIET_SECONDS = 3.0
 
 
@@ -128,7 +128,7 @@ def test_topology_reads_what_the_roles_may_read():
 
 @pytest.mark.parametrize("role", ACCESS)
 def test_documentation_lists_the_same_rights(role: str):
-    row = re.search(rf"^\| `{role}` \| (.*) \| (.*) \| (.*) \|$", OPERATIONS, re.MULTILINE)
+    row = re.search(rf"^\| `{role}` \| (.*) \| (.*) \| (.*) \|$", TOPICS_PAGE, re.MULTILINE)
     groups, reads, writes = (set(re.findall(r"`([\w-]+)`", cell)) for cell in row.groups())
     access = ACCESS[role]
     assert groups == {f"safepassage-{group}" for group in access.groups}
