@@ -158,7 +158,9 @@ def _senses_anywhere() -> Iterator[tuple[str, Sense]]:
 def _scales_in(language: str) -> Iterator[tuple[str, Fraction]]:
     """Scale words by CLDR: its pattern "000 Mio." for a hundred millions makes one 1,000,000."""
     locale = locale_of(language)
-    for width in ("long", "short") if locale else ():
+    if locale is None:
+        return
+    for width in ("long", "short"):
         for patterns in locale.compact_decimal_formats.get(width, {}).values():
             for power, pattern in patterns.items():
                 text = str(pattern.pattern).replace("'", "")

@@ -108,8 +108,10 @@ def unit_forms(language: str) -> Iterator[tuple[str, str, str | None]]:
     may stand for several units: "minuty" are those of an hour and those of an angle.
     """
     locale = locale_of(language)
-    data = localedata.load(str(locale)) if locale else {}
-    patterns = localedata.LocaleDataDict(data).get("unit_patterns", {})
+    if locale is None:
+        return
+    data = localedata.LocaleDataDict(dict(localedata.load(str(locale)).items()))
+    patterns = data.get("unit_patterns", {})
     for unit in patterns:
         if _NOT_MEASURED.match(unit):
             continue

@@ -29,7 +29,8 @@ def name_kind(entity_type: str) -> NameKind | None:
     """What an entity type asks for, by its last word that says so ("Company City" is a place);
     None where it does not say. "Name" alone is a person's: other names say whose they are."""
     words = type_words(entity_type)
-    kind = next(filter(None, map(_kind_of, reversed(words))), None)
+    said = (_kind_of(word) for word in reversed(words))
+    kind = next((one for one in said if one is not None), None)
     if kind is None and len(words) == 1 and words[0] in _NAME:
         return "person"
     # In scripts without blanks a type is one run of characters.
