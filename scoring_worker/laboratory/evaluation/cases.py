@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import JsonValue
 
 from safepassage.schemas import AlignedExtraction, Alignment, Reason, Verdict
+from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.scorer import Pair
 
 DatasetKind = Literal["extractions", "pairs", "responses", "entities", "conclusions"]
@@ -86,3 +88,28 @@ def _part(alignment: Alignment, pair: Pair) -> Pair | Lost:
     if not alignment.found:
         return Lost("not_found")
     return pair if alignment.is_evidence else Lost("low_evidence")
+
+
+def learnable(cases: Iterable[LabelledCase]) -> Iterator[LabelledPair]:
+    """The cases that are one pair each.
+
+    A quote that was not found has no passage to learn from, and the label of an answer of
+    several sentences does not say which of them it is about.
+    """
+    for case in cases:
+        if len(case.parts) == 1 and case.pairs:
+            kind = case.kind or "gold"
+            yield labelled_pair(case.pairs[0], case.supported, kind=kind, group=case.group)
+
+
+def labelled_pair(pair: Pair, supported: bool, *, kind: str, group: str) -> LabelledPair:
+    """``pair`` with its label."""
+    return LabelledPair(
+        premise=pair.premise,
+        entity_type=pair.entity_type,
+        value=pair.value,
+        label=1 if supported else 0,
+        kind=kind,
+        group=group,
+        around=pair,
+    )

@@ -18,10 +18,9 @@ from typing import Literal
 from transformers.utils import logging as transformers_logging
 
 from safepassage.schemas.base import Contract
-from safepassage.scoring_worker.laboratory.evaluation.cases import Dataset
+from safepassage.scoring_worker.laboratory.evaluation.cases import Dataset, learnable
 from safepassage.scoring_worker.laboratory.evaluation.judgement import JudgedCase, evaluate
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.laboratory.evaluation.labels import learnable
 from safepassage.scoring_worker.laboratory.evaluation.metrics import Metrics, measure
 from safepassage.scoring_worker.laboratory.evaluation.plots import axes_of
 from safepassage.scoring_worker.laboratory.evaluation.sources import DatasetError, OnProgress
