@@ -36,7 +36,7 @@ class Result:
 
     @property
     def accepted(self) -> tuple[Verdict, ...]:
-        """The quote stands in the document and bears out the value."""
+        """The quote stands in the document and supports the value."""
         return tuple([v for v in self.verdicts if v.decision == "accepted"])
 
     @property

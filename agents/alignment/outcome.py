@@ -48,7 +48,7 @@ _ROUTES: Final[tuple[Route, ...]] = (
 )
 
 
-class Part(NamedTuple):
+class PlacedPart(NamedTuple):
     """One part of a context of ``characters`` normalised characters, and where it was found.
 
     ``start`` and ``end`` are original code points; ``others`` are further exact occurrences,
@@ -86,9 +86,9 @@ def exactly(
     route: Route,
     others: Sequence[tuple[int, int]],
     count: int,
-) -> Part:
+) -> PlacedPart:
     """A part that stands in the document as it is, ``count`` times in all."""
-    return Part(
+    return PlacedPart(
         characters,
         *place,
         matches=characters,
@@ -100,14 +100,14 @@ def exactly(
     )
 
 
-def refuted(characters: int, bound: float) -> Part:
+def refuted(characters: int, bound: float) -> PlacedPart:
     """A part whose score was proven to be at most ``bound``, which is below the threshold."""
-    return Part(characters, 0, 0, matches=0, length=0, aligned=0, route="bound", bound=bound)
+    return PlacedPart(characters, 0, 0, matches=0, length=0, aligned=0, route="bound", bound=bound)
 
 
-def nowhere(characters: int) -> Part:
+def nowhere(characters: int) -> PlacedPart:
     """A part of which no character stands in the document."""
-    return Part(characters, 0, 0, matches=0, length=0, aligned=0, route="none")
+    return PlacedPart(characters, 0, 0, matches=0, length=0, aligned=0, route="none")
 
 
 def nothing(threshold: float) -> Alignment:
@@ -115,7 +115,7 @@ def nothing(threshold: float) -> Alignment:
     return Alignment(score=0.0, matches=0, length=0, unaligned=0, threshold=threshold, route="none")
 
 
-def outcome(text: str, parts: Sequence[Part], threshold: float) -> Alignment:
+def outcome(text: str, parts: Sequence[PlacedPart], threshold: float) -> Alignment:
     """Put the parts together: the least score decides, the counts are sums."""
     found = [part for part in parts if part.matches]
     spans = tuple([_span(text, part.start, part.end) for part in found])
@@ -152,5 +152,5 @@ def _widened(text: str, span: Span) -> Span:
     return span if (start, end) == (span.start, span.end) else _span(text, start, end)
 
 
-def _alternatives(part: Part) -> tuple[Occurrence, ...]:
+def _alternatives(part: PlacedPart) -> tuple[Occurrence, ...]:
     return tuple([Occurrence(start=start, end=end) for start, end in part.others])

@@ -27,7 +27,7 @@ class _Asked:
     windows: tuple[Window, ...]
 
 
-class ScoredDetector:
+class ScorerDetector:
     """Judges by ``scorer``: a claim is as grounded as in its best window, a response as its worst
     claim. Thread-safe as far as ``scorer`` is."""
 

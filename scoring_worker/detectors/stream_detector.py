@@ -23,7 +23,7 @@ class _Claim:
     pair: Pair
 
 
-class StreamedDetector:
+class StreamDetector:
     """Judges by ``scorer`` as the workers do: a claim on its passages, a response as its worst
     claim. What nothing of the context speaks of, the stream stops; how doubtful it is, the scorer
     says. Rivals are not heard: whether an answer contradicts itself, the stream finds
@@ -94,7 +94,7 @@ def _judged(claim: _Claim, score: float, supports: bool) -> ClaimGrounding:
     return ClaimGrounding(claim.start, claim.end, score, passages=passages)
 
 
-def load_default(settings: DetectorSettings) -> StreamedDetector:
+def load_default(settings: DetectorSettings) -> StreamDetector:
     """The detector over the scorer that ``settings`` name.
 
     Raises:
@@ -109,4 +109,4 @@ def load_default(settings: DetectorSettings) -> StreamedDetector:
         threads=settings.threads,
         grader=settings.llm,
     )
-    return StreamedDetector("default", scorer)
+    return StreamDetector("default", scorer)

@@ -54,7 +54,7 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Graphs:
-    """G_a, and G_c with G_q as one graph of what may bear it out."""
+    """G_a, and G_c with G_q as one graph of what may support it."""
 
     answer: Graph
     reference: Graph

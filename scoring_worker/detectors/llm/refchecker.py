@@ -76,7 +76,7 @@ def check(answer: Answer, triple: Triple) -> Prompt[Checked]:
 Label = Literal["entailment", "contradiction", "neutral"]
 
 SUPPORT: Final[dict[Label, float]] = {"entailment": 1.0, "neutral": 0.0, "contradiction": 0.0}
-"""Of ungrounded answers both count: what the context leaves open is not borne out by it."""
+"""Of ungrounded answers both count: what the context leaves open is not supported by it."""
 _STATUS: Final[dict[Label, TripleStatus]] = {
     "entailment": "supported",
     "neutral": "unsupported",

@@ -43,7 +43,7 @@ Sources = Literal["sentences", "windows"]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ModelUse:
     """How a method reads its model. ``contradiction``: the probability speaks against."""
 
     sources: Sources
@@ -53,7 +53,7 @@ class Reading:
 class NLIDetector:
     """Judges by ``pairs``. Thread-safe as far as its model is."""
 
-    def __init__(self, name: str, pairs: PairProbabilities, reading: Reading) -> None:
+    def __init__(self, name: str, pairs: PairProbabilities, reading: ModelUse) -> None:
         self.name = name
         self.revision = stable_id("nli", name, pairs.revision, reading.sources)[:16]
         self._pairs = pairs
@@ -120,7 +120,7 @@ def load_hem_v1(settings: DetectorSettings) -> NLIDetector:
         ModelError: its weights are not there.
     """
     pairs = cross_encoder(settings.model or HEM_V1, settings, label=0)
-    return NLIDetector("hem_v1", pairs, Reading("windows"))
+    return NLIDetector("hem_v1", pairs, ModelUse("windows"))
 
 
 def load_hem_v2(settings: DetectorSettings) -> NLIDetector:
@@ -139,7 +139,7 @@ def load_hem_v2(settings: DetectorSettings) -> NLIDetector:
     folder = named_folder(settings.model or HEM_V2)
     scorer = load_hhem(place(settings.device, settings.precision), folder)
     pairs = CrossEncoderPairs(scorer.encoder, scorer.revision)
-    return NLIDetector("hem_v2", pairs, Reading("windows"))
+    return NLIDetector("hem_v2", pairs, ModelUse("windows"))
 
 
 def load_fact_kb(settings: DetectorSettings) -> NLIDetector:
@@ -149,7 +149,7 @@ def load_fact_kb(settings: DetectorSettings) -> NLIDetector:
         ModelError: its weights are not there.
     """
     pairs = cross_encoder(settings.model or FACT_KB, settings, label=FACTUAL, sentence_first=True)
-    return NLIDetector("fact_kb", pairs, Reading("sentences"))
+    return NLIDetector("fact_kb", pairs, ModelUse("sentences"))
 
 
 def load_gc(settings: DetectorSettings) -> NLIDetector:
@@ -169,7 +169,7 @@ def load_gc(settings: DetectorSettings) -> NLIDetector:
         if reader
         else cross_encoder(settings.model, settings, label=0)
     )
-    return NLIDetector("gc", pairs, Reading("sentences"))
+    return NLIDetector("gc", pairs, ModelUse("sentences"))
 
 
 def load_context_nli(settings: DetectorSettings) -> NLIDetector:
@@ -181,7 +181,7 @@ def load_context_nli(settings: DetectorSettings) -> NLIDetector:
     pairs = cross_encoder(
         settings.model or CONTEXT_NLI, settings, label=CONTRADICTS, sentence_first=True
     )
-    return NLIDetector("context_nli", pairs, Reading("sentences", contradiction=True))
+    return NLIDetector("context_nli", pairs, ModelUse("sentences", contradiction=True))
 
 
 def load_context_nli_reader(settings: DetectorSettings) -> NLIDetector:
@@ -192,7 +192,7 @@ def load_context_nli_reader(settings: DetectorSettings) -> NLIDetector:
         ModelError: its files are missing or altered.
     """
     pairs = reader_pairs(settings.model or "default", settings, inverted=True)
-    return NLIDetector("context_nli_reader", pairs, Reading("sentences", contradiction=True))
+    return NLIDetector("context_nli_reader", pairs, ModelUse("sentences", contradiction=True))
 
 
 def load_hem_reader(settings: DetectorSettings) -> NLIDetector:
@@ -202,4 +202,4 @@ def load_hem_reader(settings: DetectorSettings) -> NLIDetector:
         ModelError: its files are missing or altered.
     """
     pairs = reader_pairs(settings.model or "default", settings)
-    return NLIDetector("hem_reader", pairs, Reading("windows"))
+    return NLIDetector("hem_reader", pairs, ModelUse("windows"))

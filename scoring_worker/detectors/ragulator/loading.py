@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from safepassage.scoring_worker.detectors.contract import DetectorSettings
-from safepassage.scoring_worker.detectors.scorer_detector import ScoredDetector
+from safepassage.scoring_worker.detectors.scorer_detector import ScorerDetector
 from safepassage.scoring_worker.detectors.similarity.word_vectors import word_vectors
 from safepassage.scoring_worker.forest import Forest
 from safepassage.scoring_worker.manifest import ModelError
@@ -53,7 +53,7 @@ def load_feature(name: str, _settings: DetectorSettings) -> SingleFeature:
     return SingleFeature(name, feature, grounded)
 
 
-def load_encoder_detector(settings: DetectorSettings) -> ScoredDetector:
+def load_encoder_detector(settings: DetectorSettings) -> ScorerDetector:
     """The cross-encoder in the folder (or under the hub id) ``settings.model``, with windows of
     whole sentences that leave room for the claim in what it reads.
 
@@ -73,7 +73,7 @@ def load_encoder_detector(settings: DetectorSettings) -> ScoredDetector:
     )
     if not isinstance(scorer, EncoderScorer):
         raise ModelError(f"{settings.model} is no cross-encoder")
-    return ScoredDetector("ragulator-encoder", scorer, room=_characters(scorer))
+    return ScorerDetector("ragulator-encoder", scorer, room=_characters(scorer))
 
 
 def _characters(scorer: EncoderScorer) -> int:

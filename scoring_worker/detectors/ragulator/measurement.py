@@ -134,7 +134,7 @@ class ClaimMeasure:
 
 
 def _relevance(scorer: Scorer, pairs: Sequence[Pair]) -> list[float | str]:
-    """How far each passage bears its claim out, in [0, 1], or why that is not known. Of the default
+    """How far each passage supports its claim, in [0, 1], or why that is not known. Of the default
     scorer only what its reader says: its judgement counts the words of a claim itself."""
     if isinstance(scorer, DefaultScorer):
         every = scorer.opinions(pairs)

@@ -51,7 +51,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class SimilarPair:
-    """Two sentences, and whether the first bears out the second; None where that is open."""
+    """Two sentences, and whether the first supports the second; None where that is open."""
 
     id: str
     first: str
