@@ -27,11 +27,8 @@ _ELISION = re.compile(r" ?(?:\[ ?\.{3} ?\]|\( ?\.{3} ?\)|(?<!\.)\.{3,4}(?!\.)) ?
 
 
 def elided_parts(context: str) -> tuple[str, ...]:
-    """The parts of a normalised context that stand between ellipses, in order.
-
-    The context itself, as the only part, where it has no ellipsis or where a part would be
-    shorter than `MIN_PART_CHARACTERS`.
-    """
+    """The parts of a normalised context between ellipses; the context itself where one would be
+    shorter than `MIN_PART_CHARACTERS`."""
     parts = tuple(_ELISION.split(context))
     if all(len(part) >= MIN_PART_CHARACTERS for part in parts):
         return parts
@@ -58,10 +55,7 @@ class _Question(NamedTuple):
 
 
 class DocumentIndex:
-    """A document's text, and what is computed of it on first need for all its contexts.
-
-    Safe to share between threads: what two of them compute at once is equal.
-    """
+    """A document's text, and what is computed of it on first need. Threads may share it."""
 
     def __init__(self, text: str) -> None:
         self.text = text

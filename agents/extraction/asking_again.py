@@ -67,10 +67,7 @@ def correction(content: str, findings: Sequence[Finding]) -> list[Message]:
 
 
 def mended(first: Answer, wrong: Sequence[Finding], offered: Sequence[Finding]) -> Answer:
-    """``first``, with those of ``wrong`` replaced for which ``offered`` has another of their type.
-
-    ``offered`` are the findings of the second answer whose quotes stand in the text.
-    """
+    """``first``, with those of ``wrong`` replaced for which ``offered`` has one of their type."""
     known = {_said(finding) for finding in first.findings}
     better: dict[_Kind, deque[Finding]] = defaultdict(deque)
     for finding in offered:

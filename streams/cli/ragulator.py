@@ -171,11 +171,7 @@ def _write(path: Path, pairs: list[CuratedPair]) -> None:
 
 
 def _read(paths: list[Path]) -> list[CuratedPair]:
-    """The pairs of curated files.
-
-    Raises:
-        OperatorError: a row is none.
-    """
+    """The pairs of curated files."""
     from safepassage.scoring_worker.laboratory.evaluation.curation import CuratedPair
     from safepassage.scoring_worker.laboratory.training.corpora import read_rows
 

@@ -57,11 +57,7 @@ class Processes(AbstractContextManager["Processes"]):
         )
 
     def check(self) -> None:
-        """Raise if a process ended.
-
-        Raises:
-            ChildFailed: one did.
-        """
+        """Raise `ChildFailed` if a process ended."""
         for name, process in self._running.items():
             if process.poll() is not None:
                 raise ChildFailed(

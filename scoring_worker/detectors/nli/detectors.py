@@ -1,8 +1,7 @@
 """HEM v1 and v2, FactKB, GC and ContextNLI (paper, sections 5.2 to 5.4): one loop, five models.
 
-Every sentence of the answer is held against every source; it is as grounded as by the source that
-says most for it, and the answer is as grounded as its least grounded sentence. They differ in the
-model, in what of its output counts, and in what a source is.
+A sentence is as grounded as by the source that says most for it, an answer as its least grounded
+sentence. The methods differ in model, in the output that counts, and in what a source is.
 """
 
 from __future__ import annotations

@@ -54,8 +54,7 @@ def load_feature(name: str, _settings: DetectorSettings) -> SingleFeature:
 
 
 def load_encoder_detector(settings: DetectorSettings) -> ScorerDetector:
-    """The cross-encoder in the folder (or under the hub id) ``settings.model``, with windows of
-    whole sentences that leave room for the claim in what it reads.
+    """The cross-encoder in the folder, or under the hub id, ``settings.model``.
 
     Raises:
         ModelError: no model is named, or it is no cross-encoder.

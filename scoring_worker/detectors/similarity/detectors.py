@@ -149,9 +149,8 @@ def load_cos_sim(settings: DetectorSettings) -> SimilarityDetector:
 
 
 def load_quip(settings: DetectorSettings) -> SimilarityDetector:
-    """QuIP with n-grams of 21 characters, or of as many as ``settings.model`` says ("quip=13"), so
-    that n can be tuned. The answer is worth the mean of its sentences, since hardly any sentence
-    is a quote from end to end.
+    """QuIP with n-grams of 21 characters, or as many as ``settings.model`` says ("quip=13"). The
+    answer is worth the mean of its sentences: hardly any is a quote from end to end.
 
     Raises:
         ModelError: that is no number of characters.

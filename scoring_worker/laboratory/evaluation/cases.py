@@ -17,10 +17,8 @@ DatasetKind = Literal["extractions", "pairs", "responses", "entities", "conclusi
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A part that never reaches the scorer: it is not accepted, whatever the scorer.
-
-    ``undetermined`` where it could not be judged, as opposed to judged unsafe.
-    """
+    """A part that never reaches the scorer and is not accepted; ``undetermined`` where it could not
+    be judged, as opposed to judged unsafe."""
 
     reason: Reason
     undetermined: bool = False
@@ -51,11 +49,8 @@ class LabelledCase:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Cases of one file, and what their labels rest on.
-
-    ``refused`` has one line for each row that could not be read, ``unlabelled`` counts the rows
-    that carry no label.
-    """
+    """Cases of one file and who labelled them; ``refused`` has a line for each row that could not
+    be read."""
 
     name: str
     kind: DatasetKind
@@ -91,11 +86,7 @@ def _part(alignment: Alignment, pair: Pair) -> Pair | Lost:
 
 
 def learnable(cases: Iterable[LabelledCase]) -> Iterator[LabelledPair]:
-    """The cases that are one pair each.
-
-    A quote that was not found has no passage to learn from, and the label of an answer of
-    several sentences does not say which of them it is about.
-    """
+    """The cases that are one pair each: with a passage, and a label that is about that pair."""
     for case in cases:
         if len(case.parts) == 1 and case.pairs:
             kind = case.kind or "gold"

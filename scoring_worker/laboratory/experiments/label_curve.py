@@ -1,10 +1,7 @@
 """Figure 4: F1 by the number of gold labels, with and without silver ones.
 
-The reader is fine-tuned, as the paper does its encoder: without silver it starts from its base,
-with silver from a scorer that was trained on silver labels. Or only the head of the scorer is
-refitted (see `curve_scorers`). Folds are disjoint by document:
-each document is judged by models that saw none of its labels, and the decisions of all folds
-are pooled. The threshold is .5 throughout, since at no labels nothing else is known.
+Each document is judged by models that saw none of its labels, and the decisions of all folds are
+pooled. The threshold is .5 throughout, since at no labels nothing else is known.
 """
 
 from __future__ import annotations
