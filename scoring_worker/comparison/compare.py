@@ -46,7 +46,7 @@ def compare(question: Question) -> Comparison:
 def _compare(question: Question, depth: int, budget: Budget) -> Comparison:
     value = question.value
     if depth > MAX_DEPTH:
-        return Comparison("not_comparable", "object", findings=(too_deep(),))
+        return too_deep("object")
     if question.entity_type == CLAIM_TYPE and isinstance(value, str):
         return compare_claim(question)
     answered = _answered(question)

@@ -13,7 +13,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from safepassage.schemas import Finding
+from safepassage.schemas import Finding, FindingCode
 
 Answer = Literal["same", "different", "not_comparable"]
 """*same*: the quote holds this value. *different*: what the quote holds of this kind is not this
@@ -34,6 +34,9 @@ Kind = Literal[
     "object",
     "claim",
 ]
+
+
+_LONGEST_DETAIL = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,30 @@ class Comparison:
         """A contradiction decides, whatever the comparator that found it has answered."""
         if self.answer != "different" and any(found.contradicts for found in self.findings):
             object.__setattr__(self, "answer", "different")
+
+
+def different(
+    kind: Kind,
+    code: FindingCode,
+    detail: str = "",
+    rivals: tuple[Place, ...] = (),
+    more: tuple[Finding, ...] = (),
+) -> Comparison:
+    """*Different*, with a finding that says why before the findings ``more``."""
+    findings = (Finding(code=code, detail=detail[:_LONGEST_DETAIL]), *more)
+    return Comparison("different", kind, rivals=rivals, findings=findings)
+
+
+def undecided(
+    kind: Kind,
+    code: FindingCode,
+    detail: str = "",
+    places: tuple[Place, ...] = (),
+    more: tuple[Finding, ...] = (),
+) -> Comparison:
+    """*Not comparable*, with a finding that says why before the findings ``more``."""
+    findings = (Finding(code=code, detail=detail[:_LONGEST_DETAIL]), *more)
+    return Comparison("not_comparable", kind, places, findings=findings)
 
 
 @dataclass(frozen=True, slots=True)

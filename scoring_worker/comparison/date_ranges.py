@@ -8,11 +8,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from safepassage.schemas import Finding
 from safepassage.scoring_worker.text.closed_classes import word_list
 from safepassage.scoring_worker.text.folding import keys_of
 
-from .contract import Comparison, Passage, Place, Question
+from .contract import Comparison, Passage, Place, Question, different
 from .dates.partial_date import PartialDate
 from .dates.search import dates_in
 from .denials.type_words import words_of_type
@@ -64,9 +63,9 @@ def at_asked_end(question: Question, compared: Comparison) -> Comparison:
         return replace(compared, rivals=rivals, companions=companions)
     if not starts <= {one.at("low" if end == "high" else "high").start for one in ranges}:
         return compared
-    finding = Finding(code="range_end_differs", detail=f"not the {_ENDS[end]} of the range")
     rivals = (*compared.places, *compared.rivals)
-    return Comparison("different", compared.kind, rivals=rivals, findings=(finding,))
+    detail = f"not the {_ENDS[end]} of the range"
+    return different(compared.kind, "range_end_differs", detail, rivals)
 
 
 def is_open_end(value: str) -> bool:

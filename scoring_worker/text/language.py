@@ -12,6 +12,7 @@ import unicodedata
 from collections import Counter
 from functools import lru_cache
 
+import regex
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 READ = 400
@@ -28,17 +29,13 @@ _PROSE = 0.75
 """Letters among its characters: a receipt's names and figures are in no language."""
 _AGREED = 0.8
 
-_SCRIPTS = {
-    "LATIN": "Latn", "GREEK": "Grek", "CYRILLIC": "Cyrl", "ARMENIAN": "Armn", "HEBREW": "Hebr",
-    "ARABIC": "Arab", "SYRIAC": "Syrc", "THAANA": "Thaa", "DEVANAGARI": "Deva",
-    "BENGALI": "Beng", "GURMUKHI": "Guru", "GUJARATI": "Gujr", "ORIYA": "Orya", "TAMIL": "Taml",
-    "TELUGU": "Telu", "KANNADA": "Knda", "MALAYALAM": "Mlym", "SINHALA": "Sinh", "THAI": "Thai",
-    "LAO": "Laoo", "TIBETAN": "Tibt", "MYANMAR": "Mymr", "GEORGIAN": "Geor", "HANGUL": "Hang",
-    "ETHIOPIC": "Ethi", "CHEROKEE": "Cher", "KHMER": "Khmr", "MONGOLIAN": "Mong",
-    "HIRAGANA": "Hira", "KATAKANA": "Kana", "BOPOMOFO": "Bopo", "CJK": "Hani",
-    "KATAKANA-HIRAGANA": "Kana", "IDEOGRAPHIC": "Hani", "JAVANESE": "Java", "NKO": "Nkoo",
-    "TIFINAGH": "Tfng",
-}  # fmt: skip
+_SCRIPTS = (
+    "Latn Grek Cyrl Armn Hebr Arab Syrc Thaa Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Thai"
+    " Laoo Tibt Mymr Geor Hang Ethi Cher Khmr Mong Hira Kana Bopo Hani Java Nkoo Tfng"
+)
+_SCRIPT = regex.compile(
+    "|".join(rf"(?P<{code}>\p{{Script={code}}})" for code in _SCRIPTS.split()) + "|(?P<Kana>[ーｰﾞﾟ])"
+)
 _ONE_LANGUAGE = {
     "Grek": "el", "Armn": "hy", "Thaa": "dv", "Guru": "pa", "Gujr": "gu", "Orya": "or",
     "Taml": "ta", "Telu": "te", "Knda": "kn", "Mlym": "ml", "Sinh": "si", "Thai": "th",
@@ -68,11 +65,9 @@ def script_of(text: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def _script(character: str) -> str:
-    """By the first word of a letter's Unicode name; empty for what is no letter."""
-    if not character.isalpha():
-        return ""
-    words = unicodedata.name(character, "").split()
-    return next((_SCRIPTS[word] for word in words[:2] if word in _SCRIPTS), "")
+    """Empty for what is no letter, or one of a script without a code here."""
+    found = _SCRIPT.match(character) if character.isalpha() else None
+    return str(found.lastgroup) if found else ""
 
 
 def language_of(text: str) -> tuple[str | None, float]:

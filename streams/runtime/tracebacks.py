@@ -6,7 +6,7 @@ import traceback
 from pathlib import Path
 
 MAX_FRAMES = 12
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def frames(error: BaseException) -> list[str]:

@@ -9,8 +9,13 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from safepassage.schemas import Finding
-from safepassage.scoring_worker.comparison.contract import Comparison, Place, Question
+from safepassage.scoring_worker.comparison.contract import (
+    Comparison,
+    Place,
+    Question,
+    different,
+    undecided,
+)
 from safepassage.scoring_worker.comparison.denials.languages import in_any
 from safepassage.scoring_worker.comparison.denials.places import scoped
 from safepassage.scoring_worker.comparison.denials.reading import Reading
@@ -110,8 +115,7 @@ def _decide(wanted: Absence, stated: Absence, places: tuple[Place, ...]) -> Comp
     if wanted == stated or "either" in {wanted, stated}:
         return Comparison("same", "none", places)
     words = {"none": "that there is none", "unstated": "that it is not known"}
-    finding = Finding(code="absence_differs", detail=f"the passage states {words[stated]}")
-    return Comparison("different", "none", rivals=places, findings=(finding,))
+    return different("none", "absence_differs", f"the passage states {words[stated]}", places)
 
 
 def _denied(question: Question, reading: Reading, scopes: tuple[Scope, ...]) -> tuple[Place, ...]:
@@ -131,7 +135,5 @@ def _given(question: Question, reading: Reading, labelled: list[Entry]) -> Compa
             place = place_of(reading, question.passage, entry.start, entry.end)
             if asks_for(question.entity_type, "asks") or reading.unread:
                 return Comparison("not_comparable", "none", rivals=place)
-            finding = Finding(code="value_is_stated", detail="the passage states a value")
-            return Comparison("different", "none", rivals=place, findings=(finding,))
-    finding = Finding(code="none_not_said", detail="nothing in the passage says that there is none")
-    return Comparison("not_comparable", "none", findings=(finding,))
+            return different("none", "value_is_stated", "the passage states a value", place)
+    return undecided("none", "none_not_said", "nothing in the passage says that there is none")

@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from safepassage.schemas import Finding
 from safepassage.schemas.schema_field import MAX_OPTION
-from safepassage.scoring_worker.comparison.contract import Comparison, Place, Question
+from safepassage.scoring_worker.comparison.contract import Comparison, Place, Question, different
 from safepassage.scoring_worker.comparison.denials.places import places_denied
 
 from .truth import truth_of
@@ -32,8 +31,7 @@ def is_allowed(question: Question) -> bool:
 
 def not_allowed(question: Question) -> Comparison:
     """The answer for a value that the schema does not allow."""
-    finding = Finding(code="not_allowed", detail="the schema does not allow this value")
-    return Comparison("different", "category", findings=(finding,))
+    return different("category", "not_allowed", "the schema does not allow this value")
 
 
 def compare_category(question: Question, value: str) -> Comparison | None:
@@ -60,8 +58,7 @@ def compare_category(question: Question, value: str) -> Comparison | None:
     if not others:
         return None
     words = sorted(option for option, places in said.items() if places)
-    finding = Finding(code="category_differs", detail=f"passage says {', '.join(words)}"[:500])
-    return Comparison("different", "category", rivals=others, findings=(finding,))
+    return different("category", "category_differs", f"passage says {', '.join(words)}", others)
 
 
 def _option(question: Question, value: str) -> str | None:

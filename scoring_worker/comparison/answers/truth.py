@@ -7,13 +7,23 @@ from functools import lru_cache
 from pydantic import JsonValue
 
 from safepassage.schemas import Finding
-from safepassage.scoring_worker.comparison.contract import Comparison, Place, Question
+from safepassage.scoring_worker.comparison.contract import (
+    Comparison,
+    Place,
+    Question,
+    different,
+    undecided,
+)
 from safepassage.scoring_worker.comparison.denials.languages import in_any
 from safepassage.scoring_worker.comparison.denials.places import scoped
 from safepassage.scoring_worker.comparison.denials.reading import Reading
-from safepassage.scoring_worker.comparison.denials.scopes import Scope, is_break
+from safepassage.scoring_worker.comparison.denials.scopes import Scope
 from safepassage.scoring_worker.comparison.denials.tokens import phrase_of
-from safepassage.scoring_worker.comparison.denials.type_words import asks_for, mentions_of_type
+from safepassage.scoring_worker.comparison.denials.type_words import (
+    asks_for,
+    mentions_of_type,
+    sentence_around,
+)
 
 from .entries import entries_of, is_labelled, place_of, said
 
@@ -45,7 +55,7 @@ def compare_truth(question: Question, wanted: bool) -> Comparison:
     """
     reading, scopes = scoped(question.passage)
     if reading.unread:
-        return Comparison("not_comparable", "truth", findings=(_unread(),))
+        return undecided("truth", "denial_unread", "denials in this language are not read")
     answered = _answers(question, reading)
     if answered:
         return _decide(wanted, answered)
@@ -72,8 +82,8 @@ def _decide(wanted: bool, answered: list[tuple[bool, tuple[Place, ...]]]) -> Com
     others = tuple(place for answer, places in answered if answer is not wanted for place in places)
     if agreeing:
         return Comparison("same" if not others else "not_comparable", "truth", agreeing, others)
-    finding = Finding(code="answer_differs", detail=f"the passage answers {_word(not wanted)}")
-    return Comparison("different", "truth", rivals=others, findings=(finding,))
+    answer = "no" if wanted else "yes"
+    return different("truth", "answer_differs", f"the passage answers {answer}", others)
 
 
 def _by_denial(
@@ -97,11 +107,7 @@ def _by_denial(
 
 def _is_lifted(reading: Reading, scopes: tuple[Scope, ...], at: int) -> bool:
     """Whether the sentence takes its denial back in part: "may not assign without consent"."""
-    start = end = at
-    while start > 0 and not is_break(reading, start - 1):
-        start -= 1
-    while end < len(reading.tokens) and not is_break(reading, end):
-        end += 1
+    start, end = sentence_around(reading, at, at, len(reading.tokens))
     cues = {
         scope.cue.start
         for scope in scopes
@@ -121,11 +127,3 @@ def _is_coordinated(reading: Reading, cues: set[int]) -> bool:
     """Whether "and" or a comma stands between the denials: "does not smoke and never has"."""
     between = range(min(cues), max(cues))
     return any(at in reading.marks["and"] or reading.tokens[at].text == "," for at in between)
-
-
-def _word(answer: bool) -> str:
-    return "yes" if answer else "no"
-
-
-def _unread() -> Finding:
-    return Finding(code="denial_unread", detail="denials in this language are not read")

@@ -79,7 +79,7 @@ def _order(identifier: str) -> Order:
 @cache
 def known_languages() -> frozenset[str]:
     """Codes of every language that CLDR has a locale for."""
-    return frozenset(identifier.split("_")[0] for identifier in localedata.locale_identifiers())
+    return frozenset(_identifiers())
 
 
 @cache

@@ -8,10 +8,11 @@ known. Everything else is *not comparable*, with the finding that says why.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from safepassage.schemas import Finding, FindingCode
 
-from ..contract import Comparison, Passage, Place
+from ..contract import Comparison, Passage, Place, different, undecided
 from .cldr import base
 from .partial_date import PartialDate, Relation, doubted, relation
 from .search import dates_in, day_first_of
@@ -20,6 +21,7 @@ from .times import same_time, times_in
 from .tokens import tokens, word_set
 from .vague_words import is_known, lexicon
 
+_different = partial(different, "date")
 _READ_WHOLE = word_set("en de fr es pt it nl sv da no")
 """Here a part of a date that is not seen is not there: months do not change their form and
 numbers in words are read. Elsewhere the part may stand in a form that CLDR does not list."""
@@ -167,15 +169,12 @@ def _compare_time(value: PartialDate, quote: str) -> Comparison:
         return Comparison("not_comparable", "date")
     times = times_in(quote)
     if not times:
-        return Comparison("not_comparable", "date", findings=(Finding(code="time_missing"),))
+        return undecided("date", "time_missing")
     agrees = same_time(value.time, times)
     if agrees is None:
-        return Comparison("not_comparable", "date", findings=(Finding(code="time_ambiguous"),))
-    return (
-        Comparison("same", "date")
-        if agrees
-        else _different("time_differs", f"the value says {value}", ())
-    )
+        return undecided("date", "time_ambiguous")
+    said = f"the value says {value}"
+    return Comparison("same", "date") if agrees else _different("time_differs", said)
 
 
 def _without_dates(
@@ -189,22 +188,12 @@ def _without_dates(
     if words.anywhere(found, "relative") or words.anywhere(found, "season"):
         seen = Finding(code="date_relative", detail="the passage dates by another day or a season")
         return Comparison("not_comparable", "date", rivals=rivals, findings=(seen,))
-    if is_known(passage.language) and spells(passage.language) and value.is_full:
-        return _different("date_missing", f"no date in the passage; the value says {value}", rivals)
-    if (
-        value.year is not None
-        and is_known(passage.language)
-        and base(passage.language) in _READ_WHOLE
-    ):
+    whole = value.is_full and spells(passage.language)
+    whole = whole or (value.year is not None and base(passage.language) in _READ_WHOLE)
+    if whole and is_known(passage.language):
         return _different("date_missing", f"no date in the passage; the value says {value}", rivals)
     seen = Finding(code="date_not_seen", detail="no date is seen in the passage")
     return Comparison("not_comparable", "date", rivals=rivals, findings=(seen,))
-
-
-def _different(code: FindingCode, detail: str, rivals: tuple[Place, ...]) -> Comparison:
-    return Comparison(
-        "different", "date", rivals=rivals, findings=(Finding(code=code, detail=detail[:500]),)
-    )
 
 
 def _said(dates: Sequence[PartialDate], value: PartialDate) -> str:

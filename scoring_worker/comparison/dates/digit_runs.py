@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
 
 from .tokens import UNSEEN
 
@@ -15,74 +17,74 @@ _GAP = re.compile(rf"[{UNSEEN}]*(?:\.\s?|\s?[-/]\s?|\s)[{UNSEEN}]*")
 _SAME = str.maketrans("\u2010\u2011\uff0d\u2044\u2215\uff0f", "---///")
 _GLUED_BEFORE = frozenset("-/\\_#$€£¥@+=&~^.,:'’\u2010\u2011")
 _LONGEST = 64  # code points of a run; nothing longer is a date
-_INVISIBLE = frozenset("\u200b\u200e\u200f\u061c\u2060\ufeff") | {
-    chr(c) for c in (*range(0x2066, 0x206A), *range(0x202A, 0x202F))
-}
+_INVISIBLE = re.compile(f"[{UNSEEN}]+")
+
+
+class Run(NamedTuple):
+    """Digits with separators between them, not a blank inside unless it joins three numbers."""
+
+    start: int
+    end: int
+    texts: list[str]
+    places: list[tuple[int, int]]
+    separators: str
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers, -1 for one too long for a date."""
+        return [int(text) if len(text) <= 8 else -1 for text in self.texts]
 
 
 def runs_in(text: str) -> Iterator[Run]:
     """Every run of ``text`` that is no longer than a date, those joined that make up one."""
     found = [
-        Run(text, *match.span())
+        _run(text, *match.span())
         for match in _RUN.finditer(text)
         if match.end() - match.start() <= _LONGEST
     ]
-    index = 0
-    while index < len(found):
-        run, taken = _joined(text, found, index)
-        yield run
-        index += taken
+    at = 0
+    while at < len(found):
+        several = _of_one_gap(text, found[at : at + 3])
+        joined = _joined(text, several) if len(several) > 1 else None
+        yield joined or found[at]
+        at += len(several) if joined else 1
 
 
-class Run:
-    """Digits with separators between them, not a blank inside."""
-
-    __slots__ = ("end", "numbers", "places", "separators", "start", "texts")
-
-    def __init__(self, text: str, start: int, end: int) -> None:
-        self.start, self.end = start, end
-        found = list(_NUMBER.finditer(text, start, end))
-        self.texts = [match[0] for match in found]
-        self.places = [match.span() for match in found]
-        self.numbers = [int(text) if len(text) <= 8 else -1 for text in self.texts]
-        between = zip(self.places, self.places[1:], strict=False)
-        self.separators = "".join(
-            next(c for c in text[one[1] : other[0]] if c not in _INVISIBLE).translate(_SAME)
-            for one, other in between
-        )
+def _run(text: str, start: int, end: int) -> Run:
+    found = list(_NUMBER.finditer(text, start, end))
+    signs = (text[one.end() : other.start()] for one, other in pairwise(found))
+    separators = _INVISIBLE.sub("", "".join(signs)).translate(_SAME)
+    return Run(start, end, [m[0] for m in found], [m.span() for m in found], separators)
 
 
-def _joined(text: str, runs: list[Run], index: int) -> tuple[Run, int]:
-    """The run at ``index``, with those behind it that complete three numbers of a date."""
-    run = runs[index]
-    count, taken = len(run.numbers), 1
-    gap = ""
-    while count < 3 and index + taken < len(runs):
-        before, following = runs[index + taken - 1], runs[index + taken]
-        between = text[before.end : following.start]
-        if (
-            len(between) > 6
-            or not _GAP.fullmatch(between)
-            or (gap and between.strip() != gap.strip())
-        ):
+def _of_one_gap(text: str, runs: list[Run]) -> list[Run]:
+    """The first of ``runs`` with those behind it that complete three numbers, all with the same
+    sign or blank between them."""
+    taken, sign = runs[:1], None
+    for before, following in pairwise(runs):
+        gap = text[before.end : following.start]
+        if sum(len(run.texts) for run in taken) >= 3 or len(gap) > 6 or not _GAP.fullmatch(gap):
             break
-        gap, count, taken = between, count + len(following.numbers), taken + 1
-    last = runs[index + taken - 1]
-    if taken == 1 or count != 3:
-        return run, 1
-    joined = Run.__new__(Run)
-    several = runs[index : index + taken]
-    joined.start, joined.end = run.start, last.end
-    joined.texts = [each for one in several for each in one.texts]
-    joined.places = [each for one in several for each in one.places]
-    joined.numbers = [each for one in several for each in one.numbers]
-    sign = gap.strip().strip("".join(_INVISIBLE)).translate(_SAME) or " "
-    own = "".join(one.separators for one in several)
-    joined.separators = own[0] * 2 if own and own[0] == sign else sign * 2 if not own else ""
-    widths = [len(each) for each in joined.texts]
-    if not joined.separators or not is_triple(widths) or (sign == " " and widths != [2, 2, 4]):
-        return run, 1
-    return joined, taken
+        if sign not in (None, gap.strip()):
+            break
+        sign = gap.strip()
+        taken.append(following)
+    return taken
+
+
+def _joined(text: str, runs: list[Run]) -> Run | None:
+    """One run of ``runs``, None where they are no date in three numbers."""
+    gap = text[runs[-2].end : runs[-1].start].strip()
+    sign = _INVISIBLE.sub("", gap).translate(_SAME) or " "
+    texts = [each for run in runs for each in run.texts]
+    widths = [len(each) for each in texts]
+    of_one_sign = all(run.separators in ("", sign) for run in runs)
+    if len(texts) != 3 or not of_one_sign or not is_triple(widths):
+        return None
+    if sign == " " and widths != [2, 2, 4]:
+        return None
+    places = [each for run in runs for each in run.places]
+    return Run(runs[0].start, runs[-1].end, texts, places, sign * 2)
 
 
 def is_triple(widths: list[int]) -> bool:

@@ -83,8 +83,8 @@ def _stems(own: str | None) -> dict[str, int]:
         forms = {form: number for number, several in wide.items() for form in several}
         for form, number in forms.items():
             for stem in (form, form[:-1]):
-                shortest = 4 if own and stem == form else 5 if not own else 4
-                if len(stem) >= (3 if own and stem == form else shortest) and not any(
+                shortest = 5 if not own else 3 if stem == form else 4
+                if len(stem) >= shortest and not any(
                     other.startswith(stem) for other, month in forms.items() if month != number
                 ):
                     found[stem].add(number)

@@ -1,7 +1,7 @@
 """Days and years in words: "the fifteenth of April two thousand and twelve".
 
-unicode-rbnf spells numbers by CLDR's own rules in some eighty languages; its answers for the days
-of a month and the years of two centuries, read backwards, are the tables here.
+CLDR's spellings of the days of a month and of the years of two centuries, read backwards, are the
+tables here.
 """
 
 from __future__ import annotations
@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
-from unicode_rbnf import FormatPurpose, RbnfEngine
+from safepassage.scoring_worker.comparison.spelt_numbers import (
+    COUNT,
+    ORDINAL,
+    YEAR,
+    spelling_languages,
+    spellings,
+)
 
 from .cldr import base
 from .tokens import tokens
@@ -19,11 +25,6 @@ LONGEST = 7
 """Words of the longest number that is looked for."""
 _FILLERS = frozenset({"and"})
 """English says "two thousand and twelve" as often as not."""
-
-
-@cache
-def _engines() -> frozenset[str]:
-    return frozenset(RbnfEngine.get_supported_languages())
 
 
 @cache
@@ -51,43 +52,22 @@ def spelled_years(language: str | None) -> dict[Words, int]:
 
 @cache
 def _days(language: str) -> dict[Words, int]:
-    return _spelled(language, range(1, 32), (FormatPurpose.ORDINAL, FormatPurpose.CARDINAL))
+    return _spelled(language, range(1, 32), ORDINAL, COUNT)
 
 
 @cache
 def _years(language: str) -> dict[Words, int]:
-    return _spelled(language, range(1900, 2100), (FormatPurpose.YEAR, FormatPurpose.CARDINAL))
+    return _spelled(language, range(1900, 2100), YEAR, COUNT)
 
 
-def _spelled(
-    language: str, numbers: Iterable[int], purposes: tuple[FormatPurpose, ...]
-) -> dict[Words, int]:
-    if language not in _engines():
-        return {}
+def _spelled(language: str, numbers: Iterable[int], *kinds: str) -> dict[Words, int]:
     found: dict[Words, int] = {}
-    for number in numbers:
-        for purpose in purposes:
-            for text in _texts(language, number, purpose):
-                words = without_fillers(
-                    token.text
-                    for token in tokens(text.replace("\u00ad", ""))
-                    if token.kind == "word"
-                )
-                if words and not any(word.isdigit() for word in words):
-                    found.setdefault(words, number)
+    for number in numbers if language in spelling_languages() else ():
+        for text in (text for kind in kinds for text in spellings(language, number, kind)):
+            words = without_fillers(token.text for token in tokens(text) if token.kind == "word")
+            if words:
+                found.setdefault(words, number)
     return found
-
-
-def _texts(language: str, number: int, purpose: FormatPurpose) -> list[str]:
-    try:
-        return list(_engine(language).format_number(number, purpose).text_by_ruleset.values())
-    except (ValueError, KeyError):  # some languages have no ordinals, some no plural rules
-        return []
-
-
-@cache
-def _engine(language: str) -> RbnfEngine:
-    return RbnfEngine.for_language(language)
 
 
 def without_fillers(words: Iterable[str]) -> Words:

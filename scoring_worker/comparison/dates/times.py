@@ -28,24 +28,23 @@ def times_in(text: str) -> list[Time]:
 def _time(match: re.Match[str]) -> Time | None:
     half = "".join(char for char in (match["half"] or "").casefold() if char.isalpha())
     before = (match["before"] or "").strip()
-    separator = (match["sep"] or "").strip()
-    if not (separator in (":", "h", "H", *"時时시點点") and separator) and not half and not before:
-        return None
-    if match["m"] is None and not half and not before:
+    clear = (match["sep"] or "").strip() in (":", "h", "H", *"時时시點点")
+    if not (half or before or clear):
         return None
     hour, minute = int(match["h"]), int(match["m"] or 0)
     second = int(match["s"]) if match["s"] else None
     if hour > 24 or minute > 59 or (second or 0) > 59:
         return None
     evening = half in ("pm", "μμ") or before in _EVENING
-    morning = half in ("am", "πμ") or before in _MORNING
-    if evening or morning:
+    halved = evening or half in ("am", "πμ") or before in _MORNING
+    if halved:
         hour = hour % 12 + (12 if evening else 0)
-    twelve = not (evening or morning) and 1 <= hour <= 12 and not match["h"].startswith("0")
-    return Time(hour % 24, minute, second, _offset(match["zone"]), twelve and half != "uhr")
+    twelve = not halved and 1 <= hour <= 12 and not match["h"].startswith("0")
+    return Time(hour % 24, minute, second, offset_of(match["zone"]), twelve and half != "uhr")
 
 
-def _offset(zone: str | None) -> int | None:
+def offset_of(zone: str | None) -> int | None:
+    """Minutes east of UTC that a written zone says ("Z", "UTC+2", "-05:30"); None without one."""
     if not zone:
         return None
     signs = re.search(r"([+\-−])(\d{1,2}):?(\d\d)?", zone)

@@ -15,7 +15,7 @@ from safepassage.schemas.hypothesis import entity_type_name
 from .months import month_at, names
 from .partial_date import PartialDate, Parts, Time, exists
 from .search import dates_in
-from .times import times_in
+from .times import offset_of, times_in
 from .tokens import tokens, word_set
 
 _KEYS: Final[Mapping[str, str]] = {
@@ -137,14 +137,9 @@ def _of_iso(match: re.Match[str]) -> PartialDate | None:
     second = int(match["s"]) if match["s"] else None
     if hour > 23 or minute > 59 or (second or 0) > 59:
         return None
-    offset = None
-    if match["z"]:
-        digits = match["z"][1:].replace(":", "")
-        offset = int(digits[:2]) * 60 + int(digits[2:]) if digits else 0
-        offset = -offset if match["z"][0] == "-" else offset
     if (hour, minute, second or 0) == (0, 0, 0):
         return PartialDate(*parts)  # midnight is what serialisers write where there is no time
-    return PartialDate(*parts, time=Time(hour, minute, second, offset))
+    return PartialDate(*parts, time=Time(hour, minute, second, offset_of(match["z"])))
 
 
 def _time_alone(text: str, language: str | None) -> PartialDate | None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, cast
 
 from safepassage.schemas import Finding, FindingCode
 from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Place, Question
@@ -46,14 +46,6 @@ _SAID: dict[Seen, str] = {
     "hypothetical": "the passage only supposes it",
     "of_someone_else": "the passage says it of someone else",
     "someone_else_near": "the passage speaks of someone else before it",
-}
-_ELSEWHERE: dict[Seen, FindingCode] = {
-    "denied": "denied_elsewhere",
-    "denial_near": "denial_near_elsewhere",
-    "denied_twice": "denied_twice_elsewhere",
-    "hypothetical": "hypothetical_elsewhere",
-    "of_someone_else": "of_someone_else_elsewhere",
-    "someone_else_near": "someone_else_near_elsewhere",
 }
 _DECISIVE: frozenset[Seen] = frozenset({"denied", "of_someone_else"})
 _SETTLED: frozenset[Seen] = _DECISIVE | {"hypothetical"}
@@ -202,7 +194,10 @@ def _findings(sightings: Sequence[Sighting]) -> list[Finding]:
 
 def _elsewhere(sightings: Sequence[Sighting]) -> list[Finding]:
     """Findings for cues over some places of the value, where another place may be the answer."""
-    return [Finding(code=_ELSEWHERE[code], detail=detail) for code, detail in _details(sightings)]
+    return [
+        Finding(code=cast(FindingCode, f"{code}_elsewhere"), detail=detail)
+        for code, detail in _details(sightings)
+    ]
 
 
 def _details(sightings: Sequence[Sighting]) -> Iterator[tuple[Seen, str]]:

@@ -6,9 +6,11 @@ words, which ends at a conjunction or at the end of the sentence. The phrases ar
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from operator import attrgetter
 
 from safepassage.schemas.alignment import PASSAGE_JOINT
 from safepassage.scoring_worker.comparison.contract import Passage, Place
@@ -57,7 +59,7 @@ class Reading:
     def span(self, place: Place) -> tuple[int, int]:
         """The tokens, first and last exclusive, of ``place`` in the quote."""
         start, end = self._at(place.start), self._at(place.end)
-        first = _first_after(self.tokens, start)
+        first = bisect_right(self.tokens, start, key=attrgetter("end"))
         last = first
         while last < len(self.tokens) and self.tokens[last].start < end:
             last += 1
@@ -208,15 +210,3 @@ def _is_sure(tokens: tuple[Token, ...], start: int, end: int, spoken: tuple[Lang
     return end - start > 1 or all(
         any(language.has(section, tokens[start].text) for section in CUES) for language in spoken
     )
-
-
-def _first_after(tokens: tuple[Token, ...], position: int) -> int:
-    """The first token that ends behind ``position``, by halving."""
-    low, high = 0, len(tokens)
-    while low < high:
-        middle = (low + high) // 2
-        if tokens[middle].end <= position:
-            low = middle + 1
-        else:
-            high = middle
-    return low

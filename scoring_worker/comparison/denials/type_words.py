@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rapidfuzz.distance import Prefix
+
 from safepassage.schemas import entity_type_name
 from safepassage.scoring_worker.comparison.contract import Passage
 
@@ -97,7 +99,7 @@ def denied_words_of_type(
     if len(words_of_type(entity_type)) > _LONGEST_LABEL or entity_type.rstrip().endswith("?"):
         return None
     first, last = value
-    start, end = _sentence(reading, first, last)
+    start, end = sentence_around(reading, first, last)
     own = [reading.tokens[at].text for at in range(first, last)]
     mentions = [
         mention
@@ -120,9 +122,7 @@ def same_stem(word: str, other: str) -> bool:
     shorter = min(len(word), len(other))
     if shorter < _STEM or abs(len(word) - len(other)) > 4:
         return False
-    common = 0
-    while common < shorter and word[common] == other[common]:
-        common += 1
+    common = Prefix.similarity(word, other)
     return common >= max(_STEM, shorter - 2) and common >= max(len(word), len(other)) - 4
 
 
@@ -139,10 +139,13 @@ def _denied_at(reading: Reading, scopes: Sequence[Scope], at: int, *, near: bool
     return None
 
 
-def _sentence(reading: Reading, first: int, last: int) -> tuple[int, int]:
+def sentence_around(
+    reading: Reading, first: int, last: int, reach: int = _REACH
+) -> tuple[int, int]:
+    """The tokens of the sentence around others, ``reach`` of them at most on either side."""
     start, end = first, last
-    while start > max(0, first - _REACH) and not is_break(reading, start - 1):
+    while start > max(0, first - reach) and not is_break(reading, start - 1):
         start -= 1
-    while end < min(len(reading.tokens), last + _REACH) and not is_break(reading, end):
+    while end < min(len(reading.tokens), last + reach) and not is_break(reading, end):
         end += 1
     return start, end

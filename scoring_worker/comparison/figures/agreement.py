@@ -9,7 +9,7 @@ from typing import Literal
 from safepassage.schemas import FindingCode
 
 from .figure import Bound, Figure, Reading
-from .units import Quantity, same_quantity
+from .units import same_quantity
 
 Level = Literal[0, 1, 2]
 """0: another figure. 1: it may be this one. 2: it is."""
@@ -103,13 +103,9 @@ def _kinds(mine: Reading, theirs: Reading) -> Agreement:
 
 def _units(mine: Reading, theirs: Reading) -> Agreement:
     unit, other = mine.unit or "", theirs.unit or ""
-    found = same_quantity(
-        Quantity(mine.amount, mine.step, unit), Quantity(theirs.amount, theirs.step, other)
-    )
+    found = same_quantity(mine, theirs)
     if found and mine.high is not None and theirs.high is not None:
-        found = same_quantity(
-            Quantity(mine.high, mine.step, unit), Quantity(theirs.high, theirs.step, other)
-        )
+        found = same_quantity(mine._replace(amount=mine.high), theirs._replace(amount=theirs.high))
     if found is None:
         return Agreement(1, "unit_unsure")
     if found:

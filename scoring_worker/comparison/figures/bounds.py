@@ -37,24 +37,11 @@ _WORDS_AFTER: dict[Bound, str] = {
     "|maximum|oder weniger|ou moins|et moins|o menos|o meno|ou menos|of minder",
     "about": "or so|approximately|approx.|environ|aproximadamente",
 }
-_SIGNS: dict[str, Bound] = {
-    ">": "more_than",
-    "<": "less_than",
-    "≥": "at_least",
-    "⩾": "at_least",
-    "≧": "at_least",
-    ">=": "at_least",
-    "=>": "at_least",
-    "≤": "at_most",
-    "⩽": "at_most",
-    "≦": "at_most",
-    "<=": "at_most",
-    "=<": "at_most",
-    "~": "about",
-    "≈": "about",
-    "±": "about",
-    "=": "exactly",
-}
+_SIGNS_OF: dict[Bound, str] = {
+    "more_than": ">", "less_than": "<", "at_least": "≥ ⩾ ≧ >= =>", "at_most": "≤ ⩽ ≦ <= =<",
+    "about": "~ ≈ ±", "exactly": "=",
+}  # fmt: skip
+_SIGNS = {sign: bound for bound, signs in _SIGNS_OF.items() for sign in signs.split()}
 _REACH = 28
 _BEFORE = {word: bound for bound, words in _WORDS_BEFORE.items() for word in words.split("|")}
 _AFTER = {word: bound for bound, words in _WORDS_AFTER.items() for word in words.split("|")}

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from safepassage.schemas import Finding, FindingCode
-from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Place
+from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Place, undecided
 
 from .agreement import Agreement, End, agreement
 from .bounds import CLAIMED
@@ -92,8 +92,7 @@ def compare_figure(
             companions,
         )
     if not _is_read(figure, passage, any_figures=bool(known)):
-        finding = Finding(code="number_unread", detail="numbers may be in words that are not read")
-        return Comparison("not_comparable", figure.kind, findings=(finding,))
+        return undecided(figure.kind, "number_unread", "numbers may be in words that are not read")
     code = _code(known)
     rivals = tuple(dict.fromkeys(one.place for one in known))[:_MAX_PLACES]
     return Comparison(

@@ -6,77 +6,29 @@ from collections import defaultdict
 from decimal import Decimal
 from functools import cache, lru_cache
 
-from babel import Locale, UnknownLocaleError
 from babel.core import get_global
 from babel.numbers import get_currency_name, get_territory_currencies, list_currencies
 
+from safepassage.scoring_worker.comparison.locales import locale_of
+
 _COUNTS = (0, 1, 2, 3, 5, 11, 100, 1_000_000, Decimal("1.5"))
 """Between them they take every plural form that a language has."""
-_SHARED_SIGNS = {
-    "$": ("dollar", "peso"),
-    "£": ("pound",),
-    "¥": ("yen", "yuan"),
-    "元": ("yuan", "taiwan dollar", "hong kong dollar"),
-    "円": ("yen",),
-    "圓": ("yen", "yuan", "taiwan dollar", "hong kong dollar"),
-    "圆": ("yuan",),
-    "원": ("won",),
-    "kr": ("krona", "krone", "króna"),
-    "Kr": ("krona", "krone", "króna"),
-    "kr.": ("krona", "krone", "króna"),
-    "Rs": ("rupee",),
-    "Rs.": ("rupee",),
-    "₨": ("rupee",),
-    "₹": ("indian rupee",),
-    "Re": ("rupee",),
-    "R": ("rand",),
-    "Fr.": ("franc",),
-    "SFr": ("swiss franc",),
-    "SFr.": ("swiss franc",),
-    "lei": ("leu",),
-    "RM": ("ringgit",),
-    "Rp": ("rupiah",),
-    "S$": ("singapore dollar",),
-    "C$": ("canadian dollar",),
-    "AU$": ("australian dollar",),
-    "US$": ("us dollar",),
-    "USD$": ("us dollar",),
-    "U$S": ("us dollar",),
-    "S/": ("sol",),
-    "zł": ("zloty",),
-    "zl": ("zloty",),
-    "Kč": ("czech koruna",),
-    "Ft": ("forint",),
-    "₽": ("russian ruble",),
-    "руб": ("ruble",),
-    "руб.": ("ruble",),
-    "р.": ("ruble",),
-    "₺": ("turkish lira",),
-    "TL": ("turkish lira",),
-    "₴": ("hryvnia",),
-    "грн": ("hryvnia",),
-    "грн.": ("hryvnia",),
-    "лв": ("lev",),
-    "лв.": ("lev",),
-    "₦": ("naira",),
-    "₵": ("cedi",),
-    "₱": ("philippine peso",),
-    "₸": ("tenge",),
-    "₾": ("lari",),
-    "฿": ("baht",),
-    "৳": ("taka",),
-    "₡": ("colón",),
-    "₲": ("guarani",),
-    "₭": ("kip",),
-    "₮": ("tugrik",),
-    "đ": ("dong",),
-    "sterling": ("british pound",),
-    "pounds sterling": ("british pound",),
-    "renminbi": ("yuan",),
-    "RMB": ("yuan",),
-}
-"""Signs that more than one currency uses, and some that CLDR knows in the home language only, by
-words of the currencies' English names: "$" says that it is some dollar or peso, not which."""
+_SIGNS_OF = {
+    "dollar, peso": "$", "pound": "£", "yen, yuan": "¥",
+    "yuan, taiwan dollar, hong kong dollar": "元", "yen": "円",
+    "yen, yuan, taiwan dollar, hong kong dollar": "圓", "yuan": "圆, renminbi, RMB", "won": "원",
+    "krona, krone, króna": "kr, Kr, kr.", "rupee": "Rs, Rs., ₨, Re", "indian rupee": "₹",
+    "rand": "R", "franc": "Fr.", "swiss franc": "SFr, SFr.", "leu": "lei", "ringgit": "RM",
+    "rupiah": "Rp", "singapore dollar": "S$", "canadian dollar": "C$", "australian dollar": "AU$",
+    "us dollar": "US$, USD$, U$S", "sol": "S/", "zloty": "zł, zl", "czech koruna": "Kč",
+    "forint": "Ft", "russian ruble": "₽", "ruble": "руб, руб., р.", "turkish lira": "₺, TL",
+    "hryvnia": "₴, грн, грн.", "lev": "лв, лв.", "naira": "₦", "cedi": "₵", "philippine peso": "₱",
+    "tenge": "₸", "lari": "₾", "baht": "฿", "taka": "৳", "colón": "₡", "guarani": "₲", "kip": "₭",
+    "tugrik": "₮", "dong": "đ", "british pound": "sterling, pounds sterling",
+}  # fmt: skip
+"""Signs, by words of the English names of the currencies that they may mean: those that more than
+one uses ("$" says that it is some dollar or peso, not which), and some that CLDR knows in the home
+language only."""
 MINOR = ("cents", "cent", "¢", "pence", "penny", "centimes", "céntimos", "centavos", "Rappen")
 """Hundredths of a currency that is not named."""
 
@@ -84,9 +36,8 @@ MINOR = ("cents", "cent", "¢", "pence", "penny", "centimes", "céntimos", "cent
 @lru_cache(maxsize=128)
 def currency_forms(language: str) -> dict[str, frozenset[str]]:
     """How ``language`` writes currencies: signs, codes and names with the codes they may mean."""
-    try:
-        locale = Locale.parse(language.replace("-", "_"))
-    except (UnknownLocaleError, ValueError):
+    locale = locale_of(language)
+    if locale is None:
         return {}
     forms: defaultdict[str, set[str]] = defaultdict(set)
     tender = _tender()
@@ -128,12 +79,12 @@ def _tender() -> frozenset[str]:
 @cache
 def _shared_signs() -> dict[str, frozenset[str]]:
     english = {code: get_currency_name(code, 1, locale="en").lower() for code in _tender()}
-    return {
-        sign: frozenset(
-            code for code, name in english.items() if any(word in name for word in words)
-        )
-        for sign, words in _SHARED_SIGNS.items()
-    }
+    meant: dict[str, frozenset[str]] = {}
+    for words, signs in _SIGNS_OF.items():
+        nouns = words.split(", ")
+        codes = frozenset(code for code, name in english.items() if any(n in name for n in nouns))
+        meant.update(dict.fromkeys(signs.split(", "), codes))
+    return meant
 
 
 def _nouns(names: dict[str, set[str]]) -> dict[str, set[str]]:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from babel import Locale, UnknownLocaleError
+from safepassage.scoring_worker.comparison.locales import locale_of, number_symbol
 
 from .plain_text import NO_BREAK
 
@@ -53,15 +53,8 @@ class Amount(NamedTuple):
 @lru_cache(maxsize=512)
 def style_of(language: str | None) -> Style:
     """How numbers are written in ``language`` (ISO 639-1, a territory may follow), by CLDR."""
-    if not language:
-        return Style()
-    try:
-        locale = Locale.parse(language.replace("-", "_"))
-    except (UnknownLocaleError, ValueError, TypeError):
-        return Style()
-    symbols = locale.number_symbols.get("latn", {})
-    decimal = symbols.get("decimal")
-    if decimal not in {".", ","}:
+    locale, decimal = locale_of(language), number_symbol(language, "decimal")
+    if locale is None or decimal not in {".", ","}:
         return Style()
     return Style(decimal, sure=locale.territory is not None or language not in _SPLIT_LANGUAGES)
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
 
-from babel import Locale, UnknownLocaleError
+from safepassage.scoring_worker.comparison.locales import locale_of
 
 from .currencies import MINOR, currency_forms, currency_symbols
 from .plain_text import NO_BREAK, Folded, fold, is_unspaced
@@ -157,12 +157,9 @@ def _senses_anywhere() -> Iterator[tuple[str, Sense]]:
 
 def _scales_in(language: str) -> Iterator[tuple[str, Fraction]]:
     """Scale words by CLDR: its pattern "000 Mio." for a hundred millions makes one 1,000,000."""
-    try:
-        compact = Locale.parse(language.replace("-", "_")).compact_decimal_formats
-    except (UnknownLocaleError, ValueError):
-        return
-    for width in ("long", "short"):
-        for patterns in compact.get(width, {}).values():
+    locale = locale_of(language)
+    for width in ("long", "short") if locale else ():
+        for patterns in locale.compact_decimal_formats.get(width, {}).values():
             for power, pattern in patterns.items():
                 text = str(pattern.pattern).replace("'", "")
                 form = text.replace("0", "").strip(f" {NO_BREAK}")

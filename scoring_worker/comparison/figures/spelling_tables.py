@@ -9,7 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from unicode_rbnf import RbnfEngine
+from safepassage.scoring_worker.comparison.spelt_numbers import (
+    CARDINAL,
+    ORDINAL,
+    YEAR,
+    spelling_languages,
+    spellings,
+)
 
 _MARKS = "".join(chr(at) for at in range(0x300, 0x1100) if unicodedata.category(chr(at))[0] == "M")
 WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{_MARKS}])*")
@@ -53,49 +59,42 @@ class Table:
 @lru_cache(maxsize=32)
 def table_of(language: str) -> Table | None:
     language = {"nb": "no", "iw": "he", "tl": "fil"}.get(language, language)
-    if language in _UNSPACED or language not in _supported():
+    if language in _UNSPACED or language not in spelling_languages():
         return None
-    engine = RbnfEngine.for_language(language)
-    cardinal = _rulesets(engine, "spellout-numbering", "spellout-cardinal")
     phrases: dict[str, tuple[int, bool]] = {}
     for number in range(1000):
-        for spelt in _spellings(engine, number, cardinal):
+        for spelt in _cleaned(language, number):
             phrases.setdefault(spelt, (number, False))
     for number in range(1000, _MAX_SPOKEN_YEAR):
-        for spelt in _spellings(engine, number, _rulesets(engine, "spellout-numbering-year")):
+        for spelt in _cleaned(language, number, YEAR):
             phrases.setdefault(spelt, (number, False))
-    for spelt in _spellings(engine, 100, cardinal):
+    for spelt in _cleaned(language, 100):
         one, _, hundred = spelt.partition(" ")
         if hundred and phrases.get(one) == (1, False):
             phrases.setdefault(hundred, (100, False))
-    scales = dict(_scales(engine, cardinal, phrases))
+    scales = dict(_scales(language, phrases))
     for number in range(1, 101):
-        for spelt in _spellings(engine, number, _rulesets(engine, "spellout-ordinal")):
+        for spelt in _cleaned(language, number, ORDINAL):
             phrases.setdefault(spelt, (number, True))
     starts: dict[str, int] = {}
     for phrase in phrases:
         words = phrase.split()
         starts[words[0]] = max(len(words), starts.get(words[0], 0))
-    return Table(phrases, starts, scales, _stems(engine, cardinal), _almost(language))
+    return Table(phrases, starts, scales, _stems(language), _almost(language))
 
 
-def _stems(engine: RbnfEngine, rulesets: list[str]) -> frozenset[str]:
+def _stems(language: str) -> frozenset[str]:
     """How a thousand is written within a word: what 3,000, 4,000 and 8,000 add to 3, 4 and 8."""
     stems = [
         {
             many.removeprefix(one)
-            for one in _spellings(engine, number, rulesets)
-            for many in _spellings(engine, number * 1000, rulesets)
+            for one in _cleaned(language, number)
+            for many in _cleaned(language, number * 1000)
             if many.startswith(one) and " " not in many
         }
         for number in (3, 4, 8)
     ]
     return frozenset(stem for stem in set.intersection(*stems) if len(stem) > 3)
-
-
-@lru_cache(maxsize=1)
-def _supported() -> frozenset[str]:
-    return frozenset(RbnfEngine.get_supported_languages())
 
 
 def _almost(language: str) -> dict[str, tuple[int, int]]:
@@ -106,36 +105,16 @@ def _almost(language: str) -> dict[str, tuple[int, int]]:
     }
 
 
-def _rulesets(engine: RbnfEngine, *prefixes: str) -> list[str]:
-    return [
-        name
-        for name, rules in engine.rulesets.items()
-        if name.startswith(prefixes) and not rules.is_private
-    ]
+def _cleaned(language: str, number: int, kind: str = CARDINAL) -> set[str]:
+    spelt = {" ".join(WORD.findall(text.lower())) for text in spellings(language, number, kind)}
+    return spelt - {""}
 
 
-def _spellings(engine: RbnfEngine, number: int, rulesets: list[str]) -> set[str]:
-    if not rulesets:
-        return set()
-    try:
-        spelt = engine.format_number(number, ruleset_names=rulesets).text_by_ruleset.values()
-    except ValueError:
-        return set()
-    cleaned = {" ".join(WORD.findall(text.lower())) for text in spelt if not _has_digits(text)}
-    return cleaned - {""}
-
-
-def _has_digits(text: str) -> bool:
-    return any(char.isdecimal() for char in text)
-
-
-def _scales(
-    engine: RbnfEngine, rulesets: list[str], phrases: dict[str, tuple[int, bool]]
-) -> Iterator[tuple[str, int]]:
+def _scales(language: str, phrases: dict[str, tuple[int, bool]]) -> Iterator[tuple[str, int]]:
     """The words for a thousand, a million and so on: what is left of their multiples."""
     for scale in _SCALES:
         for multiple in (1, 2, 3, 5, 21):
-            for spelt in _spellings(engine, scale * multiple, rulesets):
+            for spelt in _cleaned(language, scale * multiple):
                 head, _, word = spelt.rpartition(" ")
                 if word in phrases and multiple > 1:
                     continue

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from babel import Locale, UnknownLocaleError
+from safepassage.scoring_worker.comparison.locales import number_symbol
 
 from .core import Core
 from .digits import DIGITS, MAX_DIGITS, Amount, Style, amounts
@@ -18,12 +19,7 @@ from .suffix import EXPONENT
 _TIGHT = frozenset("-–/:.\\")
 _RUN = re.compile(r"[0-9]+")
 _MAX_PIECES = 8
-_VULGAR = {
-    "½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅕": (1, 5), "⅖": (2, 5),
-    "⅗": (3, 5), "⅘": (4, 5), "⅙": (1, 6), "⅚": (5, 6), "⅛": (1, 8), "⅜": (3, 8), "⅝": (5, 8),
-    "⅞": (7, 8),
-}  # fmt: skip
-_VULGAR_AT = re.compile(f"[{''.join(_VULGAR)}]")
+_VULGAR = re.compile("[¼-¾⅓-⅞]")
 _COMMON_DENOMINATORS = frozenset({2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 32, 64, 100})
 
 
@@ -91,8 +87,8 @@ def in_words(words: Words) -> Core:
 
 def fractions(folded: Folded) -> Iterator[Core]:
     """Characters such as ½, with the whole number that stands before them."""
-    for match in _VULGAR_AT.finditer(folded.text) if not folded.text.isascii() else ():
-        value = Fraction(*_VULGAR[match[0]])
+    for match in _VULGAR.finditer(folded.text) if not folded.text.isascii() else ():
+        value = Fraction(unicodedata.numeric(match[0])).limit_denominator(8)
         yield Core(match.start(), match.end(), (Amount(value, value, sure=True),))
 
 
@@ -114,7 +110,7 @@ def _one(
         return
     written = folded.text[token.start : token.end]
     if " " in written or NO_BREAK in written:
-        sure = NO_BREAK in written or _groups_by_blanks(language) or "," in written
+        sure = NO_BREAK in written or number_symbol(language, "group").isspace() or "," in written
         yield Core(token.start, token.end, tuple(one._replace(sure=sure) for one in read))
         if " " in written:  # the row of a table, perhaps
             yield from _pieces(folded, [token])
@@ -172,13 +168,3 @@ def _amounts(folded: Folded, token: Token, style: Style) -> tuple[Amount, ...]:
     if not written.isdigit() and EXPONENT.match(folded.text, token.end):
         style = Style("." if "." in written else ",")  # no thousands in 1.234E5
     return amounts(written, style)
-
-
-def _groups_by_blanks(language: str | None) -> bool:
-    if not language:
-        return False
-    try:
-        symbols = Locale.parse(language.replace("-", "_")).number_symbols.get("latn", {})
-    except (UnknownLocaleError, ValueError):
-        return False
-    return str(symbols.get("group", "")).isspace()

@@ -10,7 +10,11 @@ from functools import cache, lru_cache
 from tokenize import TokenError
 
 import pint
-from babel import Locale, UnknownLocaleError
+from babel import localedata
+
+from safepassage.scoring_worker.comparison.locales import locale_of
+
+from .figure import Reading
 
 _NOT_MEASURED = re.compile(
     r"^(?:graphics|speed-light|mass-earth|mass-solar|light-solar|length-solar|length-earth"
@@ -103,10 +107,9 @@ def unit_forms(language: str) -> Iterator[tuple[str, str, str | None]]:
     Gives a form, its unit and, for one before the number, what stands behind it. A form
     may stand for several units: "minuty" are those of an hour and those of an angle.
     """
-    try:
-        patterns = Locale.parse(language.replace("-", "_"))._data["unit_patterns"]
-    except (UnknownLocaleError, ValueError, KeyError):
-        return
+    locale = locale_of(language)
+    data = localedata.load(str(locale)) if locale else {}
+    patterns = localedata.LocaleDataDict(data).get("unit_patterns", {})
     for unit in patterns:
         if _NOT_MEASURED.match(unit):
             continue
@@ -174,23 +177,14 @@ def _factor(part: str) -> str:
     return _PINT.get(part, part.replace("-", "_"))
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """An amount of a unit and the place value of the last digit written."""
-
-    amount: Fraction
-    step: Fraction
-    unit: str
-
-
-def same_quantity(one: Quantity, other: Quantity) -> bool | None:
-    """Whether two quantities are one: exactly, or each is the other rounded as it is written.
+def same_quantity(one: Reading, other: Reading) -> bool | None:
+    """Whether the amounts of two units are one: exactly, or each is the other rounded as written.
 
     850 mg is 0.85 g and 70 kg is 154 lb. None where it depends: a month has 28 to 31 days.
     """
     if one.unit == other.unit:
         return one.amount == other.amount
-    mine, theirs = measure(one.unit), measure(other.unit)
+    mine, theirs = measure(one.unit or ""), measure(other.unit or "")
     if mine is None or theirs is None:
         return False
     if mine.dimension != theirs.dimension:
@@ -205,7 +199,7 @@ def same_quantity(one: Quantity, other: Quantity) -> bool | None:
     return apart <= abs(one.step * mine.scale) and apart <= abs(other.step * theirs.scale)
 
 
-def _calendar(one: Quantity, mine: Measure, other: Quantity, theirs: Measure) -> bool | None:
+def _calendar(one: Reading, mine: Measure, other: Reading, theirs: Measure) -> bool | None:
     if mine.dimension != _CALENDAR:
         one, mine, other, theirs = other, theirs, one, mine
     if mine.dimension != _CALENDAR or theirs.dimension != _CLOCK:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from rapidfuzz.distance import Levenshtein
 
 from safepassage.schemas import Finding, FindingCode
-from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Place
+from safepassage.scoring_worker.comparison.contract import Comparison, Passage, different, undecided
 from safepassage.scoring_worker.comparison.names.types import type_words
 from safepassage.scoring_worker.text.closed_classes import word_list
 
@@ -23,6 +23,7 @@ from .character_rows import Candidate, candidates, key_of, literal, rows_of
 from .check_digits import check_of, isbn_13
 from .phones import Match, compare_phones, is_phone
 
+_different, _undecided = partial(different, "identifier"), partial(undecided, "identifier")
 _LONGEST = 128
 _ASKS = word_list("asks_identifier")
 _URLS = word_list("asks_url")
@@ -140,13 +141,17 @@ def _codes(known: Identifier, value: str, quote: str, words: frozenset[str]) -> 
     if rows:
         place = rows[0].place
         if rows[0].loosely:
-            return _undecided("identifier_part", "more digits stand behind a blank", (place,))
-        return _different("identifier_longer", "it is a part of a longer one", (place,))
+            return undecided(
+                "identifier", "identifier_part", "more digits stand behind a blank", (place,)
+            )
+        return different(
+            "identifier", "identifier_longer", "it is a part of a longer one", (place,)
+        )
     rival = _nearest(known.key, candidates(quote))
     if rival:
         detail = f"the quote has {quote[rival.place.start : rival.place.end][:80]}"
         return _different("identifier_differs", detail, (rival.place,))
-    return _different("identifier_absent", "not in the quote", ())
+    return _different("identifier_absent", "not in the quote")
 
 
 def _nearest(key: str, others: list[Candidate]) -> Candidate | None:
@@ -166,11 +171,15 @@ def _addresses(known: Identifier, quote: str) -> Comparison:
         return Comparison("same", "identifier", same)
     parts = tuple(a.place for a in there if is_part(known.key, a.key) or is_part(a.key, known.key))
     if parts:
-        return _undecided("identifier_part", "the quote has more or less of the path", parts)
+        return undecided(
+            "identifier", "identifier_part", "the quote has more or less of the path", parts
+        )
     rivals = tuple(address.place for address in there[:16])
     if not rivals:
-        return _different("identifier_absent", "not in the quote", ())
-    return _different("identifier_differs", f"the quote has {_shown(there[0])}", rivals)
+        return _different("identifier_absent", "not in the quote")
+    return different(
+        "identifier", "identifier_differs", f"the quote has {_shown(there[0])}", rivals
+    )
 
 
 def _shown(address: Address) -> str:
@@ -204,13 +213,3 @@ def _with_check(checked: tuple[str, bool], key: str) -> tuple[str, str, bool]:
 @lru_cache(maxsize=4_096)
 def _type_words(entity_type: str) -> frozenset[str]:
     return frozenset(type_words(entity_type))
-
-
-def _different(code: FindingCode, detail: str, rivals: tuple[Place, ...]) -> Comparison:
-    finding = Finding(code=code, detail=detail)
-    return Comparison("different", "identifier", rivals=rivals, findings=(finding,))
-
-
-def _undecided(code: FindingCode, detail: str, places: tuple[Place, ...] = ()) -> Comparison:
-    finding = Finding(code=code, detail=detail)
-    return Comparison("not_comparable", "identifier", places, findings=(finding,))

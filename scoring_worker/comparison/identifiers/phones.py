@@ -68,4 +68,4 @@ def _digits(text: str) -> str:
     """Digits alone; the trunk zero in "+49 (0)30" is not dialled."""
     bare = re.sub(r"^(\+[^(]*)\(0\)", r"\1", text.strip())
     digits = "".join(str(int(c)) for c in bare if c.isdecimal())
-    return digits.removeprefix("00") if digits.startswith("00") else digits
+    return digits.removeprefix("00")

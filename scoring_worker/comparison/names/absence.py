@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from anyascii import anyascii
 from rapidfuzz.distance import OSA
 
-from safepassage.schemas import Finding, FindingCode
-from safepassage.scoring_worker.comparison.contract import Comparison, Place
+from safepassage.schemas import FindingCode
+from safepassage.scoring_worker.comparison.contract import Comparison, Place, different, undecided
 from safepassage.scoring_worker.text.language import script_of
 from safepassage.scoring_worker.text.segmentation import Word
 
 from .acronyms import acronyms
-from .parts import CONJUNCTIONS, PARTICLES, TITLES, is_initial
+from .parts import CONJUNCTIONS, PARTICLES, TITLES, is_initial, place_of
 from .windows import Quoted, Relation, named, relation
 
 _MOST_WORDS = 1_000
@@ -35,7 +35,7 @@ def absent_name(core: Sequence[Word], quoted: Quoted, script: str, outside: bool
     slips = [word for how, word in seen if how == "slip"]
     if slips and 2 * len(seen) >= len(near) and len(slips) == len(seen):
         given = quoted.text[slips[0].start : slips[0].end][:60]
-        return _different(slips[0], f"the quote has {given}")
+        return different("name", "name_differs", f"the quote has {given}", (place_of(slips[0]),))
     if seen:
         codes: dict[Relation, FindingCode] = {
             "inflected": "name_inflected",
@@ -43,14 +43,14 @@ def absent_name(core: Sequence[Word], quoted: Quoted, script: str, outside: bool
         }
         known = [how for how, _ in seen if how in codes]
         code = codes[known[0]] if known else "name_close"
-        return _undecided(code, tuple(Place(word.start, word.end) for _, word in seen))
+        return _undecided(code, tuple(place_of(word) for _, word in seen))
     here = script_of(quoted.text)
     if script != here:
         return _romanised(core, words)
     rival = next(_rivals(words, quoted), None)
     if rival is None or outside or not _decides(quoted, script):
         return _undecided("name_absent", ())
-    return _different(rival, "the quote has another name")
+    return different("name", "name_differs", "the quote has another name", (place_of(rival),))
 
 
 def _candidates(quoted: Quoted) -> list[Word]:
@@ -85,7 +85,7 @@ def _romanised(core: Sequence[Word], words: Sequence[Word]) -> Comparison:
             other = anyascii(word.keys.plain).lower()
             longest = max(len(mine), len(other))
             if 3 <= longest <= 64 and 3 * OSA.distance(mine, other) <= longest:
-                return _undecided("name_transliterated", (Place(word.start, word.end),))
+                return _undecided("name_transliterated", (place_of(word),))
     return _undecided("name_other_script", ())
 
 
@@ -121,15 +121,6 @@ def _decides(quoted: Quoted, script: str) -> bool:
     return kind == "place" and script != "Latn"
 
 
-def _different(rival: Word, detail: str) -> Comparison:
-    finding = Finding(code="name_differs", detail=detail)
-    return Comparison("different", "name", rivals=(_place(rival),), findings=(finding,))
-
-
-def _place(word: Word) -> Place:
-    return Place(word.start, word.end)
-
-
 def _undecided(code: FindingCode, places: tuple[Place, ...]) -> Comparison:
     details = {
         "name_inflected": "the quote has it with another ending",
@@ -138,5 +129,4 @@ def _undecided(code: FindingCode, places: tuple[Place, ...]) -> Comparison:
         "name_other_script": "the quote is in another script",
         "name_absent": "the name is not in the quote",
     }
-    finding = Finding(code=code, detail=details[code])
-    return Comparison("not_comparable", "name", places, findings=(finding,))
+    return undecided("name", code, details[code], places)

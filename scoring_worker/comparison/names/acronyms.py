@@ -16,7 +16,7 @@ from safepassage.scoring_worker.comparison.contract import Place
 from safepassage.scoring_worker.text.closed_classes import word_list
 from safepassage.scoring_worker.text.segmentation import Word
 
-from .parts import CONJUNCTIONS, PARTICLES, without_form
+from .parts import CONJUNCTIONS, PARTICLES, place_of, without_form
 
 _SHORTEST, _LONGEST = 2, 8
 _SOLID_LETTERS = 4
@@ -48,7 +48,7 @@ def spelling(
 ) -> Spelling | None:
     """How the acronym on one side stands to the words on the other; None where there is none."""
     alone = list(acronyms(sought, value))
-    if len(alone) == 1 and alone[0].place == Place(sought[0].start, sought[-1].end):
+    if len(alone) == 1 and alone[0].place == place_of(sought[0], sought[-1]):
         return _spelt_by_passage(alone[0].letters, quoted, quote)
     if len(sought) > 3 * _LONGEST or quote.isupper():
         return None
@@ -62,14 +62,14 @@ def acronyms(words: Sequence[Word], text: str) -> Iterator[Acronym]:
         word = words[number]
         raw = text[word.start : word.end]
         if _SHORTEST <= len(raw) <= _LONGEST and raw.isupper() and raw.isalpha():
-            yield Acronym(word.keys.plain, Place(word.start, word.end))
+            yield Acronym(word.keys.plain, place_of(word))
         elif len(raw) == 1 and raw.isupper():
             last = number
             while last + 1 < len(words) and _next_letter(words[last], words[last + 1], text):
                 last += 1
             if _SHORTEST <= last + 1 - number <= _LONGEST:
                 letters = "".join(w.keys.plain for w in words[number : last + 1])
-                yield Acronym(letters, Place(word.start, words[last].end))
+                yield Acronym(letters, place_of(word, words[last]))
             number = last
         number += 1
 
@@ -87,7 +87,7 @@ def _spelt_by_passage(letters: str, quoted: Sequence[Word], quote: str) -> Spell
         end = _spells(letters, quoted, start)
         if end:
             titled = quote[word.start].isupper() and quote[quoted[end - 1].start].isupper()
-            spelt = Spelling("spelt" if titled else "possible", _place(quoted, start, end))
+            spelt = Spelling("spelt" if titled else "possible", place_of(word, quoted[end - 1]))
             if titled:
                 return spelt
             possible = possible or spelt
@@ -96,7 +96,7 @@ def _spelt_by_passage(letters: str, quoted: Sequence[Word], quote: str) -> Spell
             if _initials(quoted[start:end]) not in {"", letters} and _same_shape(
                 letters, _initials(quoted[start:end])
             ):
-                possible = Spelling("other", _place(quoted, start, end))
+                possible = Spelling("other", place_of(word, quoted[end - 1]))
     return possible
 
 
@@ -178,7 +178,3 @@ def _initials(words: Sequence[Word]) -> str:
 
 def _same_shape(letters: str, other: str) -> bool:
     return len(letters) == len(other) and len(letters) > 1 and letters[0] == other[0]
-
-
-def _place(words: Sequence[Word], start: int, end: int) -> Place:
-    return Place(words[start].start, words[end - 1].end)

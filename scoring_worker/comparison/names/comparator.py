@@ -13,13 +13,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from safepassage.schemas import Finding, FindingCode
-from safepassage.scoring_worker.comparison.contract import Answer, Comparison, Passage, Place
+from safepassage.scoring_worker.comparison.contract import (
+    Comparison,
+    Passage,
+    different,
+    undecided,
+)
 from safepassage.scoring_worker.text.language import script_of
 from safepassage.scoring_worker.text.segmentation import Word, words_of
 
 from .absence import absent_name
 from .acronyms import spelling
-from .parts import NameParts, form_at, is_initial, parts_of
+from .parts import NameParts, form_at, is_initial, parts_of, place_of
 from .scripts_without_blanks import compare_solid, is_solid
 from .types import name_kind
 from .windows import Missing, Quoted, Relation, Window, window_at
@@ -90,8 +95,7 @@ def _without_company(
     behind = {word.end: number + 1 for number, word in enumerate(words)}
     others = [form_at(words, behind[place.end]) for place in runs.places]
     if parts.form and all(others) and parts.form not in others:
-        finding = Finding(code="name_differs", detail="another form of company")
-        return Comparison("different", "name", rivals=runs.places, findings=(finding,))
+        return different("name", "name_differs", "another form of company", runs.places)
     return Comparison("same", "name", runs.places)
 
 
@@ -135,10 +139,11 @@ def _anchors(core: Sequence[Word], words: Sequence[Word]) -> list[int]:
 def _read(window: Window, parts: NameParts, quoted: Quoted, entity_type: str) -> Comparison:
     if not window.missing:
         if window.spread:
-            return _answer(
-                "not_comparable", "name_scattered", "its parts may be of two names", window
-            )
-        return _answer("same", "name_order" if _turned(window) else None, "other order", window)
+            detail = "its parts may be of two names"
+            return undecided("name", "name_scattered", detail, (window.place,))
+        turned = list(window.found) != sorted(window.found)
+        order = (Finding(code="name_order", detail="other order"),) if turned else ()
+        return Comparison("same", "name", (window.place,), findings=order)
     for missing in window.missing:
         if _decides(missing, parts, quoted, entity_type):
             return _differs(missing, quoted, parts)
@@ -150,7 +155,7 @@ def _read(window: Window, parts: NameParts, quoted: Quoted, entity_type: str) ->
     }
     relations = [m.relation for m in window.missing if m.relation in codes]
     seen = codes[relations[0]] if relations else "name_partial"
-    return _answer("not_comparable", seen, "the quote has it in part or in another form", window)
+    return undecided("name", seen, "the quote has it in part or in another form", (window.place,))
 
 
 def _decides(missing: Missing, parts: NameParts, quoted: Quoted, entity_type: str) -> bool:
@@ -208,21 +213,7 @@ def _differs(missing: Missing, quoted: Quoted, parts: NameParts) -> Comparison:
     given = quoted.text[rival.start : rival.end][:60]
     wanted = parts.text[missing.part.start : missing.part.end][:60]
     detail = f"the quote has {given} for {wanted}"
-    finding = Finding(code="name_differs", detail=detail)
-    return Comparison("different", "name", rivals=(_place(rival),), findings=(finding,))
-
-
-def _answer(answer: Answer, code: FindingCode | None, detail: str, window: Window) -> Comparison:
-    findings = (Finding(code=code, detail=detail),) if code else ()
-    return Comparison(answer, "name", (window.place,), findings=findings)
-
-
-def _turned(window: Window) -> bool:
-    return list(window.found) != sorted(window.found)
-
-
-def _place(word: Word) -> Place:
-    return Place(word.start, word.end)
+    return different("name", "name_differs", detail, (place_of(rival),))
 
 
 def _is_flat(quote: str) -> bool:

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from cleanco import prepare_default_terms
 
+from safepassage.scoring_worker.comparison.contract import Place
 from safepassage.scoring_worker.text.closed_classes import word_list
 from safepassage.scoring_worker.text.segmentation import Word
 
@@ -89,6 +90,11 @@ def form_at(words: Sequence[Word], position: int) -> str:
         if tail in _company_forms():
             return _SAME_FORM.get(tail, tail)
     return ""
+
+
+def place_of(word: Word, last: Word | None = None) -> Place:
+    """Where a word, or the words up to ``last``, stand."""
+    return Place(word.start, (last or word).end)
 
 
 def is_initial(word: Word) -> bool:

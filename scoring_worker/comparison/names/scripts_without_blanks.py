@@ -8,9 +8,10 @@ import regex
 from anyascii import anyascii
 
 from safepassage.schemas import Finding, FindingCode
-from safepassage.scoring_worker.comparison.contract import Comparison, Place
+from safepassage.scoring_worker.comparison.contract import Comparison, Place, different, undecided
 from safepassage.scoring_worker.text.segmentation import Word
 
+from .parts import place_of
 from .types import NameKind
 from .word_agreement import one_slip_apart
 
@@ -44,18 +45,18 @@ def compare_solid(
     """
     place = _read_alike(sought, words)
     if place:
-        return _answer("name_close", "characters that are read alike", (place,), outside)
+        return undecided("name", "name_close", "characters that are read alike", (place,), outside)
     rival = _one_other(sought, words) if kind == "person" else None
     rival = rival or _other_katakana(sought, words)
     if rival:
-        return _different(rival, "one character is another", outside)
+        return different("name", "name_differs", "one character is another", (rival,), outside)
     if not _shares_script(value, quote):
-        return _answer("name_other_script", "the quote is in another script", (), outside)
+        return undecided("name", "name_other_script", "the quote is in another script", (), outside)
     shared = _shared(sought, words)
     if shared or kind is None or outside:
         code: FindingCode = "name_partial" if shared else "name_absent"
-        return _answer(code, "not in the quote as it stands", shared, outside)
-    return _different(None, "the quote has no character of it", outside)
+        return undecided("name", code, "not in the quote as it stands", shared, outside)
+    return different("name", "name_differs", "the quote has no character of it", more=outside)
 
 
 def _read_alike(sought: Sequence[Word], words: Sequence[Word]) -> Place | None:
@@ -67,7 +68,7 @@ def _read_alike(sought: Sequence[Word], words: Sequence[Word]) -> Place | None:
         if _HAN.match(word.keys.plain) and anyascii(word.keys.plain) == mine[0]:
             row = words[start : start + len(sought)]
             if [anyascii(twin.keys.plain) for twin in row] == mine:
-                return Place(word.start, row[-1].end)
+                return place_of(word, row[-1])
     return None
 
 
@@ -82,7 +83,7 @@ def _one_other(sought: Sequence[Word], words: Sequence[Word]) -> Place | None:
             row = words[start : start + len(name)] if start >= 0 else ()
             agreeing = sum(w.keys.plain == part for w, part in zip(row, name, strict=False))
             if len(row) == len(name) and agreeing == len(name) - 1:
-                return Place(row[0].start, row[-1].end)
+                return place_of(row[0], row[-1])
     return None
 
 
@@ -92,7 +93,7 @@ def _other_katakana(sought: Sequence[Word], words: Sequence[Word]) -> Place | No
             for word in words:
                 other = word.keys.plain
                 if _KATAKANA.fullmatch(other) and one_slip_apart(part.keys.plain, other):
-                    return Place(word.start, word.end)
+                    return place_of(word)
     return None
 
 
@@ -109,17 +110,4 @@ def _shares_script(value: str, quote: str) -> bool:
 def _shared(sought: Sequence[Word], words: Sequence[Word]) -> tuple[Place, ...]:
     """Where the first characters of the name that the quote has stand."""
     name = {word.keys.plain for word in sought}
-    return tuple(Place(word.start, word.end) for word in words if word.keys.plain in name)[:16]
-
-
-def _different(rival: Place | None, detail: str, outside: tuple[Finding, ...]) -> Comparison:
-    rivals = (rival,) if rival else ()
-    finding = Finding(code="name_differs", detail=detail)
-    return Comparison("different", "name", rivals=rivals, findings=(finding, *outside))
-
-
-def _answer(
-    code: FindingCode, detail: str, places: tuple[Place, ...], outside: tuple[Finding, ...]
-) -> Comparison:
-    finding = Finding(code=code, detail=detail)
-    return Comparison("not_comparable", "name", places, findings=(finding, *outside))
+    return tuple(place_of(word) for word in words if word.keys.plain in name)[:16]

@@ -15,7 +15,7 @@ from safepassage.scoring_worker.comparison.contract import Place
 from safepassage.scoring_worker.text.language import language_of
 from safepassage.scoring_worker.text.segmentation import Word
 
-from .parts import CONJUNCTIONS, PARTICLES, TITLES, is_initial
+from .parts import CONJUNCTIONS, PARTICLES, TITLES, is_initial, place_of
 from .types import NameKind
 from .word_agreement import inflects, name_inflects, one_slip_apart, same_but_misread
 
@@ -104,7 +104,7 @@ def window_at(core: Sequence[Word], position: int, quoted: Quoted) -> Window:
         if at < 0
     )
     there = [at for at in found if at >= 0]
-    place = Place(quoted.words[min(there)].start, quoted.words[max(there)].end)
+    place = place_of(quoted.words[min(there)], quoted.words[max(there)])
     return Window(found, missing, _spread(core, found, (first, last, comma), quoted), place)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rapidfuzz.distance import OSA
+from rapidfuzz.distance import OSA, Prefix
 
 from safepassage.scoring_worker.text.closed_classes import word_list
 
@@ -41,7 +41,7 @@ def one_slip_apart(word: str, other: str) -> bool:
 def inflects(word: str, other: str) -> bool:
     """Whether two words of running text may be forms of one: they share their first letters, at
     least three and three fifths of the longer, or one carries a particle before the other."""
-    shared = _shared(word, other)
+    shared = Prefix.similarity(word, other)
     longest = max(len(word), len(other))
     if shared >= 3 and shared >= 0.6 * longest and longest - shared <= 6:
         return True
@@ -61,7 +61,7 @@ def name_inflects(name: str, other: str, language: str | None) -> bool:
         return _begins_late(name, other)
     if language == "fi" and name[:-3] == other[:-3] and {name[-3:], other[-3:]} == {"nen", "sen"}:
         return True  # Virtanen, Virtasen
-    shared = _shared(base, form)
+    shared = Prefix.similarity(base, form)
     if shared < 3 or shared < 0.5 * len(base) or len(form) - shared > 5:
         return False
     return _changes_end(base[shared:], form[shared:], language)
@@ -108,11 +108,3 @@ def _begins_late(word: str, other: str) -> bool:
         and longer.endswith(shorter)
         and len(longer) - len(shorter) <= 4
     )
-
-
-def _shared(word: str, other: str) -> int:
-    """How many first letters two words share."""
-    for number, (letter, twin) in enumerate(zip(word, other, strict=False)):
-        if letter != twin:
-            return number
-    return min(len(word), len(other))

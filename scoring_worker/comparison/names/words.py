@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from safepassage.schemas import Finding, FindingCode
-from safepassage.scoring_worker.comparison.contract import Comparison, Kind, Passage, Place
+from safepassage.scoring_worker.comparison.contract import (
+    Comparison,
+    Kind,
+    Passage,
+    Place,
+    different,
+    undecided,
+)
 from safepassage.scoring_worker.text.segmentation import LONGEST_TEXT, Word, words_of
 
 from .acronyms import spelling
@@ -39,8 +46,8 @@ def compare_words(value: str, passage: Passage, entity_type: str = "") -> Compar
     outside = outside_quote(sought, passage)
     rival = _other_figure(sought, quoted)
     if rival:
-        finding = Finding(code="figure_differs", detail="another figure stands in its place")
-        return Comparison("different", "words", rivals=(rival,), findings=(finding, *outside))
+        detail = "another figure stands in its place"
+        return different("words", "figure_differs", detail, (rival,), outside)
     spelt = spelling(sought, value, quoted, passage.quote) if not places else None
     if spelt:
         return of_spelling(spelt.verdict, spelt.place, "words", outside)
@@ -58,8 +65,7 @@ def quoted_in_a_row(
     """The answer where the quote holds the words of ``value`` in a row, or the value has none;
     None where the words have to be looked at one by one."""
     if len(value) > LONGEST_TEXT:
-        finding = Finding(code="value_too_long", detail=f"longer than {LONGEST_TEXT} characters")
-        return Comparison("not_comparable", kind, findings=(finding,))
+        return undecided(kind, "value_too_long", f"longer than {LONGEST_TEXT} characters")
     if not sought:
         return _literally(value.strip(), passage.quote, kind)
     runs = runs_of(sought, quoted)
@@ -70,8 +76,7 @@ def quoted_in_a_row(
         if places:
             return Comparison("same", kind, places)
     if runs.respaced:
-        finding = Finding(code="spacing_differs", detail="written with other blanks")
-        return Comparison("not_comparable", kind, runs.respaced, findings=(finding,))
+        return undecided(kind, "spacing_differs", "written with other blanks", runs.respaced)
     return None
 
 
@@ -93,10 +98,8 @@ def of_spelling(
         finding = Finding(code="acronym_spelt", detail="words of the quote spell the acronym")
         return Comparison("same", kind, (place,), findings=(finding,))
     if verdict == "possible":
-        finding = Finding(code="acronym_possible", detail="the initials agree")
-        return Comparison("not_comparable", kind, (place,), findings=(finding, *more))
-    finding = Finding(code="acronym_differs", detail="another acronym of the same shape")
-    return Comparison("different", kind, rivals=(place,), findings=(finding, *more))
+        return undecided(kind, "acronym_possible", "the initials agree", (place,), more)
+    return different(kind, "acronym_differs", "another acronym of the same shape", (place,), more)
 
 
 def _literally(value: str, quote: str, kind: Kind) -> Comparison:

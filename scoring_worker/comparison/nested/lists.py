@@ -19,7 +19,7 @@ def compare_list(
 ) -> Comparison:
     """Every element that is not null, with ``compare``, each as a value of the list's own type."""
     if depth >= MAX_DEPTH:
-        return Comparison("not_comparable", "list", findings=(too_deep(),))
+        return too_deep("list")
     parts: list[Part] = []
     elements: list[JsonValue] = []
     complete = True

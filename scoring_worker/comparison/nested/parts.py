@@ -6,7 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from safepassage.schemas import Finding
-from safepassage.scoring_worker.comparison.contract import Answer, Comparison, Kind, Place
+from safepassage.scoring_worker.comparison.contract import (
+    Answer,
+    Comparison,
+    Kind,
+    Place,
+    undecided,
+)
 
 MAX_DEPTH = 8
 MAX_PARTS = 200
@@ -77,6 +83,6 @@ def _merged(groups: Iterable[tuple[Place, ...]]) -> tuple[Place, ...]:
     return tuple(sorted(merged, key=lambda place: (place.start, place.end))[:MAX_PLACES])
 
 
-def too_deep() -> Finding:
-    """The finding for a value nested deeper than anything that is compared."""
-    return Finding(code="too_many_parts", detail=f"nested deeper than {MAX_DEPTH}")
+def too_deep(kind: Kind) -> Comparison:
+    """The answer for a value nested deeper than anything that is compared."""
+    return undecided(kind, "too_many_parts", f"nested deeper than {MAX_DEPTH}")

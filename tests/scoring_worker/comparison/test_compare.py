@@ -51,7 +51,7 @@ def asked(entity_type, value, quote, **around):
         ("Allergies", [], "Allergies: none", "none", "same"),
         ("Smoker", False, "Smoker: no", "truth", "same"),
         ("Colours", ["red"], "red", "list", "same"),
-        ("Claim", "It costs 5 euros.", "It costs 6 euros.", "claim", "not_comparable"),
+        ("Claim", "It costs 5 euros.", "It costs 6 euros.", "claim", "different"),
     ],
 )  # fmt: skip
 def test_the_value_decides_the_kind(entity_type, value, quote, kind, answer):
