@@ -12,7 +12,7 @@ from safepassage.schemas import CLAIM_TYPE, Alignment, Assessment, Response, hyp
 from safepassage.scoring_worker.scorer import Pair, Scorer
 
 from .contract import Answer, ClaimGrounding, DetectorSettings, Grounding
-from .scorer_detector import grounding_of
+from .scorer_detector import grounding_of, named_scorer
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +100,4 @@ def load_default(settings: DetectorSettings) -> StreamDetector:
     Raises:
         ModelError: there is no such scorer.
     """
-    from safepassage.scoring_worker.scorers.named import load_named  # noqa: PLC0415 (torch: seconds)
-
-    scorer = load_named(
-        settings.scorer,
-        device=settings.device,
-        precision=settings.precision,
-        threads=settings.threads,
-        grader=settings.llm,
-    )
-    return StreamDetector("default", scorer)
+    return StreamDetector("default", named_scorer(settings))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 
@@ -112,14 +112,54 @@ class _Asked:
         return grounding_of(tuple(judged))
 
 
-def load_hem_v1(settings: DetectorSettings) -> NLIDetector:
-    """HEM v1: a cross-encoder with one logit, asked of windows of the context.
+@dataclass(frozen=True, slots=True)
+class _HubModel:
+    """A cross-encoder by its hub id, the logit that counts, and how the method uses it."""
+
+    named: str
+    label: int
+    use: ModelUse
+    sentence_first: bool = False
+
+
+_HUB_MODELS: Final = {
+    "hem_v1": _HubModel(HEM_V1, 0, ModelUse("windows")),
+    # FactKB was taught with the summary before the source.
+    "fact_kb": _HubModel(FACT_KB, FACTUAL, ModelUse("sentences"), sentence_first=True),
+    # ContextNLI: minimum p(contradiction) over context sentences, maximum over answer sentences.
+    "context_nli": _HubModel(
+        CONTEXT_NLI, CONTRADICTS, ModelUse("sentences", contradiction=True), sentence_first=True
+    ),
+}
+_ON_THE_READER: Final = {
+    # The reader knows entailed or not: what is not entailed stands in for what contradicts.
+    "context_nli_reader": ModelUse("sentences", contradiction=True),
+    "hem_reader": ModelUse("windows"),
+}
+
+
+def load_hub_model(name: str, settings: DetectorSettings) -> NLIDetector:
+    """The method ``name`` with its paper's model, or with ``settings.model``.
 
     Raises:
-        ModelError: its weights are not there.
+        ModelError: the weights are not there.
     """
-    pairs = cross_encoder(settings.model or HEM_V1, settings, label=0)
-    return NLIDetector("hem_v1", pairs, ModelUse("windows"))
+    one = _HUB_MODELS[name]
+    pairs = cross_encoder(
+        settings.model or one.named, settings, label=one.label, sentence_first=one.sentence_first
+    )
+    return NLIDetector(name, pairs, one.use)
+
+
+def load_with_reader(name: str, settings: DetectorSettings) -> NLIDetector:
+    """The arithmetic of a method on the reader that ships, or on that of ``settings.model``.
+
+    Raises:
+        ModelError: its files are missing or altered.
+    """
+    use = _ON_THE_READER[name]
+    pairs = reader_pairs(settings.model or "default", settings, inverted=use.contradiction)
+    return NLIDetector(name, pairs, use)
 
 
 def load_hem_v2(settings: DetectorSettings) -> NLIDetector:
@@ -169,36 +209,3 @@ def load_gc(settings: DetectorSettings) -> NLIDetector:
         else cross_encoder(settings.model, settings, label=0)
     )
     return NLIDetector("gc", pairs, ModelUse("sentences"))
-
-
-def load_context_nli(settings: DetectorSettings) -> NLIDetector:
-    """ContextNLI: minimum p(contradiction) over context sentences, maximum over answer sentences.
-
-    Raises:
-        ModelError: its weights are not there.
-    """
-    pairs = cross_encoder(
-        settings.model or CONTEXT_NLI, settings, label=CONTRADICTS, sentence_first=True
-    )
-    return NLIDetector("context_nli", pairs, ModelUse("sentences", contradiction=True))
-
-
-def load_context_nli_reader(settings: DetectorSettings) -> NLIDetector:
-    """ContextNLI's arithmetic on the reader that ships. It knows entailed or not: what is not
-    entailed stands in for what contradicts.
-
-    Raises:
-        ModelError: its files are missing or altered.
-    """
-    pairs = reader_pairs(settings.model or "default", settings, inverted=True)
-    return NLIDetector("context_nli_reader", pairs, ModelUse("sentences", contradiction=True))
-
-
-def load_hem_reader(settings: DetectorSettings) -> NLIDetector:
-    """HEM's arithmetic on the reader that ships: entailment by windows of the context.
-
-    Raises:
-        ModelError: its files are missing or altered.
-    """
-    pairs = reader_pairs(settings.model or "default", settings)
-    return NLIDetector("hem_reader", pairs, ModelUse("windows"))
