@@ -89,14 +89,6 @@ def soft_score(labels: Sequence[Label]) -> float | None:
     return aggregate("mean", [SUPPORT[label] for label in labels])
 
 
-def strict_label(labels: Sequence[Label]) -> Label | None:
-    """The answer's label as its worst triple's: contradiction, else neutral, else entailment."""
-    for worst in ("contradiction", "neutral", "entailment"):
-        if worst in labels:
-            return worst
-    return None
-
-
 class RefChecker:
     """Scores by the share of entailed triples, on which a threshold is fitted."""
 

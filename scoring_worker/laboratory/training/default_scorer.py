@@ -170,11 +170,6 @@ def _unread_claims(data: Path) -> dict[str, list[LabelledPair]]:
     return unread_claims(data, training_corpus(data, share=FINAL_SHARE))
 
 
-def fold_folder(steps: Steps, family: str) -> Path:
-    """Where the reader is that learnt nothing of ``family``."""
-    return steps.folder / f"fold-{family}" / "shipped"
-
-
 def fold_scorer(folder: Path, steps: Steps, packs: Sequence[Pack] = ()) -> DefaultScorer:
     """The reader in ``folder`` behind the comparators. Its stack weighs nothing: for opinions."""
     manifest = ScorerManifest(
