@@ -16,7 +16,7 @@ from pathlib import Path
 
 from safepassage.schemas import Document, Verdict, read_jsonl
 from safepassage.streams.demo.embedded import LOOPBACK, EmbeddedStack, embedded_stack, free_port
-from safepassage.streams.demo.processes import Processes
+from safepassage.streams.demo.stack import Processes
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import decode

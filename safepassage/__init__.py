@@ -1,4 +1,4 @@
-"""One call: does the document bear out what an LLM says of it?
+"""One call: does the document support what an LLM says of it?
 
 ::
 

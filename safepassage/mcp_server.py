@@ -74,7 +74,7 @@ def mcp_server(load: Callable[[], Verifier]) -> MCPServer:
             ),
         ],
     ) -> Judgement:
-        """Does the quote of each fact stand in the text, and does it bear out the value?"""
+        """Does the quote of each fact stand in the text, and does it support the value?"""
         given = [
             Extraction(asked.type, asked.value, asked.quote, field=asked.field, id=asked.id)
             for asked in extractions
@@ -89,7 +89,7 @@ def mcp_server(load: Callable[[], Verifier]) -> MCPServer:
         ],
         answer: Annotated[str, Field(max_length=MAX_ANSWER_CHARACTERS)],
     ) -> Judgement:
-        """Is each sentence of an answer borne out by the texts that it was given on?"""
+        """Is each sentence of an answer supported by the texts that it was given on?"""
         return await _judgement((await verifier()).aclaims(context, answer))
 
     return server

@@ -1,8 +1,7 @@
 """What other extractors give, as `Extraction` objects: a model filled by an LLM, langextract's.
 
 instructor, pydantic-ai and langchain fill a pydantic model of yours; its `schemas.Entity` classes
-say which parts of it are facts with a quote. langextract gives a list of its own, whose text is
-value and quote in one.
+say which parts are facts with a quote.
 """
 
 from __future__ import annotations

@@ -23,12 +23,8 @@ _STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One verdict for each extraction, or for each sentence of an answer, in order.
-
-    ``replaced`` are the verdicts of a first attempt that a second one answered (see `Verifier`);
-    ``without_claim`` counts the sentences of an answer that claim nothing ("I hope this helps!")
-    and have no verdict.
-    """
+    """One verdict for each extraction, or sentence of an answer, in order; ``replaced`` are those
+    of a first attempt."""
 
     verdicts: tuple[Verdict, ...]
     replaced: tuple[Verdict, ...] = ()
@@ -36,7 +32,7 @@ class Result:
 
     @property
     def accepted(self) -> tuple[Verdict, ...]:
-        """The quote stands in the document and bears out the value."""
+        """The quote stands in the document and supports the value."""
         return tuple([v for v in self.verdicts if v.decision == "accepted"])
 
     @property

@@ -1,4 +1,4 @@
-"""What is wrong with a claim that its context does not bear out: six types, told apart by people.
+"""What is wrong with a claim that its context does not support: six types, told apart by people.
 
 The types are those of the legal groundedness benchmark (its section 8 and Table 5); the
 descriptions are ours.

@@ -1,4 +1,4 @@
-"""Why an answer is, or is not, borne out: unsupported words, triples, and passages consulted.
+"""Why an answer is, or is not, supported: unsupported words, triples, and passages consulted.
 
 It travels on the verdict, so it is bounded and quotes no document: places are code points.
 """
@@ -40,7 +40,7 @@ class Stretch(Contract):
 
 class UnsupportedSpan(Stretch):
     """Words of what was judged (a claim's, on a claim's verdict; else the answer's) that nothing
-    bears out. ``support`` is how far they are borne out, None where nothing measured it."""
+    supports. ``support`` is how far they are supported, None where nothing measured it."""
 
     support: Probability | None = Field(default=None, exclude_if=is_none)
 
@@ -48,7 +48,7 @@ class UnsupportedSpan(Stretch):
 class ConsultedPassage(Stretch):
     """Where in passage number ``passage`` of the context a claim was judged against.
 
-    ``score`` is how far it bears the claim out, or for what was only retrieved, how much of the
+    ``score`` is how far it supports the claim, or for what was only retrieved, how much of the
     claim's weight it shares; None where that was not measured. ``supports`` marks the one that
     the score rests on.
     """

@@ -1,9 +1,7 @@
-"""Deterministic identifiers.
+"""Deterministic identifiers (promise P3).
 
-Delivery is at-least-once, so an effect is told apart from its repetition by its id alone
-(promise P3): the same document, extraction and scorer revision give the same id on every
-machine and in every run. Ids are the first 128 bits of a SHA-256 over length-prefixed parts,
-so that ``("ab", "c")`` and ``("a", "bc")`` differ.
+Delivery is at-least-once, so an effect is told from its repetition by its id. Ids are the first 128
+bits of a SHA-256 over length-prefixed parts, so that ``("ab", "c")`` and ``("a", "bc")`` differ.
 """
 
 from __future__ import annotations

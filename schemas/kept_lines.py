@@ -26,8 +26,7 @@ class KeptLines(Generic[Line]):
         self._lock = threading.Lock()
 
     def read(self) -> list[Line]:
-        """Every line that can be read; the last one of a killed run may not. How many could not
-        is logged, and nothing of what they hold.
+        """Every line that can be read; how many could not is logged, and nothing of what they hold.
 
         Raises:
             OSError: the file is there and cannot be read.

@@ -1,8 +1,7 @@
 """Rivals: what else one document gave for a field that has room for one value.
 
-Whoever knows the whole set (the extractor when it writes the manifest, ``check`` when it has read
-its files) copies onto each extraction the others, so that every later step and every replay
-needs nothing but the event itself.
+The extractor, or ``check``, knows the whole set and copies the others onto each extraction, so that
+later steps and replays need nothing but the event.
 """
 
 from __future__ import annotations

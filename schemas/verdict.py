@@ -100,7 +100,7 @@ class Verdict(Event):
     conflicts: tuple[Conflict, ...] = Field(default=(), exclude_if=is_empty)
     """The extractions that contradict this one and would be accepted as well."""
     evidence: Evidence | None = Field(default=None, exclude_if=is_none)
-    """Of a claim: its words that nothing bears out, triples, and the passages consulted."""
+    """Of a claim: its words that nothing supports, triples, and the passages consulted."""
     error_types: ErrorTyping | None = Field(default=None, exclude_if=is_none)
     """Of a claim that was stopped: what kind of error it makes, as far as anybody typed it."""
     attempt: int = Field(default=1, ge=1, le=MAX_ATTEMPTS, exclude_if=is_first)

@@ -66,11 +66,8 @@ class Anchors:
         return np.flatnonzero(present[self._hashes])
 
     def densest(self, hits: Positions, width: int) -> tuple[Interval, int]:
-        """The first ``width`` characters with the most of one or more hits, and a few around.
-
-        Returns:
-            The interval, and how many hits the ``width`` characters have.
-        """
+        """The interval of ``width`` characters with the most hits, and a few around; and how many
+        it has."""
         counts = np.searchsorted(hits, hits + width) - np.arange(len(hits))
         most = int(counts.argmax())
         start = int(hits[most])

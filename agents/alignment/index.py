@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
@@ -9,12 +10,30 @@ from typing import NamedTuple
 
 from safepassage.schemas import Alignment, Route
 
-from .elision import ELLIPSIS, elided_parts
 from .normalisation import NormalisedText, code_points, joins, normalise, normalised_context
-from .outcome import Part, exactly, nothing, nowhere, outcome, refuted
+from .outcome import PlacedPart, exactly, nothing, nowhere, outcome, refuted
 from .reference import LocalAlignment
 from .scheme import DEFAULT_THRESHOLD
 from .search import SearchedText
+
+MIN_PART_CHARACTERS = 8
+"""A shorter part says too little about where it comes from, so the quote stays whole."""
+
+ELLIPSIS = "..."  # as normalised
+
+# Normalisation has turned "…" into "...". Four dots are a full stop and an ellipsis, a longer
+# row is a leader of a form ("Name ........ Smith") and no elision.
+_ELISION = re.compile(r" ?(?:\[ ?\.{3} ?\]|\( ?\.{3} ?\)|(?<!\.)\.{3,4}(?!\.)) ?")
+
+
+def elided_parts(context: str) -> tuple[str, ...]:
+    """The parts of a normalised context between ellipses; the context itself where one would be
+    shorter than `MIN_PART_CHARACTERS`."""
+    parts = tuple(_ELISION.split(context))
+    if all(len(part) >= MIN_PART_CHARACTERS for part in parts):
+        return parts
+    return (context,)
+
 
 MAX_ALTERNATIVES = 16
 """Other places listed of a context that stands in the document more than once."""
@@ -36,10 +55,7 @@ class _Question(NamedTuple):
 
 
 class DocumentIndex:
-    """A document's text, and what is computed of it on first need for all its contexts.
-
-    Safe to share between threads: what two of them compute at once is equal.
-    """
+    """A document's text, and what is computed of it on first need. Threads may share it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -85,7 +101,7 @@ class DocumentIndex:
     def _searched(self) -> SearchedText:
         return SearchedText(self._document.codes)
 
-    def _verbatim(self, context: str, characters: int) -> Part | None:
+    def _verbatim(self, context: str, characters: int) -> PlacedPart | None:
         """The context exactly as it stands, ``characters`` normalised characters."""
         start = self.text.find(context)
         end = start + len(context)
@@ -98,7 +114,7 @@ class DocumentIndex:
         count = self.text.count(context) if others else 1
         return exactly(characters, (start, end), "verbatim", others, count)
 
-    def _standing(self, needle: str, after: int = 0) -> Part | None:
+    def _standing(self, needle: str, after: int = 0) -> PlacedPart | None:
         """The normalised context exactly, preferably from original code point ``after`` on."""
         document, size = self._document, len(needle)
         start = document.text.find(needle, document.position(after)) if after else -1
@@ -110,17 +126,19 @@ class DocumentIndex:
         place = document.original(start, start + size)
         return exactly(size, place, "normalised", others, document.text.count(needle))
 
-    def _parts(self, needles: tuple[str, ...], question: _Question) -> list[Part]:
+    def _parts(self, needles: tuple[str, ...], question: _Question) -> list[PlacedPart]:
         """Each part where it stands; an exact one preferably after the part before it."""
         if len(needles) == 1:
             return [self._best(needles[0], question)]
-        parts: list[Part] = []
+        parts: list[PlacedPart] = []
         for needle in needles:
             after = parts[-1].end if parts else 0
             parts.append(self._standing(needle, after) or self._best(needle, question))
         return parts
 
-    def _or_whole(self, parts: list[Part], needle: str, question: _Question) -> list[Part]:
+    def _or_whole(
+        self, parts: list[PlacedPart], needle: str, question: _Question
+    ) -> list[PlacedPart]:
         """``parts``, or the whole context where that is better: a document has ellipses of its
         own, and a quote of one is no elided quote."""
         score = min(part.score for part in parts)
@@ -129,7 +147,7 @@ class DocumentIndex:
         whole = self._best(needle, question)
         return [whole] if whole.bound is None and whole.score > score else parts
 
-    def _best(self, needle: str, question: _Question) -> Part:
+    def _best(self, needle: str, question: _Question) -> PlacedPart:
         """The part of the document that is most like ``needle``, which does not stand in it."""
         context, deadline = code_points(needle), question.deadline
         certified = self._searched.in_windows(context, deadline)
@@ -142,8 +160,8 @@ class DocumentIndex:
         best = self._searched.anywhere(context, deadline)
         return self._part(needle, best, "full") if best else nowhere(len(needle))
 
-    def _part(self, needle: str, found: LocalAlignment, route: Route) -> Part:
-        return Part(
+    def _part(self, needle: str, found: LocalAlignment, route: Route) -> PlacedPart:
+        return PlacedPart(
             len(needle),
             *self._document.original(found.start, found.end),
             matches=found.matches,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -9,7 +10,32 @@ from typing import Final, NamedTuple
 from safepassage.schemas import Alignment, Occurrence, Route, Span
 
 from .scheme import LOW_EVIDENCE_CHARACTERS, LOW_EVIDENCE_SCORE, TINY_CHARACTERS
-from .tokens import widen_to_tokens
+
+# A number, date or reference is one token: "1,250.00", "2013-06-19", "MA1-01234", "l'audience".
+_TOKEN = re.compile(r"\w+(?:[.,:/'’\-–]\w+)*")
+# Scripts without blanks would otherwise pull in whole sentences.
+_REACH = 32
+
+
+def widen_to_tokens(text: str, start: int, end: int) -> tuple[int, int]:
+    """``start`` and ``end`` moved outward where they cut a token of ``text``.
+
+    The best local alignment of "june 19, 2014" with "june 19, 2013" ends before the last
+    digit: the scorer would judge "june 19, 201" and could not see that the value is wrong.
+    """
+    return _token_around(text, start)[0], _token_around(text, end)[1]
+
+
+def _token_around(text: str, edge: int) -> tuple[int, int]:
+    """The token that ``edge`` cuts, or (edge, edge) where it cuts none."""
+    if not text[edge - 1 : edge].strip() or not text[edge : edge + 1].strip():
+        return edge, edge  # beside a blank or at an end of the text: by far the most frequent
+    first = max(0, edge - _REACH)
+    for token in _TOKEN.finditer(text[first : edge + _REACH]):
+        if first + token.start() < edge < first + token.end():
+            return first + token.start(), first + token.end()
+    return edge, edge
+
 
 # An elided context is as exact as its least exact part.
 _ROUTES: Final[tuple[Route, ...]] = (
@@ -22,7 +48,7 @@ _ROUTES: Final[tuple[Route, ...]] = (
 )
 
 
-class Part(NamedTuple):
+class PlacedPart(NamedTuple):
     """One part of a context of ``characters`` normalised characters, and where it was found.
 
     ``start`` and ``end`` are original code points; ``others`` are further exact occurrences,
@@ -60,9 +86,9 @@ def exactly(
     route: Route,
     others: Sequence[tuple[int, int]],
     count: int,
-) -> Part:
+) -> PlacedPart:
     """A part that stands in the document as it is, ``count`` times in all."""
-    return Part(
+    return PlacedPart(
         characters,
         *place,
         matches=characters,
@@ -74,14 +100,14 @@ def exactly(
     )
 
 
-def refuted(characters: int, bound: float) -> Part:
+def refuted(characters: int, bound: float) -> PlacedPart:
     """A part whose score was proven to be at most ``bound``, which is below the threshold."""
-    return Part(characters, 0, 0, matches=0, length=0, aligned=0, route="bound", bound=bound)
+    return PlacedPart(characters, 0, 0, matches=0, length=0, aligned=0, route="bound", bound=bound)
 
 
-def nowhere(characters: int) -> Part:
+def nowhere(characters: int) -> PlacedPart:
     """A part of which no character stands in the document."""
-    return Part(characters, 0, 0, matches=0, length=0, aligned=0, route="none")
+    return PlacedPart(characters, 0, 0, matches=0, length=0, aligned=0, route="none")
 
 
 def nothing(threshold: float) -> Alignment:
@@ -89,7 +115,7 @@ def nothing(threshold: float) -> Alignment:
     return Alignment(score=0.0, matches=0, length=0, unaligned=0, threshold=threshold, route="none")
 
 
-def outcome(text: str, parts: Sequence[Part], threshold: float) -> Alignment:
+def outcome(text: str, parts: Sequence[PlacedPart], threshold: float) -> Alignment:
     """Put the parts together: the least score decides, the counts are sums."""
     found = [part for part in parts if part.matches]
     spans = tuple([_span(text, part.start, part.end) for part in found])
@@ -126,5 +152,5 @@ def _widened(text: str, span: Span) -> Span:
     return span if (start, end) == (span.start, span.end) else _span(text, start, end)
 
 
-def _alternatives(part: Part) -> tuple[Occurrence, ...]:
+def _alternatives(part: PlacedPart) -> tuple[Occurrence, ...]:
     return tuple([Occurrence(start=start, end=end) for start, end in part.others])

@@ -43,10 +43,7 @@ class LocalAlignment(NamedTuple):
 
 @cache
 def biopython_aligner() -> PairwiseAligner:
-    """The aligner, with all four scores set: Biopython 1.86 changed what it does without.
-
-    Setting them takes longer than a short alignment.
-    """
+    """The aligner with all four scores set. Setting them takes longer than a short alignment."""
     aligner = PairwiseAligner()  # type: ignore[no-untyped-call]
     aligner.mode = "local"
     aligner.match_score = MATCH

@@ -82,11 +82,8 @@ class SweptText:
 
 
 def longest_alignment(characters: int, score: int) -> int:
-    """The most document characters that an alignment of so long a context covers.
-
-    At most as many pairs as the context has characters. A document character in a gap costs
-    ``EXTEND``, the first of them more, and ``score`` must be left.
-    """
+    """The most document characters that an alignment of so long a context covers: its pairs, and
+    gaps at a cost of ``EXTEND`` that leave ``score``."""
     return characters + max(0, (MATCH_SCORE * characters - score - (OPEN - EXTEND)) // EXTEND)
 
 

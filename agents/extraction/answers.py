@@ -127,10 +127,8 @@ class _Required:
 
 
 class GenericSchema(_Required):
-    """A flat list of entities; ``entity_types`` closes the set of types unless it is empty.
-
-    As a mapping it also tells what each type is, to the LLM and to the scorer.
-    """
+    """A flat list of entities of ``entity_types`` (any where empty); as a mapping it says what each
+    is."""
 
     name = "entities"
     strict = True
@@ -166,11 +164,8 @@ class GenericSchema(_Required):
 
 
 class UserSchema(_Required):
-    """A pydantic model of the user's with subclasses of `Entity` somewhere inside.
-
-    The model is a contract as a whole: an answer that breaks it anywhere is a
-    `SchemaMismatch`.
-    """
+    """A pydantic model with subclasses of `Entity` inside; an answer that breaks it is a
+    `SchemaMismatch`."""
 
     def __init__(self, model: type[BaseModel], json_schema: dict[str, Any], strict: bool) -> None:
         self.model = model

@@ -1,6 +1,6 @@
 """Asking once more about quotes that do not stand in the text, before anything is published.
 
-Whether a value is borne out is the scorer's to say, later and elsewhere; whether a quote exists can
+Whether a value is supported is the scorer's to say, later and elsewhere; whether a quote exists can
 be known at once, by the aligner's own measure. What the second answer mends takes the place of what
 it mends, as attempt 2; all else goes on as it came, to be stopped where every invented quote is.
 """
@@ -67,10 +67,7 @@ def correction(content: str, findings: Sequence[Finding]) -> list[Message]:
 
 
 def mended(first: Answer, wrong: Sequence[Finding], offered: Sequence[Finding]) -> Answer:
-    """``first``, with those of ``wrong`` replaced for which ``offered`` has another of their type.
-
-    ``offered`` are the findings of the second answer whose quotes stand in the text.
-    """
+    """``first``, with those of ``wrong`` replaced for which ``offered`` has one of their type."""
     known = {_said(finding) for finding in first.findings}
     better: dict[_Kind, deque[Finding]] = defaultdict(deque)
     for finding in offered:

@@ -31,9 +31,15 @@ from .asking_again import correction, correction_digest_part, mended, sifted
 from .cache import CachedAnswer, CacheKey, ExtractionCache
 from .chunking import Chunk, split_document
 from .completion import CompletionCaller
-from .errors import DocumentTooLong
 from .merging import merge
 from .prompt import prompt_digest
+
+
+class DocumentTooLong(LLMError):
+    """The document is longer than the extractor was set up to take."""
+
+    code = "document_too_long"
+
 
 log = structlog.get_logger(__name__)
 

@@ -60,10 +60,7 @@ def plain_value(value: JsonValue) -> JsonValue:
 
 
 def schema_value(value: JsonValue) -> JsonValue:
-    """The reverse of `plain_value`: ``value`` in a form that the schema allows.
-
-    Objects within objects have no such form and stay as they are.
-    """
+    """The reverse of `plain_value`; objects within objects stay as they are."""
     if not isinstance(value, dict) or tuple(value) == DATE_KEYS:
         return value
     if any(isinstance(part, dict | list) for part in value.values()):

@@ -72,10 +72,7 @@ def _in_value(value: object, place: EntityPlace) -> Iterator[tuple[Entity, Entit
 
 
 def entity_places(model: type[BaseModel]) -> tuple[tuple[type[Entity], EntityPlace], ...]:
-    """Every place of ``model`` that can hold an `Entity`, with the class, in field order.
-
-    A model that holds itself is entered once.
-    """
+    """Every place of ``model`` for an `Entity`, in field order; a model that holds itself once."""
     return tuple(_places(model, EntityPlace(), frozenset()))
 
 

@@ -40,10 +40,8 @@ def answer_key(
     temperature: float,
     sample: int = 0,
 ) -> str:
-    """Everything that an answer depends on but chance, for which ``sample`` stands.
-
-    The endpoint is no part of it: the answers of a model are taken along to another machine.
-    """
+    """Everything that an answer depends on but chance, for which ``sample`` stands, and the
+    endpoint."""
     told = canonical_json({"messages": [dict(one) for one in messages], "form": dict(form)})
     return stable_id("asked", model, told, f"{temperature:g}", str(sample))
 

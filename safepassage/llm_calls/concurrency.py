@@ -11,12 +11,9 @@ from contextlib import asynccontextmanager
 class AdaptiveLimit:
     """A window of concurrent calls: additive increase, multiplicative decrease.
 
-    Nobody knows the right number beforehand, since it depends on the endpoint's quota and on
-    who else uses it. Each window of calls that succeed widens the window by one, up to
-    ``maximum``; a call that ends in ``overload`` halves it, down to one. Calls that started
-    before the last halving do not halve it again: they all met the same overload.
-
-    Waiting callers are served in the order they came.
+    Each window of calls that succeed widens it by one, up to ``maximum``; a call that ends in
+    ``overload`` halves it, down to one. Calls that started before the last halving do not halve it
+    again. Waiting callers are served in the order they came.
     """
 
     def __init__(self, maximum: int, *, overload: type[Exception], initial: int = 4) -> None:

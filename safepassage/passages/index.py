@@ -1,4 +1,4 @@
-"""A retrieved text as claims are aligned with it: which sentences may bear a claim out."""
+"""A retrieved text as claims are aligned with it: which sentences may support a claim."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The passages that may bear a claim out: one retriever, exact about which passage they are of.
+"""The passages that may support a claim: one retriever, exact about which passage they are of.
 
 The sentences of the context that together cover the claim's words best are taken, wherever they
 stand, each the one that adds most to those before it. A word counts by its rarity in the context,

@@ -1,10 +1,10 @@
-"""The generic guardrail API of LiteLLM: is the LLM's answer borne out by what it was given?
+"""The generic guardrail API of LiteLLM: is the LLM's answer supported by what it was given?
 
 LiteLLM posts the texts of a call and obeys ``action``: NONE, BLOCKED, or GUARDRAIL_INTERVENED with
 other texts. Only answers (``input_type`` "response") are judged, sentence by sentence. The context
 comes with the call (``context``, a text or texts, among the guardrail's own parameters), or stands
 in the messages of the roles that ``context_roles`` names: the user's own words are none unless you
-say so, or a question would bear out its answer. Without a context nothing can be judged, and what
+say so, or a question would support its answer. Without a context nothing can be judged, and what
 was not judged is blocked.
 """
 

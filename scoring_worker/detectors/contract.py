@@ -37,7 +37,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class ClaimGrounding:
-    """One claim of a response: ``response[start:end]``, and how far the context bears it out.
+    """One claim of a response: ``response[start:end]``, and how far the context supports it.
 
     Exactly one of ``score`` in [0, 1] and ``failure`` is set. ``passages`` were consulted.
 

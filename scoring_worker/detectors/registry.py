@@ -31,14 +31,14 @@ class Broken:
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class Declarations:
     """Every detector by name, built-in ones first, and the entry points that are broken."""
 
     detectors: dict[str, Declaration]
     broken: tuple[Broken, ...] = ()
 
 
-def declared(points: Iterable[EntryPoint] | None = None) -> Declared:
+def declarations(points: Iterable[EntryPoint] | None = None) -> Declarations:
     """What there is; ``points`` by default those of the installed packages."""
     detectors = {declaration.name: declaration for declaration in built_in()}
     broken = []
@@ -51,11 +51,11 @@ def declared(points: Iterable[EntryPoint] | None = None) -> Declared:
                 broken.append(Broken(point.name, f"there is a detector {read.name!r} already"))
             else:
                 detectors[read.name] = read
-    return Declared(detectors, tuple(broken))
+    return Declarations(detectors, tuple(broken))
 
 
 def load_detector(
-    name: str, settings: DetectorSettings | None = None, *, among: Declared | None = None
+    name: str, settings: DetectorSettings | None = None, *, among: Declarations | None = None
 ) -> Detector:
     """The detector of that name.
 
@@ -63,7 +63,7 @@ def load_detector(
         UnknownDetector: there is none of that name.
         ModelError: what it needs is not there; the message says what.
     """
-    known = among or declared()
+    known = among or declarations()
     declaration = known.detectors.get(name)
     if declaration is None:
         raise UnknownDetector(f"no detector {name!r}; there are: {', '.join(known.detectors)}")

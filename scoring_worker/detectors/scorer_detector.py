@@ -10,7 +10,7 @@ from safepassage.schemas import CLAIM_TYPE, hypothesis
 from safepassage.schemas.evidence import MAX_CONSULTED, ConsultedPassage, Evidence, UnsupportedSpan
 from safepassage.scoring_worker.scorer import Pair, Scorer
 
-from .contract import Answer, ClaimGrounding, Grounding
+from .contract import Answer, ClaimGrounding, DetectorSettings, Grounding
 
 WINDOW_CHARACTERS = 900
 """About what a reader of 256 tokens takes beside a claim."""
@@ -27,7 +27,7 @@ class _Asked:
     windows: tuple[Window, ...]
 
 
-class ScoredDetector:
+class ScorerDetector:
     """Judges by ``scorer``: a claim is as grounded as in its best window, a response as its worst
     claim. Thread-safe as far as ``scorer`` is."""
 
@@ -68,6 +68,23 @@ class ScoredDetector:
         if len(found) > MAX_WINDOWS:
             return None
         return [_Asked(start, end, found) for start, end in claims(answer.response)]
+
+
+def named_scorer(settings: DetectorSettings, name: str | None = None) -> Scorer:
+    """The scorer ``name``, or the one that ``settings`` name, as they say that it runs.
+
+    Raises:
+        ModelError: there is no such scorer.
+    """
+    from safepassage.scoring_worker.scorers.named import load_named  # noqa: PLC0415 (torch: seconds)
+
+    return load_named(
+        name or settings.scorer,
+        device=settings.device,
+        precision=settings.precision,
+        threads=settings.threads,
+        grader=settings.llm,
+    )
 
 
 def grounding_of(judged: tuple[ClaimGrounding, ...], unsupported_below: float = 0.5) -> Grounding:

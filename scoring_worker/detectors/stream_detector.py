@@ -12,7 +12,7 @@ from safepassage.schemas import CLAIM_TYPE, Alignment, Assessment, Response, hyp
 from safepassage.scoring_worker.scorer import Pair, Scorer
 
 from .contract import Answer, ClaimGrounding, DetectorSettings, Grounding
-from .scorer_detector import grounding_of
+from .scorer_detector import grounding_of, named_scorer
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class _Claim:
     pair: Pair
 
 
-class StreamedDetector:
+class StreamDetector:
     """Judges by ``scorer`` as the workers do: a claim on its passages, a response as its worst
     claim. What nothing of the context speaks of, the stream stops; how doubtful it is, the scorer
     says. Rivals are not heard: whether an answer contradicts itself, the stream finds
@@ -94,19 +94,10 @@ def _judged(claim: _Claim, score: float, supports: bool) -> ClaimGrounding:
     return ClaimGrounding(claim.start, claim.end, score, passages=passages)
 
 
-def load_default(settings: DetectorSettings) -> StreamedDetector:
+def load_default(settings: DetectorSettings) -> StreamDetector:
     """The detector over the scorer that ``settings`` name.
 
     Raises:
         ModelError: there is no such scorer.
     """
-    from safepassage.scoring_worker.scorers.named import load_named  # noqa: PLC0415 (torch: seconds)
-
-    scorer = load_named(
-        settings.scorer,
-        device=settings.device,
-        precision=settings.precision,
-        threads=settings.threads,
-        grader=settings.llm,
-    )
-    return StreamedDetector("default", scorer)
+    return StreamDetector("default", named_scorer(settings))

@@ -11,7 +11,7 @@ from safepassage.schemas.error_type import ErrorTyping
 
 @dataclass(frozen=True, slots=True)
 class StoppedClaim:
-    """A claim that its passage does not bear out."""
+    """A claim that its passage does not support."""
 
     claim: str
     passage: str

@@ -60,11 +60,8 @@ class AuditFinding:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One record as a chain, or as the topic, knows it: offset and SHA-256 of the value.
-
-    ``written_ms`` is when the chain's entry was written, in milliseconds since the epoch; None
-    where nobody said.
-    """
+    """One record's offset and SHA-256; ``written_ms`` is its entry's time since the epoch, None if
+    unknown."""
 
     offset: int
     sha256: bytes
@@ -74,10 +71,8 @@ class Recorded:
 
 @dataclass(slots=True)
 class Chain:
-    """One chain as its blocks tell it. ``heads[n]`` is the head after n of ``entries``.
-
-    ``first`` is the number of its first entry: above 0 where the blocks before it are gone.
-    """
+    """One chain as its blocks tell it; ``heads[n]`` follows n of ``entries``, numbered from
+    ``first``."""
 
     name: str
     first: int = 0

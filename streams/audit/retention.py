@@ -19,11 +19,8 @@ TOLERANCE_MS = 60_000
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """One topic's retention, looked at now.
-
-    ``kept_ms`` is its ``retention.ms``: negative for ever, None where the broker does not tell
-    it, which explains nothing. ``now_ms`` is in milliseconds since the epoch.
-    """
+    """One topic's retention at ``now_ms``. ``kept_ms`` is negative for ever, None where the broker
+    does not tell it."""
 
     kept_ms: int | None
     now_ms: int

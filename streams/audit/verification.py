@@ -32,11 +32,8 @@ COMPARED_RECORDS = 4_000
 
 @dataclass(slots=True)
 class AuditResult:
-    """What a verification saw.
-
-    ``expired`` entries are of records, or of blocks of a chain, that retention took, ``pending``
-    records are not yet in a chain.
-    """
+    """What a verification saw: ``expired`` entries are gone by retention, ``pending`` records not
+    in a chain."""
 
     verified: int = 0
     expired: int = 0
@@ -127,10 +124,8 @@ _Difference = tuple[Recorded | None, Recorded | None]
 def _compare(
     recorded: Sequence[Recorded], held: Sequence[Recorded]
 ) -> tuple[int, list[_Difference]]:
-    """How many stand as recorded, and the differences of the rest.
-
-    A record that is taken out or put in moves all behind it; they are found again by content.
-    """
+    """How many stand as recorded, and the differences of the rest, which are found again by
+    content."""
     start, stop = _common_ends(recorded, held)
     same = start + stop
     left, right = recorded[start : len(recorded) - stop], held[start : len(held) - stop]

@@ -35,7 +35,7 @@ def draw_graph(
 ) -> None:
     """Draw what an answer speaks of, and what of it stands in its passages.
 
-    Prints EG, RP and what is not borne out. Exits 1 where the answer cannot be judged.
+    Prints EG, RP and what is not supported. Exits 1 where the answer cannot be judged.
     """
     from safepassage.scoring_worker.detectors.contract import Answer
     from safepassage.scoring_worker.detectors.hallugraph.drawing import check_kind, draw, save

@@ -83,7 +83,7 @@ def label_pairs(
         typer.Option(help='JSON lines of {"id","supporting":[...]} by a person: prints agreement.'),
     ] = None,
 ) -> None:
-    """Have an LLM name the context sentences that bear each sentence out; write its windows."""
+    """Have an LLM name the context sentences that support each sentence; write its windows."""
     from safepassage.llm_calls.settings import GraderSettings
     from safepassage.scoring_worker.detectors.llm.batch_calls import Asker
     from safepassage.scoring_worker.laboratory.training.corpora import read_rows
@@ -171,11 +171,7 @@ def _write(path: Path, pairs: list[CuratedPair]) -> None:
 
 
 def _read(paths: list[Path]) -> list[CuratedPair]:
-    """The pairs of curated files.
-
-    Raises:
-        OperatorError: a row is none.
-    """
+    """The pairs of curated files."""
     from safepassage.scoring_worker.laboratory.evaluation.curation import CuratedPair
     from safepassage.scoring_worker.laboratory.training.corpora import read_rows
 

@@ -35,10 +35,10 @@ def scorers_list() -> None:
     """Show the detectors there are: what each needs, what it judges, what it costs."""
     from rich.table import Table
 
-    from safepassage.scoring_worker.detectors.registry import declared
+    from safepassage.scoring_worker.detectors.registry import declarations
     from safepassage.streams.cli.label_options import print_tables
 
-    known = declared()
+    known = declarations()
     table = Table("detector", "what it is", "source", "needs", "judges", "cost", "latency")
     for one in known.detectors.values():
         needs, judges = (", ".join(sorted(names)) for names in (one.needs, one.judges))

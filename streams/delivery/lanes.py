@@ -14,12 +14,10 @@ _Entry = tuple[int, Record]  # with the epoch in which it was put
 class Lanes:
     """Hands records to ``handle`` in batches, several at once, never two batches of one key.
 
-    ``put`` blocks while the record's lane is full: that is the back-pressure on the consumer.
-    A closed `Lanes` drops what still comes and what was not begun, unless a later record of its
-    partition was: a commit cannot pass over it, so dropping it would repeat the later one. What
-    is dropped is delivered again, behind the earlier ones of its key.
-    The first error of ``handle`` is kept in `failure`; its batch never counts as finished, and
-    no further batch is begun.
+    ``put`` blocks while the record's lane is full: the back-pressure on the consumer. A closed
+    `Lanes` drops records that have not started. It keeps a record if a later one of its partition
+    has started: a commit cannot skip it. The first error of ``handle`` is kept in `failure`; no
+    batch begins after it.
     """
 
     def __init__(

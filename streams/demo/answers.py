@@ -40,9 +40,8 @@ def in_parts(response: Response, words: int = WORDS_A_PART) -> Iterator[Response
 
 
 def judged_answers(verdicts: Sequence[Verdict], detectors: Sequence[str] = DETECTORS) -> Table:
-    """A line for each answer: how many of its sentences the stream accepted, the score of the
-    worst, the whole of it by each detector, how many are wrong by their labels, and what no
-    passage bears out by the first detector."""
+    """A line for each answer: sentences accepted, the worst's score, each detector's, how many are
+    wrong by their labels, and what no passage supports by the first detector."""
     by_answer: defaultdict[str, list[Verdict]] = defaultdict(list)
     for verdict in verdicts:
         by_answer[verdict.doc_id].append(verdict)

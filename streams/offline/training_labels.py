@@ -8,9 +8,8 @@ from pathlib import Path
 from safepassage.schemas.jsonl import BadLine, read_jsonl
 from safepassage.scoring_worker import Pair, Scorer
 from safepassage.scoring_worker.laboratory.evaluation import DatasetError, Sources, read_dataset
-from safepassage.scoring_worker.laboratory.evaluation.cases import part_of
+from safepassage.scoring_worker.laboratory.evaluation.cases import labelled_pair, learnable, part_of
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.laboratory.evaluation.labels import labelled_pair, learnable
 from safepassage.scoring_worker.laboratory.evaluation.rows import ExtractionRow
 from safepassage.scoring_worker.laboratory.evaluation.sources import kind_of_file
 from safepassage.scoring_worker.laboratory.training.corpora import known_documents, read_rows

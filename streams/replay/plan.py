@@ -65,10 +65,8 @@ class ReplayPlan(Contract):
 
 
 class ReplayState(Event):
-    """Topic ``replay-<id>-progress``: how far a replay is, written after its verdicts are out.
-
-    ``batch_milliseconds`` are those of the last batches, scoring and publishing together.
-    """
+    """Topic ``replay-<id>-progress``: how far a replay is; ``batch_milliseconds`` are of the last
+    batches."""
 
     plan: ReplayPlan
     positions: tuple[SourceRange, ...]

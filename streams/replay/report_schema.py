@@ -62,11 +62,8 @@ class Rate(Contract):
 
 
 class Agreement(Contract):
-    """Decisions against what people said of the same extractions.
-
-    ``recall`` is of unsupported extractions: how many were stopped. ``precision`` is how many of
-    the stopped ones were unsupported.
-    """
+    """Decisions against what people said: ``recall`` of the unsupported, ``precision`` of the
+    stopped."""
 
     accepted_supported: int
     accepted_unsupported: int

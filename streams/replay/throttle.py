@@ -36,10 +36,8 @@ AWAITING = 20_000
 
 
 class Throttle:
-    """How long to rest after a batch.
-
-    ``rate`` is in records a second and never above ``ceiling``; None is as fast as it goes.
-    """
+    """How long to rest after a batch; ``rate`` in records a second up to ``ceiling``, None without
+    limit."""
 
     FIRST_RATE = 100.0
     SLOWEST_RATE = 10.0

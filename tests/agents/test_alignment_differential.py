@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from safepassage.agents.alignment import DocumentIndex, search, sweep, traceback
-from safepassage.agents.alignment.elision import elided_parts
+from safepassage.agents.alignment.index import elided_parts
 from safepassage.agents.alignment.normalisation import normalise, normalised_context
 
 DOCUMENTS = Path(__file__).parents[2] / ".." / "shared" / "data" / "tribunal" / "documents.jsonl.gz"

@@ -5,10 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from safepassage.agents.alignment import DocumentIndex, align
-from safepassage.agents.alignment.elision import elided_parts
-from safepassage.agents.alignment.index import MAX_ALTERNATIVES
+from safepassage.agents.alignment.index import MAX_ALTERNATIVES, elided_parts
 from safepassage.agents.alignment.normalisation import normalised_context
-from safepassage.agents.alignment.tokens import widen_to_tokens
+from safepassage.agents.alignment.outcome import widen_to_tokens
 from safepassage.schemas.alignment import MAX_ELIDED
 
 TEXT = (

@@ -14,7 +14,7 @@ import pytest
 from safepassage.schemas import Document, LabelledExtraction, Verdict, canonical_json, read_jsonl
 from safepassage.streams.demo import corpus
 from safepassage.streams.demo.embedded import LOOPBACK, free_port
-from safepassage.streams.demo.processes import Processes
+from safepassage.streams.demo.stack import Processes
 from tests.stack import Stack, environment
 
 TRIBUNAL = Path(__file__).parents[3] / "shared" / "data" / "tribunal"

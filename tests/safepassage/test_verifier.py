@@ -17,7 +17,7 @@ from safepassage.schemas import Document, Response, SchemaField, Verdict
 from safepassage.schemas.rivals import with_rivals
 from safepassage.scoring_worker import Scorer, load_scorer
 from safepassage.scoring_worker.detectors.contract import Answer
-from safepassage.scoring_worker.detectors.stream_detector import StreamedDetector
+from safepassage.scoring_worker.detectors.stream_detector import StreamDetector
 from safepassage.settings import JudgingSettings
 from safepassage.streams.kafka.records import Received, Record
 from safepassage.streams.offline.check import CheckInput, check
@@ -160,7 +160,7 @@ def test_the_default_detector_says_of_sentences_what_the_stream_says(default_sco
     verifier = Verifier(default_scorer)
     context = (TEXT, "The kitchen was painted in June.")
     verdicts = verifier.claims(context, ANSWER).verdicts
-    [found] = StreamedDetector("default", default_scorer).ground([Answer(context, ANSWER)])
+    [found] = StreamDetector("default", default_scorer).ground([Answer(context, ANSWER)])
     assert [verdict.reasons for verdict in verdicts][-1] == ("not_found",)
     assert [claim.score for claim in found.claims[:-1]] == [v.score for v in verdicts[:-1]]
     assert found.claims[-1].score is not None

@@ -21,11 +21,7 @@ LanguageOf = Callable[[str], str | None]
 
 
 class DocumentLayout:
-    """A document's text, and what is found out of it on first need for all its passages.
-
-    Time is linear in the document once, and bounded for each passage. Safe to share between
-    threads.
-    """
+    """A document's text, and what is found out of it on first need. Threads may share it."""
 
     def __init__(self, text: str, language_of: LanguageOf | None = None) -> None:
         self.text = text

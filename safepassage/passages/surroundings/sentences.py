@@ -54,10 +54,8 @@ def sentence_end(lines: Lines, number: int, place: int, ceiling: int) -> int:
 
 
 def wraps(lines: Lines, number: int) -> bool:
-    """Whether the break after line ``number`` only keeps to a width.
-
-    The next line's first word would not have fitted, or it goes on in small letters.
-    """
+    """Whether the break after line ``number`` only keeps to a width: the next word would not have
+    fitted, or is in small letters."""
     if number + 1 >= len(lines):
         return False
     above, below = lines.words(number).rstrip(), lines.words(number + 1).strip()

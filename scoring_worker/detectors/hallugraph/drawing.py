@@ -1,7 +1,7 @@
-"""The graph of an answer as a picture: what is borne out, what is missing, what is unsupported.
+"""The graph of an answer as a picture: what is supported, what is missing, what is unsupported.
 
 Entities stand on an ellipse, relations are lines across it. A line that is broken, and an entity in
-a broken frame, is not borne out, so that no colour has to be told apart. `svg` needs no script, no
+a broken frame, is not supported, so that no colour has to be told apart. `svg` needs no script, no
 style sheet and no font; whatever the entities say is shown as text and is nothing else.
 """
 

@@ -32,9 +32,8 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """``subject`` and ``object`` as the text has them in this order, and the words of the relation,
-    empty where they stand side by side. ``said`` is all of the text that the edge was read from,
-    ``passage`` the number of the passage (`QUERY`: the query)."""
+    """``subject`` and ``object`` in the text's order, and the words between. ``said`` is the text
+    it was read from, ``passage`` that passage's number (`QUERY`: the query)."""
 
     subject: Entity
     relation: str
@@ -54,7 +53,7 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Graphs:
-    """G_a, and G_c with G_q as one graph of what may bear it out."""
+    """G_a, and G_c with G_q as one graph of what may support it."""
 
     answer: Graph
     reference: Graph

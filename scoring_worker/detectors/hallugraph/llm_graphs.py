@@ -1,7 +1,7 @@
 """Graphs by an LLM with structured output, as the paper makes them with a small language model.
 
 The LLM only reads: what it says stands in a passage counts where it does stand there, letter by
-letter but for case and blanks, so that nothing it makes up can bear an answer out. What it reads
+letter but for case and blanks, so that nothing it makes up can support an answer. What it reads
 in the answer and cannot be found there is looked for all the same.
 """
 

@@ -119,7 +119,7 @@ def _neighbours(sentence: _Sentence) -> Iterator[Edge]:
 
 
 def _within_reach(sentence: _Sentence) -> Iterator[Edge]:
-    """What a passage may bear out: each entity with those behind it."""
+    """What a passage may support: each entity with those behind it."""
     for at, one in enumerate(sentence.mentions):
         for other in sentence.mentions[at + 1 : at + 1 + _REACH]:
             yield sentence.edge(one, other)

@@ -1,11 +1,9 @@
 """What a text speaks of, found without a model: by the comparators' own readers and by capitals.
 
-Addresses, dates and figures are what the comparators read as such. A name is a run of words in
-capitals. Where a sentence begins, one capital shows nothing, unless the same word has one elsewhere
-in the texts at hand. A term is a run of words of which each stands right behind an article, a
-possessive or a preposition somewhere in these texts: the nearest thing to a noun that needs no
-model of a language. Languages that write no capitals have names, and languages whose small words
-are not listed here have terms, that this does not find.
+A name is a run of words in capitals; at the beginning of a sentence one capital counts only where
+the word has one elsewhere. A term is a run of words that each stand behind an article, possessive
+or preposition somewhere in these texts. Languages without capitals have names, and languages whose
+small words are not listed have terms, that this does not find.
 """
 
 from __future__ import annotations

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Final
+
 from safepassage.llm_calls.settings import GraderSettings
 from safepassage.scoring_worker.detectors.contract import DetectorSettings
 
 from .batch_calls import Asker
 from .claim_verification import ClaimsVerified
-from .detector import LLMDetector
+from .detector import LLMDetector, Method
 from .one_question import DirectPrompting, LynxPrompt
 from .refchecker import RefChecker
 
-
-def load_direct(settings: DetectorSettings) -> LLMDetector:
-    """Direct prompting."""
-    return LLMDetector("direct_prompt", DirectPrompting(), asker_of(settings))
-
-
-def load_lynx(settings: DetectorSettings) -> LLMDetector:
-    """A prompt in the form of Lynx; Lynx itself where the endpoint serves it."""
-    return LLMDetector("lynx_prompt", LynxPrompt(), asker_of(settings))
+_METHODS: Final[dict[str, Callable[[], Method]]] = {
+    "direct_prompt": DirectPrompting,
+    "lynx_prompt": LynxPrompt,
+    "refchecker": RefChecker,
+    "claims_verified": ClaimsVerified,
+}
 
 
-def load_refchecker(settings: DetectorSettings) -> LLMDetector:
-    """RefChecker."""
-    return LLMDetector("refchecker", RefChecker(), asker_of(settings))
-
-
-def load_claims_verified(settings: DetectorSettings) -> LLMDetector:
-    """Claims extraction and verification."""
-    return LLMDetector("claims_verified", ClaimsVerified(), asker_of(settings))
+def load_method(name: str, settings: DetectorSettings) -> LLMDetector:
+    """The method of that name, asked of the endpoint that the settings name."""
+    return LLMDetector(name, _METHODS[name](), asker_of(settings))
 
 
 def load_self_check(settings: DetectorSettings) -> LLMDetector:

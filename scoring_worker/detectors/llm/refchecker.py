@@ -10,18 +10,73 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final, Literal
 
+from pydantic import Field
+
 from safepassage.passages.granularity import aggregate
-from safepassage.schemas.evidence import Evidence, JudgedTriple, TripleStatus
+from safepassage.schemas.evidence import MAX_TRIPLE_CHARACTERS, Evidence, JudgedTriple, TripleStatus
 from safepassage.scoring_worker.detectors.contract import Answer, Grounding
+from safepassage.scoring_worker.detectors.llm.prompting import AnswerForm, Prompt, passages, prompt
 
 from .batch_calls import Conversation
 from .prompting import prompts_digest
-from .prompts import triples as prompts
+
+MAX_CLAIMED: Final = 60
+"""Triples of one answer; what has more is cut into answers by whoever calls."""
+
+EXTRACTION: Final = """\
+You take an answer apart into knowledge triples: subject, relation, object. Each is one statement
+that can be checked by itself. Together they say all that the answer states as fact, and nothing
+that it does not. Keep names, dates, amounts and conditions as the answer writes them; replace
+pronouns by what they stand for. A denial keeps its "not" in the relation. Leave out greetings,
+hedges and remarks about the answer itself.
+"""
+CHECKING: Final = """\
+You compare one statement, written as subject | relation | object, with a context.
+"entailment": the context says so, or it follows from the context alone.
+"contradiction": the context says something that cannot be true together with it.
+"neutral": neither; the context leaves it open or does not speak of it.
+"""
+
+
+class Triple(AnswerForm):
+    """One statement."""
+
+    subject: str = Field(min_length=1, max_length=MAX_TRIPLE_CHARACTERS)
+    relation: str = Field(max_length=MAX_TRIPLE_CHARACTERS)
+    object: str = Field(max_length=MAX_TRIPLE_CHARACTERS)
+
+    def __str__(self) -> str:
+        return f"{self.subject} | {self.relation} | {self.object}"
+
+
+class Triples(AnswerForm):
+    """The statements of an answer."""
+
+    triples: tuple[Triple, ...] = Field(max_length=MAX_CLAIMED)
+
+
+class Checked(AnswerForm):
+    """What the context makes of one triple."""
+
+    label: Literal["entailment", "contradiction", "neutral"]
+
+
+def extraction(answer: Answer) -> Prompt[Triples]:
+    """The triples of an answer."""
+    material = {"QUESTION": answer.query or "(none was recorded)", "ANSWER": answer.response}
+    return prompt("triples", EXTRACTION, material, "What are the triples of the answer?", Triples)
+
+
+def check(answer: Answer, triple: Triple) -> Prompt[Checked]:
+    """One triple against the whole context."""
+    material = {"CONTEXT": passages(answer.context), "STATEMENT": str(triple)}
+    return prompt("triple_check", CHECKING, material, "What does the context say of it?", Checked)
+
 
 Label = Literal["entailment", "contradiction", "neutral"]
 
 SUPPORT: Final[dict[Label, float]] = {"entailment": 1.0, "neutral": 0.0, "contradiction": 0.0}
-"""Of ungrounded answers both count: what the context leaves open is not borne out by it."""
+"""Of ungrounded answers both count: what the context leaves open is not supported by it."""
 _STATUS: Final[dict[Label, TripleStatus]] = {
     "entailment": "supported",
     "neutral": "unsupported",
@@ -34,25 +89,17 @@ def soft_score(labels: Sequence[Label]) -> float | None:
     return aggregate("mean", [SUPPORT[label] for label in labels])
 
 
-def strict_label(labels: Sequence[Label]) -> Label | None:
-    """The answer's label as its worst triple's: contradiction, else neutral, else entailment."""
-    for worst in ("contradiction", "neutral", "entailment"):
-        if worst in labels:
-            return worst
-    return None
-
-
 class RefChecker:
     """Scores by the share of entailed triples, on which a threshold is fitted."""
 
-    digest = prompts_digest(prompts.EXTRACTION, prompts.CHECKING, prompts.Triples, prompts.Checked)
+    digest = prompts_digest(EXTRACTION, CHECKING, Triples, Checked)
 
     async def judge(self, conversation: Conversation, answer: Answer) -> Grounding:
         """The soft score, with every triple and its status as evidence."""
-        extracted = (await conversation.ask(prompts.extraction(answer))).triples
+        extracted = (await conversation.ask(extraction(answer))).triples
         distinct = list(dict.fromkeys(extracted))
         checked = await asyncio.gather(
-            *(conversation.ask(prompts.check(answer, triple)) for triple in distinct)
+            *(conversation.ask(check(answer, triple)) for triple in distinct)
         )
         labels = [check.label for check in checked]
         score = soft_score(labels)

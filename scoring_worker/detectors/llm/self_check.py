@@ -9,16 +9,39 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
+from pydantic import Field
 
 from safepassage.passages.granularity import aggregate, claims, windows
 from safepassage.scoring_worker.detectors.contract import Answer, ClaimGrounding, Grounding
+from safepassage.scoring_worker.detectors.llm.prompting import AnswerForm, Prompt, passages, prompt
 from safepassage.scoring_worker.detectors.nli.pairs import PairProbabilities
 
 from .batch_calls import Conversation
 from .prompting import prompts_digest
-from .prompts import sampling
+
+SYSTEM: Final = """\
+You answer a question from the context that is given with it and from nothing else. Write plain
+prose of a few sentences. Where the context does not answer the question, say so.
+"""
+
+
+class SampledAnswer(AnswerForm):
+    """One generation."""
+
+    answer: str = Field(min_length=1)
+
+
+def ask(answer: Answer) -> Prompt[SampledAnswer]:
+    """The query of ``answer`` again."""
+    material = {
+        "QUESTION": answer.query or "What does the context say?",
+        "CONTEXT": passages(answer.context),
+    }
+    return prompt("sampled_answer", SYSTEM, material, "Answer the question.", SampledAnswer)
+
 
 TEMPERATURE = 1.0
 SAMPLE_CHARACTERS = 1_200
@@ -38,9 +61,7 @@ class SelfCheck:
     """
 
     def __init__(self, contradiction: PairProbabilities, samples: int) -> None:
-        self.digest = prompts_digest(
-            sampling.SYSTEM, sampling.SampledAnswer, samples, contradiction.revision
-        )
+        self.digest = prompts_digest(SYSTEM, SampledAnswer, samples, contradiction.revision)
         self._contradiction = contradiction
         self._samples = samples
 
@@ -64,7 +85,7 @@ class SelfCheck:
         return Grounding(score=score, failure=failure, claims=tuple(judged))
 
     async def _draw(self, conversation: Conversation, answer: Answer) -> list[str]:
-        asked = sampling.ask(answer)
+        asked = ask(answer)
         drawn = await asyncio.gather(
             *(
                 conversation.ask(asked, temperature=TEMPERATURE, sample=number)

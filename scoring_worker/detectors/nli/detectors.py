@@ -1,15 +1,14 @@
 """HEM v1 and v2, FactKB, GC and ContextNLI (paper, sections 5.2 to 5.4): one loop, five models.
 
-Every sentence of the answer is held against every source; it is as grounded as by the source that
-says most for it, and the answer is as grounded as its least grounded sentence. They differ in the
-model, in what of its output counts, and in what a source is.
+A sentence is as grounded as by the source that says most for it, an answer as its least grounded
+sentence. The methods differ in model, in the output that counts, and in what a source is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 
@@ -43,7 +42,7 @@ Sources = Literal["sentences", "windows"]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ModelUse:
     """How a method reads its model. ``contradiction``: the probability speaks against."""
 
     sources: Sources
@@ -53,7 +52,7 @@ class Reading:
 class NLIDetector:
     """Judges by ``pairs``. Thread-safe as far as its model is."""
 
-    def __init__(self, name: str, pairs: PairProbabilities, reading: Reading) -> None:
+    def __init__(self, name: str, pairs: PairProbabilities, reading: ModelUse) -> None:
         self.name = name
         self.revision = stable_id("nli", name, pairs.revision, reading.sources)[:16]
         self._pairs = pairs
@@ -113,14 +112,54 @@ class _Asked:
         return grounding_of(tuple(judged))
 
 
-def load_hem_v1(settings: DetectorSettings) -> NLIDetector:
-    """HEM v1: a cross-encoder with one logit, asked of windows of the context.
+@dataclass(frozen=True, slots=True)
+class _HubModel:
+    """A cross-encoder by its hub id, the logit that counts, and how the method uses it."""
+
+    named: str
+    label: int
+    use: ModelUse
+    sentence_first: bool = False
+
+
+_HUB_MODELS: Final = {
+    "hem_v1": _HubModel(HEM_V1, 0, ModelUse("windows")),
+    # FactKB was taught with the summary before the source.
+    "fact_kb": _HubModel(FACT_KB, FACTUAL, ModelUse("sentences"), sentence_first=True),
+    # ContextNLI: minimum p(contradiction) over context sentences, maximum over answer sentences.
+    "context_nli": _HubModel(
+        CONTEXT_NLI, CONTRADICTS, ModelUse("sentences", contradiction=True), sentence_first=True
+    ),
+}
+_ON_THE_READER: Final = {
+    # The reader knows entailed or not: what is not entailed stands in for what contradicts.
+    "context_nli_reader": ModelUse("sentences", contradiction=True),
+    "hem_reader": ModelUse("windows"),
+}
+
+
+def load_hub_model(name: str, settings: DetectorSettings) -> NLIDetector:
+    """The method ``name`` with its paper's model, or with ``settings.model``.
 
     Raises:
-        ModelError: its weights are not there.
+        ModelError: the weights are not there.
     """
-    pairs = cross_encoder(settings.model or HEM_V1, settings, label=0)
-    return NLIDetector("hem_v1", pairs, Reading("windows"))
+    one = _HUB_MODELS[name]
+    pairs = cross_encoder(
+        settings.model or one.named, settings, label=one.label, sentence_first=one.sentence_first
+    )
+    return NLIDetector(name, pairs, one.use)
+
+
+def load_with_reader(name: str, settings: DetectorSettings) -> NLIDetector:
+    """The arithmetic of a method on the reader that ships, or on that of ``settings.model``.
+
+    Raises:
+        ModelError: its files are missing or altered.
+    """
+    use = _ON_THE_READER[name]
+    pairs = reader_pairs(settings.model or "default", settings, inverted=use.contradiction)
+    return NLIDetector(name, pairs, use)
 
 
 def load_hem_v2(settings: DetectorSettings) -> NLIDetector:
@@ -139,7 +178,7 @@ def load_hem_v2(settings: DetectorSettings) -> NLIDetector:
     folder = named_folder(settings.model or HEM_V2)
     scorer = load_hhem(place(settings.device, settings.precision), folder)
     pairs = CrossEncoderPairs(scorer.encoder, scorer.revision)
-    return NLIDetector("hem_v2", pairs, Reading("windows"))
+    return NLIDetector("hem_v2", pairs, ModelUse("windows"))
 
 
 def load_fact_kb(settings: DetectorSettings) -> NLIDetector:
@@ -149,7 +188,7 @@ def load_fact_kb(settings: DetectorSettings) -> NLIDetector:
         ModelError: its weights are not there.
     """
     pairs = cross_encoder(settings.model or FACT_KB, settings, label=FACTUAL, sentence_first=True)
-    return NLIDetector("fact_kb", pairs, Reading("sentences"))
+    return NLIDetector("fact_kb", pairs, ModelUse("sentences"))
 
 
 def load_gc(settings: DetectorSettings) -> NLIDetector:
@@ -169,37 +208,4 @@ def load_gc(settings: DetectorSettings) -> NLIDetector:
         if reader
         else cross_encoder(settings.model, settings, label=0)
     )
-    return NLIDetector("gc", pairs, Reading("sentences"))
-
-
-def load_context_nli(settings: DetectorSettings) -> NLIDetector:
-    """ContextNLI: minimum p(contradiction) over context sentences, maximum over answer sentences.
-
-    Raises:
-        ModelError: its weights are not there.
-    """
-    pairs = cross_encoder(
-        settings.model or CONTEXT_NLI, settings, label=CONTRADICTS, sentence_first=True
-    )
-    return NLIDetector("context_nli", pairs, Reading("sentences", contradiction=True))
-
-
-def load_context_nli_reader(settings: DetectorSettings) -> NLIDetector:
-    """ContextNLI's arithmetic on the reader that ships. It knows entailed or not: what is not
-    entailed stands in for what contradicts.
-
-    Raises:
-        ModelError: its files are missing or altered.
-    """
-    pairs = reader_pairs(settings.model or "default", settings, inverted=True)
-    return NLIDetector("context_nli_reader", pairs, Reading("sentences", contradiction=True))
-
-
-def load_hem_reader(settings: DetectorSettings) -> NLIDetector:
-    """HEM's arithmetic on the reader that ships: entailment by windows of the context.
-
-    Raises:
-        ModelError: its files are missing or altered.
-    """
-    pairs = reader_pairs(settings.model or "default", settings)
-    return NLIDetector("hem_reader", pairs, Reading("windows"))
+    return NLIDetector("gc", pairs, ModelUse("sentences"))

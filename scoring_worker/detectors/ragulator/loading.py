@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from safepassage.scoring_worker.detectors.contract import DetectorSettings
-from safepassage.scoring_worker.detectors.scorer_detector import ScoredDetector
+from safepassage.scoring_worker.detectors.scorer_detector import ScorerDetector, named_scorer
 from safepassage.scoring_worker.detectors.similarity.word_vectors import word_vectors
 from safepassage.scoring_worker.forest import Forest
 from safepassage.scoring_worker.manifest import ModelError
-from safepassage.scoring_worker.scorer import Scorer
 from safepassage.scoring_worker.scorers.encoder import EncoderScorer
-from safepassage.scoring_worker.scorers.named import load_named
 
 from .features import EXTENDED
 from .measurement import ClaimMeasure
@@ -40,7 +38,7 @@ def load_meta(name: str, settings: DetectorSettings) -> MetaClassifier:
     """
     path = MODELS / f"{name}.json" if settings.model is None else Path(settings.model)
     forest = Forest.load(path)
-    measure = ClaimMeasure(word_vectors(), _scorer(settings))
+    measure = ClaimMeasure(word_vectors(), named_scorer(settings))
     unknown = set(forest.features) - set(EXTENDED)
     if unknown:
         raise ModelError(f"{path}: unknown features {sorted(unknown)}")
@@ -53,9 +51,8 @@ def load_feature(name: str, _settings: DetectorSettings) -> SingleFeature:
     return SingleFeature(name, feature, grounded)
 
 
-def load_encoder_detector(settings: DetectorSettings) -> ScoredDetector:
-    """The cross-encoder in the folder (or under the hub id) ``settings.model``, with windows of
-    whole sentences that leave room for the claim in what it reads.
+def load_encoder_detector(settings: DetectorSettings) -> ScorerDetector:
+    """The cross-encoder in the folder, or under the hub id, ``settings.model``.
 
     Raises:
         ModelError: no model is named, or it is no cross-encoder.
@@ -65,28 +62,13 @@ def load_encoder_detector(settings: DetectorSettings) -> ScoredDetector:
             "ragulator-encoder needs a model: a folder that `safepassage ragulator train "
             "--model encoder` wrote, or a hub id such as ipoeyke/ragulator-deberta-v3-large"
         )
-    scorer = load_named(
-        settings.model,
-        device=settings.device,
-        precision=settings.precision,
-        threads=settings.threads,
-    )
+    scorer = named_scorer(settings, settings.model)
     if not isinstance(scorer, EncoderScorer):
         raise ModelError(f"{settings.model} is no cross-encoder")
-    return ScoredDetector("ragulator-encoder", scorer, room=_characters(scorer))
+    return ScorerDetector("ragulator-encoder", scorer, room=_characters(scorer))
 
 
 def _characters(scorer: EncoderScorer) -> int:
     """Room of a window: about three of four of what the model reads, at four characters a token;
     what is longer all the same is cut by the encoder, not lost."""
     return scorer.encoder.max_length * 3
-
-
-def _scorer(settings: DetectorSettings) -> Scorer:
-    return load_named(
-        settings.scorer,
-        device=settings.device,
-        precision=settings.precision,
-        threads=settings.threads,
-        grader=settings.llm,
-    )

@@ -3,7 +3,7 @@
 The paper's relevance is bge-reranker-base over every context sentence. Here it is a `Scorer`'s
 p(passage entails claim) on the passage that the retriever finds, so that a claim costs one pair
 however long its context: by default the scorer that ships, or a reranker by its hub id. Its
-similarity is bge-small-en-v1.5; here it is the word vectors at hand, or an encoder by its hub id.
+similarity is bge-small-en-v1.5; here it is the word vectors at hand.
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 
 from safepassage.passages.granularity import claims, unusable_context
 from safepassage.passages.retrieval import Retrieved, Retriever
-from safepassage.passages.sentences import sentences
 from safepassage.schemas import CLAIM_TYPE, hypothesis
 from safepassage.schemas.alignment import PASSAGE_JOINT
 from safepassage.schemas.evidence import ConsultedPassage
 from safepassage.scoring_worker.detectors.contract import Answer
-from safepassage.scoring_worker.detectors.similarity.embedding import Embedder, similarities
 from safepassage.scoring_worker.detectors.similarity.word_vectors import WordVectors
 from safepassage.scoring_worker.scorer import Pair, Scorer
 from safepassage.scoring_worker.scorers.default import DefaultScorer
@@ -61,16 +59,12 @@ class _Asked:
 
 
 class ClaimMeasure:
-    """Measures claims with ``vectors``, ``scorer`` and, where it is given, ``embedder``."""
+    """Measures claims with ``vectors`` and ``scorer``."""
 
-    def __init__(
-        self, vectors: WordVectors, scorer: Scorer, embedder: Embedder | None = None
-    ) -> None:
+    def __init__(self, vectors: WordVectors, scorer: Scorer) -> None:
         self._vectors = vectors
         self._scorer = scorer
-        self._embedder = embedder
-        parts = (vectors.revision, scorer.revision, embedder.revision if embedder else "words")
-        self.revision = "-".join(parts)
+        self.revision = f"{vectors.revision}-{scorer.revision}-words"
 
     def measure(self, answers: Sequence[Answer]) -> list[list[MeasuredClaim] | str]:
         """The claims of every answer, or why it has none; all pairs are scored in one call."""
@@ -109,32 +103,21 @@ class ClaimMeasure:
             made = indexed(answer.context, self._vectors), Retriever(answer.context)
             contexts[answer.context] = made
         index, retriever = contexts[answer.context]
-        texts = [answer.response[start:end] for start, end in places]
-        similar = self._similar(texts, answer.context)
+        texts = ((start, end, answer.response[start:end]) for start, end in places)
         return [
             _Asked(
                 start,
                 end,
                 text,
-                lexical_features(text, index, self._vectors) | alike,
+                lexical_features(text, index, self._vectors),
                 tuple(retriever.retrieve(text)),
             )
-            for (start, end), text, alike in zip(places, texts, similar, strict=True)
+            for start, end, text in texts
         ]
-
-    def _similar(self, texts: Sequence[str], context: Sequence[str]) -> list[dict[str, float]]:
-        """The similarity by the embedder in place of that by words, where there is one."""
-        if self._embedder is None:
-            return [{} for _ in texts]
-        theirs = [text[start:end] for text in context for start, end in sentences(text)]
-        if not theirs:
-            return [{} for _ in texts]
-        found = similarities(self._embedder, texts, theirs).max(axis=1)
-        return [{"max_similarity": round(float(value), DECIMALS)} for value in found]
 
 
 def _relevance(scorer: Scorer, pairs: Sequence[Pair]) -> list[float | str]:
-    """How far each passage bears its claim out, in [0, 1], or why that is not known. Of the default
+    """How far each passage supports its claim, in [0, 1], or why that is not known. Of the default
     scorer only what its reader says: its judgement counts the words of a claim itself."""
     if isinstance(scorer, DefaultScorer):
         every = scorer.opinions(pairs)

@@ -1,8 +1,13 @@
-"""COS_SIM and QuIP as detectors (paper, section 5.1)."""
+"""COS_SIM and QuIP as detectors (paper, section 5.1).
+
+QuIP (Weller et al. 2024, "According to ...", section 3.2) is the share of a text's character
+n-grams that stand in the corpus, there Wikipedia, here the context. The paper tunes n on its
+development set and takes 21.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from safepassage.passages.granularity import (
     ANY_WINDOW_EVERY_CLAIM,
@@ -21,7 +26,46 @@ from safepassage.scoring_worker.detectors.contract import (
 from safepassage.scoring_worker.manifest import ModelError
 
 from .embedding import Embedder, encoder_embedder, reader_embedder, similarities
-from .quip import N, quoted
+
+N = 21
+
+
+def normal(text: str) -> str:
+    """``text`` in small letters, every run of blanks one blank: a line break changes no quote."""
+    return " ".join(text.casefold().split())
+
+
+def n_grams(text: str, n: int) -> Iterator[str]:
+    """Every stretch of ``n`` characters; the whole text where it is shorter.
+
+    Raises:
+        ValueError: n is below 1.
+    """
+    if n < 1:
+        raise ValueError("an n-gram has at least one character")
+    for start in range(max(1, len(text) - n + 1)):
+        yield text[start : start + n]
+
+
+def quoted(sentences: Sequence[str], context: Sequence[str], n: int = N) -> list[float]:
+    """For each sentence the share in [0, 1] of its n-grams that stand in a passage of ``context``.
+
+    Passages are searched as they are: an n-gram across two of them is a quote of neither.
+    """
+    texts = [normal(text) for text in context]
+    known: set[str] = set()
+    for text in texts:
+        known.update(text[start : start + n] for start in range(len(text) - n + 1))
+    shares = []
+    for sentence in sentences:
+        grams = list(n_grams(normal(sentence), n))
+        found = sum(
+            gram in known if len(gram) == n else any(gram in text for text in texts)
+            for gram in grams
+        )
+        shares.append(found / len(grams))
+    return shares
+
 
 MAX_SENTENCES = 20_000
 """Sentences of one context: more would be a corpus, and memory."""
@@ -105,9 +149,8 @@ def load_cos_sim(settings: DetectorSettings) -> SimilarityDetector:
 
 
 def load_quip(settings: DetectorSettings) -> SimilarityDetector:
-    """QuIP with n-grams of 21 characters, or of as many as ``settings.model`` says ("quip=13"), so
-    that n can be tuned. The answer is worth the mean of its sentences, since hardly any sentence
-    is a quote from end to end.
+    """QuIP with n-grams of 21 characters, or as many as ``settings.model`` says ("quip=13"). The
+    answer is worth the mean of its sentences: hardly any is a quote from end to end.
 
     Raises:
         ModelError: that is no number of characters.

@@ -43,12 +43,9 @@ Floats = NDArray[np.float64]
 
 
 class CalibrationReport(Contract):
-    """What a calibration reached on ``n`` scored cases.
-
-    ``left_out`` cases have no score, or several sentences and so no label for each. The
-    calibration errors and ``held_out`` are of documents that the fit of their fold has not
-    seen; ``thresholds`` are on the labels they were fitted on, "" being the global one.
-    """
+    """What a calibration reached on ``n`` scored cases; ``left_out`` have no score or several
+    parts. Errors and ``held_out`` are of documents that the fit of their fold has not seen;
+    ``thresholds`` are on the labels they were fitted on, "" being the global one."""
 
     revision: str
     labels: str

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import JsonValue
 
 from safepassage.schemas import AlignedExtraction, Alignment, Reason, Verdict
+from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.scorer import Pair
 
 DatasetKind = Literal["extractions", "pairs", "responses", "entities", "conclusions"]
@@ -15,10 +17,8 @@ DatasetKind = Literal["extractions", "pairs", "responses", "entities", "conclusi
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A part that never reaches the scorer: it is not accepted, whatever the scorer.
-
-    ``undetermined`` where it could not be judged, as opposed to judged unsafe.
-    """
+    """A part that never reaches the scorer and is not accepted; ``undetermined`` where it could not
+    be judged, as opposed to judged unsafe."""
 
     reason: Reason
     undetermined: bool = False
@@ -49,11 +49,8 @@ class LabelledCase:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Cases of one file, and what their labels rest on.
-
-    ``refused`` has one line for each row that could not be read, ``unlabelled`` counts the rows
-    that carry no label.
-    """
+    """Cases of one file and who labelled them; ``refused`` has a line for each row that could not
+    be read."""
 
     name: str
     kind: DatasetKind
@@ -86,3 +83,24 @@ def _part(alignment: Alignment, pair: Pair) -> Pair | Lost:
     if not alignment.found:
         return Lost("not_found")
     return pair if alignment.is_evidence else Lost("low_evidence")
+
+
+def learnable(cases: Iterable[LabelledCase]) -> Iterator[LabelledPair]:
+    """The cases that are one pair each: with a passage, and a label that is about that pair."""
+    for case in cases:
+        if len(case.parts) == 1 and case.pairs:
+            kind = case.kind or "gold"
+            yield labelled_pair(case.pairs[0], case.supported, kind=kind, group=case.group)
+
+
+def labelled_pair(pair: Pair, supported: bool, *, kind: str, group: str) -> LabelledPair:
+    """``pair`` with its label."""
+    return LabelledPair(
+        premise=pair.premise,
+        entity_type=pair.entity_type,
+        value=pair.value,
+        label=1 if supported else 0,
+        kind=kind,
+        group=group,
+        around=pair,
+    )

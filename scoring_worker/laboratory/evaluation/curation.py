@@ -51,7 +51,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class SimilarPair:
-    """Two sentences, and whether the first bears out the second; None where that is open."""
+    """Two sentences, and whether the first supports the second; None where that is open."""
 
     id: str
     first: str
@@ -129,10 +129,7 @@ def read_similar(row: Mapping[str, Any], number: int) -> SimilarPair | None:
 def from_summaries(
     summaries: Sequence[Summary], source: str, seed: int, bounds: Bounds = PAPER_BOUNDS
 ) -> Iterator[CuratedPair]:
-    """Every abstract's sentences with its own article, and with another's, in the order given.
-
-    A set with one document has no unrelated article, and gives nothing out of context.
-    """
+    """Every abstract's sentences with its own article, and with another's where there is one."""
     rng = random.Random(seed)
     for summary in summaries:
         others = [other for other in rng.sample(summaries, min(2, len(summaries)))

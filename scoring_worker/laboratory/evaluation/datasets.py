@@ -13,7 +13,7 @@ from .cases import Dataset, DatasetKind, LabelledCase, Lost, part_of
 from .entities import labelled_extractions, types_of
 from .pair_rows import pair_of_row
 from .rows import ConclusionRow, EntityRow, ExtractionRow, PairRow, ResponseRow
-from .sources import DatasetError, Reading, Sources, kind_of_file
+from .sources import DatasetError, DatasetFile, Sources, kind_of_file
 
 LABELS: Mapping[DatasetKind, str] = {
     "extractions": "as in the file, which does not say who gave them",
@@ -40,7 +40,7 @@ def read_dataset(
         DatasetError: it is of no known kind, or no row of it can be evaluated.
     """
     kind = kind_of_file(path)
-    reading = Reading(path, sources, limit)
+    reading = DatasetFile(path, sources, limit)
     cases = tuple(_whole_documents(_CASES[kind](reading), limit))
     if not cases:
         why = f"; the first row was refused: {reading.refused[0]}" if reading.refused else ""
@@ -65,7 +65,7 @@ def _whole_documents(cases: Iterator[LabelledCase], limit: int | None) -> Iterat
         yield case
 
 
-def _extraction_cases(reading: Reading) -> Iterator[LabelledCase]:
+def _extraction_cases(reading: DatasetFile) -> Iterator[LabelledCase]:
     rows = reading.rows(ExtractionRow)
     documents = reading.by_document(rows, lambda row: row.doc_id)
     for done, members in enumerate(documents, start=1):
@@ -91,7 +91,7 @@ def _aligned_cases(
         )
 
 
-def _entity_cases(reading: Reading) -> Iterator[LabelledCase]:
+def _entity_cases(reading: DatasetFile) -> Iterator[LabelledCase]:
     annotated = list(reading.rows(EntityRow))
     types = types_of(annotated)
     rows = [row for rows in reading.by_document(annotated, lambda row: row.id) for row in rows]
@@ -105,7 +105,7 @@ def _entity_cases(reading: Reading) -> Iterator[LabelledCase]:
         reading.sources.on_progress("documents aligned", done, len(rows))
 
 
-def _pair_cases(reading: Reading) -> Iterator[LabelledCase]:
+def _pair_cases(reading: DatasetFile) -> Iterator[LabelledCase]:
     """Pairs that share a premise err together, so a premise is a document."""
     documents = reading.by_document(reading.rows(PairRow), lambda row: row.doc_id or row.premise)
     rows = (row for members in documents for row in members)
@@ -121,7 +121,7 @@ def _pair_cases(reading: Reading) -> Iterator[LabelledCase]:
         )
 
 
-def _response_cases(reading: Reading) -> Iterator[LabelledCase]:
+def _response_cases(reading: DatasetFile) -> Iterator[LabelledCase]:
     answers = reading.by_document(reading.rows(ResponseRow), lambda row: row.id)
     for done, rows in enumerate(answers, start=1):
         for row in rows:
@@ -131,7 +131,7 @@ def _response_cases(reading: Reading) -> Iterator[LabelledCase]:
         reading.sources.on_progress("answers split", done, len(answers))
 
 
-def _conclusion_cases(reading: Reading) -> Iterator[LabelledCase]:
+def _conclusion_cases(reading: DatasetFile) -> Iterator[LabelledCase]:
     abstracts = reading.by_document(reading.rows(ConclusionRow), lambda row: row.id)
     rows = [row for members in abstracts for row in members]
     chooser = random.Random(reading.sources.seed)
@@ -164,7 +164,7 @@ def _claim_case(
     )
 
 
-_CASES: Mapping[DatasetKind, Callable[[Reading], Iterator[LabelledCase]]] = {
+_CASES: Mapping[DatasetKind, Callable[[DatasetFile], Iterator[LabelledCase]]] = {
     "extractions": _extraction_cases,
     "entities": _entity_cases,
     "pairs": _pair_cases,

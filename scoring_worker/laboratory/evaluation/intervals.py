@@ -19,7 +19,6 @@ def draws(
     statistic: Callable[[Weights], float | None],
     groups: Sequence[str],
     *,
-    seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> list[float]:
     """``statistic`` over documents drawn with replacement, wherever it is defined.
@@ -31,7 +30,7 @@ def draws(
     member = np.array([names.setdefault(group, len(names)) for group in groups], dtype=np.int64)
     if not names:
         return []
-    source: Any = np.random.default_rng(seed)
+    source: Any = np.random.default_rng(0)
     drawn = source.multinomial(len(names), [1 / len(names)] * len(names), size=resamples)
     values = (statistic(counts[member].astype(np.float64)) for counts in drawn)
     return [value for value in values if value is not None]

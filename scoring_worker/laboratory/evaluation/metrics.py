@@ -19,11 +19,8 @@ Mask = NDArray[np.bool_]
 
 
 class Counted(Contract):
-    """Cases, and what became of them. A proportion without any trial is None.
-
-    ``accuracy`` is the share of cases that were judged as labelled. Intervals (``_ci``) are
-    Wilson's, at 95%.
-    """
+    """Cases, and what became of them: ``accuracy`` is the share judged as labelled. A proportion
+    without any trial is None; intervals (``_ci``) are Wilson's, at 95%."""
 
     n: int
     unsupported: int
@@ -65,14 +62,8 @@ def measure(
     doubt: Sequence[float],
     groups: Sequence[str],
 ) -> Metrics:
-    """Metrics of n cases.
-
-    Args:
-        supported: the labels.
-        accepted: the decisions.
-        doubt: the higher, the less supported; what has no score lies above all that has one.
-        groups: the document of each case.
-    """
+    """Metrics of n cases. ``doubt`` is the higher, the less supported; ``groups`` are the
+    documents."""
     truth, found = _masks(supported, accepted)
     ranking = Ranking(truth, doubt)
     statistics: dict[str, Callable[[Weights], float | None]] = {

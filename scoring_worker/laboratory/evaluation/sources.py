@@ -122,7 +122,7 @@ def kind_of_file(path: Path) -> DatasetKind:
 
 
 @dataclass(slots=True)
-class Reading:
+class DatasetFile:
     """One file being read; with a ``limit``, its documents are drawn in a seeded order."""
 
     path: Path

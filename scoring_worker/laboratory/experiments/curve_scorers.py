@@ -40,14 +40,12 @@ NO_BASE = "no start without silver: name the folder of a base that nothing was t
 
 @dataclass(frozen=True, slots=True)
 class CurveSettings:
-    """How the curve is made. ``silver`` is a scorer trained on silver labels; ``base`` is the
-    folder of what its reader was trained from (``training.reading.base`` writes it), or a scorer
-    to start from without silver. With None there are no points without silver.
+    """How the curve is made. ``silver`` is a scorer trained on silver labels; ``base`` the folder
+    of what its reader was trained from, or a scorer; None leaves out the points without silver.
 
-    ``head_only`` refits the head of ``silver`` and leaves its reader alone, in seconds. Otherwise
-    readers are fine-tuned: ``alone`` from the base, without rehearsal, since what is asked again is
-    silver too, and ``after`` from the silver scorer. ``stack_share`` of the labels fits the stack
-    and not the reader, where there are enough.
+    ``head_only`` refits the head of ``silver``, in seconds. Otherwise readers are fine-tuned:
+    ``alone`` from the base, without rehearsal, and ``after`` from the silver scorer;
+    ``stack_share`` of the labels fits the stack and not the reader, where there are enough.
     """
 
     silver: str = "default"
@@ -132,10 +130,8 @@ class FineTuned:
 
 
 class RefitHead:
-    """The whole scorer, of which labels refit the head: `train --head-only`.
-
-    With silver the head starts from the one fitted on silver labels. Without, it is fitted on the
-    gold labels alone, to the comparators alone: a reader that nothing taught has no opinion.
+    """The whole scorer, of which labels refit the head: `train --head-only`. Without silver the
+    head is fitted on the gold labels and the comparators alone.
 
     Raises:
         ModelError: the silver scorer cannot be loaded, or has no head.

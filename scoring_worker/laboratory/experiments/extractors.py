@@ -19,11 +19,8 @@ from safepassage.scoring_worker.laboratory.evaluation.sources import DatasetErro
 
 
 class ExtractorRow(Contract):
-    """One extractor model on ``n`` labelled extractions.
-
-    ``score`` is the share that the guardrail accepted, ``labelled`` the share that the labels
-    call supported; intervals are Wilson's, at 95%.
-    """
+    """One extractor model on ``n`` labelled extractions: ``score`` is the share that was accepted,
+    ``labelled`` the share labelled supported; intervals are Wilson's, at 95%."""
 
     model: str
     n: int

@@ -1,10 +1,7 @@
 """Figure 4: F1 by the number of gold labels, with and without silver ones.
 
-The reader is fine-tuned, as the paper does its encoder: without silver it starts from its base,
-with silver from a scorer that was trained on silver labels. Or only the head of the scorer is
-refitted (see `curve_scorers`). Folds are disjoint by document:
-each document is judged by models that saw none of its labels, and the decisions of all folds
-are pooled. The threshold is .5 throughout, since at no labels nothing else is known.
+Each document is judged by models that saw none of its labels, and the decisions of all folds are
+pooled. The threshold is .5 throughout, since at no labels nothing else is known.
 """
 
 from __future__ import annotations
@@ -18,10 +15,9 @@ from typing import Literal
 from transformers.utils import logging as transformers_logging
 
 from safepassage.schemas.base import Contract
-from safepassage.scoring_worker.laboratory.evaluation.cases import Dataset
+from safepassage.scoring_worker.laboratory.evaluation.cases import Dataset, learnable
 from safepassage.scoring_worker.laboratory.evaluation.judgement import JudgedCase, evaluate
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.laboratory.evaluation.labels import learnable
 from safepassage.scoring_worker.laboratory.evaluation.metrics import Metrics, measure
 from safepassage.scoring_worker.laboratory.evaluation.plots import axes_of
 from safepassage.scoring_worker.laboratory.evaluation.sources import DatasetError, OnProgress

@@ -37,9 +37,8 @@ from safepassage.scoring_worker.weighing.opinion import SHAPES
 from safepassage.scoring_worker.weighing.stack import ShapeWeights, Stack
 
 from .card import write_card
-from .judged_pairs import Judged
+from .judged_pairs import Judged, judged_once
 from .licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
-from .opinion_files import judged_once
 from .pack_weights import PACKS, pack_weights
 from .reading.base import make_base
 from .reading.corpora import FAMILIES, PERMISSIVE, training_corpus
@@ -169,11 +168,6 @@ def _claim_opinions(steps: Steps, folder: Path) -> dict[str, Judged]:
 
 def _unread_claims(data: Path) -> dict[str, list[LabelledPair]]:
     return unread_claims(data, training_corpus(data, share=FINAL_SHARE))
-
-
-def fold_folder(steps: Steps, family: str) -> Path:
-    """Where the reader is that learnt nothing of ``family``."""
-    return steps.folder / f"fold-{family}" / "shipped"
 
 
 def fold_scorer(folder: Path, steps: Steps, packs: Sequence[Pack] = ()) -> DefaultScorer:

@@ -1,11 +1,13 @@
-"""What the stack is refitted on: a scorer's opinions of labelled pairs."""
+"""What the stack is refitted on: a scorer's opinions of labelled pairs, kept as JSON lines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import numpy as np
+import orjson
 import structlog
 from numpy.typing import NDArray
 
@@ -14,6 +16,7 @@ from safepassage.scoring_worker.scorers.default import DefaultScorer
 from safepassage.scoring_worker.weighing.opinion import Opinion
 from safepassage.scoring_worker.weighing.stack import Stack
 
+from .corpora import read_rows
 from .stacking import LabelledOpinion, StackSettings, fit_stack, stack_scores
 
 log = structlog.get_logger(__name__)
@@ -71,3 +74,59 @@ def refitted(
         log.info("stack_kept", opinions=len(open_ones))
         return start
     return fit_stack(labelled, settings, start).model_copy(update={"with_packs": start.with_packs})
+
+
+log = structlog.get_logger(__name__)
+
+
+def judged_once(
+    path: Path,
+    scorer: Callable[[], DefaultScorer],
+    pairs: Callable[[], Mapping[str, Sequence[LabelledPair]]],
+) -> dict[str, Judged]:
+    """By source what ``scorer`` makes of ``pairs``; what ``path`` holds is believed.
+
+    Raises:
+        CorpusError: a file is missing or unreadable.
+    """
+    if not path.exists():
+        asked = pairs()
+        log.info("opinions", path=path.name, pairs=sum(map(len, asked.values())))
+        by = scorer()
+        write_judged(path, {name: Judged.by(by, own) for name, own in asked.items() if own})
+    return read_judged(path)
+
+
+def write_judged(path: Path, judged: Mapping[str, Judged]) -> None:
+    """Write the pairs and opinions of every source; the file is whole or not there."""
+    lines = [
+        orjson.dumps(
+            {
+                "source": name,
+                "pair": {**asdict(pair), "around": None},
+                "opinions": [
+                    {"shape": o.shape, "features": o.features, "different": o.different}
+                    for o in opinions
+                ],
+            }
+        )
+        for name, own in judged.items()
+        for pair, opinions in zip(own.pairs, own.opinions, strict=True)
+    ]
+    partial = path.with_name(f"{path.name}.partial")
+    partial.write_bytes(b"\n".join(lines) + b"\n")
+    partial.rename(path)
+
+
+def read_judged(path: Path) -> dict[str, Judged]:
+    """What `write_judged` wrote, by source.
+
+    Raises:
+        CorpusError: the file is missing or unreadable.
+    """
+    found: dict[str, Judged] = {}
+    for row in read_rows(path):
+        own = found.setdefault(row["source"], Judged([], []))
+        own.pairs.append(LabelledPair(**row["pair"]))
+        own.opinions.append(tuple(Opinion(**opinion) for opinion in row["opinions"]))
+    return found

@@ -46,9 +46,8 @@ from safepassage.scoring_worker.weighing.stack import ShapeWeights, Stack
 
 from .card import write_card
 from .claim_support import claims_forest
-from .judged_pairs import Judged
+from .judged_pairs import Judged, judged_once
 from .licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
-from .opinion_files import judged_once
 from .pack_weights import PACKS, pack_weights
 from .ragulator.recipe import shipped_pairs
 from .reading.claim_sets import ANSWER_SETS, CLAIM_SETS

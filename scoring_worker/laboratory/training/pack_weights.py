@@ -9,7 +9,7 @@ from pathlib import Path
 from safepassage.scoring_worker.scorers.default import DefaultScorer
 from safepassage.scoring_worker.weighing.stack import ShapeWeights
 
-from .opinion_files import judged_once
+from .judged_pairs import judged_once
 from .stack_pairs import document_pairs
 from .stacking import fit_stack
 

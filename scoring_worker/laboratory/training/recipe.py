@@ -1,10 +1,8 @@
 """The paper's recipe: a base, then silver labels, then gold ones (section 4.2.2).
 
-The reader of a scorer is fine-tuned on both in turn, rehearsing what it knew; then the stack
-is refitted from where it stood, and thresholds are fitted on labels that neither has seen. A run
-writes a model directory that `load_scorer` takes, with a card that says what it rests on. An
-interrupted run goes on where it stopped; with ``head_only`` the reader stays as it is, which
-takes seconds.
+The reader is fine-tuned on both in turn, rehearsing what it knew; then the stack is refitted, and
+thresholds are fitted on labels that neither has seen. An interrupted run goes on where it stopped;
+with ``head_only`` the reader stays as it is.
 """
 
 from __future__ import annotations
@@ -157,8 +155,8 @@ Pairs = list[LabelledPair]
 
 @dataclass(frozen=True, slots=True)
 class SplitLabels:
-    """What each label is for: no document of a kind is in two of its parts, but that ``weighed``
-    is ``gold`` where there are too few to keep any from the reader."""
+    """Each document is in one part only. With too few documents, ``weighed`` is the same as
+    ``gold``."""
 
     silver: Pairs
     silver_held: Pairs
@@ -197,12 +195,9 @@ def _train_reader(start: StartingPoint, split: SplitLabels, folder: Path, recipe
 def _fit_head(
     manifest: ScorerManifest, folder: Path, start: Stack, split: SplitLabels, recipe: Recipe
 ) -> ScorerManifest:
-    """Refit the stack, then thresholds on validation pairs that nothing was fitted on; with too
-    few of either kind for that, on all gold pairs.
-
-    Thresholds of single types are fitted to gold labels only: the types of silver ones are
-    often invented.
-    """
+    """Refit the stack, then thresholds on validation pairs; with too few of either kind, on all
+    gold pairs. Thresholds of single types are fitted to gold labels only: types of silver ones
+    are often invented."""
     reader = open_reader(manifest, folder)
     scorer = DefaultScorer(manifest, reader, claims=forest_of(folder))
     held_silver = Judged.by(scorer, split.silver_held)

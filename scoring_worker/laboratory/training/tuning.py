@@ -14,12 +14,13 @@ from transformers import PreTrainedTokenizerFast
 
 from safepassage.scoring_worker.encoders.reader_model import ReaderModel
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.laboratory.training.corruption import synthetic_documents
 
+from .reading.corpora import document_questions, with_generated
 from .reading.examples import Example, tokenised
 from .reading.fit import WEIGHTS, FitSettings, fit, is_fitted, load_weights
 from .reading.label_questions import questions_of
 from .reading.questions import ReadingQuestion
-from .reading.rehearsal import rehearsed
 
 log = structlog.get_logger(__name__)
 
@@ -117,3 +118,19 @@ def _rehearsed(asked: int, settings: TuningSettings) -> int:
         if settings.rehearsal
         else 0
     )
+
+
+_PER_DOCUMENT = 4
+"""Fewer questions than any invented document gives, so that one draw is enough."""
+
+
+def rehearsed(count: int, seed: int) -> list[ReadingQuestion]:
+    """``count`` questions of invented documents, the same for the same seed."""
+    if count <= 0:
+        return []
+    documents = synthetic_documents(count // _PER_DOCUMENT + 4, seed)
+    own = [
+        question for document in documents for question in document_questions(document, "invented")
+    ]
+    every = with_generated(own, seed)
+    return random.Random(seed).sample(every, min(count, len(every)))

@@ -78,11 +78,9 @@ class Recording:
         return len(self._texts)
 
     def find(self, text: str) -> list[Finding] | None:
-        """What was extracted from ``text``, a document or a part of one; None if it is neither.
-
-        A part is answered with the findings whose context starts inside it; findings whose
-        context does not stand in the document belong to its first part.
-        """
+        """What was extracted from ``text``, a document or a part of one; None if it is neither. A
+        part has the findings whose context starts inside it, the first also those that stand
+        nowhere."""
         placed = self._answers.get(text_digest(text))
         if placed is not None:
             return [row.finding for row in placed]

@@ -16,8 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from safepassage.agents.extraction.cache import ExtractionCache
-from safepassage.agents.extraction.errors import DocumentTooLong
-from safepassage.agents.extraction.extractor import Extractor
+from safepassage.agents.extraction.extractor import DocumentTooLong, Extractor
 from safepassage.agents.extraction.prompt import fenced_text
 from safepassage.agents.extraction.schema_loading import load_schema
 from safepassage.llm_calls.caller import RetryPolicy

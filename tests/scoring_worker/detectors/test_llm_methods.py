@@ -16,7 +16,7 @@ from safepassage.scoring_worker.detectors.llm.batch_calls import Asker, AskingMi
 from safepassage.scoring_worker.detectors.llm.claim_verification import response_score
 from safepassage.scoring_worker.detectors.llm.detector import LLMDetector
 from safepassage.scoring_worker.detectors.llm.prompting import fenced
-from safepassage.scoring_worker.detectors.llm.refchecker import SUPPORT, soft_score, strict_label
+from safepassage.scoring_worker.detectors.llm.refchecker import SUPPORT, soft_score
 from safepassage.scoring_worker.detectors.llm.self_check import SelfCheck, sentence_score
 from safepassage.scoring_worker.detectors.registry import load_detector
 from tests.scoring_worker.detectors.recorded import answers, recorded_llm, rows
@@ -178,12 +178,12 @@ labels = st.lists(st.sampled_from(["entailment", "neutral", "contradiction"]), m
 
 @given(labels)
 def test_refchecker_is_whole_only_where_every_triple_is_entailed(found):
-    score, strict = soft_score(found), strict_label(found)
+    score = soft_score(found)
     if not found:
-        assert (score, strict) == (None, None)
+        assert score is None
         return
     assert score == sum(SUPPORT[label] for label in found) / len(found)
-    assert (score == 1.0) == (strict == "entailment")
+    assert (score == 1.0) == (set(found) == {"entailment"})
 
 
 @given(st.integers(0, 6), st.sets(st.integers(-1, 8)))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from safepassage.scoring_worker.detectors.contract import Answer, DetectorSettings
 from safepassage.scoring_worker.detectors.nli import detectors as nli
-from safepassage.scoring_worker.detectors.nli.detectors import NLIDetector, Reading
+from safepassage.scoring_worker.detectors.nli.detectors import ModelUse, NLIDetector
 from safepassage.scoring_worker.detectors.registry import load_detector
 from safepassage.scoring_worker.manifest import ModelError
 from tests.scoring_worker import tiny
@@ -39,7 +39,7 @@ def test_best_source_then_worst_sentence(rows, contradiction):
     sources = ["The tenant came early.", "The landlord went home."]
     sentences = ["The judge sat down.", "The clerk ran away."]
     table = {(s, h): rows[i][j] for i, h in enumerate(sentences) for j, s in enumerate(sources)}
-    detector = NLIDetector("x", Table(table), Reading("sentences", contradiction))
+    detector = NLIDetector("x", Table(table), ModelUse("sentences", contradiction))
     [found] = detector.ground([_answer(sources, sentences)])
     values = np.array(rows)
     expected = 1 - values.min(axis=1).max() if contradiction else values.max(axis=1).min()
@@ -48,7 +48,7 @@ def test_best_source_then_worst_sentence(rows, contradiction):
 
 def test_one_answer_that_cannot_be_scored_does_not_touch_the_others():
     table = Table({("Ann came.", "Cid sat."): 0.9})
-    detector = NLIDetector("x", table, Reading("sentences"))
+    detector = NLIDetector("x", table, ModelUse("sentences"))
     found = detector.ground(
         [
             _answer(["Ann came."], ["Cid sat."]),
@@ -68,7 +68,7 @@ def test_one_answer_that_cannot_be_scored_does_not_touch_the_others():
 
 def test_windows_hold_several_sentences():
     table = Table({("Ann came. Bob went.", "Cid sat."): 0.4})
-    [found] = NLIDetector("x", table, Reading("windows")).ground(
+    [found] = NLIDetector("x", table, ModelUse("windows")).ground(
         [_answer(["Ann came.", "Bob went."], ["Cid sat."])]
     )
     assert found.score == 0.4
@@ -76,7 +76,7 @@ def test_windows_hold_several_sentences():
 
 def test_too_many_pairs_are_undetermined(monkeypatch):
     monkeypatch.setattr(nli, "MAX_PAIRS", 1)
-    detector = NLIDetector("x", Table({}), Reading("sentences"))
+    detector = NLIDetector("x", Table({}), ModelUse("sentences"))
     [found] = detector.ground([_answer(["Ann came.", "Bob went."], ["Cid sat."])])
     assert (found.score, found.failure) == (None, "context_too_long")
 

@@ -127,18 +127,3 @@ def test_a_pair_that_cannot_be_scored_is_a_failure_of_its_claim_alone(vectors):
     [[bad, good]] = measure.measure([Answer(context, "The rent is broken. The lease began.")])
     assert bad.failure == "scorer_failed"
     assert good.failure is None
-
-
-def test_an_embedder_takes_the_place_of_the_words(vectors):
-    import numpy as np
-
-    class Two:
-        revision = "two"
-
-        def embed(self, sentences):
-            return np.array([[1.0, 0.0] if "rent" in text else [0.0, 1.0] for text in sentences])
-
-    measure = ClaimMeasure(vectors, WordScorer(), Two())
-    [[found]] = measure.measure([Answer(("Dogs bark.",), "The rent is due.")])
-    assert found.features["max_similarity"] == 0.0
-    assert "two" in measure.revision

@@ -5,15 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from safepassage.scoring_worker.detectors.contract import Answer, ClaimGrounding, Grounding
-from safepassage.scoring_worker.detectors.scorer_detector import ScoredDetector
+from safepassage.scoring_worker.detectors.scorer_detector import ScorerDetector
 from tests.scoring_worker.detectors.doubles import WordScorer
 
 RENT = "The rent was 900 euros."
 BEGAN = "The lease began in May."
 
 
-def _detector(room: int = 40) -> ScoredDetector:
-    return ScoredDetector("words", WordScorer(), room=room)
+def _detector(room: int = 40) -> ScorerDetector:
+    return ScorerDetector("words", WordScorer(), room=room)
 
 
 def _ground(context, response) -> Grounding:
@@ -67,7 +67,7 @@ def test_the_order_of_passages_does_not_move_a_score(context):
 
 def test_all_answers_are_scored_in_one_call():
     scorer = WordScorer()
-    detector = ScoredDetector("words", scorer)
+    detector = ScorerDetector("words", scorer)
     detector.ground([Answer((RENT,), RENT), Answer((BEGAN,), f"{RENT} {BEGAN}")])
     assert len(scorer.asked) == 3
     detector.close()

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from safepassage.scoring_worker.detectors.contract import Answer, DetectorSettings
 from safepassage.scoring_worker.detectors.registry import load_detector
+from safepassage.scoring_worker.detectors.similarity.detectors import quoted
 from safepassage.scoring_worker.detectors.similarity.embedding import encoder_embedder, similarities
-from safepassage.scoring_worker.detectors.similarity.quip import quoted
 from safepassage.scoring_worker.manifest import ModelError
 from tests.scoring_worker import tiny
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from safepassage.scoring_worker.detectors.contract import Answer
-from safepassage.scoring_worker.detectors.stream_detector import StreamedDetector
+from safepassage.scoring_worker.detectors.stream_detector import StreamDetector
 from tests.scoring_worker.detectors.doubles import WordScorer
 
 RENT = "The rent was 900 euros."
 BEGAN = "The lease began in May."
 
 
-def _detector() -> StreamedDetector:
-    return StreamedDetector("words", WordScorer())
+def _detector() -> StreamDetector:
+    return StreamDetector("words", WordScorer())
 
 
 def test_each_sentence_is_judged_on_what_speaks_of_it_and_the_worst_counts():

@@ -75,11 +75,8 @@ def figures(judged: Sequence[JudgedSet], source: str) -> AnswerFigures:
 
 
 def span_f1(judged: Sequence[JudgedSet]) -> float | None:
-    """F1 over characters: those of claims below a threshold against those that people marked.
-
-    The threshold of each half of the documents is the best of the other half. None where nobody
-    marked spans, or the detector scores no claims.
-    """
+    """F1 over characters: those of claims below a threshold against those that people marked. Each
+    half of the documents has the best threshold of the other; None without marks or claims."""
     marked = [(c, j) for c, j in _pairs(judged) if c.spans is not None and j.claims]
     if not marked:
         return None

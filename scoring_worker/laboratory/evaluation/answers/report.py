@@ -10,7 +10,7 @@ from typing import Literal
 from safepassage.llm_calls.settings import GraderSettings
 from safepassage.schemas.base import Contract
 from safepassage.scoring_worker.detectors.contract import DetectorSettings
-from safepassage.scoring_worker.detectors.registry import declared, load_detector
+from safepassage.scoring_worker.detectors.registry import declarations, load_detector
 from safepassage.scoring_worker.laboratory.evaluation.sources import OnProgress
 from safepassage.scoring_worker.manifest import ModelError
 
@@ -52,7 +52,7 @@ def run(
         except ModelError as error:
             left_out[method] = str(error)
             continue
-        calls_llm = declared().detectors[name].calls_llm
+        calls_llm = declarations().detectors[name].calls_llm
         try:
             judged = [
                 judge_set(one, detector, keep, on_progress, calls_llm=calls_llm) for one in sets
@@ -70,7 +70,7 @@ def chosen(detectors: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     """The names that were meant, and why the others of "all" cannot run here."""
     if "all" not in detectors:
         return list(dict.fromkeys(detectors)), {}
-    known = declared().detectors
+    known = declarations().detectors
     able = [name for name, one in known.items() if not one.needs]
     named = [name for name in detectors if name != "all"]
     given = {name.partition("=")[0] for name in named}

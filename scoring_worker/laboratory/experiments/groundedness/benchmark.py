@@ -10,7 +10,7 @@ from typing import Literal
 from safepassage.llm_calls.settings import GraderSettings
 from safepassage.schemas.base import Contract
 from safepassage.scoring_worker.detectors.contract import Declaration, DetectorSettings
-from safepassage.scoring_worker.detectors.registry import declared, load_detector
+from safepassage.scoring_worker.detectors.registry import declarations, load_detector
 from safepassage.scoring_worker.laboratory.evaluation.answers.judgement import judge_set
 from safepassage.scoring_worker.laboratory.evaluation.answers.sets import AnswersOfSource
 from safepassage.scoring_worker.laboratory.evaluation.sources import OnProgress
@@ -47,7 +47,7 @@ class GroundednessReport(Contract):
 
 def needing_nothing() -> list[str]:
     """The detectors that need no hub, no LLM and no weights of one's own."""
-    return [name for name, one in declared().detectors.items() if not one.needs]
+    return [name for name, one in declarations().detectors.items() if not one.needs]
 
 
 def run_benchmark(
@@ -85,7 +85,7 @@ def run_benchmark(
                 raise
             left_out[method] = str(error)
             continue
-        declaration = declared().detectors[name]
+        declaration = declarations().detectors[name]
         block = TOGETHER if declaration.calls_llm else 1
         try:
             for answers in sets:

@@ -1,9 +1,7 @@
-"""From a document with known fields to supported and unsupported pairs (issue: silver labels, b).
+"""From a document with known fields to supported and unsupported pairs.
 
-Each corruption is a function of a document and one of its fields that returns a pair with label
-0, or None where it does not apply. They mirror what extractors get wrong: the right value under a
-wrong type, a wrong value, a label without its value, another passage, more precision than the
-passage shows, an absent value, the right value quoted from where nothing supports it.
+A corruption takes a document and one of its fields and returns a pair with label 0, or None where
+it does not apply. They mirror what extractors get wrong.
 """
 
 from __future__ import annotations

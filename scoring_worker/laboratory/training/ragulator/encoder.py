@@ -2,7 +2,7 @@
 
 Any sequence classifier that transformers builds without code of the model's own: deberta-v3-large
 where the hub can be reached, a small local base where it cannot. One logit, its sigmoid is
-p(window bears the sentence out). What is written is a folder of safetensors that
+p(window supports the sentence). What is written is a folder of safetensors that
 ``ragulator-encoder=FOLDER`` loads.
 """
 

@@ -1,6 +1,6 @@
-"""Generative labelling: which context sentences bear a sentence out (RAGulator, section 2.3).
+"""Generative labelling: which context sentences support a sentence (RAGulator, section 2.3).
 
-A sentence in context is known to be borne out somewhere; a model with short windows has to know
+A sentence in context is known to be supported somewhere; a model with short windows has to know
 where. An LLM names the sentences, in one of the paper's four ways of prompting, and every window
 is labelled by whether it holds one of them. How far labels agree with a person's is Table 4.
 """
@@ -70,7 +70,7 @@ class ReasonedSupporting(AnswerForm):
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """The context sentences that bear ``pair`` out, by number, or why there are none."""
+    """The context sentences that support ``pair``, by number, or why there are none."""
 
     pair: CuratedPair
     places: tuple[tuple[int, int], ...]

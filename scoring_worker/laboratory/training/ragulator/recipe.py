@@ -78,7 +78,7 @@ def shipped_pairs(data: Path, seed: int = 0) -> Iterator[CuratedPair]:
 
 
 def _strict(pair: SimilarPair) -> SimilarPair:
-    """Neutral counts as out of context: of an answer that nothing bears out, most is neutral."""
+    """Neutral counts as out of context: of an answer that nothing supports, most is neutral."""
     return replace(pair, grounded=bool(pair.grounded))
 
 

@@ -1,4 +1,4 @@
-"""Claims to train on: sentences a passage entails or not, and which of their words it bears out."""
+"""Claims to train on: sentences a passage entails or not, and which of their words it supports."""
 
 from __future__ import annotations
 

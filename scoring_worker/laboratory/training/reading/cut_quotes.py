@@ -1,9 +1,8 @@
 """Short quotes: the clause around one value, as an LLM quotes it.
 
-A reader that only sees passages with a right answer learns which candidate is best, and never that
-the passage has no answer. The clause around a wrong value, with no right one inside, teaches it to
-say "none of these". The clause around a right value keeps the balance. So does the question of
-another document: the passage does not answer it.
+The clause around a wrong value, with no right one inside, teaches the reader to say "none of
+these". The clause around a right value keeps the balance; the question of another document has no
+answer in the passage either.
 """
 
 from __future__ import annotations

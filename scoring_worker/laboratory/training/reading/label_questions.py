@@ -22,13 +22,9 @@ LONGEST = 700
 
 
 def questions_of(pairs: Iterable[LabelledPair]) -> list[ReadingQuestion]:
-    """What ``pairs`` teach, in their order: per passage and type one question with all values
-    that are known to answer it or not, and every pair once more as a claim.
-
-    Which part of an unsupported value with several parts is wrong, no label says: such a pair
-    teaches nothing here. A value in unsupported claim is what is unfounded; of a free-text claim
-    nobody marked the words.
-    """
+    """What ``pairs`` teach, in order: one question for each passage and type with all known values,
+    and every pair as a claim. An unsupported value with several parts teaches nothing: no label
+    says which part is wrong."""
     asked: dict[tuple[str, str], ReadingQuestion] = {}
     claims: list[ReadingQuestion] = []
     for pair in pairs:

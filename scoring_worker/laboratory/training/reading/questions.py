@@ -22,7 +22,7 @@ class ReadingQuestion:
     ``asked`` are the forms the question may take: name of a field, description, question.
     ``answers`` and ``wrong`` are places in ``passage``. ``supported`` is for a claim (and then
     ``asked`` is the claim): 1 where the passage entails it, 0 where not; None for a question.
-    ``unfounded`` are the places in the claim of words that the passage does not bear out; None
+    ``unfounded`` are the places in the claim of words that the passage does not support; None
     where nobody marked them. ``exhaustive``: every answer is known, so that other words are
     none; otherwise only the words of the values given teach.
     """

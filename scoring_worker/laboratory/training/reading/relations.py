@@ -1,11 +1,8 @@
 """Relations between the entities of a sentence as fields of one of them: "Director of Heat".
 
-Re-DocRED says which relations hold between the entities of a document. A relation and its subject
-make a type. Its wrong values stand in the same sentence: the entities in other relations to the
-subject. The same value is wrong for another subject of the sentence, and for another relation of
-the same subject. Names and questions of the relations were written here: ``relations.txt`` has a
-line "code|names|question|kind of the value" for each, and a line "= codes" for relations of which
-one may hold where only another was marked; these are never set against each other.
+A relation of Re-DocRED and its subject make a type; the entities in other relations to it are wrong
+values. ``relations.txt``, written here, has a line "code|names|question|kind of the value" for each
+relation, and "= codes" for those that are never set against each other.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from safepassage.schemas import Usage
 from safepassage.scoring_worker.detectors.contract import Answer, Grounding
-from safepassage.scoring_worker.detectors.scorer_detector import ScoredDetector
+from safepassage.scoring_worker.detectors.scorer_detector import ScorerDetector
 from safepassage.scoring_worker.laboratory.evaluation.answers.figures import figures, span_f1
 from safepassage.scoring_worker.laboratory.evaluation.answers.judgement import digest_of, judge_set
 from safepassage.scoring_worker.laboratory.evaluation.answers.published import PUBLISHED
@@ -33,7 +33,7 @@ def _silent(*_):
     pass
 
 
-class Counting(ScoredDetector):
+class Counting(ScorerDetector):
     """Counts the answers that it judges."""
 
     def __init__(self) -> None:

@@ -17,8 +17,8 @@ from safepassage.scoring_worker.laboratory.training.reading.label_questions impo
     questions_of,
 )
 from safepassage.scoring_worker.laboratory.training.reading.loss import IGNORED
-from safepassage.scoring_worker.laboratory.training.reading.rehearsal import rehearsed
 from safepassage.scoring_worker.laboratory.training.starting_point import training_tokenizer
+from safepassage.scoring_worker.laboratory.training.tuning import rehearsed
 from tests.scoring_worker import tiny
 
 LEASE = "Landlord: Peter Hahn. Tenant: Maria Lopez."

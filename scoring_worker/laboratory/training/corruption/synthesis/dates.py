@@ -6,22 +6,10 @@ import calendar
 import random
 from dataclasses import dataclass
 
+from babel.dates import get_month_names
 from pydantic import JsonValue
 
-MONTHS_FR = (
-    "janvier",
-    "février",
-    "mars",
-    "avril",
-    "mai",
-    "juin",
-    "juillet",
-    "août",
-    "septembre",
-    "octobre",
-    "novembre",
-    "décembre",
-)
+MONTHS_FR = get_month_names("wide", locale="fr")
 REDACTIONS = ("XXXX", "[XXX]", "XXXXX", "[redacted]", "XXXX XXXX")
 
 
@@ -79,7 +67,7 @@ def write_french(date: PlainDate, rng: random.Random) -> str:
     """One of the ways a French document writes ``date``."""
     if date.month is None:
         return str(date.year)
-    name = MONTHS_FR[date.month - 1]
+    name = MONTHS_FR[date.month]
     if date.day is None:
         return f"{name} {date.year}"
     day = "1er" if date.day == 1 else str(date.day)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from pydantic import JsonValue
 
@@ -25,40 +27,9 @@ class Drawn:
 
 Source = Callable[[random.Random], Drawn]
 
-CATEGORIES: dict[str, dict[str, tuple[str, ...]]] = {
-    "privacy": {
-        "Private": (
-            "Private",
-            "Private Proceeding",
-            "Private Proceeding / Huis clos",
-            "Huis clos",
-            "In private",
-            "In camera",
-            "Closed to the public",
-            "IN PRIVATE HUIS CLOS",
-        ),
-        "Public": (
-            "Public",
-            "Open to the public",
-            "Public hearing",
-            "Audience publique",
-            "Open court",
-        ),
-    },
-    "mode": {
-        "In Person": ("In person", "In-person", "En personne", "In person / En personne"),
-        "Virtual": (
-            "By videoconference",
-            "Videoconference",
-            "Par vidéoconférence",
-            "Virtual",
-            "By telephone",
-            "Via MS Teams",
-            "Heard remotely",
-        ),
-        "In Chambers": ("In Chambers", "In chambers (en chambre)", "On the papers", "En chambre"),
-    },
-}
+CATEGORIES: dict[str, dict[str, list[str]]] = json.loads(
+    Path(__file__).with_name("categories.json").read_text("utf-8")
+)
 """Category to its values, and to what a document writes for each."""
 
 

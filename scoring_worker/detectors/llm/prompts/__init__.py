@@ -1,1 +1,0 @@
-"""The prompts, a file a method. Written for this project: papers give the steps."""
