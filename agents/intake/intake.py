@@ -21,7 +21,7 @@ from .reader_process import DOCUMENTS, PICTURE, REFUSAL, Request, failed
 _CHUNK = 64 * 1024
 _ANSWER_BYTES = 256 * 2**20
 _KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TMPDIR", "OMP_NUM_THREADS", "LD_LIBRARY_PATH")
-_ROOT = Path(__file__).resolve().parents[2]
+_ROOT = Path(__file__).parents[3]
 
 
 class Intake(AbstractContextManager["Intake"]):

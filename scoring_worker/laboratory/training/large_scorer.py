@@ -14,12 +14,13 @@ from __future__ import annotations
 import argparse
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import structlog
 from pydantic import JsonValue
+from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
 from safepassage.scoring_worker.encoders.devices import PrecisionChoice, place
@@ -28,6 +29,7 @@ from safepassage.scoring_worker.encoders.reader_model import (
     load_reader,
     reader_base_digest,
     save_compressed,
+    trainable,
 )
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.learnt_from import LearntFrom
@@ -52,8 +54,8 @@ from .pack_weights import PACKS, pack_weights
 from .ragulator.recipe import shipped_pairs
 from .reading.claim_sets import ANSWER_SETS, CLAIM_SETS
 from .reading.corpora import MEASURE_ONLY
-from .reading.fit import FitSettings
-from .reading.large_corpus import ENGLISH, large_corpus
+from .reading.fit import WEIGHTS, FitSettings
+from .reading.large_corpus import ENGLISH, large_corpus, second_corpus
 from .reading.recipe import train_reader
 from .source_figures import (
     best_threshold,
@@ -74,6 +76,12 @@ WEIGHTS_FILE = "model.safetensors"
 LEFT_OUT = ("sgd_unseen", "kpi_edgar", "materials", "tatqa", "qed")
 """Of five kinds: dialogues, finance, science, tables with text, encyclopaedia."""
 SETTINGS = FitSettings(learning_rate=5e-5, batch_size=32, checkpoint_seconds=300.0, log_every=25)
+SECOND = replace(SETTINGS, learning_rate=2.5e-5, warmup_steps=30, steady=0.3, seed=2)
+"""The second pass teaches labels. The mean of both passes' weights ships: on natural errors and on
+sources left out it ranks as the first pass or better, on quotes of another field between both."""
+CLAIM_THRESHOLD = 0.15
+"""Of sentences. An answer is stopped if one of its sentences is. Chosen with RAGTruth in view: of
+its good answers .37 are stopped and of the others .81, for .86 and .97 at .4."""
 LONGEST_QUESTION = 112
 """Tokens of a question and its passage in training."""
 ROWS, CLAIMS = 160, 60
@@ -129,7 +137,7 @@ def build_large(steps: LargeSteps) -> ScorerManifest:
     with_packs = pack_weights(steps.folder / "opinions-packs.jsonl", packed, steps.data)
     stack = stack.model_copy(update={"with_packs": with_packs})
     scores = scores_in_turn(fitted_on, _kin(fitted_on))
-    thresholds = thresholds_with_claims(best_threshold(fitted_on, scores))
+    thresholds = thresholds_with_claims(best_threshold(fitted_on, scores), CLAIM_THRESHOLD)
     measured = figures(new, {name: own.scores(stack) for name, own in new.items()}, thresholds)
     blocks: dict[str, JsonValue] = {
         **figure_blocks(fitted_on, scores, thresholds, LEFT_OUT),
@@ -157,16 +165,23 @@ def build_large(steps: LargeSteps) -> ScorerManifest:
 def _reader(steps: LargeSteps) -> None:
     if steps.out.exists():
         return
-    model = train_reader(
-        partial(large_corpus, steps.data, without=LEFT_OUT),
-        steps.base,
-        steps.folder / "reader",
-        settings=SETTINGS,
-        max_length=LONGEST_QUESTION,
-        device=steps.device,
-    )
+    train = partial(train_reader, base=steps.base, max_length=LONGEST_QUESTION, device=steps.device)
+    tokenizer = Tokenizer.from_file(str(steps.base / "tokenizer.json"))
+    first, once = steps.folder / "reader", steps.folder / "once"
+    corpus = partial(large_corpus, steps.data, without=LEFT_OUT)
+    model = train(corpus, folder=first, settings=SETTINGS)
+    if not once.exists():
+        save_compressed(model, tokenizer, once.with_name("once.partial"))
+        once.with_name("once.partial").rename(once)
+    # The second pass begins with the words as they ship, so that the layers learn over these.
+    again = partial(second_corpus, steps.data, without=LEFT_OUT)
+    second = steps.folder / "second"
+    train(again, folder=second, start=trainable(load_reader(once)), settings=SECOND)
+    one, other = load_file(first / WEIGHTS), load_file(second / WEIGHTS)
+    mean = {name: (one[name].float() + other[name].float()) / 2 for name in one}
+    model.load_state_dict(mean, strict=False)
     partly = steps.out.with_name("large.partial")
-    save_compressed(model, Tokenizer.from_file(str(steps.base / "tokenizer.json")), partly)
+    save_compressed(model.eval(), tokenizer, partly)
     partly.rename(steps.out)
 
 

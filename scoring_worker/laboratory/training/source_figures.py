@@ -53,9 +53,9 @@ def best_threshold(judged: Mapping[str, Judged], scores: Scores) -> float:
     return max(CANDIDATES, key=reached)
 
 
-def thresholds_with_claims(default: float) -> Thresholds:
-    """The ``default`` for values, and `CLAIM_THRESHOLD` for claims."""
-    claim = TypeThreshold(value=CLAIM_THRESHOLD, n=0, target="of sentences")
+def thresholds_with_claims(default: float, claims: float = CLAIM_THRESHOLD) -> Thresholds:
+    """The ``default`` for values, and ``claims`` for claims."""
+    claim = TypeThreshold(value=claims, n=0, target="of sentences")
     return Thresholds(default=default, by_type={CLAIM_TYPE: claim})
 
 

@@ -17,6 +17,7 @@ from .claims import altered_sentences, nli_claims, value_claims
 from .corpora import Corpus, document_questions, questions_of_documents, slot_file
 from .cut_quotes import cut_quotes, foreign_questions
 from .generators import SlotPool, generated
+from .label_quotes import label_quotes
 from .questions import ReadingQuestion
 from .relations import relation_questions
 
@@ -77,6 +78,52 @@ def large_corpus(
     rng.shuffle(questions)
     sources = (*names, "redocred", "documents", *CLAIM_SETS, *ANSWER_SETS, *sorted(PERMISSIVE_NLI))
     return Corpus(questions, sources)
+
+
+LABELLED = {
+    "sgd_train": 0.5,
+    "wikitables": 0.3,
+    "snips": 0.4,
+    "e2e_clean": 0.3,
+    "templates": 0.5,
+    "slurp": 0.6,
+    "recognizers": 0.5,
+}
+"""Quotes that name a field, of each file, per question."""
+QUESTIONS_A_FILE, QUOTES_A_FILE = 6_000, 2_600
+AGAIN = 8_000
+"""Questions of the first pass that are asked again in the second."""
+SECOND_PASS = 21_500
+
+
+def second_corpus(data: Path, *, without: Iterable[str] = (), seed: int = 2) -> Corpus:
+    """What the large reader is taught in a second pass: quotes that name their field or another,
+    more relations and their short quotes, and questions of the first pass.
+
+    Raises:
+        CorpusError: a file is missing or unreadable.
+    """
+    rng = random.Random(seed)
+    left_out = set(without)
+    questions: list[ReadingQuestion] = []
+    for name, share in LABELLED.items():
+        if name in left_out:
+            continue
+        own = [q for q in slot_file(data, name) if q.language == "en"]
+        rng.shuffle(own)
+        quotes = list(label_quotes(own[:QUESTIONS_A_FILE], share, seed))
+        rng.shuffle(quotes)
+        questions += quotes[:QUOTES_A_FILE]
+    annotated = list(read_rows(data / "triples/redocred.jsonl.gz"))
+    relations = list(relation_questions(annotated, seed - 1))
+    relations = rng.sample(relations, min(len(relations), 3_000))
+    documents = questions_of_documents(data, 1_500, rng)
+    questions += label_quotes(documents, 1.0, seed)
+    questions += [*relations, *cut_quotes(relations, 1.0, seed - 1)]
+    first = large_corpus(data, without=left_out).questions
+    questions += rng.sample(first, min(len(first), AGAIN))
+    rng.shuffle(questions)
+    return Corpus(questions[:SECOND_PASS], (*LABELLED, "redocred", "documents"))
 
 
 def taught(own: list[ReadingQuestion], seed: int) -> list[ReadingQuestion]:

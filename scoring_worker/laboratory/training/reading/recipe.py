@@ -27,12 +27,13 @@ def train_reader(
     base: Path,
     folder: Path,
     *,
+    start: ReaderModel | None = None,
     settings: FitSettings | None = None,
     max_length: int = MAX_LENGTH,
     device: str = "cpu",
 ) -> ReaderModel:
-    """Train a reader over the encoder in ``base`` on ``corpus``, into ``folder``. Questions of more
-    than ``max_length`` tokens are left out.
+    """Train a reader over the encoder in ``base``, or ``start``, on ``corpus``, into ``folder``.
+    Questions of more than ``max_length`` tokens are left out.
 
     Raises:
         CorpusError: a file of the corpus is missing.
@@ -40,7 +41,7 @@ def train_reader(
     """
     settings = settings or FitSettings()
     torch.manual_seed(settings.seed)
-    model = ReaderModel.of(base)
+    model = start or ReaderModel.of(base)
     model.freeze_words()
     if is_fitted(folder):
         load_weights(model, folder / WEIGHTS)

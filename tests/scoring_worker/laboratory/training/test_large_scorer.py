@@ -36,6 +36,7 @@ def steps(tmp_path, monkeypatch):
     monkeypatch.setattr(large_corpus, "ENGLISH", dict.fromkeys(NAMES[:3], 30))
     monkeypatch.setattr(large_corpus, "judged_claims", lambda *_: ())
     monkeypatch.setattr(corpora, "synthetic_documents", few_documents)
+    monkeypatch.setattr(large_corpus, "LABELLED", dict.fromkeys(NAMES[:3], 1.0))
     monkeypatch.setattr(large_corpus, "NLI", 40)
     monkeypatch.setattr(large_corpus, "DOCUMENTS", 60)
     monkeypatch.setattr(large_scorer, "ENGLISH", {})
@@ -47,6 +48,7 @@ def steps(tmp_path, monkeypatch):
     monkeypatch.setattr(large_scorer, "MEASURE_ONLY", NAMES[3:])
     monkeypatch.setattr(large_scorer, "ROWS", 40)
     monkeypatch.setattr(large_scorer, "SETTINGS", FitSettings(batch_size=8, most_steps=3))
+    monkeypatch.setattr(large_scorer, "SECOND", FitSettings(batch_size=8, most_steps=2))
     digest = file_digest(base / WEIGHTS_FILE)
     return LargeSteps(data, tmp_path / "folder", base, digest=digest)
 
@@ -60,7 +62,7 @@ def test_one_command_builds_large(steps, monkeypatch):
     )
     manifest = build_large(steps)
     assert manifest == ScorerManifest.load(steps.out) == build_large(steps)
-    assert len(read) == 1, "what was trained is not trained again"
+    assert len(read) == 2, "what was trained is not trained again"
     assert manifest.languages == ("en",)
     assert manifest.metrics["sources left out"].keys() == {"alpha", "beta"}
     assert manifest.metrics["fields that trained nothing"].keys() == {"delta"}
