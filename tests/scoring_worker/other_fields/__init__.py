@@ -3,7 +3,7 @@
 ``cases.jsonl`` has one case a line: ``right`` 1 where the quote gives the value for the type, 0
 where it gives it for another one; ``text`` is the document, with ``{quote}`` where the quote
 stands. The texts and names are invented. ``misjudged.json`` has the score today of those that the
-shipped default gets wrong, by ``id`` and ``right``.
+large reader gets wrong, by ``id`` and ``right``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The shipped default on quotes of another field, through alignment, scorer and decision rule."""
+"""The large reader on quotes of another field, through alignment, scorer and decision rule."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from safepassage.pipeline import align_all, judge_in_batches, new_aligner
 from safepassage.schemas import Verdict
 from safepassage.scoring_worker import load_scorer
+from safepassage.scoring_worker.scorers.installed_models import is_installed
 from safepassage.settings import JudgingSettings
 
 from . import Case, cases, misjudged
@@ -25,8 +26,10 @@ def marked(case: Case) -> object:
 @pytest.fixture(scope="module")
 def verdicts() -> dict[str, Verdict]:
     """A verdict for every case, by its name."""
+    if not is_installed("large"):
+        pytest.skip("the weights of the large reader are not installed")
     every = cases()
-    aligner, scorer = new_aligner(JudgingSettings()), load_scorer("default")
+    aligner, scorer = new_aligner(JudgingSettings()), load_scorer("large")
     try:
         documents = {case.name: case.document for case in every}
         aligned = align_all([case.extraction for case in every], documents, aligner)
