@@ -63,11 +63,12 @@ def environment_of_a_user(folder: Path) -> Path:
     """The Python of a new environment that sees every package installed here but safepassage.
 
     The packages come by a line of a .pth file. Python does not read .pth files through one, so the
-    finder of an editable install of this checkout stays outside.
+    finder of an editable install of this checkout stays outside; the weights, which are installed
+    so as well, are named beside them.
     """
     venv.create(folder, with_pip=False, symlinks=True)
     python = folder / "bin" / "python"
-    installed = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    installed = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), str(ROOT / "weights")}
     if site.ENABLE_USER_SITE:
         installed.add(site.getusersitepackages())
     (site_packages(folder) / "packages-of-the-tests.pth").write_text(
