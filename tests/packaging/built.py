@@ -68,7 +68,8 @@ def environment_of_a_user(folder: Path) -> Path:
     """
     venv.create(folder, with_pip=False, symlinks=True)
     python = folder / "bin" / "python"
-    installed = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), str(ROOT / "weights")}
+    weights = str(ROOT / "weights")
+    installed = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), weights}
     if site.ENABLE_USER_SITE:
         installed.add(site.getusersitepackages())
     (site_packages(folder) / "packages-of-the-tests.pth").write_text(
