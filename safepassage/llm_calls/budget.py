@@ -34,6 +34,10 @@ class TokenCount:
             first, self.told = not self.told, True
         return first
 
+    def __reduce__(self) -> tuple[type[TokenCount], tuple[int, bool]]:
+        """Settings go to other processes, which count by themselves; a lock does not."""
+        return TokenCount, (self.tokens, self.told)
+
 
 @dataclass(frozen=True, slots=True)
 class TokenBudget:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 
 import httpx2
 import pytest
@@ -128,3 +129,13 @@ def test_what_is_said_of_an_llm_is_declared_once() -> None:
     """For the extractor, the grader and the detectors alike."""
     own = vars(Settings)["__annotations__"].keys() | GraderSettings.__annotations__.keys()
     assert own & LLMSettings.model_fields.keys() == {"model"}
+
+
+def test_settings_with_a_count_go_to_another_process():
+    """Workers of other processes are started with them."""
+    settings = GraderSettings(llm_token_budget=9)
+    settings.token_budget.spend(4, 0)
+    copied = pickle.loads(pickle.dumps(settings))  # noqa: S301 - our own bytes
+    assert copied.token_budget == settings.token_budget
+    copied.token_budget.spend(4, 0)
+    assert settings.token_budget.count.tokens == 4
