@@ -81,10 +81,10 @@ def main() -> None:
     revisions = {}
     for name in options.scorer or ["default", "small"]:
         rows: dict[Source, list[Row]] = {}
+        plain = cache(partial(load_scorer, name, packs=()))
+        revisions[name] = plain().revision
         for packs, own in by_packs(every).items():
-            loaded = cache(partial(load_scorer, name, packs=packs))
-            if not packs:
-                revisions[name] = loaded().revision
+            loaded = cache(partial(load_scorer, name, packs=packs)) if packs else plain
             rows |= {
                 source: _kept(source, loaded, f"{name}-{revisions[name]}", keep) for source in own
             }

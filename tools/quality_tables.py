@@ -58,7 +58,7 @@ def general_kinds() -> str:
         [
             kind.replace("_", " "),
             str(row["unsupported"]),
-            *(share(row[name]) for name in ("auroc", "caught", "escaped", "refused")),
+            *_shares(row, "auroc", "caught", "escaped", "refused"),
         ]
         for kind, row in found
     ]
@@ -75,9 +75,8 @@ def _summary(name: str) -> dict[str, Any]:
 
 
 def _judged(row: dict[str, Any]) -> list[str]:
-    low, high = row["macro_f1_ci"]
-    macro = f"{share(row['macro_f1'])} [{share(low)}, {share(high)}]"
-    return [str(row["n"]), share(row["auroc"]), macro, share(row["escaped"]), share(row["refused"])]
+    rates = _shares(row, "escaped", "refused")
+    return [str(row["n"]), share(row["auroc"]), interval(row, "macro_f1"), *rates]
 
 
 def table1() -> str:

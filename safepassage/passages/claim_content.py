@@ -66,9 +66,10 @@ def content_of(claim: str) -> str:
     """``claim`` with blanks for what is no content, as long as ``claim``; a claim of nothing else
     as it is. Linear in the claim."""
     head, rest = claim[:MAX_CLAIM], claim[MAX_CLAIM:]
+    characters = list(head)
     for start, end in _marks(head):
-        head = _blanked(head, start, end)
-    head = _LEAD_IN.sub(lambda found: " " * len(found[0]), head)
+        characters[start:end] = " " * (end - start)
+    head = _LEAD_IN.sub(lambda found: " " * len(found[0]), "".join(characters))
     return head + rest if _WORD.search(head) else claim
 
 
@@ -78,7 +79,3 @@ def _marks(text: str) -> Iterator[tuple[int, int]]:
         yield found.span(3)
     for pattern in (_CITATION, _LINE_MARK, _RULE, _EMPHASIS, _PIPE):
         yield from (found.span() for found in pattern.finditer(text))
-
-
-def _blanked(text: str, start: int, end: int) -> str:
-    return f"{text[:start]}{' ' * (end - start)}{text[end:]}"

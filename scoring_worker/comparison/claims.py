@@ -36,9 +36,10 @@ _DIGIT = re.compile(r"\d")
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """A sentence: the stems of its words without figures and denials, and how often it denies and
-    supposes."""
+    """A sentence: its text, the stems of its words without figures and denials, and how often it
+    denies and supposes."""
 
+    text: str
     words: frozenset[str]
     denials: int
     conditions: int
@@ -53,8 +54,10 @@ def compare_claim(question: Question) -> Comparison:
     figures = [one for one in figures_in(claim, passage.language) if _counts(one)]
     compared = [(one, compare_figure(one, passage)) for one in figures]
     missing = [(one, seen) for one, seen in compared if seen.answer == "different"]
-    findings = [_of_figure(question, claim, one, seen) for one, seen in missing]
-    findings += _of_denial(claim, passage)
+    mine = _said(claim, passage.language)
+    theirs = [_said(sentence, passage.language) for sentence in _sentences(passage.quote)]
+    findings = [_of_figure(question, mine, theirs, one, seen) for one, seen in missing]
+    findings += _of_denial(mine, theirs)
     places = dict.fromkeys(place for _, seen in compared for place in seen.places)
     rivals = dict.fromkeys(place for _, seen in missing for place in seen.rivals)
     return Comparison(
@@ -71,13 +74,16 @@ def _counts(figure: Figure) -> bool:
     return figure.part == "whole" and figure.stands
 
 
-def _of_figure(question: Question, claim: str, figure: Figure, seen: Comparison) -> Finding:
+def _of_figure(
+    question: Question, claim: _Said, passage: Sequence[_Said], figure: Figure, seen: Comparison
+) -> Finding:
     """The finding for a figure that the passage has not."""
     (found,) = seen.findings
     of_unit = found.code in _OF_UNITS
     exact = figure.bound in ("none", "exactly")
     gone = of_unit or _is_nowhere(question, figure.number)
-    if exact and gone and _repeats(claim, figure, question.passage, of_unit=of_unit):
+    repeated = _in_its_place(claim, passage, figure, question.passage.language)
+    if exact and gone and any(of_unit or _is_another(figure, one) for one in repeated):
         code: FindingCode = _OF_UNITS[found.code] if of_unit else "number_differs"
         return Finding(code=code, detail=found.detail)
     return Finding(code="figure_unseen", detail=found.detail)
@@ -90,20 +96,20 @@ def _is_nowhere(question: Question, place: Place) -> bool:
     return any(start < place.end and place.start < end for start, end in question.absent)
 
 
-def _repeats(claim: str, figure: Figure, passage: Passage, *, of_unit: bool) -> bool:
-    """Whether a sentence of the passage has all words of the claim, and in the place of
-    ``figure`` another one that is no rounding of it: behind the same word, before the same.
-    ``of_unit``: the same one in another unit or currency."""
-    mine = _said(claim, passage.language)
-    before, after = _neighbours(claim, figure)
-    for sentence in _sentences(passage.quote):
-        if len(mine.words) < _FEWEST or not mine.words <= _said(sentence, passage.language).words:
-            continue
-        others = [one for one in figures_in(sentence, passage.language) if _counts(one)]
-        alike = [one for one in others if _neighbours(sentence, one) == (before, after)]
-        if len(alike) == 1 and (of_unit or _is_another(figure, alike[0])):
-            return True
-    return False
+def _in_its_place(
+    claim: _Said, passage: Sequence[_Said], figure: Figure, language: str | None
+) -> Iterator[Figure]:
+    """The figures that sentences of the passage with all words of the claim have in the place of
+    ``figure``: behind the same word, before the same, and alone there."""
+    if len(claim.words) < _FEWEST:
+        return
+    place = _neighbours(claim.text, figure)
+    for sentence in passage:
+        if claim.words <= sentence.words:
+            others = [one for one in figures_in(sentence.text, language) if _counts(one)]
+            alike = [one for one in others if _neighbours(sentence.text, one) == place]
+            if len(alike) == 1:
+                yield alike[0]
 
 
 def _is_another(figure: Figure, other: Figure) -> bool:
@@ -125,9 +131,7 @@ def _neighbours(text: str, figure: Figure) -> tuple[str, str]:
     return (before[-1] if before else ""), (after[0] if after else "")
 
 
-def _of_denial(claim: str, passage: Passage) -> Iterator[Finding]:
-    mine = _said(claim, passage.language)
-    theirs = [_said(sentence, passage.language) for sentence in _sentences(passage.quote)]
+def _of_denial(mine: _Said, theirs: Sequence[_Said]) -> Iterator[Finding]:
     detail = "one of claim and passage denies, the other does not"
     same = [one for one in theirs if one.words == mine.words and len(mine.words) >= _FEWEST]
     if same and all(_denies_alone(mine, one) for one in same):
@@ -161,4 +165,4 @@ def _said(sentence: str, language: str | None) -> _Said:
         if not _DIGIT.search(word.stem)
         and not any(start < word.end and word.start < end for start, end in places)
     )
-    return _Said(words, len(denials), len(conditions))
+    return _Said(sentence, words, len(denials), len(conditions))

@@ -100,10 +100,12 @@ def open_reader(
     manifest: ScorerManifest,
     folder: Path,
     *,
+    words: Path | None = None,
     device: DeviceChoice = "auto",
     precision: PrecisionChoice = "auto",
 ) -> Reader:
-    """The reader of a verified model directory.
+    """The reader of a verified model directory. Its words, vocabulary and shape may lie in the
+    folder ``words``, before the directory is complete.
 
     Raises:
         ModelError: weights, words or vocabulary are missing, altered or do not fit each other.
@@ -111,7 +113,7 @@ def open_reader(
     placement = place(device, precision, on_cpu=manifest.precision)
     if manifest.base not in (None, PACKAGED_BASE):
         raise ModelError(f"{manifest.name}: a reader cannot rest on {manifest.base!r}")
-    base = folder if manifest.base is None else DEFAULT_MODEL
+    base = words or (folder if manifest.base is None else DEFAULT_MODEL)
     if manifest.base_digest is not None and reader_base_digest(base) != manifest.base_digest:
         raise ModelError(
             f"{manifest.name}: the words of its base are not those it was trained on; install "

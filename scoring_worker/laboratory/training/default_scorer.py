@@ -18,11 +18,8 @@ from pathlib import Path
 import structlog
 from tokenizers import Tokenizer
 
-from safepassage.scoring_worker.encoders.devices import place
-from safepassage.scoring_worker.encoders.reader import Reader
 from safepassage.scoring_worker.encoders.reader_model import (
     ReaderModel,
-    load_reader,
     reader_base_digest,
     save_base,
     save_reader,
@@ -30,11 +27,8 @@ from safepassage.scoring_worker.encoders.reader_model import (
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.learnt_from import LearntFrom
 from safepassage.scoring_worker.manifest import MANIFEST_NAME, ScorerManifest
-from safepassage.scoring_worker.packs.interface import Pack
 from safepassage.scoring_worker.packs.registry import packs_named
-from safepassage.scoring_worker.scorers.default import DefaultScorer
-from safepassage.scoring_worker.weighing.opinion import SHAPES
-from safepassage.scoring_worker.weighing.stack import ShapeWeights, Stack
+from safepassage.scoring_worker.weighing.stack import Stack
 
 from .card import write_card
 from .judged_pairs import Judged, judged_once
@@ -46,6 +40,7 @@ from .reading.recipe import train_reader
 from .source_figures import best_threshold, figure_blocks, scores_in_turn, thresholds_with_claims
 from .stack_pairs import generated_pairs, slot_pairs, unread_claims
 from .stacking import fit_stack
+from .unweighed import MAX_LENGTH, unweighed_scorer
 
 log = structlog.get_logger(__name__)
 
@@ -60,11 +55,9 @@ FINAL_SHARE, FOLD_SHARE = 0.8, 0.14
 """Of every corpus: for the reader that ships, and for those that only measure."""
 ROWS = 300
 """Rows of every slots file whose opinions the stack is fitted on."""
-MAX_LENGTH = 256
 MADE = "+made"
 REMARKS = Path(__file__).with_name("default_remarks.md")
 """What the card says of weaknesses and languages."""
-_NEUTRAL = Stack(shapes={shape: ShapeWeights(bias=0.0, weights={}) for shape in SHAPES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +99,7 @@ def build(steps: Steps) -> ScorerManifest:
         labelled |= _family_opinions(steps, reader, family, names)
     labelled |= _claim_opinions(steps, final)
     stack = fit_stack([one for name, own in labelled.items() for one in own.labelled(name)])
-    packed = partial(fold_scorer, final, steps, packs_named(PACKS))
+    packed = partial(unweighed_scorer, final, packs_named(PACKS), words=steps.words)
     weights = pack_weights(steps.folder / "opinions-packs.jsonl", packed, steps.data)
     stack = stack.model_copy(update={"with_packs": weights})
     manifest = _manifest(steps, stack, labelled)
@@ -156,35 +149,18 @@ def _family_opinions(
         return found | made
 
     path = steps.folder / f"opinions-{family}.jsonl"
-    return judged_once(path, partial(fold_scorer, folder, steps), pairs)
+    return judged_once(path, partial(unweighed_scorer, folder, words=steps.words), pairs)
 
 
 def _claim_opinions(steps: Steps, folder: Path) -> dict[str, Judged]:
     """What the reader that ships makes of NLI rows that taught it nothing."""
     path = steps.folder / "opinions-claims.jsonl"
     pairs = partial(_unread_claims, steps.data)
-    return judged_once(path, partial(fold_scorer, folder, steps), pairs)
+    return judged_once(path, partial(unweighed_scorer, folder, words=steps.words), pairs)
 
 
 def _unread_claims(data: Path) -> dict[str, list[LabelledPair]]:
     return unread_claims(data, training_corpus(data, share=FINAL_SHARE))
-
-
-def fold_scorer(folder: Path, steps: Steps, packs: Sequence[Pack] = ()) -> DefaultScorer:
-    """The reader in ``folder`` behind the comparators. Its stack weighs nothing: for opinions."""
-    manifest = ScorerManifest(
-        name="fold",
-        kind="reader",
-        labels=0,
-        max_length=MAX_LENGTH,
-        precision="int8",
-        stack=_NEUTRAL.model_dump(mode="json"),
-    )
-    placement = place("auto", "auto", on_cpu="int8")
-    model = load_reader(folder, steps.words).to(placement.device).to(placement.dtype)
-    tokenizer = Tokenizer.from_file(str(steps.words / "tokenizer.json"))
-    reader = Reader(model, tokenizer, max_length=MAX_LENGTH, placement=placement)
-    return DefaultScorer(manifest, reader, packs)
 
 
 def _manifest(steps: Steps, stack: Stack, labelled: dict[str, Judged]) -> ScorerManifest:

@@ -23,8 +23,7 @@ from pydantic import JsonValue
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
-from safepassage.scoring_worker.encoders.devices import PrecisionChoice, place
-from safepassage.scoring_worker.encoders.reader import Reader
+from safepassage.scoring_worker.encoders.devices import PrecisionChoice
 from safepassage.scoring_worker.encoders.reader_model import (
     load_reader,
     reader_base_digest,
@@ -42,9 +41,7 @@ from safepassage.scoring_worker.manifest import (
 from safepassage.scoring_worker.packs.interface import Pack
 from safepassage.scoring_worker.packs.registry import packs_named
 from safepassage.scoring_worker.scorers.default import DefaultScorer
-from safepassage.scoring_worker.weighing.claim_support import CLAIMS_FILE, forest_of
-from safepassage.scoring_worker.weighing.opinion import SHAPES
-from safepassage.scoring_worker.weighing.stack import ShapeWeights, Stack
+from safepassage.scoring_worker.weighing.claim_support import CLAIMS_FILE
 
 from .card import write_card
 from .claim_support import claims_forest
@@ -66,6 +63,7 @@ from .source_figures import (
 )
 from .stack_pairs import cut_pairs, generated_pairs, slot_pairs, unread_claims
 from .stacking import fit_stack
+from .unweighed import MAX_LENGTH, unweighed_scorer
 
 log = structlog.get_logger(__name__)
 
@@ -87,7 +85,7 @@ LONGEST_QUESTION = 112
 """Tokens of a question and its passage in training."""
 ROWS, CLAIMS = 160, 60
 """Rows of each source, and of each NLI collection, that stack and figures rest on."""
-MAX_LENGTH = 256
+LANGUAGES = ("en",)
 MADE, CUT = "+made", "+cut"
 REMARKS = Path(__file__).with_name("large_remarks.md")
 SOURCES = (
@@ -99,7 +97,6 @@ SOURCES = (
     *DOCUMENT_SOURCES,
     *(f"{name} ({licence})" for name, licence in NLI_LICENCES.items()),
 )
-_NEUTRAL = Stack(shapes={shape: ShapeWeights(bias=0.0, weights={}) for shape in SHAPES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +152,7 @@ def build_large(steps: LargeSteps) -> ScorerManifest:
         thresholds=thresholds,
         trained_on=SOURCES,
         learnt_from=LearntFrom(),
-        languages=("en",),
+        languages=LANGUAGES,
         metrics=blocks,
     )
     (steps.out / MANIFEST_NAME).unlink(missing_ok=True)
@@ -190,7 +187,7 @@ def _claims_forest(steps: LargeSteps) -> None:
     """The forest that weighs what this reader says of free-text claims."""
     path = steps.out / CLAIMS_FILE
     if not path.exists():
-        forest = claims_forest(list(shipped_pairs(steps.data)), _open(steps))
+        forest = claims_forest(list(shipped_pairs(steps.data)), _scorer(steps).reader)
         partly = path.with_name(f"{CLAIMS_FILE}.partial")
         partly.write_text(forest.model_dump_json() + "\n", encoding="utf-8")
         partly.rename(path)
@@ -222,25 +219,8 @@ def _claims(data: Path) -> Mapping[str, Sequence[LabelledPair]]:
 
 
 def _scorer(steps: LargeSteps, packs: Sequence[Pack] = ()) -> DefaultScorer:
-    """The reader behind the comparators. Its stack weighs nothing: for opinions."""
-    manifest = ScorerManifest(
-        name="opinions",
-        kind="reader",
-        labels=0,
-        max_length=MAX_LENGTH,
-        precision="int8",
-        stack=_NEUTRAL.model_dump(mode="json"),
-        languages=("en",),
-    )
-    return DefaultScorer(manifest, _open(steps), packs, claims=forest_of(steps.out))
-
-
-def _open(steps: LargeSteps) -> Reader:
-    placement = place("auto", steps.precision, on_cpu="int8")
-    model = load_reader(steps.out)
-    tokenizer = Tokenizer.from_file(str(steps.out / "tokenizer.json"))
-    model = model.to(placement.device).to(placement.dtype)
-    return Reader(model, tokenizer, max_length=MAX_LENGTH, placement=placement)
+    """The reader as it ships, before its stack is fitted."""
+    return unweighed_scorer(steps.out, packs, languages=LANGUAGES, precision=steps.precision)
 
 
 def _kin(labelled: Mapping[str, Judged]) -> Iterator[list[str]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from safepassage.scoring_worker.laboratory.training.corpora import read_rows
 
+from .claims import stated
 from .questions import ReadingQuestion
 
 CLAIM_SETS = {
@@ -53,15 +54,13 @@ def _claim(row: Mapping[str, Any]) -> ReadingQuestion:
 
 def _answer(row: Mapping[str, Any]) -> ReadingQuestion:
     """ "Type: Value", or the question and its answer."""
-    asked = row["type"].strip()
-    stem = f"{asked} " if asked.endswith("?") else f"{asked}: "
-    claim = f"{stem}{row['value']}"
+    claim, place = stated(row["type"].strip(), str(row["value"]))
     supported = bool(row["label"])
     return ReadingQuestion(
         passage=row["premise"],
         asked=(claim,),
         supported=int(supported),
-        unfounded=() if supported else ((len(stem), len(claim)),),
+        unfounded=() if supported else (place,),
         source=row["source"],
         group=row["group"],
     )

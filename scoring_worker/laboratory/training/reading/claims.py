@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .generators import SlotPool, field_name
-from .questions import ReadingQuestion
+from .questions import Place, ReadingQuestion
 
 _LONGEST_VALUE = 80
 
@@ -60,17 +60,22 @@ def _value_claim(
     question: ReadingQuestion, value: str, *, supported: bool, rng: random.Random
 ) -> ReadingQuestion:
     asked = field_name(question) or rng.choice(question.asked)
-    stem = f"{asked.strip()} " if asked.rstrip().endswith("?") else f"{asked}: "
-    claim = stem + value
+    claim, place = stated(asked, value)
     return ReadingQuestion(
         passage=question.passage,
         asked=(claim,),
         supported=int(supported),
-        unfounded=() if supported else ((len(stem), len(claim)),),
+        unfounded=() if supported else (place,),
         source=f"{question.source}+claim",
         group=question.group,
         language=question.language,
     )
+
+
+def stated(asked: str, value: str) -> tuple[str, Place]:
+    """ "Type: Value", or the question and its answer; and where the value stands in it."""
+    stem = f"{asked.strip()} " if asked.rstrip().endswith("?") else f"{asked}: "
+    return stem + value, (len(stem), len(stem) + len(value))
 
 
 def altered_sentences(

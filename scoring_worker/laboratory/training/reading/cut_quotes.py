@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from .questions import Place, ReadingQuestion
+from .questions import Place, ReadingQuestion, shape_of
 
 _EDGE = re.compile(
     r"[.!?;]['\")\]]*\s+|,\s+|\n+|\s[-–—|]\s|\s\(|\)\s"
@@ -143,7 +143,4 @@ def _may_answer(question: ReadingQuestion, other: ReadingQuestion) -> bool:
 
 def _shape(question: ReadingQuestion) -> str:
     start, end = question.answers[0]
-    value = question.passage[start:end]
-    if any(map(str.isdigit, value)):
-        return "figure"
-    return "name" if value[:1].isupper() else "words"
+    return shape_of(question.passage[start:end])

@@ -16,8 +16,8 @@ from .questions import Place, ReadingQuestion, overlapping
 from .wordings import Wordings, wordings
 
 _MARKS = re.compile(r"\{([vwtab])\}")
-_LONGEST_VALUE = 60
-_LONGEST_NAME = 40
+LONGEST_VALUE = 60
+LONGEST_NAME = 40
 
 
 @dataclass
@@ -37,7 +37,7 @@ class SlotPool:
                 continue
             for start, end in question.answers:
                 value = question.passage[start:end]
-                if len(value) <= _LONGEST_VALUE:
+                if len(value) <= LONGEST_VALUE:
                     pool.values.setdefault((question.source, name), []).append(value)
         for source, name in pool.values:
             pool.by_source.setdefault(source, []).append((source, name))
@@ -62,7 +62,7 @@ def field_name(question: ReadingQuestion) -> str | None:
     """
     asked = {form.rstrip(" ?").lower() for form in question.asked if form.rstrip().endswith("?")}
     for form in question.asked:
-        short = len(form) <= _LONGEST_NAME and form[:1].strip()
+        short = len(form) <= LONGEST_NAME and form[:1].strip()
         if short and not form.rstrip().endswith("?") and form.lower() not in asked:
             return form
     return None
@@ -98,7 +98,7 @@ def rewritten(
     start, end = question.answers[0]
     value = question.passage[start:end]
     other = pool.another(question, value, rng)
-    if other is None or len(value) > _LONGEST_VALUE:
+    if other is None or len(value) > LONGEST_VALUE:
         return None
     denies = rng.random() < 0.75
     wording = rng.choice(words.replaced if denies else words.joined)
@@ -130,7 +130,7 @@ def sentence(
         return None
     start, end = rng.choice(question.answers)
     value = question.passage[start:end]
-    if len(value) > _LONGEST_VALUE:
+    if len(value) > LONGEST_VALUE:
         return None
     kind = rng.choices(("stated", "denied", "supposed"), (0.4, 0.4, 0.2))[0]
     wording = rng.choice(getattr(words, kind))
@@ -180,7 +180,7 @@ def conditional(
     start, end = rng.choice(question.answers)
     value = question.passage[start:end]
     other = pool.another(question, value, rng)
-    if other is None or max(len(value), len(other)) > _LONGEST_VALUE:
+    if other is None or max(len(value), len(other)) > LONGEST_VALUE:
         return None
     first, second, absent = rng.sample(words.conditions, 3)
     text, places = filled(
@@ -210,7 +210,7 @@ def form(question: ReadingQuestion, pool: SlotPool, rng: random.Random) -> Readi
         return None
     start, end = rng.choice(question.answers)
     value = question.passage[start:end]
-    if len(value) > _LONGEST_VALUE:
+    if len(value) > LONGEST_VALUE:
         return None
     chosen = rng.sample(names, min(len(names), rng.randint(2, 6)))
     fields = [(n, rng.choice(pool.values[s, n])) for s, n in chosen]

@@ -11,8 +11,8 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from .generators import filled
-from .questions import ReadingQuestion
+from .generators import LONGEST_NAME, LONGEST_VALUE, filled
+from .questions import ReadingQuestion, shape_of
 
 WORDINGS = (
     "{t}: {v}", "{t} {v}", "{t} - {v}", "{t}: {v}.", "{v} ({t})", "The {t} is {v}.",
@@ -31,7 +31,6 @@ QUALIFIED_SHARE = 0.35
 """Of the wrong ones; the others name another type of the source."""
 RELATED_SHARE = 0.5
 """Of the other types, those that share a word with the one that is asked for."""
-_LONGEST_NAME, _LONGEST_VALUE = 40, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +41,7 @@ class _Field:
 
     @property
     def shape(self) -> str:
-        if any(map(str.isdigit, self.value)):
-            return "figure"
-        return "name" if self.value[:1].isupper() else "words"
+        return shape_of(self.value)
 
     @property
     def words(self) -> frozenset[str]:
@@ -77,11 +74,11 @@ def _field(question: ReadingQuestion, rng: random.Random) -> _Field | None:
     names = tuple(
         form
         for form in question.asked
-        if len(form) <= _LONGEST_NAME and form.strip() and not form.rstrip().endswith("?")
+        if len(form) <= LONGEST_NAME and form.strip() and not form.rstrip().endswith("?")
     )
     start, end = rng.choice(question.answers)
     value = question.passage[start:end]
-    if not names or not 1 < len(value) <= _LONGEST_VALUE:
+    if not names or not 1 < len(value) <= LONGEST_VALUE:
         return None
     return _Field(question, names, value)
 

@@ -60,8 +60,7 @@ def large_corpus(
     questions: list[ReadingQuestion] = []
     names = [name for name in ENGLISH if name not in left_out]
     for name in names:
-        own = [q for q in slot_file(data, name) if q.language == "en"]
-        rng.shuffle(own)
+        own = _english(data, name, rng)
         questions += taught(own[: int(ENGLISH[name] * share)], seed)
     documents = questions_of_documents(data, int(DOCUMENTS * share), rng)
     questions += [*documents, *cut_quotes(documents, CUT, seed)]
@@ -109,8 +108,7 @@ def second_corpus(data: Path, *, without: Iterable[str] = (), seed: int = 2) -> 
     for name, share in LABELLED.items():
         if name in left_out:
             continue
-        own = [q for q in slot_file(data, name) if q.language == "en"]
-        rng.shuffle(own)
+        own = _english(data, name, rng)
         quotes = list(label_quotes(own[:QUESTIONS_A_FILE], share, seed))
         rng.shuffle(quotes)
         questions += quotes[:QUOTES_A_FILE]
@@ -124,6 +122,13 @@ def second_corpus(data: Path, *, without: Iterable[str] = (), seed: int = 2) -> 
     questions += rng.sample(first, min(len(first), AGAIN))
     rng.shuffle(questions)
     return Corpus(questions[:SECOND_PASS], (*LABELLED, "redocred", "documents"))
+
+
+def _english(data: Path, name: str, rng: random.Random) -> list[ReadingQuestion]:
+    """The English questions of a slots file, in random order."""
+    own = [question for question in slot_file(data, name) if question.language == "en"]
+    rng.shuffle(own)
+    return own
 
 
 def taught(own: list[ReadingQuestion], seed: int) -> list[ReadingQuestion]:

@@ -101,3 +101,10 @@ def overlapping(places: Iterable[Place]) -> bool:
     """Whether any two of ``places`` share a code point."""
     ordered = sorted(places)
     return any(left[1] > right[0] for left, right in pairwise(ordered))
+
+
+def shape_of(value: str) -> str:
+    """How a value looks: "figure" with a digit, "name" with a capital first, else "words"."""
+    if any(map(str.isdigit, value)):
+        return "figure"
+    return "name" if value[:1].isupper() else "words"
