@@ -30,7 +30,7 @@ from safepassage.scoring_worker.packs.interface import Pack
 from safepassage.scoring_worker.scorer import Pair
 from safepassage.scoring_worker.weighing.claim_support import packaged_forest
 from safepassage.scoring_worker.weighing.languages import READ_LANGUAGES, unread_language
-from safepassage.scoring_worker.weighing.opinion import Opinion, opinion_of
+from safepassage.scoring_worker.weighing.opinion import CLAUSE, Opinion, opinion_of
 from safepassage.scoring_worker.weighing.questions import Part, parts_of
 from safepassage.scoring_worker.weighing.stack import Stack
 
@@ -74,6 +74,7 @@ class DefaultScorer:
         self._claims = claims or packaged_forest()
         self._languages = manifest.languages or READ_LANGUAGES
         self._stack = Stack.of(manifest, names)
+        self._by_clause = CLAUSE in self._stack.shapes["located"].weights
 
     def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:
         """One assessment per pair, in order; a pair that cannot be judged gets a failure."""
@@ -102,15 +103,20 @@ class DefaultScorer:
         parts = {
             at: parts_of(pair, self._packs) for at, pair in enumerate(pairs) if at not in unread
         }
-        readings = self._read(_first(part) for at in parts for part in _open(parts[at]))
+        clauses = self._by_clause or whole
+        readings = self._read(
+            task
+            for at in parts
+            for part in _open(parts[at])
+            for task in (_first(part), part.clause if clauses else None)
+            if task is not None
+        )
         # By pair: a statement read for a neighbour must not move this pair's score.
         stated = {
             at: [
                 part.claim
                 for part in _open(parts[at])
-                if _first(part) == part.claim
-                or whole
-                or self._matters(pairs[at], part, readings[_first(part)])
+                if _first(part) == part.claim or whole or self._matters(pairs[at], part, readings)
             ]
             for at in parts
         }
@@ -128,9 +134,10 @@ class DefaultScorer:
         wanted = list(tasks)
         return dict(zip(wanted, self.reader.read(wanted), strict=True))
 
-    def _matters(self, pair: Pair, part: Part, read: Reading | PairFailure) -> bool:
+    def _matters(self, pair: Pair, part: Part, readings: Readings) -> bool:
         """Whether what the reader says of the whole statement could change the verdict."""
-        opinion = opinion_of(part, read, None, self._claims)
+        clause = readings.get(part.clause) if part.clause else None
+        opinion = opinion_of(part, readings[_first(part)], None, self._claims, clause)
         if isinstance(opinion, PairFailure):
             return False
         least, most = (self._score(opinion.with_statement(said)) for said in (-1.0, 1.0))
@@ -205,7 +212,8 @@ def _judged(
     for part in parts:
         read = readings[_first(part)] if reading and _first(part) != part.claim else None
         entailed = readings[part.claim] if part.claim in stated else None
-        opinion = opinion_of(part, read, entailed, forest)
+        clause = readings.get(part.clause) if reading and part.clause else None
+        opinion = opinion_of(part, read, entailed, forest, clause)
         if isinstance(opinion, PairFailure):
             return _Judged(failure=opinion)
         opinions.append(opinion)

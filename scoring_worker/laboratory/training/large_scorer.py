@@ -122,9 +122,6 @@ def build_large(steps: LargeSteps) -> ScorerManifest:
         CorpusError: a file of the data is missing.
         ModelError: the base is another than the recipe's.
     """
-    weights = steps.base / WEIGHTS_FILE
-    if not weights.is_file() or file_digest(weights) != steps.digest:
-        raise ModelError(f"{weights} is not that of {BASE}")
     _reader(steps)
     _claims_forest(steps)
     labelled = _opinions(steps)
@@ -163,6 +160,9 @@ def build_large(steps: LargeSteps) -> ScorerManifest:
 def _reader(steps: LargeSteps) -> None:
     if steps.out.exists():
         return
+    weights = steps.base / WEIGHTS_FILE
+    if not weights.is_file() or file_digest(weights) != steps.digest:
+        raise ModelError(f"{weights} is not that of {BASE}")
     train = partial(train_reader, base=steps.base, max_length=LONGEST_QUESTION, device=steps.device)
     tokenizer = Tokenizer.from_file(str(steps.base / "tokenizer.json"))
     first, once = steps.folder / "reader", steps.folder / "once"
