@@ -141,6 +141,28 @@ def test_the_statement_is_read_only_where_it_could_change_the_verdict() -> None:
     assert [task.asked for task in unsure.asked] == ["City", "City: Lyon"]
 
 
+def test_the_clause_is_read_where_the_stack_weighs_it() -> None:
+    text = "Rent: 900. City: Lyon. Date: May."
+    weights = {**WEIGHTS, "clause_mean": 4.0}
+    stack = {"shapes": {shape: {"bias": 0.0, "weights": weights} for shape in SHAPES}}
+    by_clause, whole = ToldReader({"City": "Lyon"}), ToldReader({"City": "Lyon"})
+    (higher,) = scorer(by_clause, stack=stack).assess([pair(text, "City", "Lyon")])
+    (lower,) = scorer(whole).assess([pair(text, "City", "Lyon")])
+    assert [task.passage for task in by_clause.asked] == [text, " City: Lyon"]
+    assert [task.passage for task in whole.asked] == [text]
+    assert higher.score is not None
+    assert lower.score is not None
+    assert higher.score > lower.score
+
+
+def test_a_clause_that_cannot_be_read_is_a_failure() -> None:
+    stack = {"shapes": {s: {"bias": 0.0, "weights": {"clause_mean": 1.0}} for s in SHAPES}}
+    (failed,) = scorer(ToldReader(failing="Lyon"), stack=stack).assess(
+        [pair("Lima. Lyon", "City", "Lyon")]
+    )
+    assert failed.failure == "scorer_failed"
+
+
 def test_a_statement_read_for_a_neighbour_moves_no_score() -> None:
     weights = {**WEIGHTS, "entailed": 0.5, "founded_least": 0.5}
     stack = {"shapes": {shape: {"bias": 0.0, "weights": weights} for shape in SHAPES}}
