@@ -148,8 +148,8 @@ def test_the_clause_is_read_where_the_stack_weighs_it() -> None:
     by_clause, whole = ToldReader({"City": "Lyon"}), ToldReader({"City": "Lyon"})
     (higher,) = scorer(by_clause, stack=stack).assess([pair(text, "City", "Lyon")])
     (lower,) = scorer(whole).assess([pair(text, "City", "Lyon")])
-    assert [task.passage for task in by_clause.asked] == [text, " City: Lyon"]
-    assert [task.passage for task in whole.asked] == [text]
+    assert " City: Lyon" in [task.passage for task in by_clause.asked]
+    assert " City: Lyon" not in [task.passage for task in whole.asked]
     assert higher.score is not None
     assert lower.score is not None
     assert higher.score > lower.score
