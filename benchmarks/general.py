@@ -50,6 +50,7 @@ from general_sets import (
     ANSWERS,
     CLAIMS,
     FIELDS,
+    LANGUAGE_CLAIMS,
     LANGUAGES,
     MADE,
     NATURAL,
@@ -171,7 +172,7 @@ def _summary(rows: Rows) -> dict[str, Figures]:
     for kind in ("denied", "supposed", "conditional"):
         wrong = [row for row in made if row.kind == kind and not row.label]
         lines[f"  {kind} values"] = [*right, *wrong]
-    for section in (NEW, LANGUAGES, PROBES):
+    for section in (NEW, LANGUAGES, LANGUAGE_CLAIMS, PROBES):
         lines[f"{section} ({len(sections[section])})"] = all_of(section)
     nli = [s for s in sections[CLAIMS] if s.name not in ANSWERS]
     lines[f"{CLAIMS}: NLI ({len(nli)})"] = pooled(rows[source] for source in nli)

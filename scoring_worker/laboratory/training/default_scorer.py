@@ -2,10 +2,9 @@
 safepassage.scoring_worker.laboratory.training.default_scorer DATA FOLDER``.
 
 Step by step, each in a folder of its own under FOLDER and resumable: the base; the reader that
-ships, and its second pass for more languages; for every family of sources a smaller reader that
-learnt nothing of it; what those make of rows of the family that they do not know; from these
-opinions the stack and the threshold; the model directory FOLDER/default with its card. Only what
-licences allow trains.
+ships; for every family of sources a smaller reader that learnt nothing of it; what those make of
+rows of the family that they do not know; from these opinions the stack and the threshold; the
+model directory FOLDER/default with its card. Only what licences allow trains.
 """
 
 from __future__ import annotations
@@ -21,11 +20,9 @@ from tokenizers import Tokenizer
 
 from safepassage.scoring_worker.encoders.reader_model import (
     ReaderModel,
-    load_reader,
     reader_base_digest,
     save_base,
     save_reader,
-    trainable,
 )
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.learnt_from import LearntFrom
@@ -38,16 +35,12 @@ from .judged_pairs import Judged, judged_once
 from .licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
 from .pack_weights import PACKS, pack_weights
 from .reading.base import make_base
-from .reading.claim_sets import ANSWER_SETS, CLAIM_SETS
 from .reading.corpora import FAMILIES, PERMISSIVE, training_corpus
-from .reading.fit import FitSettings
-from .reading.languages_corpus import CLAIMS, LEFT_OUT, QUESTIONS, languages_corpus
 from .reading.recipe import train_reader
 from .source_figures import (
     answer_figures,
     best_threshold,
     figure_blocks,
-    figures,
     judged_answers,
     scores_in_turn,
     thresholds_with_claims,
@@ -61,8 +54,7 @@ log = structlog.get_logger(__name__)
 SOURCES = (
     "multilingual-e5-small, the first 8 layers (MIT)",
     "documents, forms, denials and claims made by this project's generators (Apache-2.0)",
-    *(f"slots: {name} ({licence_of(name)})" for name in (*PERMISSIVE, *QUESTIONS)),
-    *(f"claims: {name} ({licence_of(name)})" for name in (*CLAIM_SETS, *ANSWER_SETS, *CLAIMS)),
+    *(f"slots: {name} ({licence_of(name)})" for name in PERMISSIVE),
     *DOCUMENT_SOURCES,
     *(f"{name} ({licence})" for name, licence in NLI_LICENCES.items()),
 )
@@ -70,8 +62,6 @@ FINAL_SHARE, FOLD_SHARE = 0.8, 0.14
 """Of every corpus: for the reader that ships, and for those that only measure."""
 ROWS = 300
 """Rows of every slots file whose opinions the stack is fitted on."""
-LANGUAGE_PASS = FitSettings(learning_rate=1e-4, warmup_steps=40, steady=0.5, seed=3)
-"""The second pass of the reader that ships, for more languages."""
 MADE = "+made"
 REMARKS = Path(__file__).with_name("default_remarks.md")
 """What the card says of weaknesses and languages."""
@@ -109,7 +99,7 @@ def build(steps: Steps) -> ScorerManifest:
         ValueError: there is no base, and none was given.
     """
     _make_base(steps)
-    final = _more_languages(steps, _reader_folder(steps, "reader", FINAL_SHARE, ()))
+    final = _reader_folder(steps, "reader", FINAL_SHARE, ())
     labelled: dict[str, Judged] = {}
     for family, names in FAMILIES.items():
         reader = _reader_folder(steps, f"fold-{family}", FOLD_SHARE, names)
@@ -119,9 +109,7 @@ def build(steps: Steps) -> ScorerManifest:
     packed = partial(unweighed_scorer, final, packs_named(PACKS), words=steps.words)
     weights = pack_weights(steps.folder / "opinions-packs.jsonl", packed, steps.data)
     stack = stack.model_copy(update={"with_packs": weights})
-    manifest = with_languages(
-        _manifest(steps, stack, labelled, final), steps.data, final, steps.words
-    )
+    manifest = _manifest(steps, stack, labelled, final)
     steps.out.mkdir(exist_ok=True)
     for source in (steps.words, final):
         for path in source.iterdir():
@@ -155,42 +143,6 @@ def _reader_folder(steps: Steps, name: str, share: float, without: Sequence[str]
         save_reader(model, folder.with_name("shipped.partial"))
         folder.with_name("shipped.partial").rename(folder)
     return folder
-
-
-def _more_languages(steps: Steps, first: Path) -> Path:
-    """The folder with the reader after its pass of `languages_corpus`."""
-    folder = steps.folder / "languages" / "shipped"
-    if not folder.exists():
-        model = train_reader(
-            partial(languages_corpus, steps.data),
-            steps.base,
-            steps.folder / "languages",
-            start=trainable(load_reader(first, steps.words)),
-            settings=LANGUAGE_PASS,
-            device=steps.device,
-        )
-        save_reader(model, folder.with_name("shipped.partial"))
-        folder.with_name("shipped.partial").rename(folder)
-    return folder
-
-
-def with_languages(
-    manifest: ScorerManifest, data: Path, reader: Path, words: Path
-) -> ScorerManifest:
-    """``manifest`` with the figures of the ``reader`` (a folder) on a source of every language
-    that taught nothing."""
-    scorer = unweighed_scorer(reader, words=words, languages=tuple(sorted(set(LEFT_OUT.values()))))
-    judged = {
-        f"{LEFT_OUT[name]}: {name}": Judged.by(scorer, slot_pairs(data, name, ROWS))
-        for name in LEFT_OUT
-    }
-    stack = Stack.of(manifest)
-    found = figures(
-        judged, {k: own.scores(stack) for k, own in judged.items()}, manifest.thresholds
-    )
-    return manifest.model_copy(
-        update={"metrics": {**manifest.metrics, "languages, sources left out": dict(found)}}
-    )
 
 
 def _family_opinions(

@@ -16,14 +16,12 @@ from .questions import Place, ReadingQuestion, shape_of
 
 _EDGE = re.compile(
     r"[.!?;]['\")\]]*\s+|,\s+|\n+|\s[-–—|]\s|\s\(|\)\s"
-    r"|\s(?=(?:and|but|while|whereas|although|which|who|whose|or|then)\s)|[。！？；，、،؛؟।]\s*",
+    r"|\s(?=(?:and|but|while|whereas|although|which|who|whose|or|then)\s)",
     re.IGNORECASE,
 )
 _FEWEST_WORDS = 3
 """Words that a quote has beside its value: a value alone names no field."""
 _LETTERS_OF_A_WORD = 7
-_WITHOUT_BLANKS = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
-_SIGNS_OF_A_WORD = 2
 WRONG_SHARE = 0.6
 WIDER_SHARE = 0.3
 """Share of the quotes that have one more clause."""
@@ -91,10 +89,8 @@ def _touches(stretch: Place, places: Sequence[Place]) -> bool:
 
 
 def _says_enough(text: str, value: Place) -> bool:
-    length = value[1] - value[0]
-    if signs := len(_WITHOUT_BLANKS.findall(text)):
-        return (signs - length) // _SIGNS_OF_A_WORD >= _FEWEST_WORDS
-    return len(text.split()) - max(1, length // _LETTERS_OF_A_WORD) >= _FEWEST_WORDS
+    words_of_value = max(1, (value[1] - value[0]) // _LETTERS_OF_A_WORD)
+    return len(text.split()) - words_of_value >= _FEWEST_WORDS
 
 
 def _cut(question: ReadingQuestion, quote: Place) -> ReadingQuestion:

@@ -7,7 +7,7 @@ import pytest
 from safepassage.schemas import CLAIM_TYPE
 from safepassage.scoring_worker.laboratory.training import default_scorer, stack_pairs
 from safepassage.scoring_worker.laboratory.training.default_scorer import Steps, build
-from safepassage.scoring_worker.laboratory.training.reading import corpora, languages_corpus
+from safepassage.scoring_worker.laboratory.training.reading import corpora
 from safepassage.scoring_worker.laboratory.training.source_figures import CANDIDATES
 from safepassage.scoring_worker.laboratory.training.stack_pairs import (
     generated_pairs,
@@ -37,12 +37,6 @@ def steps(tmp_path, monkeypatch):
         monkeypatch.setattr(module, "FAMILIES", FAMILIES)
         monkeypatch.setattr(module, "PERMISSIVE", few)
         monkeypatch.setattr(documents, "synthetic_documents", few_documents)
-    monkeypatch.setattr(languages_corpus, "QUESTIONS", dict.fromkeys(names, 20))
-    monkeypatch.setattr(languages_corpus, "CLAIMS", {})
-    monkeypatch.setattr(languages_corpus, "judged_claims", lambda *_: ())
-    monkeypatch.setattr(default_scorer, "LEFT_OUT", {"beta": "sv"})
-    for sources in ("QUESTIONS", "CLAIMS", "CLAIM_SETS", "ANSWER_SETS"):
-        monkeypatch.setattr(default_scorer, sources, {})
     monkeypatch.setattr(corpora, "NLI_CLAIMS", 40)
     monkeypatch.setattr(corpora, "DOCUMENT_QUESTIONS", 60)
     monkeypatch.setattr(stack_pairs, "DOCUMENT_PAIRS", 40)
@@ -55,7 +49,7 @@ def test_one_command_builds_the_scorer_that_ships(steps, monkeypatch):
 
     def counted(*arguments, **options):
         asked = arguments[0].keywords
-        trained.append((arguments[2].name, asked.get("without"), asked.get("share")))
+        trained.append((arguments[2].name, asked["without"], asked["share"]))
         return train_reader(*arguments, **options)
 
     def stopping(of, reader, family, names):
@@ -71,7 +65,6 @@ def test_one_command_builds_the_scorer_that_ships(steps, monkeypatch):
     manifest = build(steps)
     assert trained == [
         ("reader", (), 0.8),
-        ("languages", None, None),
         ("fold-one", ("alpha",), 0.14),
         ("fold-two", ("beta",), 0.14),
     ], "what was done is not done again"
@@ -81,7 +74,6 @@ def test_one_command_builds_the_scorer_that_ships(steps, monkeypatch):
     assert manifest.metrics["means of sources left out"]["sources"] == 2
     assert manifest.metrics["sources left out"]["alpha"]["rows"] == 120
     assert "SNLI" in manifest.metrics["made from sources left out, and claims"]
-    assert manifest.metrics["languages, sources left out"].keys() == {"sv: beta"}
     assert manifest.thresholds.default in CANDIDATES
     assert build(steps) == manifest, "the same steps give the same scorer, to the last byte"
     assert manifest.stack["with_packs"].keys() == {"contracts", "legal", "contracts+legal"}

@@ -56,13 +56,6 @@ def test_a_value_alone_is_no_quote():
     assert not list(cut_quotes([lonely] * 20, 1.0, 0))
 
 
-def test_a_script_without_blanks_is_cut_at_its_own_marks():
-    text = "毎月の家賃は九万円です。敷金は二十万円とします。"
-    lease = ReadingQuestion(text, ("家賃",), ((6, 9),), ((15, 19),))
-    quotes = {q.passage.rstrip("。") for q in cut_quotes([lease] * 40, 1.0, 0)}
-    assert {"毎月の家賃は九万円です", "敷金は二十万円とします"} <= quotes
-
-
 def test_a_claim_is_not_cut():
     claim = ReadingQuestion(PASSAGE, ("The rent is £900.",), supported=1)
     assert not list(cut_quotes([claim], 1.0, 0))
