@@ -127,7 +127,7 @@ def test_a_failed_reading_is_a_failure_and_touches_no_neighbour() -> None:
 
 
 def test_a_language_that_was_not_measured_is_undetermined() -> None:
-    (unread,) = scorer().assess([pair("氏名：山田太郎", "氏名", "山田太郎")])
+    (unread,) = scorer().assess([pair("სახელი: ნინო ბერიძე", "სახელი", "ნინო ბერიძე")])
     assert (unread.score, unread.failure) == (None, "language_not_covered")
 
 
