@@ -39,7 +39,7 @@ from .report import (
     ScorerRelease,
     Stage,
 )
-from .review import Review, ReviewDecision, StandingDecision
+from .review import Draw, Review, ReviewDecision, StandingDecision
 from .schema_field import SchemaField
 from .verdict import Conflict, Decision, ReviewTrail, ScorerTrail, Verdict
 
@@ -64,6 +64,7 @@ __all__ = [
     "Document",
     "DocumentRef",
     "DocumentReport",
+    "Draw",
     "DriftWarning",
     "Entity",
     "Event",

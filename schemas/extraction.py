@@ -96,6 +96,8 @@ class LabelledExtraction(Extraction):
     kind: str | None = None
     why: str | None = None
     retrieved: dict[Text, Json] | None = Field(default=None, repr=False, exclude_if=is_none)
+    draw: dict[Text, Json] | None = Field(default=None, exclude_if=is_none)
+    """The `schemas.Draw` of the review that the label comes of."""
 
     @model_validator(mode="before")
     @classmethod

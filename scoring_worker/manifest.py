@@ -14,7 +14,7 @@ from typing import Annotated, Literal, Self
 import orjson
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from safepassage.schemas.base import Contract, Probability
+from safepassage.schemas.base import Contract, Probability, is_empty
 
 from .learnt_from import LearntFrom
 
@@ -64,14 +64,16 @@ class TypeThreshold(Contract):
 
 
 class Thresholds(Contract):
-    """A pair is supported where score >= threshold; types without one use ``default``."""
+    """A pair is supported where score >= threshold. Types without one use that of their group
+    (see `safepassage.scoring_worker.risk.groups`), groups without one ``default``."""
 
     default: Probability = 0.5
     by_type: dict[str, TypeThreshold] = Field(default_factory=dict)
+    by_group: dict[str, TypeThreshold] = Field(default_factory=dict, exclude_if=is_empty)
 
-    def of(self, entity_type: str) -> float:
-        """The threshold for ``entity_type``, compared without case."""
-        found = self._folded().get(entity_type.casefold())
+    def of(self, entity_type: str, group: str = "") -> float:
+        """The threshold for ``entity_type``, compared without case, else for ``group``."""
+        found = self._folded().get(entity_type.casefold()) or self.by_group.get(group)
         return self.default if found is None else found.value
 
     def _folded(self) -> dict[str, TypeThreshold]:

@@ -27,6 +27,7 @@ from safepassage.scoring_worker.encoders.reading_windows import Task
 from safepassage.scoring_worker.forest import Predictor
 from safepassage.scoring_worker.manifest import ScorerManifest
 from safepassage.scoring_worker.packs.interface import Pack
+from safepassage.scoring_worker.risk.groups import BELOW, NOTHING_PASSES, threshold_of
 from safepassage.scoring_worker.scorer import Pair
 from safepassage.scoring_worker.weighing.claim_support import packaged_forest
 from safepassage.scoring_worker.weighing.languages import READ_LANGUAGES, unread_language
@@ -35,8 +36,6 @@ from safepassage.scoring_worker.weighing.questions import Part, parts_of
 from safepassage.scoring_worker.weighing.stack import Stack
 
 DECIMALS = 6
-BELOW = 10.0**-DECIMALS
-"""By how much a score is at least below a threshold that it may not reach."""
 REFUSED = 0.01
 """The most that a pair is worth whose value the comparators call different."""
 MAX_FINDINGS = 12
@@ -141,13 +140,15 @@ class DefaultScorer:
         if isinstance(opinion, PairFailure):
             return False
         least, most = (self._score(opinion.with_statement(said)) for said in (-1.0, 1.0))
-        return least < self.manifest.thresholds.of(pair.entity_type) <= most
+        return least < threshold_of(self.manifest.thresholds, pair) <= most
 
     def _scored(self, pair: Pair, opinions: tuple[Opinion, ...]) -> Assessment:
         score = min(self._score(opinion) for opinion in opinions)
         if not math.isfinite(score):
             return self._failed(PairFailure("score_not_finite", "the stack gave no number"))
-        threshold = self.manifest.thresholds.of(pair.entity_type)
+        threshold = threshold_of(self.manifest.thresholds, pair)
+        if threshold >= NOTHING_PASSES:
+            score = min(score, NOTHING_PASSES - BELOW)
         if any(opinion.different for opinion in opinions):
             score = min(score, REFUSED, threshold / 2)
         if not pair.premise.strip():  # of claims alone: there is nothing that could support it

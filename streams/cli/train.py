@@ -105,6 +105,8 @@ def train(
         labels = _labels(gold, silver, graded, sources, tuple(source))
     written = run_training(base, labels, folder, recipe, resume=resume)
     print_line(f"{written.name}, revision {written.revision}: {folder}")
+    if kept := written.metrics.get("thresholds_kept"):
+        print_line(f"thresholds are kept: {kept}")
     print_line(f"use it with  --scorer {folder}  or  SAFEPASSAGE_SCORER={folder}")
 
 

@@ -12,21 +12,29 @@ from functools import partial
 
 import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
+from aiokafka.errors import KafkaError
 
 from safepassage.agents.document_store import DocumentStore
-from safepassage.schemas import Event, Review, StandingDecision, Verdict
+from safepassage.schemas import Coordinates, Event, Review, StandingDecision, Verdict
 from safepassage.service.quiet_server import quiet_server
 from safepassage.streams.agent_factory import reread_document
 from safepassage.streams.delivery.lag import LagMeter
 from safepassage.streams.kafka.clients import new_reader
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
-from safepassage.streams.kafka.reading import POLL_MILLISECONDS, assign, ends, to_record
+from safepassage.streams.kafka.reading import (
+    POLL_MILLISECONDS,
+    Unreadable,
+    assign,
+    ends,
+    reread,
+    to_record,
+)
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
 from safepassage.streams.runtime import metrics
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import READ_BY, RoleName
+from safepassage.streams.topics import ACCEPTED, READ_BY, RoleName
 
 from .case_assignment import ReviewDesk
 from .index.measures import open_cases
@@ -67,7 +75,8 @@ class ReviewSource:
         """
         listener = _listen(self._settings)
         store = CaseStore(self._settings.leakage_sample)
-        desk = ReviewDesk(store, self._publisher, self._settings)
+        reading_accepted = partial(_accepted_at, self._settings)
+        desk = ReviewDesk(store, self._publisher, self._settings, read_accepted=reading_accepted)
         configured = self._settings.console_token
         token = configured.get_secret_value() if configured else secrets.token_urlsafe(TOKEN_BYTES)
         sessions, originals = Sessions(token), self._originals
@@ -163,11 +172,23 @@ class ReviewSource:
 def _note_record(desk: ReviewDesk, record: Record, model: type[Event]) -> None:
     match decode(record, model).event:
         case Verdict() as verdict:
-            desk.note_verdict(verdict, record.timestamp)
+            desk.note_verdict(verdict, record.timestamp, f"{record.partition}:{record.offset}")
         case Review() as review:
             desk.note_review(review)
         case StandingDecision() as decision:
             desk.note_decision(decision)
+
+
+async def _accepted_at(settings: Settings, place: str) -> Verdict | None:
+    partition, _, offset = place.partition(":")
+    where = Coordinates(
+        topic=settings.topic(ACCEPTED.name), partition=int(partition), offset=int(offset)
+    )
+    try:
+        return decode(await reread(settings, where), Verdict).event
+    except (Unreadable, UnreadableRecord, KafkaError) as error:
+        log.warning("accepted_verdict_unread", place=place, error=type(error).__name__)
+        return None
 
 
 def _listen(settings: Settings) -> socket.socket:

@@ -18,6 +18,7 @@ from pydantic import JsonValue
 from safepassage.schemas import (
     Document,
     DocumentRef,
+    Draw,
     LabelledExtraction,
     Review,
     Verdict,
@@ -80,6 +81,7 @@ class Label:
     label: Literal[0, 1]
     kind: Kind
     why: str
+    draw: Draw | None = None
 
     @property
     def asked(self) -> Pair | None:
@@ -109,6 +111,7 @@ class Label:
             extractor=verdict.extractor,
             attempt=verdict.attempt,
             retrieved=self._retrieved(),
+            draw=self.draw.model_dump(mode="json") if self.draw else None,
         )
 
     def _retrieved(self) -> dict[str, JsonValue] | None:
@@ -176,7 +179,7 @@ def labels(case: ReviewedCase) -> Iterator[Label]:
     agreeing = sum(rating == case.ratings[review.reviewer] for rating in case.ratings.values())
     why = f"{review.decision} by {review.reviewer}; {agreeing} of {len(case.ratings)} agree"
     supported = review.decision == "supports"
-    yield Label(verdict, verdict.value, 1 if supported else 0, kind, why)
+    yield Label(verdict, verdict.value, 1 if supported else 0, kind, why, review.draw)
     if review.decision == "corrected":
         yield Label(verdict, review.value, 1, "correction", why)
 
@@ -229,7 +232,13 @@ def pair_rows(found: Iterable[Label]) -> Iterator[bytes]:
     """Pairs of passage and hypothesis; a quote that was not found has no passage and no pair."""
     for label in found:
         if pair := label.asked:
-            row = row_of_pair(pair) | {"label": label.label, "doc_id": label.verdict.doc_id}
+            row = row_of_pair(pair) | {
+                "label": label.label,
+                "doc_id": label.verdict.doc_id,
+                "kind": label.kind,
+            }
+            if label.draw:
+                row["draw"] = label.draw.model_dump(mode="json")
             yield json.dumps(row, ensure_ascii=False).encode()
 
 

@@ -229,4 +229,6 @@ def _case(label: Label) -> LabelledCase:
         supported=bool(label.label),
         entity_type=verdict.entity_type,
         parts=(part_of_reviewed(verdict, label.value),),
+        kind=label.kind,
+        draw=label.draw,
     )

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from safepassage.schemas import Assessment, stable_id, validation_summary
 from safepassage.scoring_worker import Pair, Scorer
 from safepassage.scoring_worker.manifest import ModelError, Thresholds
+from safepassage.scoring_worker.risk.groups import threshold_of
 
 
 class Rethresholded:
@@ -38,7 +39,7 @@ class Rethresholded:
         self._scorer.close()
 
     def _replaced(self, pair: Pair, assessment: Assessment) -> Assessment:
-        threshold = self._thresholds.of(pair.entity_type)
+        threshold = threshold_of(self._thresholds, pair)
         return assessment.model_copy(
             update={
                 "revision": self._revision,

@@ -31,7 +31,7 @@ from safepassage.scoring_worker.manifest import (
 from safepassage.scoring_worker.packs.registry import packs_named
 from safepassage.scoring_worker.scorers.default import DefaultScorer
 from safepassage.scoring_worker.scorers.folders import open_reader
-from safepassage.scoring_worker.thresholds import MIN_PER_CLASS, Target, fit_thresholds
+from safepassage.scoring_worker.thresholds import Target, fit_thresholds, labels_missing
 from safepassage.scoring_worker.weighing.claim_support import forest_of
 from safepassage.scoring_worker.weighing.stack import ShapeWeights, Stack
 
@@ -121,7 +121,8 @@ def train(
     manifest = manifest.model_copy(update={"learnt_from": learnt})
     fitted = _fit_head(manifest, folder, start.stack, split, recipe)
     shutil.rmtree(folder / STAGES_FOLDER, ignore_errors=True)
-    write_card(fitted, folder, recipe.target, counts=_counts(labels))
+    kept = "thresholds_kept" in fitted.metrics
+    write_card(fitted, folder, None if kept else recipe.target, counts=_counts(labels))
     return fitted.save(folder)
 
 
@@ -195,9 +196,9 @@ def _train_reader(start: StartingPoint, split: SplitLabels, folder: Path, recipe
 def _fit_head(
     manifest: ScorerManifest, folder: Path, start: Stack, split: SplitLabels, recipe: Recipe
 ) -> ScorerManifest:
-    """Refit the stack, then thresholds on validation pairs; with too few of either kind, on all
-    gold pairs. Thresholds of single types are fitted to gold labels only: types of silver ones
-    are often invented."""
+    """Refit the stack, then thresholds on validation pairs; with too few of either class, on all
+    gold pairs; with too few even then, or none of what passes, they are kept. Thresholds of single
+    types are fitted to gold labels only: types of silver ones are often invented."""
     reader = open_reader(manifest, folder)
     scorer = DefaultScorer(manifest, reader, claims=forest_of(folder))
     held_silver = Judged.by(scorer, split.silver_held)
@@ -211,12 +212,13 @@ def _fit_head(
     stack = stack.model_copy(
         update={"with_packs": _with_packs(manifest, reader, start, split, recipe)}
     )
-    few = min(held.supported.count(True), held.supported.count(False)) < MIN_PER_CLASS
+    few = labels_missing(held.supported, held.kinds) is not None
     judged = held + weighed if few else held
     update: dict[str, object] = {"stack": stack.model_dump(mode="json")}
-    if not judged.pairs:
-        log.warning("thresholds_kept", reason="none of the validation pairs could be read")
-        return manifest.model_copy(update=update)
+    if missing := labels_missing(judged.supported, judged.kinds):
+        log.warning("thresholds_kept", reason=missing)
+        kept: dict[str, JsonValue] = {"thresholds_kept": missing}
+        return manifest.model_copy(update={**update, "metrics": kept})
     scores = judged.scores(stack)
     thresholds, fitted = fit_thresholds(scores, judged.supported, judged.types, recipe.target)
     if not by_people:

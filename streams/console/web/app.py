@@ -130,6 +130,8 @@ class Console:
     async def review(self, request: Request, session: Session) -> Response:
         """The next case of the filter."""
         wanted = CaseFilter.parse(request.query_params)
+        if wanted.pool == "document":
+            await self.desk.bring(self.desk.store.cases(wanted, session.reviewer, LISTED_CASES))
         case = self.desk.next_case(session, wanted)
         if case is None:
             return render("empty.html", self.views.queue_frame(request, session, wanted))
@@ -139,6 +141,7 @@ class Console:
     async def show(self, request: Request, session: Session) -> Response:
         """A particular case."""
         wanted = CaseFilter.parse(request.query_params)
+        await self.desk.bring([request.path_params["case_id"]])
         try:
             case, mine = self.desk.open_case(session, request.path_params["case_id"])
         except CaseGone as error:
@@ -150,6 +153,7 @@ class Console:
         """The first cases of the filter as a table."""
         wanted = CaseFilter.parse(request.query_params)
         found = self.desk.store.cases(wanted, session.reviewer, LISTED_CASES)
+        await self.desk.bring(found)
         cases = [case for case_id in found if (case := self.desk.store.case(case_id))]
         leases = {case.id: self.desk.leases.on(case.id) for case in cases}
         context = {"cases": cases, "leases": leases, "claim": claim, "session": session}

@@ -151,11 +151,34 @@ def test_a_scorer_goes_on_learning_and_the_head_alone_can_be_refitted(trained, t
     assert further.files[READER] != before.files[READER]
 
 
-def test_twenty_labels_are_enough_to_train_on(base, tmp_path):
-    manifest = train(base, TrainingLabels(gold=pairs(20)), tmp_path / "few", RECIPE)
-    assert Stack.of(manifest) == tiny.STACK, "twenty labels move no coefficient"
-    assert manifest.metrics["thresholds"]["all"]["n"] == 20
+def test_thirty_labels_are_enough_to_train_on(base, tmp_path):
+    manifest = train(base, TrainingLabels(gold=pairs(30)), tmp_path / "few", RECIPE)
+    assert Stack.of(manifest) == tiny.STACK, "thirty labels move no coefficient"
+    assert manifest.metrics["thresholds"]["all"]["n"] == 30
     assert "too few" in manifest.metrics["thresholds_fitted_on"]
+
+
+def of_quarantine(count: int, supported: int) -> list[LabelledPair]:
+    labelled = pairs(200)
+    own = [pair for pair in labelled if pair.label][:supported]
+    own += [pair for pair in labelled if not pair.label][: count - supported]
+    return [replace(pair, kind="review") for pair in own]
+
+
+@pytest.mark.parametrize(
+    ("labels", "why"),
+    [
+        (of_quarantine(30, 3), "7 more supported"),
+        (of_quarantine(60, 30), "every label is of a value that was stopped"),
+    ],
+)
+def test_a_threshold_is_not_fitted_to_what_quarantine_alone_shows(base, labels, why, tmp_path):
+    """Thirty pairs, three of them supported, once gave .994, and the stream stopped nearly all."""
+    before = ScorerManifest.load(base).thresholds
+    manifest = train(base, TrainingLabels(gold=labels), tmp_path / "kept", HEAD_ONLY)
+    assert manifest.thresholds == before
+    assert why in manifest.metrics["thresholds_kept"]
+    assert "fitted to" not in (tmp_path / "kept" / "MODEL_CARD.md").read_text()
 
 
 def test_labels_of_one_kind_leave_the_stack_as_it_is(base, tmp_path):
