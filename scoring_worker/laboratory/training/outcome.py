@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from safepassage.schemas.base import Contract
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.manifest import ScorerManifest
 
 
 class Learnt(Contract):
@@ -28,17 +29,17 @@ class Learnt(Contract):
         return not (self.reader and self.head and self.thresholds)
 
     @property
-    def lines(self) -> list[str]:
-        """A line for each part, for people."""
-        parts = (("reader", self.reader), ("head", self.head), ("thresholds", self.thresholds))
-        return [f"{name} kept: {why}" if why else f"{name} learnt" for name, why in parts]
-
-    @property
     def block(self) -> dict[str, JsonValue]:
         """For scorer.json and the card."""
         return {
             name: f"kept: {why}" if why else "learnt" for name, why in self.model_dump().items()
         }
+
+
+def learnt_lines(manifest: ScorerManifest) -> list[str]:
+    """A line for each part of a trained scorer, for people: learnt, or kept and why."""
+    said = manifest.metrics.get("learnt")
+    return [f"{name} {what}" for name, what in said.items()] if isinstance(said, dict) else []
 
 
 def lacking(pairs: Sequence[LabelledPair], each: int) -> str:

@@ -23,14 +23,13 @@ from torch import Tensor
 
 from safepassage.scoring_worker.encoders.reader_model import ReaderModel
 
-from .examples import Example, batches, collate
+from .examples import INPUTS, Example, batches, collate
 from .loss import reading_loss
 from .upper_layers import UpperLayers
 
 log = structlog.get_logger(__name__)
 
 CHECKPOINT = "checkpoint.safetensors"
-_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 WEIGHTS = "reader.safetensors"
 
 
@@ -76,7 +75,10 @@ def fit(
         raise ValueError("there are no examples to train on")
     folder.mkdir(parents=True, exist_ok=True)
     model.to(device)
-    upper = UpperLayers(model, settings.layers) if settings.layers else None
+    upper = None
+    if settings.layers:
+        upper = UpperLayers(model, settings.layers)
+        upper.keep(examples, pad)
     model.train()
     order = batches(examples, settings.batch_size, settings.seed)[: settings.most_steps]
     trained = [p for p in model.parameters() if p.requires_grad]
@@ -93,7 +95,7 @@ def fit(
         chosen = [examples[at] for at in order[number]]
         batch = {name: tensor.to(device) for name, tensor in collate(chosen, pad).items()}
         with torch.autocast(device, dtype=torch.bfloat16, enabled=_has_bf16(device)):
-            read = {name: batch.pop(name) for name in _INPUTS if name in batch}
+            read = {name: batch.pop(name) for name in INPUTS if name in batch}
             logits = upper.logits(chosen, read) if upper else model(**read)
             loss = reading_loss(logits, batch)
         if not torch.isfinite(loss):

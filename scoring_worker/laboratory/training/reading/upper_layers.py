@@ -6,6 +6,7 @@ Below the layers that learn nothing changes and no gradient goes, so that five p
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -15,8 +16,9 @@ from torch import Tensor, nn
 
 from safepassage.scoring_worker.encoders.reader_model import ReaderModel
 
-from .examples import Example
+from .examples import INPUTS, Example, collate
 
+AT_ONCE = 16
 KEPT_TOKENS = 400_000
 """Tokens whose states are kept in memory (0.6 GB for a width of 768); more are computed again."""
 
@@ -46,20 +48,33 @@ class UpperLayers:
         with self._with(self._upper, _Given(states)):
             return self._model(**read)  # type: ignore[no-any-return]
 
+    def keep(self, examples: Sequence[Example], pad: int) -> None:
+        """Compute what the layers below make of ``examples``, once and in batches that do not
+        depend on the order of the training: a run that goes on finds the same states."""
+        distinct = {tuple(example.ids): example for example in examples}
+        order = sorted(distinct, key=lambda key: (len(key), key))
+        kept = list(itertools.takewhile(self._fits, order))
+        for start in range(0, len(kept), AT_ONCE):
+            keys = kept[start : start + AT_ONCE]
+            read = collate([distinct[key] for key in keys], pad)
+            found = self._compute({n: t.to(self._device) for n, t in read.items() if n in INPUTS})
+            for row, key in enumerate(keys):
+                self._kept[key] = found[row, : len(key)].half()
+
+    def _fits(self, key: tuple[int, ...]) -> bool:
+        self._tokens += len(key)
+        return self._tokens <= KEPT_TOKENS
+
+    @property
+    def _device(self) -> torch.device:
+        return next(self._model.parameters()).device
+
     def _below(self, examples: Sequence[Example], read: dict[str, Tensor]) -> Tensor:
         """States [batch, tokens, width] that the upper layers begin with."""
         keys = [tuple(example.ids) for example in examples]
         if not all(key in self._kept for key in keys):
-            found = self._compute(read)
-            size = sum(map(len, keys))
-            if self._tokens + size > KEPT_TOKENS:
-                return found
-            self._tokens += size
-            for row, key in enumerate(keys):
-                self._kept[key] = found[row, : len(key)].half()
-            return found
-        longest = read["input_ids"].shape[1]
-        shape = (len(keys), longest, self._kept[keys[0]].shape[-1])
+            return self._compute(read)
+        shape = (*read["input_ids"].shape, self._kept[keys[0]].shape[-1])
         states = torch.zeros(shape, device=read["input_ids"].device)
         for row, key in enumerate(keys):
             states[row, : len(key)] = self._kept[key]

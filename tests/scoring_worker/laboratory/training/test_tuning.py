@@ -11,7 +11,11 @@ from safepassage.scoring_worker.encoders.reader_model import load_reader, save_r
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.training import TuningSettings, tuning
 from safepassage.scoring_worker.laboratory.training.reading import fit as fitting
-from safepassage.scoring_worker.laboratory.training.reading.examples import collate, tokenised
+from safepassage.scoring_worker.laboratory.training.reading.examples import (
+    INPUTS,
+    collate,
+    tokenised,
+)
 from safepassage.scoring_worker.laboratory.training.reading.label_questions import (
     LONGEST,
     questions_of,
@@ -149,13 +153,15 @@ def test_the_last_layers_learn_over_what_the_others_make_of_an_example(tmp_path,
     model = trainable(load_reader(folder))
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
     examples = tokenised(questions_of([RIGHT, WRONG]), training_tokenizer(folder), 256, 0)
-    read = {k: v for k, v in collate(examples, 0).items() if k in fitting._INPUTS}
+    read = {k: v for k, v in collate(examples, 0).items() if k in INPUTS}
     UpperLayers.freeze(model, 1)
     upper = UpperLayers(model, 1)
     model.eval()
     whole = model(**read)
-    for _ in range(2):  # computed, then kept
-        assert torch.allclose(upper.logits(examples, read), whole, atol=5e-3)
+    words = read["attention_mask"] == 1
+    assert torch.allclose(upper.logits(examples, read)[words], whole[words], atol=1e-5)
+    upper.keep(examples, 0)
+    assert torch.allclose(upper.logits(examples, read)[words], whole[words], atol=5e-3)
     upper.logits(examples, read).sum().backward()
     learnt = {name for name, weight in model.named_parameters() if weight.grad is not None}
     assert learnt
