@@ -223,5 +223,6 @@ def _gains_f1(truth: Mask, before: _Judged, after: _Judged, bounds: Bounds) -> B
     return Bound(
         name="macro F1",
         passed=gain > bounds.min_f1_gain,
-        explanation=f"macro F1 changes by {gain:+.3f}; more than {bounds.min_f1_gain:+.3f} is asked",
+        explanation=f"macro F1 changes by {gain:+.3f}; "
+        f"more than {bounds.min_f1_gain:+.3f} is asked",
     )
