@@ -31,10 +31,8 @@ from safepassage.settings import JudgingSettings
 from safepassage.streams.cli.label_options import print_tables, progress_lines
 from safepassage.streams.console.index.queue import CHECK_EVERY
 
-ROWS = 400
 
-
-def natural(data: Path, source: str) -> Dataset:
+def natural(data: Path, rows: int, source: str) -> Dataset:
     """Extractions of real LLMs, of one source."""
     folder = data / "general"
     path = folder / "natural_extractions.jsonl.gz"
@@ -44,20 +42,20 @@ def natural(data: Path, source: str) -> Dataset:
         every = read_dataset(path, Sources(documents, partial(align_with, aligner), ground))
     finally:
         aligner.close()
-    cases = tuple(case for case in every.cases if case.id.startswith(f"{source}-"))
+    cases = tuple(case for case in every.cases if case.id.startswith(f"{source}-"))[:rows]
     return replace(every, name=source, cases=cases, labels="people's, of the set")
 
 
-def slots(data: Path, name: str) -> Dataset:
+def slots(data: Path, rows: int, name: str) -> Dataset:
     """Annotated values and, beside them, wrong ones of the same passages."""
     cases = tuple(
         LabelledCase(str(at), one.group, one.label == 1, one.entity_type, (one.pair,), one.kind)
-        for at, one in enumerate(slot_pairs(data, name, ROWS))
+        for at, one in enumerate(slot_pairs(data, name, rows))
     )
     return Dataset(name, "pairs", "annotators'; wrong ones drawn from the passage", cases)
 
 
-FIELDS: Mapping[str, Callable[[Path], Dataset]] = {
+FIELDS: Mapping[str, Callable[[Path, int], Dataset]] = {
     "webnlg_triples": partial(natural, source="webnlg_triples"),
     "products": partial(slots, name="products"),
     "lct_trials": partial(slots, name="lct_trials"),
@@ -76,6 +74,7 @@ def main() -> None:
     parser.add_argument("--fields", default=",".join(FIELDS))
     parser.add_argument("--sizes", default="0,10,25,50,100,200")
     parser.add_argument("--draws", type=int, default=2)
+    parser.add_argument("--rows", type=int, default=400, help="of each field")
     parser.add_argument("--judged", type=int, default=150)
     parser.add_argument("--checks", type=float, default=1 / CHECK_EVERY)
     parser.add_argument("--flipped", type=float, default=0.0)
@@ -95,7 +94,7 @@ def main() -> None:
     )
     curves = []
     for name in chosen.fields.split(","):
-        dataset = FIELDS[name](chosen.data)
+        dataset = FIELDS[name](chosen.data, chosen.rows)
         curve = reviews_curve(dataset, settings, chosen.keep, progress_lines())
         curves.append(curve.model_dump(mode="json"))
         print_tables([reviews_table(curve), certified_table(curve)])
