@@ -81,7 +81,7 @@ def judged(doubt_of_wrong: float) -> Judged:
 
 
 def test_a_scorer_that_tells_them_apart_may_let_nearly_all_pass_and_a_blind_one_nothing():
-    good, blind = point_of([judged(0.9)]), point_of([judged(0.15)])
+    good, blind = point_of([judged(0.9)]), point_of([judged(0.0)])
     assert (good.auroc, good.macro_f1, good.caught) == (1, 1, 1)
     strict = next(one for one in good.certified if (one.wrong, one.risk) == (0.1, 0.02))
     assert strict.accepted == pytest.approx(0.9, abs=0.02)
