@@ -29,6 +29,7 @@ from .hypothesis import CLAIM_TYPE, entity_type_name, hypothesis, render_value
 from .ids import canonical_json, stable_id, text_digest
 from .jsonl import BadLine, read_jsonl, validation_summary
 from .layout import Box, Layout, Omission, Original, PageSize, Region
+from .learning import LearningEvent
 from .reason import Reason
 from .report import (
     AuditBlock,
@@ -75,6 +76,7 @@ __all__ = [
     "FindingCode",
     "LabelledExtraction",
     "Layout",
+    "LearningEvent",
     "Occurrence",
     "Omission",
     "Original",

@@ -90,7 +90,8 @@ class ScorerManifest(Contract):
     what calibration and thresholds were fitted on, and what a CPU uses unless told otherwise.
     ``stack`` belongs to `safepassage.scoring_worker.scorers.default`. ``learnt_from`` tells the
     documents that no test of this scorer may use; None where they are not known. ``languages`` are
-    those a reader was measured in; None means the ones that `default` reads.
+    those a reader was measured in; None means the ones that `default` reads. ``others`` is the
+    scorer that judges pairs in other languages than this one; None where there is none beside it.
     """
 
     version: Literal[1] = 1
@@ -107,6 +108,7 @@ class ScorerManifest(Contract):
     trained_on: tuple[str, ...] = ()
     learnt_from: LearntFrom | None = None
     languages: tuple[str, ...] | None = None
+    others: Literal["small", "large"] | None = None
     metrics: dict[str, JsonValue] = Field(default_factory=dict)
     files: dict[str, str] = Field(default_factory=dict)
 
@@ -114,7 +116,7 @@ class ScorerManifest(Contract):
     def revision(self) -> str:
         """Hex digits that change with every field, and through ``files`` with every file."""
         said = self.model_dump(mode="json")
-        for later in ("learnt_from", "languages"):
+        for later in ("learnt_from", "languages", "others"):
             if said[later] is None:  # those that never said keep the revision they had
                 del said[later]
         canonical = orjson.dumps(said, option=orjson.OPT_SORT_KEYS)

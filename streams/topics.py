@@ -17,6 +17,7 @@ from safepassage.schemas import (
     Event,
     Extraction,
     ExtractionManifest,
+    LearningEvent,
     Response,
     Review,
     ScorerRelease,
@@ -69,19 +70,22 @@ DEAD_LETTERS = Topic("dead-letters", DeadLetter, YEAR)
 # A chain that lost its beginning proves nothing about what it began with.
 AUDIT = Topic("audit", AuditBlock, FOR_EVER)
 WARNINGS = Topic("warnings", DriftWarning, QUARTER, single=True)
+# How candidates came about, and on what figures they were promoted.
+LEARNING = Topic("learning", LearningEvent, FOR_EVER, single=True)
 SCORERS = Topic("scorers", ScorerRelease, FOR_EVER, single=True, compacted=True)
 
-RoleName = Literal["extract", "align", "score", "review", "report"]
+RoleName = Literal["extract", "align", "score", "review", "report", "learn"]
 ROLE_NAMES: tuple[RoleName, ...] = get_args(RoleName)
 
-# What each role reads. Its consumer group has the same topics, apart from `review`, which reads
-# outside every group.
+# What each role reads. Its consumer group has the same topics, apart from `review` and `learn`,
+# which read outside every group.
 READ_BY: Mapping[RoleName, tuple[Topic, ...]] = {
     "extract": (DOCUMENTS, RESPONSES),
     "align": (EXTRACTIONS, CLAIMS),
     "score": (ALIGNMENTS,),
     "review": (ACCEPTED, QUARANTINE, REVIEWS, DECISIONS),
     "report": (MANIFESTS, ACCEPTED, QUARANTINE, DEAD_LETTERS),
+    "learn": (REVIEWS, LEARNING),
 }
 
 ALL_TOPICS = (
@@ -100,6 +104,7 @@ ALL_TOPICS = (
     DEAD_LETTERS,
     AUDIT,
     WARNINGS,
+    LEARNING,
     SCORERS,
 )
 
@@ -143,8 +148,13 @@ ACCESS: Mapping[str, Access] = {
         groups=("report", "audit", "drift"),
     ),
     "review": Access(
-        reads=(*READ_BY["review"], DOCUMENTS, RESPONSES),
-        writes=(REVIEWS, DECISIONS, ACCEPTED, QUARANTINE),
+        reads=(*READ_BY["review"], DOCUMENTS, RESPONSES, LEARNING, SCORERS),
+        writes=(REVIEWS, DECISIONS, ACCEPTED, QUARANTINE, LEARNING, SCORERS),
+    ),
+    # Its replay needs what `safepassage replay` needs beside this.
+    "learn": Access(
+        reads=(*READ_BY["learn"], SCORERS, ALIGNMENTS, ACCEPTED, QUARANTINE),
+        writes=(LEARNING, SCORERS),
     ),
 }
 

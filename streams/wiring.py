@@ -51,8 +51,16 @@ async def source(
             return ReportSource(publisher, settings)
         case "review":
             from .console import ReviewSource
+            from .learning.candidates import Candidates
 
-            return ReviewSource(publisher, settings, await document_store(settings, resources))
+            store = await document_store(settings, resources)
+            return ReviewSource(
+                publisher, settings, store, candidates=Candidates(publisher, settings)
+            )
+        case "learn":
+            from .learning.source import LearnSource
+
+            return LearnSource(publisher, settings)
         case _:
             raise ValueError(f"no role {role!r}; there are: {', '.join(ROLE_NAMES)}")
 

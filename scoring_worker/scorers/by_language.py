@@ -9,6 +9,9 @@ from safepassage.scoring_worker.learnt_from import LearntFrom, said_by
 from safepassage.scoring_worker.scorer import Pair, Scorer
 from safepassage.scoring_worker.text.language import language_of
 
+ROUTED = "en"
+"""The language that `default` reads with the large reader, where it is installed."""
+
 
 class ByLanguage:
     """``own`` judges pairs in ``language`` (ISO 639-1), ``other`` judges the rest.

@@ -139,11 +139,12 @@ class DefaultScorer:
         opinion = opinion_of(part, readings[_first(part)], None, self._claims, clause)
         if isinstance(opinion, PairFailure):
             return False
-        least, most = (self._score(opinion.with_statement(said)) for said in (-1.0, 1.0))
+        name = pair.entity_type
+        least, most = (self._score(opinion.with_statement(said), name) for said in (-1.0, 1.0))
         return least < threshold_of(self.manifest.thresholds, pair) <= most
 
     def _scored(self, pair: Pair, opinions: tuple[Opinion, ...]) -> Assessment:
-        score = min(self._score(opinion) for opinion in opinions)
+        score = min(self._score(opinion, pair.entity_type) for opinion in opinions)
         if not math.isfinite(score):
             return self._failed(PairFailure("score_not_finite", "the stack gave no number"))
         threshold = threshold_of(self.manifest.thresholds, pair)
@@ -163,8 +164,8 @@ class DefaultScorer:
             evidence=_evidence(pair, opinions),
         )
 
-    def _score(self, opinion: Opinion) -> float:
-        odds = self._stack.log_odds(opinion)
+    def _score(self, opinion: Opinion, entity_type: str) -> float:
+        odds = self._stack.log_odds(opinion, entity_type)
         raw = (
             1.0 / (1.0 + math.exp(-odds)) if odds >= 0 else math.exp(odds) / (1.0 + math.exp(odds))
         )

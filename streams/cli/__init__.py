@@ -24,6 +24,7 @@ from . import (
     graph,
     groundedness,
     labels,
+    learn,
     mcp,
     promote,
     ragulator,
@@ -51,7 +52,7 @@ for command in (
     *(demo.demo, up.up, worker.worker),
     *(submit.submit, check.check, verdicts.verdicts, watch.watch),
     *(evaluate.evaluate, train.train, calibrate.calibrate, compare.compare),
-    *(replay.replay, promote.promote, rollback.rollback, shadow.shadow),
+    *(learn.learn, replay.replay, promote.promote, rollback.rollback, shadow.shadow),
     *(serve.serve, mcp.mcp, doctor.doctor, recorded_llm.recorded_llm),
 ):
     app.command()(command)
@@ -74,7 +75,7 @@ def before_every_command() -> None:
 
 _EXTRAS = {
     **dict.fromkeys(("demo", "up"), "demo"),
-    **dict.fromkeys(("evaluate", "train", "calibrate", "compare", "graph"), "training"),
+    **dict.fromkeys(("evaluate", "train", "learn", "calibrate", "compare", "graph"), "training"),
     **{"serve": "serve", "mcp": "mcp", "check": "llm"},
 }
 """The extra that a command needs, where it is not "stream"."""

@@ -41,6 +41,7 @@ from .index.measures import open_cases
 from .index.store import CaseStore
 from .session import Sessions
 from .web.app import console_app
+from .web.learning import Candidates
 from .web.originals import Originals
 from .web.texts import DocumentTexts
 
@@ -56,11 +57,18 @@ class ReviewSource:
     """Reads outside every consumer group, always from the beginning: its state is what the
     topics say, and there is nothing to commit. One process serves all reviewers."""
 
-    def __init__(self, publisher: Publisher, settings: Settings, texts: DocumentStore) -> None:
+    def __init__(
+        self,
+        publisher: Publisher,
+        settings: Settings,
+        texts: DocumentStore,
+        candidates: Candidates | None = None,
+    ) -> None:
         self.progress = Progress(ROLE)
         self._lag = LagMeter(ROLE)
         self._publisher = publisher
         self._settings = settings
+        self._candidates = candidates
         self._texts = DocumentTexts(texts)
         reading = partial(reread_document, settings)
         self._originals = Originals(settings, reading) if settings.originals else None
@@ -81,7 +89,13 @@ class ReviewSource:
         token = configured.get_secret_value() if configured else secrets.token_urlsafe(TOKEN_BYTES)
         sessions, originals = Sessions(token), self._originals
         app = console_app(
-            desk, self._texts, sessions, self.progress, self._settings, originals=originals
+            desk,
+            self._texts,
+            sessions,
+            self.progress,
+            self._settings,
+            originals=originals,
+            candidates=self._candidates,
         )
         server = quiet_server(app, *listener.getsockname()[:2])
         _announce(listener, None if configured else token)

@@ -34,7 +34,9 @@ from safepassage.schemas.reviews_that_count import (
     standing,
 )
 from safepassage.scoring_worker import Pair
+from safepassage.scoring_worker.laboratory.evaluation.cases import labelled_pair
 from safepassage.scoring_worker.laboratory.evaluation.kappa import Ratings
+from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.evaluation.pair_rows import row_of_pair
 from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import UnreadableRecord, decode
@@ -46,7 +48,9 @@ PAPER_LABELS_SUFFICIENT = 500
 LONGEST_SECONDS = 300.0
 """A case that was open for longer was left alone meanwhile; it counts as this long."""
 
-Kind = Literal["review", "spot_check", "correction"]
+Kind = Literal["review", "spot_check", "asked", "correction"]
+"""A review of what was stopped, of an accepted value that was drawn, of one that somebody chose; or
+what a reviewer put in the place of a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,14 @@ class Label:
         alignment = self.verdict.alignment
         found = alignment is not None and alignment.found
         return Pair.judged(self.verdict, self.value) if found else None
+
+    @property
+    def pair(self) -> LabelledPair | None:
+        """The label as training takes it; None where the quote was not found."""
+        asked, verdict = self.asked, self.verdict
+        if asked is None:
+            return None
+        return labelled_pair(asked, bool(self.label), kind=self.kind, group=verdict.doc_id)
 
     def extraction(self, doc_id: str) -> LabelledExtraction:
         """The label as a row of a labelled extraction file whose document is ``doc_id``."""
@@ -175,7 +187,11 @@ def reviewed_cases(reviews: Iterable[Review], since: datetime | None = None) -> 
 def labels(case: ReviewedCase) -> Iterator[Label]:
     """The label of a case; of a correction two: the old value 0, the corrected one 1."""
     review, verdict = case.standing, case.verdict
-    kind: Kind = "spot_check" if review.sampled else "review"
+    kind: Kind = "review"
+    if review.sampled:
+        kind = "spot_check"
+    elif verdict.decision == "accepted":
+        kind = "asked"
     agreeing = sum(rating == case.ratings[review.reviewer] for rating in case.ratings.values())
     why = f"{review.decision} by {review.reviewer}; {agreeing} of {len(case.ratings)} agree"
     supported = review.decision == "supports"

@@ -70,7 +70,7 @@ async def reviewed_gold(settings: Settings, since: datetime | None = None) -> li
     """
     reviews, _ = await read_reviews(settings)
     found = [label for case in reviewed_cases(reviews, since) for label in labels(case)]
-    return [_case(label) for label in found if label.asked]
+    return [case_of(label) for label in found if label.asked]
 
 
 def labelled_gold(
@@ -109,7 +109,7 @@ async def hold_against(
     try:
         new = await asyncio.to_thread(load_released, load, candidate, None)
         try:
-            return live, await asyncio.to_thread(_compare, cases, old, new, bounds)
+            return live, await asyncio.to_thread(compare, cases, old, new, bounds)
         finally:
             new.close()
     finally:
@@ -200,9 +200,15 @@ async def _release(settings: Settings, signed: Signature, **what: Any) -> Scorer
     return release
 
 
-def _compare(
+def compare(
     cases: Sequence[LabelledCase], old: Scorer, new: Scorer, bounds: Bounds
 ) -> PromotionResult:
+    """Judge ``new`` against ``old`` on the cases that it has not learnt from.
+
+    Raises:
+        ReleaseRefused: they are the same; or the new one learnt from the documents of every case,
+            or does not say from which it did.
+    """
     if old.revision == new.revision:
         raise ReleaseRefused(f"revision {new.revision} is live already")
     learnt = said_by(new)
@@ -221,7 +227,8 @@ def _compare(
     return result.model_copy(update={"learnt": len(cases) - len(fair)})
 
 
-def _case(label: Label) -> LabelledCase:
+def case_of(label: Label) -> LabelledCase:
+    """A label as the test of a promotion takes it: with the stream's own question."""
     verdict = label.verdict
     return LabelledCase(
         id=verdict.extraction_id,

@@ -27,12 +27,15 @@ from safepassage.streams.console.index import measures
 from safepassage.streams.console.index.queue import CaseFilter
 from safepassage.streams.console.index.store import Case
 from safepassage.streams.console.session import Session, Sessions
+from safepassage.streams.kafka.publisher import PublishFailed
+from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.health import health_app
 from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
 
 from .correction import BadCorrection, read_correction
 from .guard import Guard
+from .learning import Candidates, learning_page
 from .login import Entrance, foreign_form, login_path
 from .originals import NoPicture, Originals
 from .pages import claim, query_string
@@ -61,10 +64,11 @@ def console_app(
     settings: Settings,
     *,
     originals: Originals | None = None,
+    candidates: Candidates | None = None,
 ) -> Starlette:
     """The whole console, with ``/health`` and ``/metrics`` of the process. Without ``originals``
-    no pages are shown."""
-    console = Console(desk, texts, sessions, originals)
+    no pages are shown, without ``candidates`` nothing of learning."""
+    console = Console(desk, texts, sessions, originals, candidates=candidates)
     own_health = health_app([progress], settings.stalled_after_seconds)
     middleware = [Middleware(Guard)]
     if proxies := [str(network) for network in settings.console_proxies]:
@@ -98,8 +102,11 @@ class Console:
         texts: DocumentTexts,
         sessions: Sessions,
         originals: Originals | None = None,
+        *,
+        candidates: Candidates | None = None,
     ) -> None:
         self.desk = desk
+        self._candidates = candidates
         self.entrance = Entrance(sessions, desk.leases)
         self.views = Views(desk, texts, self.entrance, originals)
         self._texts = texts
@@ -120,6 +127,8 @@ class Console:
             Route("/reviews/{review_id}/undo", self.undo, methods=["POST"]),
             Route("/decisions", self.decisions),
             Route("/measures", self.show_measures),
+            Route("/learning", self.learning),
+            Route("/learning/{run}", self.promote, methods=["POST"]),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
 
@@ -232,6 +241,32 @@ class Console:
             "refusal": self.desk.refusal,
         }
         return render("decisions.html", self.views.frame(session) | context)
+
+    @signed_in
+    async def learning(self, _request: Request, session: Session) -> Response:
+        """What was learnt from decisions, and the candidate that asks to be promoted."""
+        return await self._learning(session)
+
+    @signed_in
+    async def promote(self, request: Request, session: Session) -> Response:
+        """Promote the candidate that asks, or end its run."""
+        form = await request.form()
+        run = str(request.path_params["run"])
+        if self._candidates is None:
+            return PlainTextResponse("Nothing learns here.", 404)
+        answer = self._candidates.promote
+        if form.get("answer") != "promote":
+            answer = self._candidates.refuse
+        try:
+            await answer(run, session.reviewer)
+        except (OperatorError, PublishFailed) as error:
+            return await self._learning(session, alert=str(error), status=409)
+        return RedirectResponse("/learning", 303)
+
+    async def _learning(self, session: Session, alert: str = "", status: int = 200) -> Response:
+        runs = None if self._candidates is None else await self._candidates.runs()
+        context = {"alert": alert, **learning_page(runs)}
+        return render("learning.html", self.views.frame(session) | context, status)
 
     @signed_in
     async def show_measures(self, _request: Request, session: Session) -> Response:
