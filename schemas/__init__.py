@@ -29,6 +29,7 @@ from .hypothesis import CLAIM_TYPE, entity_type_name, hypothesis, render_value
 from .ids import canonical_json, stable_id, text_digest
 from .jsonl import BadLine, read_jsonl, validation_summary
 from .layout import Box, Layout, Omission, Original, PageSize, Region
+from .memory import MemorySnapshot
 from .reason import Reason
 from .report import (
     AuditBlock,
@@ -74,6 +75,7 @@ __all__ = [
     "FindingCode",
     "LabelledExtraction",
     "Layout",
+    "MemorySnapshot",
     "Occurrence",
     "Omission",
     "Original",

@@ -17,6 +17,7 @@ from safepassage.schemas import (
     Event,
     Extraction,
     ExtractionManifest,
+    MemorySnapshot,
     Response,
     Review,
     ScorerRelease,
@@ -62,8 +63,10 @@ QUARANTINE = Topic("quarantine", Verdict, FOR_EVER)
 SHADOW = Topic("shadow", Verdict, QUARTER)
 # What people decided is training data, and cannot be made again.
 REVIEWS = Topic("reviews", Review, FOR_EVER)
-# What follows from it, one small record a case: every score and align worker holds all of them.
+# What follows from it, one record a case: every score and align worker holds all of them, on disk.
 DECISIONS = Topic("decisions", StandingDecision, FOR_EVER, single=True, compacted=True)
+# What scorers remember of them, a record a change: verdicts name it, and replays judge by it.
+MEMORIES = Topic("memories", MemorySnapshot, FOR_EVER, single=True, compacted=True)
 REPORTS = Topic("reports", DocumentReport, YEAR)
 DEAD_LETTERS = Topic("dead-letters", DeadLetter, YEAR)
 # A chain that lost its beginning proves nothing about what it began with.
@@ -96,6 +99,7 @@ ALL_TOPICS = (
     SHADOW,
     REVIEWS,
     DECISIONS,
+    MEMORIES,
     REPORTS,
     DEAD_LETTERS,
     AUDIT,
@@ -133,8 +137,8 @@ ACCESS: Mapping[str, Access] = {
         groups=("align",),
     ),
     "score": Access(
-        reads=(*READ_BY["score"], DECISIONS, SCORERS),
-        writes=(ACCEPTED, QUARANTINE, SHADOW, DEAD_LETTERS),
+        reads=(*READ_BY["score"], DECISIONS, MEMORIES, SCORERS),
+        writes=(ACCEPTED, QUARANTINE, MEMORIES, SHADOW, DEAD_LETTERS),
         groups=("score",),
     ),
     "report": Access(
