@@ -80,7 +80,9 @@ class DecisionMemory:
         with self._lock:
             decision = self._decided(verdict, supported, value, reviewer)
             if self._scorer is None:
-                raise RuntimeError("the memory belongs to no verifier: pass it as Verifier(memory=…)")
+                raise RuntimeError(
+                    "the memory belongs to no verifier: pass it as Verifier(memory=…)"
+                )
             (entries,) = learnt_entries([decision], self._scorer)
             self._decisions.pop(decision.case_id, None)  # the newest last
             self._decisions[decision.case_id] = decision

@@ -103,9 +103,7 @@ class MemorySnapshot(Event):
         return self
 
 
-def snapshot_name(
-    scorer: str, base: str | None, added: list[str], removed: tuple[str, ...]
-) -> str:
+def snapshot_name(scorer: str, base: str | None, added: list[str], removed: tuple[str, ...]) -> str:
     """The digest that names a snapshot."""
     parts = (base or "", *(f"+{one}" for one in added), *(f"-{one}" for one in removed))
     return stable_id("memory", scorer, *parts)[:NAME_DIGITS]
@@ -132,5 +130,3 @@ class MemoryTrail(Contract):
     snapshot: str
     shift: float
     cases: tuple[LikeCase, ...] = Field(default=(), max_length=MAX_LIKE, exclude_if=is_empty)
-
-

@@ -164,7 +164,7 @@ async def score_source(
         type_errors=typing_of(settings.error_types),
     )
     batches = BatchSource(role, delivery(role, publisher, settings), settings)
-    source = ScoreSource(batches, live, shadow, settings, held, memory)
+    source = ScoreSource(batches, live, shadow, settings, held=held, memory=memory)
     return HeldToDecisions(source, decisions, settings)
 
 

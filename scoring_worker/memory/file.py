@@ -33,9 +33,7 @@ class MemoryFile(Contract):
     snapshot: MemorySnapshot | None = None
 
     @classmethod
-    def of(
-        cls, decisions: Sequence[StandingDecision], snapshot: MemorySnapshot | None
-    ) -> Self:
+    def of(cls, decisions: Sequence[StandingDecision], snapshot: MemorySnapshot | None) -> Self:
         """The file's content with its digest."""
         return cls(
             digest=_digest(decisions, snapshot), decisions=tuple(decisions), snapshot=snapshot

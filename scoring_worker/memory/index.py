@@ -3,8 +3,8 @@
 A `Memory` never changes: what is learnt makes another, which shares the types that did not change.
 So a batch is judged by one memory, and its ``name`` on a verdict stands for one content.
 
-Bounded: at most `MOST_OF_TYPE` entries of a type and `MOST` in all. At a width of 768 an entry takes
-about 5 kB (its state in float32, its record), so a full memory takes about 100 MB.
+Bounded: at most `MOST_OF_TYPE` entries of a type and `MOST` in all. At a width of 768 an entry
+takes about 5 kB (its state in float32, its record), so a full memory takes about 100 MB.
 """
 
 from __future__ import annotations

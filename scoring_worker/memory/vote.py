@@ -1,13 +1,13 @@
 """The vote of the nearest reviewed values, and by how much it moves a score.
 
-Each reviewer votes with the `NEAREST` values that he judged and that are most like this one, by the
-weights e^{10(s-1)} of their likeness s; together they weigh at most `REVIEWER_WEIGHT`. So a reviewer
-who judged much has no more to say here than one who judged a little, and opposite votes cancel.
-The sum is shrunk by `SHRINK`: where nothing is alike, there is no vote.
+Each reviewer votes with the `NEAREST` values that he judged and that are most like this one, by
+the weights e^{10(s-1)} of their likeness s; together they weigh at most `REVIEWER_WEIGHT`. So a
+reviewer who judged much has no more to say here than one who judged a little, and opposite votes
+cancel. The sum is shrunk by `SHRINK`: where nothing is alike, there is no vote.
 
 Two votes are taken: of what people said (1 supported, -1 not), and of what they said beyond the
-scorer's own probability at that time (1 - p, -p). The second is what the scorer has to learn: labels
-of quarantine alone, nearly all negative, teach it little that it did not know.
+scorer's own probability at that time (1 - p, -p). The second is what the scorer has to learn:
+labels of quarantine alone, nearly all negative, teach it little that it did not know.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def vote_features(neighbours: Mapping[str, Sequence[Neighbour]], count: int) -> 
         votes["vote"] += share * sum(w * (1.0 if n.supported else -1.0) for w, n in own)
         votes["beyond"] += share * sum(w * (n.supported - n.probability) for w, n in own)
         weight += share * total
-        nearest = max(nearest, max(n.likeness for _, n in own))
+        nearest = max(nearest, *(n.likeness for _, n in own))
     many = min(1.0, math.log1p(count) / math.log1p(MANY))
     said = {name: value / (weight + SHRINK) for name, value in votes.items()}
     return {

@@ -181,7 +181,14 @@ class DefaultScorer:
         return [
             _Judged(failure=unread[at])
             if at in unread
-            else _judged(parts[at], readings, stated[at], self._claims, recalls[at], known[at])
+            else _judged(
+                parts[at],
+                readings,
+                stated[at],
+                self._claims,
+                recalls=recalls[at],
+                states=known[at],
+            )
             for at in range(len(pairs))
         ]
 
@@ -298,6 +305,7 @@ def _judged(
     readings: Readings,
     stated: Sequence[Task],
     forest: Predictor,
+    *,
     recalls: Mapping[int, Recall],
     states: Mapping[int, Bytes],
 ) -> _Judged:

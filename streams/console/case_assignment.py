@@ -20,6 +20,7 @@ import structlog
 
 from safepassage.schemas import Review, ReviewDecision, StandingDecision, Verdict, stable_id
 from safepassage.schemas.base import Json
+from safepassage.schemas.review import DecisionReason
 from safepassage.schemas.reviews_that_count import case_id as case_of
 from safepassage.schemas.reviews_that_count import opinions
 from safepassage.schemas.rivals import reads_alike
@@ -64,13 +65,16 @@ class NotSaved(DeskError):
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a reviewer says of a case. ``seen`` is the id of the decision that stood when the
-    page was shown, "" if none; ``opened`` when that was, in seconds since the epoch."""
+    page was shown, "" if none; ``opened`` when that was, in seconds since the epoch. ``reason`` and
+    ``comment`` say why, where the reviewer does."""
 
     case_id: str
     decision: ReviewDecision
     value: Json
     seen: str
     opened: float
+    reason: DecisionReason | None = None
+    comment: str = ""
 
 
 class ReviewDesk:
@@ -245,6 +249,8 @@ class ReviewDesk:
             seconds=min(max(0.0, now.timestamp() - answer.opened), MAX_SECONDS_OPEN),
             sampled=case.sampled,
             supersedes=self._own_opinion(session, case),
+            reason=answer.reason,
+            comment=answer.comment,
         )
 
     @staticmethod

@@ -24,6 +24,9 @@ from safepassage.schemas import (
     extraction_id,
 )
 from safepassage.schemas.base import Json
+from safepassage.schemas.error_type import OF_REASONS, ErrorType
+from safepassage.schemas.hypothesis import CLAIM_TYPE
+from safepassage.schemas.review import DecisionReason
 from safepassage.schemas.reviews_that_count import (
     JUDGED,
     case_id,
@@ -80,6 +83,13 @@ class Label:
     label: Literal[0, 1]
     kind: Kind
     why: str
+    reason: DecisionReason | None = None
+
+    @property
+    def error_type(self) -> ErrorType | None:
+        """What the reviewer's reason makes of a claim that was refused."""
+        refused = self.verdict.entity_type == CLAIM_TYPE and self.label == 0 and self.reason
+        return OF_REASONS.get(self.reason or "") if refused else None
 
     @property
     def asked(self) -> Pair | None:
@@ -109,6 +119,8 @@ class Label:
             extractor=verdict.extractor,
             attempt=verdict.attempt,
             retrieved=self._retrieved(),
+            reason=self.reason,
+            error_type=self.error_type,
         )
 
     def _retrieved(self) -> dict[str, JsonValue] | None:
@@ -175,8 +187,10 @@ def labels(case: ReviewedCase) -> Iterator[Label]:
     kind: Kind = "spot_check" if review.sampled else "review"
     agreeing = sum(rating == case.ratings[review.reviewer] for rating in case.ratings.values())
     why = f"{review.decision} by {review.reviewer}; {agreeing} of {len(case.ratings)} agree"
+    if review.comment:
+        why = f"{why}: {review.comment}"
     supported = review.decision == "supports"
-    yield Label(verdict, verdict.value, 1 if supported else 0, kind, why)
+    yield Label(verdict, verdict.value, 1 if supported else 0, kind, why, review.reason)
     if review.decision == "corrected":
         yield Label(verdict, review.value, 1, "correction", why)
 

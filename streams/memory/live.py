@@ -5,12 +5,13 @@
     decisions ─▶ what stands ─▶ states of the new values ─▶ memories ─▶ the scorer's next batch
 
 At its start a worker reads what stands and the last snapshot for its scorer; it reads again only
-the values that this lacks. From then on each change makes a snapshot, at most two a second. It is on
-the topic before any verdict names it; where the broker does not take it, the worker goes on with the
-memory it has. Two workers may lean on different snapshots for a moment: each verdict says on which.
+the values that this lacks. From then on each change makes a snapshot, at most two a second. It is
+on the topic before any verdict names it; where the broker does not take it, the worker goes on with
+the memory it has. Two workers may lean on different snapshots for a moment: each verdict says on
+which.
 
-A decision that was undone is gone from ``decisions``, and so from the next snapshot; so is one whose
-record there got a tombstone.
+A decision that was undone is gone from ``decisions``, and so from the next snapshot; so is one
+whose record there got a tombstone.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from __future__ import annotations
 import structlog
 
 from safepassage.schemas import MemorySnapshot
-from safepassage.scoring_worker.memory.index import Memory, NO_MEMORY
+from safepassage.scoring_worker.memory.index import NO_MEMORY, Memory
 from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
 from safepassage.streams.runtime.errors import OperatorError

@@ -143,6 +143,7 @@ class ScoreSource:
         live: LiveScorer,
         shadow: ShadowScoring,
         settings: Settings,
+        *,
         held: InForce,
         memory: LiveMemory,
     ) -> None:
