@@ -43,7 +43,7 @@ SOURCES: Mapping[str, tuple[str, ...]] = {
     "large": LEFT_OUT[:3],  # of the other two a type has one value: there is nothing to remember
     "small": ("europeana_nl", "europeana_fr", "uner_sv", "uner_pt", "klue_ner", "xsid"),
 }
-ROWS = 240
+ROWS = 200
 SIZES = (25, 50, 100)
 DRAWS = 8
 FEATURES = ("vote", "beyond", "vote_nearest", "beyond_nearest", "vote_many", "beyond_many")

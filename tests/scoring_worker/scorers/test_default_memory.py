@@ -25,7 +25,7 @@ def scorer(tmp_path_factory):
     return load_scorer(reader_scorer(tmp_path_factory.mktemp("tiny")), device="cpu")
 
 
-def decision(asked: Pair, supported: bool = False, number: int = 1, **changes) -> StandingDecision:
+def decision(of: Pair, supported: bool = False, number: int = 1, **changes) -> StandingDecision:
     told = {
         "case_id": f"case-{number}",
         "doc_id": "doc",
@@ -33,9 +33,7 @@ def decision(asked: Pair, supported: bool = False, number: int = 1, **changes) -
         "reviewer": "ana",
         "review_id": f"review-{number}",
         "judged": "verdict",
-        "asked": JudgedValue(
-            entity_type=asked.entity_type, value=asked.value, passage=asked.premise
-        ),
+        "asked": JudgedValue(entity_type=of.entity_type, value=of.value, passage=of.premise),
         "votes": (ReviewerVote(reviewer="ana", supported=supported),),
         "decided_at": datetime(2026, 1, number, tzinfo=UTC),
     }
