@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from safepassage.schemas import Document, Response, stable_id, text_digest
+from safepassage.schemas.base import Json
 from safepassage.schemas.rivals import with_rivals
 
 from .attempts import Attempts
 from .extraction import Extraction
 from .extras import missing_extra
+from .memory import DEFAULT_REVIEWER, DecisionMemory
 from .result import Result
 from .settings import JudgingSettings
 
@@ -43,9 +45,12 @@ class Verifier(AbstractContextManager["Verifier"]):
             SAFEPASSAGE_SCORER says.
         packs: optional domain knowledge by name; by default what SAFEPASSAGE_PACKS says.
         settings: the other settings that a verdict rests on; by default the environment's.
+        memory: what was decided before, as a file (which need not exist, and which each decision
+            is written to) or a `DecisionMemory`. Without one `learn` counts until the process ends.
 
     Raises:
         scoring_worker.ModelError: there is no such scorer, or it is incomplete or altered.
+        ValueError: the memory's file was changed, or the scorer has no memory.
         MissingExtra: an extra has to be installed for it.
     """
 
@@ -55,8 +60,10 @@ class Verifier(AbstractContextManager["Verifier"]):
         *,
         packs: Sequence[str] | None = None,
         settings: JudgingSettings | None = None,
+        memory: str | Path | DecisionMemory | None = None,
     ) -> None:
         from safepassage.scoring_worker.error_types.verdict_errors import typing_of
+        from safepassage.scoring_worker.memory.learning import remembering
 
         from .batches import SharedBatches
         from .pipeline import new_aligner
@@ -69,6 +76,39 @@ class Verifier(AbstractContextManager["Verifier"]):
         self.batches = SharedBatches(scorer)
         self._aligner = new_aligner(configured)
         self._type_errors = typing_of(configured.error_types)
+        self.memory = memory if isinstance(memory, DecisionMemory) else DecisionMemory(memory)
+        if remembers := remembering(scorer):
+            self.memory.attach(remembers)
+        elif memory is not None:
+            raise ValueError(f"scorer {scorer.name!r} has no memory; use 'default', or no memory")
+
+    def learn(
+        self,
+        verdict: Verdict,
+        *,
+        supported: bool,
+        value: Json = None,
+        reviewer: str = DEFAULT_REVIEWER,
+    ) -> bool:
+        """Let verdicts on values like this one lean on what you decided from now on.
+
+        Args:
+            verdict: a verdict of this verifier.
+            supported: whether its value is.
+            value: the right one in its place, if you know it.
+            reviewer: who says so; of several who differ on a case no one counts.
+
+        Returns whether it teaches anything: claims, quotes that were not found, and values that
+        contradict their passage teach nothing. `memory.forget` takes it back.
+
+        Raises:
+            ValueError: a supported value comes with another, or the scorer has no memory.
+        """
+        from safepassage.scoring_worker.memory.learning import remembering
+
+        if remembering(self.scorer) is None:
+            raise ValueError(f"scorer {self.scorer.name!r} has no memory; use 'default'")
+        return self.memory.learn(verdict, supported=supported, value=value, reviewer=reviewer)
 
     def verify(
         self,

@@ -30,6 +30,7 @@ from .ids import canonical_json, stable_id, text_digest
 from .jsonl import BadLine, read_jsonl, validation_summary
 from .layout import Box, Layout, Omission, Original, PageSize, Region
 from .learning import LearningEvent
+from .memory import MemorySnapshot
 from .reason import Reason
 from .report import (
     AuditBlock,
@@ -77,6 +78,7 @@ __all__ = [
     "LabelledExtraction",
     "Layout",
     "LearningEvent",
+    "MemorySnapshot",
     "Occurrence",
     "Omission",
     "Original",

@@ -33,11 +33,13 @@ class PairFailure:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One sequence for the model; ``pair`` is the position of its pair in the call."""
+    """One sequence for the model; ``pair`` is the position of its pair in the call. ``kept`` are
+    the tokens whose hidden states are wanted."""
 
     pair: int
     ids: list[int]
     type_ids: list[int]
+    kept: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -11,6 +11,7 @@ from safepassage.scoring_worker.comparison import Place
 from safepassage.scoring_worker.encoders.batching import PairFailure
 from safepassage.scoring_worker.encoders.reader import Reading
 from safepassage.scoring_worker.forest import Predictor
+from safepassage.scoring_worker.memory.recall import Recall
 
 from .claim_support import claim_support, reading
 from .questions import Part
@@ -39,13 +40,15 @@ READ_FEATURES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """``shape`` says which coefficients weigh ``features``; ``different`` is decisive."""
+    """``shape`` says which coefficients weigh ``features``; ``different`` is decisive. ``recall``
+    is what people decided on values like this one."""
 
     shape: str
     features: dict[str, float]
     findings: tuple[Finding, ...] = ()
     different: bool = False
     unfounded: tuple[Place, ...] = ()
+    recall: Recall | None = None
 
     def with_statement(self, said: float) -> Opinion:
         """This opinion as if the reader had said ``said`` in [-1, 1] of the whole statement."""
@@ -87,7 +90,7 @@ def opinion_of(
     if entailed is not None:
         features |= of_statement(entailed)
         unfounded = unfounded_words(entailed)
-    shape = _shape(part)
+    shape = shape_of(part)
     if part.unread:
         features |= UNREAD
     if part.asked.entity_type == CLAIM_TYPE and "entailed" in features:
@@ -105,7 +108,8 @@ def of_statement(read: Reading) -> dict[str, float]:
     return said
 
 
-def _shape(part: Part) -> str:
+def shape_of(part: Part) -> str:
+    """Which coefficients weigh ``part``."""
     if part.question is None:
         return "claim"
     return "located" if part.comparison.places else "unlocated"

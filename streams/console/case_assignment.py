@@ -21,6 +21,7 @@ import structlog
 
 from safepassage.schemas import Draw, Review, ReviewDecision, StandingDecision, Verdict, stable_id
 from safepassage.schemas.base import Json
+from safepassage.schemas.review import DecisionReason
 from safepassage.schemas.reviews_that_count import case_id as case_of
 from safepassage.schemas.reviews_that_count import opinions
 from safepassage.schemas.rivals import reads_alike
@@ -69,13 +70,16 @@ class NotSaved(DeskError):
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a reviewer says of a case. ``seen`` is the id of the decision that stood when the
-    page was shown, "" if none; ``opened`` when that was, in seconds since the epoch."""
+    page was shown, "" if none; ``opened`` when that was, in seconds since the epoch. ``reason`` and
+    ``comment`` say why, where the reviewer does."""
 
     case_id: str
     decision: ReviewDecision
     value: Json
     seen: str
     opened: float
+    reason: DecisionReason | None = None
+    comment: str = ""
 
 
 class ReviewDesk:
@@ -307,6 +311,8 @@ class ReviewDesk:
             sampled=case.sampled,
             supersedes=self._own_opinion(session, case),
             draw=drawn[1] if drawn and drawn[0] == case.id else before,
+            reason=answer.reason,
+            comment=answer.comment,
         )
 
     @staticmethod

@@ -25,6 +25,9 @@ from safepassage.schemas import (
     extraction_id,
 )
 from safepassage.schemas.base import Json
+from safepassage.schemas.error_type import OF_REASONS, ErrorType
+from safepassage.schemas.hypothesis import CLAIM_TYPE
+from safepassage.schemas.review import DecisionReason
 from safepassage.schemas.reviews_that_count import (
     JUDGED,
     case_id,
@@ -86,6 +89,13 @@ class Label:
     kind: Kind
     why: str
     draw: Draw | None = None
+    reason: DecisionReason | None = None
+
+    @property
+    def error_type(self) -> ErrorType | None:
+        """What the reviewer's reason makes of a claim that was refused."""
+        refused = self.verdict.entity_type == CLAIM_TYPE and self.label == 0 and self.reason
+        return OF_REASONS.get(self.reason or "") if refused else None
 
     @property
     def asked(self) -> Pair | None:
@@ -124,6 +134,8 @@ class Label:
             attempt=verdict.attempt,
             retrieved=self._retrieved(),
             draw=self.draw.model_dump(mode="json") if self.draw else None,
+            reason=self.reason,
+            error_type=self.error_type,
         )
 
     def _retrieved(self) -> dict[str, JsonValue] | None:
@@ -194,8 +206,11 @@ def labels(case: ReviewedCase) -> Iterator[Label]:
         kind = "asked"
     agreeing = sum(rating == case.ratings[review.reviewer] for rating in case.ratings.values())
     why = f"{review.decision} by {review.reviewer}; {agreeing} of {len(case.ratings)} agree"
+    if review.comment:
+        why = f"{why}: {review.comment}"
     supported = review.decision == "supports"
-    yield Label(verdict, verdict.value, 1 if supported else 0, kind, why, review.draw)
+    reason = review.reason
+    yield Label(verdict, verdict.value, 1 if supported else 0, kind, why, review.draw, reason)
     if review.decision == "corrected":
         yield Label(verdict, review.value, 1, "correction", why)
 

@@ -9,13 +9,14 @@ names the revision that made it, and its id is made of it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 import structlog
 
 from safepassage.schemas import Assessment, ScorerRelease
 from safepassage.streams.delivery.batch_source import BatchSource
+from safepassage.streams.memory.live import LiveMemory
 from safepassage.streams.settings import Settings
 
 from .releases import InForce, ReleaseRefused, follow_releases
@@ -27,15 +28,18 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 Load = Callable[[str], "Scorer"]
+Prepare = Callable[["Scorer"], Awaitable[None]]
 
 WARM_UP = ("The tenant paid 1,250 euros in May.", "Rent: 1,250 euros", "Rent", "1,250 euros")
 
 
 class LiveScorer:
-    """The scorer in force. `assess` and `change_to` never overlap."""
+    """The scorer in force. `assess` and `change_to` never overlap. ``prepare`` is awaited for a
+    scorer before it is put into force."""
 
-    def __init__(self, load: Load) -> None:
+    def __init__(self, load: Load, prepare: Prepare | None = None) -> None:
         self._load = load
+        self._prepare = prepare
         self._scorer: Scorer | None = None
         self._between_batches = asyncio.Lock()
 
@@ -56,6 +60,8 @@ class LiveScorer:
             return
         candidate = await asyncio.to_thread(load_released, self._load, name, revision)
         await asyncio.to_thread(warm_up, candidate)
+        if self._prepare:
+            await self._prepare(candidate)
         async with self._between_batches:
             former, self._scorer = self._scorer, candidate
         if former:
@@ -128,7 +134,8 @@ def warm_up(scorer: Scorer) -> None:
 
 
 class ScoreSource:
-    """Runs the score role, follows the releases, and keeps the shadow beside it."""
+    """Runs the score role, follows the releases and the decisions that are to be remembered, and
+    keeps the shadow beside it."""
 
     def __init__(
         self,
@@ -136,7 +143,9 @@ class ScoreSource:
         live: LiveScorer,
         shadow: ShadowScoring,
         settings: Settings,
+        *,
         held: InForce,
+        memory: LiveMemory,
     ) -> None:
         self.progress = source.progress
         self._source = source
@@ -144,6 +153,7 @@ class ScoreSource:
         self._shadow = shadow
         self._settings = settings
         self._held = held
+        self._memory = memory
 
     async def run(self, stop: asyncio.Event) -> None:
         """Score until ``stop`` is set.
@@ -153,18 +163,19 @@ class ScoreSource:
             Exception: what stopped the role (see `Delivery.handle`).
         """
         working = asyncio.create_task(self._source.run(stop))
-        following = asyncio.create_task(self._follow())
+        following = [asyncio.create_task(run) for run in (self._follow(), self._memory.run())]
         shadowing = asyncio.create_task(self._shadow.run())
         try:
-            await asyncio.wait((working, following), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((working, *following), return_when=asyncio.FIRST_COMPLETED)
             stop.set()
             await asyncio.wait((working,))
         finally:
-            for task in (working, following, shadowing):
+            for task in (working, *following, shadowing):
                 task.cancel()
-            await asyncio.gather(following, shadowing, return_exceptions=True)
-        if not following.cancelled():
-            following.result()
+            await asyncio.gather(*following, shadowing, return_exceptions=True)
+        for task in following:
+            if not task.cancelled():
+                task.result()
         working.result()
 
     async def _follow(self) -> None:

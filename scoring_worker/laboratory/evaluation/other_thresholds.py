@@ -10,6 +10,9 @@ from pydantic import ValidationError
 from safepassage.schemas import Assessment, stable_id, validation_summary
 from safepassage.scoring_worker import Pair, Scorer
 from safepassage.scoring_worker.manifest import ModelError, Thresholds
+from safepassage.scoring_worker.memory.index import Memory
+from safepassage.scoring_worker.memory.learning import remember_in, traces_of
+from safepassage.scoring_worker.memory.states import Trace
 from safepassage.scoring_worker.risk.groups import threshold_of
 
 
@@ -34,6 +37,14 @@ class Rethresholded:
         """The scorer's scores with our thresholds; failures stay failures."""
         assessments = zip(pairs, self._scorer.assess(pairs), strict=True)
         return [self._replaced(pair, assessment) for pair, assessment in assessments]
+
+    def remember(self, memory: Memory) -> None:
+        """Let the scorer weigh what ``memory`` holds."""
+        remember_in(memory, self._scorer)
+
+    def traces(self, pairs: Sequence[Pair]) -> list[tuple[Trace, ...]]:
+        """What each pair would leave in the scorer's memory, in order."""
+        return traces_of(self._scorer, pairs)
 
     def close(self) -> None:
         self._scorer.close()

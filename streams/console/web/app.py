@@ -16,6 +16,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from safepassage.schemas import ReviewDecision
 from safepassage.schemas.base import Json
+from safepassage.schemas.review import DecisionReason
 from safepassage.streams.console.case_assignment import (
     Answer,
     CaseGone,
@@ -34,6 +35,7 @@ from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
 
 from .correction import BadCorrection, read_correction
+from .decision_reasons import read_comment, read_decision
 from .guard import Guard
 from .learning import Candidates, learning_page
 from .login import Entrance, foreign_form, login_path
@@ -45,13 +47,6 @@ from .views import Views
 
 LISTED_CASES = 50
 LISTED_DECISIONS = 100
-
-_BUTTONS: dict[str, ReviewDecision] = {
-    "supports": "supports",
-    "insufficient": "insufficient",
-    "corrected": "corrected",
-    "skipped": "skipped",
-}
 
 Handler = Callable[["Console", Request, Session], Awaitable[Response]]
 
@@ -195,11 +190,11 @@ class Console:
         form = {name: str(value) for name, value in (await request.form()).items()}
         wanted = CaseFilter.parse(form)
         case = self.desk.store.case(request.path_params["case_id"])
-        decision = _BUTTONS.get(form.get("decision", ""))
-        if case is None or decision is None:
+        pressed = read_decision(form)
+        if case is None or pressed is None:
             return self.views.notice(session, wanted, CaseGone("No such case or decision."))
         try:
-            review = await self.desk.decide(session, _answer(case, decision, form))
+            review = await self.desk.decide(session, _answer(case, *pressed, form))
         except (BadCorrection, NotSaved) as error:
             status = 503 if isinstance(error, NotSaved) else 422
             return await self.views.case(
@@ -282,12 +277,22 @@ class Console:
         return render("measures.html", self.views.frame(session) | context)
 
 
-def _answer(case: Case, decision: ReviewDecision, form: Mapping[str, str]) -> Answer:
+def _answer(
+    case: Case, decision: ReviewDecision, reason: DecisionReason | None, form: Mapping[str, str]
+) -> Answer:
     value: Json = None
     if decision == "corrected":
         typed = {name: form[name] for name in form if name.startswith(("value", "field"))}
         value = read_correction(case.verdict.value, typed)
-    return Answer(case.id, decision, value, form.get("seen", ""), _seconds(form.get("opened", "")))
+    return Answer(
+        case.id,
+        decision,
+        value,
+        form.get("seen", ""),
+        _seconds(form.get("opened", "")),
+        reason,
+        read_comment(form),
+    )
 
 
 def _seconds(text: str) -> float:
