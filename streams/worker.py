@@ -8,11 +8,7 @@ import logging
 from collections.abc import Sequence
 
 import structlog
-from aiokafka.errors import (
-    GroupAuthorizationFailedError,
-    KafkaError,
-    TopicAuthorizationFailedError,
-)
+from aiokafka.errors import KafkaError
 
 from . import wiring
 from .delivery.circuit_breaker import CircuitOpen
@@ -22,6 +18,7 @@ from .kafka.clients import new_producer
 from .kafka.contact import contact
 from .kafka.publisher import KafkaPublisher, PublishFailed
 from .kafka.reading import UnknownTopic
+from .kafka.refusals import missing_right
 from .runtime.errors import OperatorError
 from .runtime.health import health_server
 from .runtime.signals import Leave, stop_event
@@ -37,9 +34,6 @@ EXPECTED = (OperatorError, KafkaError, PublishFailed, CircuitOpen, UnknownTopic)
 LEAVE_SECONDS = 5.0
 # In all, where the broker is away: nothing can be published or committed then.
 LEAVE_AWAY_SECONDS = 8.0
-
-RIGHTS_ERRORS = (GroupAuthorizationFailedError, TopicAuthorizationFailedError)
-RIGHTS = "; this user may not Read it: `safepassage doctor --acls` prints the rights of the role"
 
 
 class RoleStopped(OperatorError):
@@ -112,8 +106,8 @@ def _raise_first_failure(tasks: dict[asyncio.Task[None], str]) -> None:
             name = type(error).__name__
             if isinstance(error, EXPECTED):
                 log.error("role_stopped", role=role, error=name, detail=str(error))
-                hint = RIGHTS if isinstance(error, RIGHTS_ERRORS) else ""
-                raise RoleStopped(f"{role}: {name}: {error}{hint}") from error
+                told = missing_right(error) or f"{name}: {error}"
+                raise RoleStopped(f"{role}: {told}") from error
             # A defect of ours: what it says may quote a document, where it came from does not.
             log.error("role_stopped", role=role, error=name, frames=frames(error))
             raise RoleStopped(f"{role}: {name}, unexpected: see the frames in the log") from None

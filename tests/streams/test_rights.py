@@ -17,7 +17,7 @@ from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, ACCESS, ALL_TOPICS, topics_of
 from safepassage.streams.wiring import ROLE_NAMES
 from tests.stack import environment
-from tests.streams.judged import FakeScorer
+from tests.streams.judged import FakeScorer, publish, verdict
 from tests.streams.rights import Rights, rights_of
 
 TOPICS_PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "topics.md").read_text()
@@ -51,6 +51,22 @@ async def test_role_works_with_its_rights_and_tries_no_others(
         assert not task.done(), task.exception()
     task.result()
     assert rights.denied == []
+
+
+async def test_role_that_may_read_a_topic_but_not_write_it_stops_and_names_both(
+    kafka: Settings, monkeypatch
+):
+    """The chain of `audit` is read before it is written, so that only the first block is refused."""
+    await create_topics(kafka)
+    await publish(kafka, ACCEPTED, [verdict(1)])
+    rights = rights_of("report", kafka)
+    rights.write -= {kafka.topic("audit")}
+    rights.install(monkeypatch)
+    async with working(["report"], kafka, monkeypatch) as task:
+        await asyncio.wait((task,), timeout=kafka.publish_patience_seconds / 2)
+        with pytest.raises(worker.RoleStopped, match=r"topic \S+audit: this user may not Write it"):
+            await asyncio.wait_for(task, 0)
+    assert {("write", kafka.topic("audit"))} == set(rights.denied)
 
 
 async def test_missing_topic_that_may_not_be_created_is_named_and_stops_the_worker(
