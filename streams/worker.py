@@ -21,7 +21,7 @@ from .kafka.reading import UnknownTopic
 from .kafka.refusals import missing_right
 from .runtime.errors import OperatorError
 from .runtime.health import health_server
-from .runtime.signals import Leave, stop_event
+from .runtime.signals import Leave, stop_event, unless_stopped
 from .runtime.tracebacks import frames
 from .settings import Settings
 from .topics import topics_of
@@ -52,15 +52,26 @@ def run_worker(roles: Sequence[str], settings: Settings) -> None:
 async def _run(roles: Sequence[str], settings: Settings) -> None:
     within = settings.drain_seconds + LEAVE_SECONDS
     stop = stop_event(Leave(within, min(within, LEAVE_AWAY_SECONDS), lambda: contact.away))
+    async with contextlib.AsyncExitStack() as resources:
+        sources = await unless_stopped(stop, _start(roles, settings, resources))
+        if sources is None:
+            log.info("stopped_while_starting", roles=list(roles))
+        else:
+            await _serve(sources, settings, stop)
+
+
+async def _start(
+    roles: Sequence[str], settings: Settings, resources: contextlib.AsyncExitStack
+) -> list[Source]:
+    """The roles, ready to run. What is opened is closed with ``resources``."""
     await prepare_topics(settings, roles)
     publisher = KafkaPublisher(new_producer(settings), settings)
     await publisher.start()
-    async with contextlib.AsyncExitStack() as resources:
-        resources.push_async_callback(publisher.stop)
-        sources = [await wiring.source(role, publisher, settings, resources) for role in roles]
-        for role in roles:
-            sources += wiring.companions(role, publisher, settings)
-        await _serve(sources, settings, stop)
+    resources.push_async_callback(publisher.stop)
+    sources = [await wiring.source(role, publisher, settings, resources) for role in roles]
+    for role in roles:
+        sources += wiring.companions(role, publisher, settings)
+    return sources
 
 
 async def prepare_topics(settings: Settings, roles: Sequence[str]) -> None:

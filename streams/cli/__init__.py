@@ -11,6 +11,7 @@ from safepassage.extras import MissingExtra, missing_extra
 from safepassage.schemas.jsonl import validation_summary
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.logs import configure_command_logging
+from safepassage.streams.runtime.threads import leave
 from safepassage.streams.settings import settings
 
 from . import (
@@ -84,12 +85,14 @@ def main() -> None:
     """Run the command line. Expected failures are one line on stderr and exit code 1."""
     try:
         app()
+    except SystemExit as end:  # typer's own, of every command
+        leave(end.code if isinstance(end.code, int) else int(end.code is not None))
     except Exception as error:
         message = _for_operator(error)
         if message is None:
             raise
         sys.stderr.write(f"safepassage: {message}\n")
-        sys.exit(1)
+        leave(1)
 
 
 def _for_operator(error: Exception) -> str | None:
