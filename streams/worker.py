@@ -18,13 +18,13 @@ from .kafka.clients import new_producer
 from .kafka.contact import contact
 from .kafka.publisher import KafkaPublisher, PublishFailed
 from .kafka.reading import UnknownTopic
-from .kafka.refusals import missing_right
+from .kafka.refusals import RIGHTS_ERRORS, check_rights, missing_right
 from .runtime.errors import OperatorError
 from .runtime.health import health_server
 from .runtime.signals import Leave, stop_event, unless_stopped
 from .runtime.tracebacks import frames
 from .settings import Settings
-from .topics import topics_of
+from .topics import ACCESS, topics_of
 
 log = structlog.get_logger(__name__)
 
@@ -65,6 +65,7 @@ async def _start(
 ) -> list[Source]:
     """The roles, ready to run. What is opened is closed with ``resources``."""
     await prepare_topics(settings, roles)
+    await _check_rights(settings, roles)
     publisher = KafkaPublisher(new_producer(settings), settings)
     await publisher.start()
     resources.push_async_callback(publisher.stop)
@@ -72,6 +73,20 @@ async def _start(
     for role in roles:
         sources += wiring.companions(role, publisher, settings)
     return sources
+
+
+async def _check_rights(settings: Settings, roles: Sequence[str]) -> None:
+    """
+    Raises:
+        RoleStopped: this user lacks a right that the roles read with.
+    """
+    access = [ACCESS[role] for role in roles]
+    topics = dict.fromkeys(settings.topic(topic.name) for a in access for topic in a.reads)
+    groups = dict.fromkeys(settings.group(group) for a in access for group in a.groups)
+    try:
+        await check_rights(settings, topics, groups)
+    except RIGHTS_ERRORS as error:
+        raise RoleStopped(f"{', '.join(roles)}: {missing_right(error)}") from error
 
 
 async def prepare_topics(settings: Settings, roles: Sequence[str]) -> None:

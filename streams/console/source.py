@@ -18,9 +18,8 @@ from safepassage.schemas import Event, Review, StandingDecision, Verdict
 from safepassage.service.quiet_server import quiet_server
 from safepassage.streams.agent_factory import reread_document
 from safepassage.streams.delivery.lag import LagMeter
-from safepassage.streams.kafka.clients import new_reader
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
-from safepassage.streams.kafka.reading import POLL_MILLISECONDS, assign, ends, to_record
+from safepassage.streams.kafka.reading import POLL_MILLISECONDS, assign, ends, reader, to_record
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
 from safepassage.streams.runtime import metrics
 from safepassage.streams.runtime.errors import OperatorError
@@ -92,6 +91,7 @@ class ReviewSource:
             # Not cancelled at once: a Kafka client in the middle of its start cannot clean up.
             await asyncio.wait(working, timeout=self._settings.drain_seconds)
             await _cancel(working)
+            self._lag.clear()
             store.close()
             if self._originals:
                 self._originals.close()
@@ -101,9 +101,7 @@ class ReviewSource:
 
     async def _read(self, desk: ReviewDesk, ending: asyncio.Event) -> None:
         missing = await ends(self._settings, READ_BY[ROLE])
-        consumer = new_reader(self._settings)
-        await consumer.start()
-        try:
+        async with reader(self._settings) as consumer:
             assigned = await assign(consumer, list(self._models))
             # The reviews first: of a verdict that nobody will be shown only the figures are kept,
             # unless it is known by then that somebody decided on it.
@@ -121,9 +119,6 @@ class ReviewSource:
                 if not missing and not desk.ready:
                     desk.ready = True
                     log.info("console_ready", **open_cases(desk.store))
-        finally:
-            self._lag.clear()
-            await consumer.stop()
 
     async def _read_batch(self, consumer: AIOKafkaConsumer, desk: ReviewDesk) -> None:
         fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS, max_records=BATCH_RECORDS)

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from aiokafka.errors import (
     ClusterAuthorizationFailedError,
     GroupAuthorizationFailedError,
     KafkaError,
     TopicAuthorizationFailedError,
+    for_code,
 )
+from aiokafka.protocol.coordination import FindCoordinatorRequest
+from aiokafka.protocol.fetch import FetchRequest
+
+from safepassage.streams.settings import Settings
+
+from .clients import new_admin
 
 # No repetition mends these.
 RIGHTS_ERRORS = (
@@ -16,6 +25,35 @@ RIGHTS_ERRORS = (
     TopicAuthorizationFailedError,
 )
 GRANT = "`safepassage doctor --acls` prints the rights of each role"
+
+
+async def check_rights(settings: Settings, topics: Iterable[str], groups: Iterable[str]) -> None:
+    """See that this user may Read ``topics`` and ``groups``, by their names on the broker, before
+    a model is loaded for them. Nothing but a record tells whether it may Write.
+
+    Raises:
+        GroupAuthorizationFailedError: it may not Read a group.
+        TopicAuthorizationFailedError: it may not Read some of the topics.
+    """
+    admin = new_admin(settings)
+    try:
+        await admin.start()
+        for group in groups:
+            answer = await admin._send_request(FindCoordinatorRequest(group, 0))
+            if for_code(answer.error_code) is GroupAuthorizationFailedError:
+                raise GroupAuthorizationFailedError(group)
+        # Rights come first: also a broker that does not lead the partition answers.
+        partitions = [(topic, [(0, 0, 1)]) for topic in topics]
+        fetched = await admin._send_request(FetchRequest(0, 0, 1, 0, partitions))
+        refused = [
+            topic
+            for topic, (answer, *_) in fetched.topics
+            if for_code(answer[1]) is TopicAuthorizationFailedError
+        ]
+        if refused:
+            raise TopicAuthorizationFailedError(refused)
+    finally:
+        await admin.close()
 
 
 def refused_write(topic: str, error: KafkaError) -> str:

@@ -56,7 +56,7 @@ async def test_role_works_with_its_rights_and_tries_no_others(
 async def test_role_that_may_read_a_topic_but_not_write_it_stops_and_names_both(
     kafka: Settings, monkeypatch
 ):
-    """The chain of `audit` is read before it is written, so that only the first block is refused."""
+    """The chain of `audit` is read before it is written: only the first block is refused."""
     await create_topics(kafka)
     await publish(kafka, ACCEPTED, [verdict(1)])
     rights = rights_of("report", kafka)
@@ -129,6 +129,28 @@ async def test_role_without_its_group_ends_and_names_the_right(role: str, kafka:
     assert kafka.group("") in told
     assert "may not Read it" in told
     assert "doctor --acls" in told
+
+
+@pytest.mark.parametrize("lacking", ["group", "topic"])
+async def test_missing_right_is_named_before_the_model_is_loaded(
+    kafka: Settings, monkeypatch, lacking: str
+):
+    await create_topics(kafka)
+    rights = rights_of("score", kafka)
+    hidden = kafka.topic("alignments")
+    if lacking == "group":
+        rights = rights.without_groups()
+    rights.read -= {hidden}
+    rights.install(monkeypatch)
+    monkeypatch.setattr(worker.wiring, "source", _never)
+    monkeypatch.setattr(worker, "stop_event", lambda *_: asyncio.Event())
+    named = kafka.group("score") if lacking == "group" else hidden
+    with pytest.raises(worker.RoleStopped, match=rf"{lacking} {named}: this user may not Read"):
+        await worker._run(["score"], kafka)
+
+
+async def _never(*_) -> None:
+    raise AssertionError("the role was put together")
 
 
 def test_topology_reads_what_the_roles_may_read():
