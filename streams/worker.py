@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import socket
 from collections.abc import Sequence
 
 import structlog
@@ -18,9 +19,9 @@ from .kafka.clients import new_producer
 from .kafka.contact import contact
 from .kafka.publisher import KafkaPublisher, PublishFailed
 from .kafka.reading import UnknownTopic
-from .kafka.refusals import RIGHTS_ERRORS, check_rights, missing_right
+from .kafka.refusals import RIGHTS_ERRORS, check_rights, refusal
 from .runtime.errors import OperatorError
-from .runtime.health import health_server
+from .runtime.health import health_listener, health_server
 from .runtime.signals import Leave, stop_event, unless_stopped
 from .runtime.tracebacks import frames
 from .settings import Settings
@@ -53,11 +54,14 @@ async def _run(roles: Sequence[str], settings: Settings) -> None:
     within = settings.drain_seconds + LEAVE_SECONDS
     stop = stop_event(Leave(within, min(within, LEAVE_AWAY_SECONDS), lambda: contact.away))
     async with contextlib.AsyncExitStack() as resources:
+        listener = health_listener(settings)  # a port that is taken is told before models load
+        if listener:
+            resources.callback(listener.close)
         sources = await unless_stopped(stop, _start(roles, settings, resources))
         if sources is None:
             log.info("stopped_while_starting", roles=list(roles))
         else:
-            await _serve(sources, settings, stop)
+            await _serve(sources, settings, stop, listener)
 
 
 async def _start(
@@ -86,7 +90,7 @@ async def _check_rights(settings: Settings, roles: Sequence[str]) -> None:
     try:
         await check_rights(settings, topics, groups)
     except RIGHTS_ERRORS as error:
-        raise RoleStopped(f"{', '.join(roles)}: {missing_right(error)}") from error
+        raise RoleStopped(f"{', '.join(roles)}: {refusal(error)}") from error
 
 
 async def prepare_topics(settings: Settings, roles: Sequence[str]) -> None:
@@ -107,10 +111,15 @@ async def prepare_topics(settings: Settings, roles: Sequence[str]) -> None:
         log.log(level, "topic_problem", topic=problem.topic, problem=problem.problem)
 
 
-async def _serve(sources: Sequence[Source], settings: Settings, stop: asyncio.Event) -> None:
+async def _serve(
+    sources: Sequence[Source],
+    settings: Settings,
+    stop: asyncio.Event,
+    listener: socket.socket | None,
+) -> None:
     tasks = {asyncio.create_task(source.run(stop)): source.progress.role for source in sources}
     health = health_server(settings, [source.progress for source in sources])
-    serving = asyncio.create_task(health.serve()) if health else None
+    serving = asyncio.create_task(health.serve([listener])) if listener else None
     log.info("worker_started", roles=list(tasks.values()))
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -119,7 +128,7 @@ async def _serve(sources: Sequence[Source], settings: Settings, stop: asyncio.Ev
     finally:
         for task in tasks:
             task.cancel()
-        if health and serving:
+        if serving:
             health.should_exit = True
             await serving
     _raise_first_failure(tasks)
@@ -132,7 +141,7 @@ def _raise_first_failure(tasks: dict[asyncio.Task[None], str]) -> None:
             name = type(error).__name__
             if isinstance(error, EXPECTED):
                 log.error("role_stopped", role=role, error=name, detail=str(error))
-                told = missing_right(error) or f"{name}: {error}"
+                told = refusal(error) or f"{name}: {error}"
                 raise RoleStopped(f"{role}: {told}") from error
             # A defect of ours: what it says may quote a document, where it came from does not.
             log.error("role_stopped", role=role, error=name, frames=frames(error))

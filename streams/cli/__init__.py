@@ -103,7 +103,10 @@ def _for_operator(error: Exception) -> str | None:
     if isinstance(error, ValidationError):
         return f"a setting is wrong: {_variable(error)}{validation_summary(error)}"
     if _is_of_kafka(error):
-        return f"Kafka: {error}; is KAFKA_BOOTSTRAP_SERVERS right? (`safepassage doctor` says more)"
+        from safepassage.streams.kafka.refusals import refusal
+
+        asked = f"{error}; is KAFKA_BOOTSTRAP_SERVERS right? (`safepassage doctor` says more)"
+        return f"Kafka: {refusal(error) or asked}"
     if isinstance(error, KeyError | IndexError):
         return None  # a slip of ours: the errors that mean "there is none" are of other types
     if isinstance(error, OperatorError | MissingExtra | OSError | ValueError | LookupError):

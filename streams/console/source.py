@@ -22,7 +22,7 @@ from safepassage.streams.kafka.publisher import Publisher, PublishFailed
 from safepassage.streams.kafka.reading import POLL_MILLISECONDS, assign, ends, reader, to_record
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
 from safepassage.streams.runtime import metrics
-from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.runtime.listening import open_listener
 from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import READ_BY, RoleName
@@ -64,7 +64,8 @@ class ReviewSource:
             OperatorError: the console's address cannot be bound.
             UnknownTopic: a topic is missing.
         """
-        listener = _listen(self._settings)
+        host, port = self._settings.console_host, self._settings.console_port
+        listener = open_listener("the console", host, port, "SAFEPASSAGE_CONSOLE")
         store = CaseStore(self._settings.leakage_sample)
         desk = ReviewDesk(store, self._publisher, self._settings)
         configured = self._settings.console_token
@@ -163,18 +164,6 @@ def _note_record(desk: ReviewDesk, record: Record, model: type[Event]) -> None:
             desk.note_review(review)
         case StandingDecision() as decision:
             desk.note_decision(decision)
-
-
-def _listen(settings: Settings) -> socket.socket:
-    address = settings.console_host, settings.console_port
-    try:
-        family = socket.AF_INET6 if ":" in settings.console_host else socket.AF_INET
-        return socket.create_server(address, family=family)
-    except OSError as error:
-        raise OperatorError(
-            f"the console cannot listen on {address[0]}:{address[1]}: {error.strerror}; "
-            "set SAFEPASSAGE_CONSOLE_HOST or SAFEPASSAGE_CONSOLE_PORT"
-        ) from error
 
 
 def _announce(listener: socket.socket, token: str | None) -> None:

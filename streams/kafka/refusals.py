@@ -8,7 +8,9 @@ from aiokafka.errors import (
     ClusterAuthorizationFailedError,
     GroupAuthorizationFailedError,
     KafkaError,
+    SaslAuthenticationFailed,
     TopicAuthorizationFailedError,
+    UnsupportedSaslMechanismError,
     for_code,
 )
 from aiokafka.protocol.coordination import FindCoordinatorRequest
@@ -59,14 +61,21 @@ async def check_rights(settings: Settings, topics: Iterable[str], groups: Iterab
 def refused_write(topic: str, error: KafkaError) -> str:
     """A produced record that this user may not write."""
     if isinstance(error, ClusterAuthorizationFailedError):
-        return f"topic {topic}: {missing_right(error)}"
+        return f"topic {topic}: {refusal(error)}"
     return f"topic {topic}: this user may not Write it; {GRANT}"
 
 
-def missing_right(error: BaseException) -> str | None:
-    """The right that a user lacks where ``error`` says so of a read, a group or the cluster; None
-    for any other error."""
+def refusal(error: BaseException) -> str | None:
+    """What the broker refuses this user, and what to do, where ``error`` says so of a login, a
+    read, a group or the cluster; None for any other error."""
     match error:
+        case SaslAuthenticationFailed():
+            return (
+                "the broker refuses the login: check SAFEPASSAGE_KAFKA_USERNAME, _PASSWORD and "
+                "_SASL_MECHANISM"
+            )
+        case UnsupportedSaslMechanismError():
+            return "the broker does not take this SAFEPASSAGE_KAFKA_SASL_MECHANISM"
         case ClusterAuthorizationFailedError():
             # Of what a worker asks of the cluster itself, only this needs a right.
             return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import socket
 import subprocess
 import sys
 from contextlib import asynccontextmanager
@@ -13,6 +14,7 @@ import pytest
 
 from safepassage.streams import topology, worker
 from safepassage.streams.kafka.admin import TopicsRefused, create_topics
+from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, ACCESS, ALL_TOPICS, topics_of
 from safepassage.streams.wiring import ROLE_NAMES
@@ -147,6 +149,17 @@ async def test_missing_right_is_named_before_the_model_is_loaded(
     named = kafka.group("score") if lacking == "group" else hidden
     with pytest.raises(worker.RoleStopped, match=rf"{lacking} {named}: this user may not Read"):
         await worker._run(["score"], kafka)
+
+
+async def test_health_port_that_is_taken_is_named_before_the_model_is_loaded(
+    kafka: Settings, monkeypatch
+):
+    monkeypatch.setattr(worker.wiring, "source", _never)
+    monkeypatch.setattr(worker, "stop_event", lambda *_: asyncio.Event())
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        settings = kafka.model_copy(update={"health_port": taken.getsockname()[1]})
+        with pytest.raises(OperatorError, match="already in use; set SAFEPASSAGE_HEALTH_HOST or"):
+            await worker._run(["score"], settings)
 
 
 async def _never(*_) -> None:
