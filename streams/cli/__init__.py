@@ -22,6 +22,7 @@ from . import (
     demo,
     doctor,
     evaluate,
+    files,
     graph,
     groundedness,
     labels,
@@ -50,7 +51,7 @@ app = typer.Typer(
 )
 for command in (
     *(demo.demo, up.up, worker.worker),
-    *(submit.submit, check.check, verdicts.verdicts, watch.watch),
+    *(files.files, submit.submit, check.check, verdicts.verdicts, watch.watch),
     *(evaluate.evaluate, train.train, calibrate.calibrate, compare.compare),
     *(replay.replay, promote.promote, rollback.rollback, shadow.shadow),
     *(serve.serve, mcp.mcp, doctor.doctor, recorded_llm.recorded_llm),
