@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
@@ -17,6 +18,7 @@ import structlog
 from safepassage.schemas import Assessment, ScorerRelease
 from safepassage.streams.delivery.batch_source import BatchSource
 from safepassage.streams.memory.live import LiveMemory
+from safepassage.streams.runtime.threads import in_daemon_thread
 from safepassage.streams.settings import Settings
 
 from .releases import InForce, ReleaseRefused, follow_releases
@@ -50,6 +52,7 @@ class LiveScorer:
 
     async def change_to(self, name: str, revision: str | None) -> None:
         """Load and warm up the scorer beside the one in force, then exchange them between batches.
+        A process that stops does not wait for it.
 
         ``revision`` is what was released; None takes whatever the name stands for.
 
@@ -58,8 +61,7 @@ class LiveScorer:
         """
         if revision is not None and revision == self.revision:
             return
-        candidate = await asyncio.to_thread(load_released, self._load, name, revision)
-        await asyncio.to_thread(warm_up, candidate)
+        candidate = await in_daemon_thread(partial(self._loaded, name, revision))
         if self._prepare:
             await self._prepare(candidate)
         async with self._between_batches:
@@ -67,6 +69,11 @@ class LiveScorer:
         if former:
             former.close()
         log.info("scorer_in_force", scorer=name, revision=candidate.revision)
+
+    def _loaded(self, name: str, revision: str | None) -> Scorer:
+        candidate = load_released(self._load, name, revision)
+        warm_up(candidate)
+        return candidate
 
     async def assess(self, pairs: Sequence[Pair]) -> Sequence[Assessment]:
         """Judge a batch, off the event loop.
