@@ -34,7 +34,7 @@ from safepassage.scoring_worker.manifest import (
     ScorerManifest,
 )
 from safepassage.scoring_worker.packs.interface import Pack
-from safepassage.scoring_worker.scorer import Scorer
+from safepassage.scoring_worker.scorer import CLAIMS_BY, Scorer
 from safepassage.scoring_worker.weighing.claim_support import forest_of
 
 from .encoder import EncoderScorer
@@ -55,12 +55,13 @@ def open_manifest(name_or_path: str | Path) -> tuple[Path, ScorerManifest]:
 
     A folder as transformers writes it gets one: threshold .5, entailment by the label's name; of a
     hub id in `encoders.published`, what stands there. What
-    draws graphs beside a scorer moves no score: "default+hallugraph" is "default" here.
+    draws graphs beside a scorer, or judges claims in its place, moves no score of a value:
+    "default+hallugraph" is "default" here.
 
     Raises:
         ModelError: there is no such folder, or it is incomplete or altered.
     """
-    name_or_path = str(name_or_path).removesuffix(GRAPHED)
+    name_or_path = str(name_or_path).partition(CLAIMS_BY)[0].removesuffix(GRAPHED)
     folder = _folder(name_or_path)
     if (folder / MANIFEST_NAME).exists():
         return folder, ScorerManifest.load(folder)
