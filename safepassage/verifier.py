@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from safepassage.schemas import Document, Response, stable_id, text_digest
 from safepassage.schemas.base import Json
 from safepassage.schemas.rivals import with_rivals
+from safepassage.scoring_worker.scorer import judge_named
 
 from .attempts import Attempts
 from .extraction import Extraction
@@ -43,6 +44,8 @@ class Verifier(AbstractContextManager["Verifier"]):
     Args:
         scorer: a name ("default"), a folder or a hub id, or a loaded `Scorer`; by default what
             SAFEPASSAGE_SCORER says.
+        claim_scorer: the detector that judges claims in the scorer's place ("hallugraph"); by
+            default what SAFEPASSAGE_CLAIM_SCORER says. A loaded ``scorer`` judges them itself.
         packs: optional domain knowledge by name; by default what SAFEPASSAGE_PACKS says.
         settings: the other settings that a verdict rests on; by default the environment's.
         memory: what was decided before, as a file (which need not exist, and which each decision
@@ -58,6 +61,7 @@ class Verifier(AbstractContextManager["Verifier"]):
         self,
         scorer: str | Path | Scorer | None = None,
         *,
+        claim_scorer: str | None = None,
         packs: Sequence[str] | None = None,
         settings: JudgingSettings | None = None,
         memory: str | Path | DecisionMemory | None = None,
@@ -71,7 +75,8 @@ class Verifier(AbstractContextManager["Verifier"]):
         configured = settings or JudgingSettings()
         if scorer is None or isinstance(scorer, str | Path):
             named = configured.packs if packs is None else packs
-            scorer = _load(scorer or configured.scorer, tuple(named))
+            by = claim_scorer or configured.claim_scorer
+            scorer = _load(judge_named(str(scorer or configured.scorer), by), tuple(named))
         self.scorer: Scorer = scorer
         self.batches = SharedBatches(scorer)
         self._aligner = new_aligner(configured)
@@ -213,7 +218,7 @@ class Verifier(AbstractContextManager["Verifier"]):
         return tuple(await asyncio.to_thread(judge, results, assessments, self._type_errors))
 
 
-def _load(name: str | Path, packs: tuple[str, ...]) -> Scorer:
+def _load(name: str, packs: tuple[str, ...]) -> Scorer:
     from safepassage.scoring_worker import load_scorer
 
     try:

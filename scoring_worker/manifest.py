@@ -86,6 +86,7 @@ class ScorerManifest(Contract):
     ``base`` is where the rest of the weights lies: "default", for an encoder a hub id or a path
     relative to the folder; None where the folder itself holds all of them. ``labels`` is the index
     of the entailment logit; for a model with a single logit it is 0 and the score is its sigmoid.
+    ``hypothesis_first`` is an encoder's that was taught with the premise behind.
     ``base_digest`` pins the base weights, so that ``revision`` covers them too. ``precision`` is
     what calibration and thresholds were fitted on, and what a CPU uses unless told otherwise.
     ``stack`` belongs to `safepassage.scoring_worker.scorers.default`. ``learnt_from`` tells the
@@ -100,6 +101,7 @@ class ScorerManifest(Contract):
     base: str | None = None
     base_digest: str | None = None
     labels: int = Field(ge=0)
+    hypothesis_first: bool = False
     max_length: int = Field(gt=8, le=8192)
     precision: Literal["fp32", "int8"] = "fp32"
     calibration: Calibration | None = None
@@ -116,8 +118,14 @@ class ScorerManifest(Contract):
     def revision(self) -> str:
         """Hex digits that change with every field, and through ``files`` with every file."""
         said = self.model_dump(mode="json")
-        for later in ("learnt_from", "languages", "others"):
-            if said[later] is None:  # those that never said keep the revision they had
+        # those that never said keep the revision they had
+        for later, unsaid in (
+            ("learnt_from", None),
+            ("languages", None),
+            ("others", None),
+            ("hypothesis_first", False),
+        ):
+            if said[later] is unsaid:
                 del said[later]
         canonical = orjson.dumps(said, option=orjson.OPT_SORT_KEYS)
         return hashlib.sha256(canonical).hexdigest()[:REVISION_HEX_DIGITS]

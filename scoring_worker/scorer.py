@@ -12,6 +12,17 @@ from safepassage.schemas import AlignedExtraction, Alignment, Assessment, Schema
 from safepassage.schemas import hypothesis as hypothesis_of
 from safepassage.schemas.review import JudgedValue
 
+CLAIMS_BY = "+claims:"
+"""In a scorer's name, before the detector that judges claims: "default+claims:hallugraph"."""
+
+
+def judge_named(scorer: str, claim_scorer: str | None) -> str:
+    """The name of ``scorer`` with the claims judged by ``claim_scorer``. A name that says already
+    who judges claims stands."""
+    return (
+        scorer if not claim_scorer or CLAIMS_BY in scorer else f"{scorer}{CLAIMS_BY}{claim_scorer}"
+    )
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:

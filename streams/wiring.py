@@ -159,7 +159,7 @@ async def score_source(
     if released and released.scorer:
         await live.change_to(released.scorer, released.revision)
     else:
-        await live.change_to(settings.scorer, None)
+        await live.change_to(settings.judge, None)
     if shadowed:
         shadow.change_to(shadowed.scorer, shadowed.revision)
     else:

@@ -121,7 +121,7 @@ def _load(scorer: str | None, thresholds: Path | None) -> Scorer:
     )
 
     replaced = read_thresholds(thresholds) if thresholds else None
-    loaded = load_scorer(scorer or settings().scorer, packs=settings().packs)
+    loaded = load_scorer(scorer or settings().judge, packs=settings().packs)
     return Rethresholded(loaded, replaced) if replaced else loaded
 
 
