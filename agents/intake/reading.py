@@ -36,7 +36,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f]")
 def read_file(name: str, raw: bytes, limits: Limits) -> Imported:
     """The documents of a file called ``name``. What cannot be read is refused, part by part;
     nothing is raised for what a file holds."""
-    read = _Reading(limits)
+    read = _OpenedFile(limits)
     read.add(_File("", (), name, raw))
     return read.imported
 
@@ -51,7 +51,7 @@ class _File:
     raw: bytes
 
 
-class _Reading:
+class _OpenedFile:
     """One file with all that is inside it."""
 
     def __init__(self, limits: Limits) -> None:

@@ -14,7 +14,7 @@ from babel import localedata
 
 from safepassage.scoring_worker.comparison.locales import locale_of
 
-from .figure import Reading
+from .figure import FigureReading
 
 _NOT_MEASURED = re.compile(
     r"^(?:graphics|speed-light|mass-earth|mass-solar|light-solar|length-solar|length-earth"
@@ -179,7 +179,7 @@ def _factor(part: str) -> str:
     return _PINT.get(part, part.replace("-", "_"))
 
 
-def same_quantity(one: Reading, other: Reading) -> bool | None:
+def same_quantity(one: FigureReading, other: FigureReading) -> bool | None:
     """Whether the amounts of two units are one: exactly, or each is the other rounded as written.
 
     850 mg is 0.85 g and 70 kg is 154 lb. None where it depends: a month has 28 to 31 days.
@@ -201,7 +201,9 @@ def same_quantity(one: Reading, other: Reading) -> bool | None:
     return apart <= abs(one.step * mine.scale) and apart <= abs(other.step * theirs.scale)
 
 
-def _calendar(one: Reading, mine: Measure, other: Reading, theirs: Measure) -> bool | None:
+def _calendar(
+    one: FigureReading, mine: Measure, other: FigureReading, theirs: Measure
+) -> bool | None:
     if mine.dimension != _CALENDAR:
         one, mine, other, theirs = other, theirs, one, mine
     if mine.dimension != _CALENDAR or theirs.dimension != _CLOCK:

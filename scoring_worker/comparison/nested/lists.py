@@ -11,7 +11,7 @@ from safepassage.scoring_worker.comparison.contract import Comparison, Question
 
 from .enumerations import with_unclaimed
 from .objects import Compare
-from .parts import MAX_DEPTH, Budget, Part, together, too_deep
+from .parts import MAX_DEPTH, Budget, NestedPart, together, too_deep
 
 
 def compare_list(
@@ -20,7 +20,7 @@ def compare_list(
     """Every element that is not null, with ``compare``, each as a value of the list's own type."""
     if depth >= MAX_DEPTH:
         return too_deep("list")
-    parts: list[Part] = []
+    parts: list[NestedPart] = []
     elements: list[JsonValue] = []
     complete = True
     for number, element in enumerate(value, 1):
@@ -31,6 +31,6 @@ def compare_list(
             break
         asked = replace(question, value=element)
         elements.append(element)
-        parts.append(Part(f"element {number}", compare(asked, depth + 1, budget)))
+        parts.append(NestedPart(f"element {number}", compare(asked, depth + 1, budget)))
     parts = with_unclaimed(question.passage.quote, parts, elements)
     return together("list", parts, complete=complete)

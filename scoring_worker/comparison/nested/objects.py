@@ -13,7 +13,7 @@ from safepassage.scoring_worker.comparison.answers.absence import is_empty
 from safepassage.scoring_worker.comparison.contract import Comparison, Question
 
 from .enumerations import claimed_by_others
-from .parts import MAX_DEPTH, Budget, Part, together
+from .parts import MAX_DEPTH, Budget, NestedPart, together
 from .records import of_different_records
 
 Compare = Callable[[Question, int, Budget], Comparison]
@@ -34,13 +34,13 @@ def compare_object(
     whole = as_one_value(filled)
     if whole is not None:
         return compare(_asked(question, "", whole), depth + 1, budget)
-    parts: list[Part] = []
+    parts: list[NestedPart] = []
     complete = True
     for name, part in filled.items():
         if depth >= MAX_DEPTH or not budget.take():
             complete = False
             break
-        parts.append(Part(name, compare(_asked(question, name, part), depth + 1, budget)))
+        parts.append(NestedPart(name, compare(_asked(question, name, part), depth + 1, budget)))
     parts = claimed_by_others(parts)
     compared = together("object", parts, complete=complete)
     if compared.answer == "different":
