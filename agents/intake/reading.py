@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .composition import compose
 from .docx import read_docx
-from .file_documents import Imported, ImportedPart, RefusedPart
+from .file_documents import Imported, ImportedPart, Omitted, RefusedPart, omissions
 from .html import read_html
 from .images import read_image
 from .kinds import Kind, kind_of, media_type
@@ -17,7 +17,6 @@ from .mail import Attachment, read_mail
 from .ocr import Reader
 from .ocr_markup import read_alto, read_hocr
 from .ocr_services import read_azure, read_textract
-from .omissions import Omitted, omissions
 from .pdf import read_pdf
 from .words import Page
 
