@@ -5,14 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
+from .affixes import PLAIN, closed, is_glued, read_prefix, read_suffix, signs_of, times
 from .bounds import bound_after, bound_before
-from .core import Core
-from .digits import Amount
+from .digits import Amount, Core
 from .figure import Figure, FigurePart, FigureReading
 from .lexicon import ONE, Lexicon, Sense
 from .plain_text import Folded
-from .prefix import closed, is_glued, read_prefix, signs_of
-from .suffix import PLAIN, read_suffix, times
 
 
 class Read(NamedTuple):

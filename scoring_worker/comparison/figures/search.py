@@ -12,8 +12,7 @@ from pydantic import JsonValue
 from safepassage.scoring_worker.comparison.contract import Place
 
 from .bounds import bound_after, bound_before
-from .core import Core
-from .digits import MAX_DIGITS, Style, style_in, style_of
+from .digits import MAX_DIGITS, Core, Style, style_in, style_of
 from .figure import Figure, FigureReading
 from .lexicon import Lexicon, lexicon_of
 from .plain_text import Folded, fold
