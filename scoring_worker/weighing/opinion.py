@@ -169,7 +169,7 @@ def _preferred(
 
 
 def unfounded_words(read: Reading) -> tuple[Place, ...]:
-    """Places in the claim whose words the passage does not bear out, neighbours as one."""
+    """Places in the claim whose words the passage does not support, neighbours as one."""
     places: list[Place] = []
     for start, end, logit in zip(read.asked_starts, read.asked_ends, read.founded, strict=True):
         if logit >= 0:
@@ -184,7 +184,7 @@ def unfounded_words(read: Reading) -> tuple[Place, ...]:
 def _unfounded_finding(part: Part, places: tuple[Place, ...]) -> Finding:
     words = [part.claim.asked[place.start : place.end].strip() for place in places]
     listed = "; ".join(repr(word) for word in words if word)
-    return Finding(code="words_unfounded", detail=f"not borne out: {listed}"[:500])
+    return Finding(code="words_unfounded", detail=f"not supported: {listed}"[:500])
 
 
 def _scaled(logit: float) -> float:

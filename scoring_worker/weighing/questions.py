@@ -41,7 +41,7 @@ _EDGE = re.compile(r"[.;!?|](?=\s|$)|[。！？；।]|\n")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One value to be borne out, what the comparators say of it, and what the reader is asked.
+    """One value to judge, what the comparators say of it, and what the reader is asked.
 
     ``shift`` is where the quote begins in the text of the tasks. ``question`` asks which words
     answer the type; it is None for a claim. ``claim`` asks whether the text entails it.

@@ -88,7 +88,7 @@ def test_a_value_that_does_not_stand_there_in_words_is_judged_as_a_statement() -
     assert seen.score > 0.5
 
 
-def test_words_of_a_claim_that_are_not_borne_out_are_named() -> None:
+def test_words_of_a_claim_that_are_not_supported_are_named() -> None:
     claim = "The rent is due on Friday"
     (stopped,) = scorer().assess([pair("The rent is due on Monday", CLAIM_TYPE, claim)])
     assert [found.code for found in stopped.findings if found.code == "words_unfounded"]

@@ -40,7 +40,7 @@ class Cue:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class CuedText:
     """``tokens`` of surroundings and quote together, with what an elided quote leaves out.
     ``offset`` is where the quote begins among their places, ``shifts`` what is to be added from
     a place of the quote on, ``unread`` whether the passage is in none of the languages that are
@@ -78,7 +78,7 @@ class Reading:
         return any(language.has(section, self.tokens[at].text) for language in self.languages)
 
 
-def read(passage: Passage) -> Reading:
+def read(passage: Passage) -> CuedText:
     """The reading of ``passage``; the last few hundred are remembered."""
     bare = not passage.heading and passage.day_first is None
     return _read(passage if bare else replace(passage, heading="", day_first=None))
@@ -111,7 +111,7 @@ def with_gaps(passage: Passage) -> tuple[str, tuple[tuple[int, int], ...]]:
 
 
 @lru_cache(maxsize=_READ_PASSAGES)
-def _read(passage: Passage) -> Reading:
+def _read(passage: Passage) -> CuedText:
     before = passage.before[-MAX_AROUND:]
     quote, shifts = with_gaps(passage)
     after = passage.after[:MAX_AROUND] if len(passage.quote) <= MAX_QUOTE else ""
@@ -122,7 +122,7 @@ def _read(passage: Passage) -> Reading:
     tokens = tuple(tokens_of(text))
     spoken = _languages_of(tokens, passage.language)
     cues = tuple(_cues(text, tokens, spoken))
-    return Reading(
+    return CuedText(
         tokens=tokens,
         text=text,
         offset=len(before),
