@@ -12,6 +12,7 @@ from .encoders.devices import DeviceChoice, PrecisionChoice
 from .scorer import Scorer
 from .scorers.folders import GRAPHED
 from .scorers.named import load_named
+from .scorers.raised import Raised, parted
 
 if TYPE_CHECKING:
     from safepassage.llm_calls.settings import GraderSettings
@@ -30,7 +31,8 @@ def load_scorer(
 
     Args:
         name_or_path: one of `scorers.folders.NAMES`, a folder, or a hub id; with "+hallugraph"
-            behind it, claims carry the graph of what they rest on as evidence.
+            behind it, claims carry the graph of what they rest on as evidence; with limits behind
+            it, less passes (see `scorers.raised`).
         device: "auto" takes a GPU where there is one.
         precision: "auto" is fp32 on a CPU and bf16 or fp16 on a GPU.
         threads: CPU threads of torch, for the whole process; by default all usable cores.
@@ -42,7 +44,7 @@ def load_scorer(
         ModelError: there is no such scorer, or it is incomplete, altered or unsafe to load.
         UnknownPack: there is no pack of that name.
     """
-    name = str(name_or_path)
+    name, limits = parted(str(name_or_path))
     scorer = load_named(
         name.removesuffix(GRAPHED),
         device=device,
@@ -51,6 +53,6 @@ def load_scorer(
         grader=grader,
         packs=packs,
     )
-    if not name.endswith(GRAPHED):
-        return scorer
-    return WithDetector(name, scorer, load_detector(GRAPHED[1:]))
+    if name.endswith(GRAPHED):
+        scorer = WithDetector(name, scorer, load_detector(GRAPHED[1:]))
+    return Raised(scorer, limits) if limits else scorer

@@ -143,8 +143,9 @@ ACCESS: Mapping[str, Access] = {
         groups=("report", "audit", "drift"),
     ),
     "review": Access(
-        reads=(*READ_BY["review"], DOCUMENTS, RESPONSES),
-        writes=(REVIEWS, DECISIONS, ACCEPTED, QUARANTINE),
+        reads=(*READ_BY["review"], DOCUMENTS, RESPONSES, SCORERS),
+        # The last two where a promise breaks, and routing has to become stricter.
+        writes=(REVIEWS, DECISIONS, ACCEPTED, QUARANTINE, SCORERS, WARNINGS),
     ),
 }
 

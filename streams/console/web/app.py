@@ -26,6 +26,7 @@ from safepassage.streams.console.case_assignment import (
 from safepassage.streams.console.index import measures
 from safepassage.streams.console.index.queue import CaseFilter
 from safepassage.streams.console.index.store import Case
+from safepassage.streams.console.promise import Promise
 from safepassage.streams.console.session import Session, Sessions
 from safepassage.streams.runtime.health import health_app
 from safepassage.streams.runtime.progress import Progress
@@ -60,11 +61,12 @@ def console_app(
     progress: Progress,
     settings: Settings,
     *,
+    promise: Promise | None = None,
     originals: Originals | None = None,
 ) -> Starlette:
     """The whole console, with ``/health`` and ``/metrics`` of the process. Without ``originals``
     no pages are shown."""
-    console = Console(desk, texts, sessions, originals)
+    console = Console(desk, texts, sessions, originals, promise)
     own_health = health_app([progress], settings.stalled_after_seconds)
     middleware = [Middleware(Guard)]
     if proxies := [str(network) for network in settings.console_proxies]:
@@ -98,8 +100,10 @@ class Console:
         texts: DocumentTexts,
         sessions: Sessions,
         originals: Originals | None = None,
+        promise: Promise | None = None,
     ) -> None:
         self.desk = desk
+        self._promise = promise
         self.entrance = Entrance(sessions, desk.leases)
         self.views = Views(desk, texts, self.entrance, originals)
         self._texts = texts
@@ -240,6 +244,7 @@ class Console:
         extractors = measures.extractor_scores(store)
         context = {
             "leakage": measures.leakage(store),
+            "risks": self._promise.risks() if self._promise else [],
             "accepted": sum(row.accepted for row in extractors),
             "open": measures.open_cases(store),
             "extractors": extractors,
