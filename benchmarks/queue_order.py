@@ -29,16 +29,15 @@ from safepassage.scoring_worker.laboratory.evaluation.cases import LabelledCase,
 from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged, refitted
 from safepassage.scoring_worker.laboratory.training.stacking import stack_scores
 from safepassage.scoring_worker.loading import load_scorer
-from safepassage.scoring_worker.risk import draw
+from safepassage.scoring_worker.risk import PREFERRED, draw, teaching_value
 from safepassage.scoring_worker.scorers.default import DefaultScorer
 from safepassage.scoring_worker.weighing.stack import Stack
-from safepassage.streams.console.index.queue import CHECK_EVERY, teaching_value
+from safepassage.streams.console.index.queue import CHECK_EVERY
 from safepassage.streams.settings import Settings
 
 SIZES = (25, 50, 100)
 ROUNDS = 10
 REVIEWED = 0.6
-PREFERRED = 20
 
 
 @dataclass(frozen=True)
