@@ -114,6 +114,9 @@ class Settings(JudgingSettings, LLMSettings):
     # Whose X-Forwarded-For and -Proto are believed: addresses or networks of proxies.
     console_proxies: Annotated[tuple[IPvAnyNetwork, ...], NoDecode] = ()
     leakage_sample: float = Field(default=0.02, ge=0, le=1)
+    # Of what passes without a person at most this share may be wrong; None: nothing is promised.
+    risk: float | None = Field(default=None, gt=0, le=0.5)
+    risk_confidence: float = Field(default=0.95, gt=0.5, lt=1)
     # How long an undo costs nothing: so late is a decision's effect published.
     console_grace_seconds: float = Field(default=15, ge=0)
     # How long a case stays with a reviewer who does nothing.

@@ -11,6 +11,13 @@ FLOOR = 0.3
 little more and certify much less."""
 
 
+def teaching_value(margin: float, labels_of_type: int, labels_alike: int) -> float:
+    """How much a case teaches, in [0, 2.5]: uncertain ones, of types that have few labels, unlike
+    what was labelled (type, reasons and extractor)."""
+    uncertain = max(0.0, 1.0 - 2.0 * margin)
+    return uncertain + (1 + labels_of_type) ** -0.5 + 0.5 / (1 + labels_alike)
+
+
 class Chance(Protocol):
     """A source of randomness, such as `random.Random`."""
 

@@ -21,7 +21,7 @@ from safepassage.scoring_worker.risk.parts import Part, certify_parts
 from safepassage.scoring_worker.risk.strata import DrawnLabel, strata_of
 from safepassage.scoring_worker.scorer import Pair
 
-from .calibration import copy_scorer, model_folder, scored
+from .calibration import CARD_NAME, copy_scorer, model_folder, scored
 from .cases import Dataset, LabelledCase
 
 STOPPED = "review"
@@ -108,6 +108,7 @@ def promise(
             "promised": {"risk": risk, "confidence": confidence, "labels": len(rows)},
         },
     }
+    _extend_card(out / CARD_NAME, said, risk, confidence)
     written = manifest.model_copy(update=update).save(out)
     return PromiseReport(
         revision=written.revision,
@@ -117,6 +118,25 @@ def promise(
         risk=risk,
         confidence=confidence,
         parts=said,
+    )
+
+
+def _extend_card(path: Path, parts: Sequence[PromisePart], risk: float, confidence: float) -> None:
+    """What is said of thresholds further up in the card no longer holds; this does."""
+    rows = [
+        f"- {part.name or 'all the rest'}: "
+        + (
+            f"{part.threshold:.4f}, at most {part.certified.observed_ci[1]:.2%} wrong by itself "
+            f"({part.certified.labels} labels, {part.certified.method})"
+            if part.certified
+            else "nothing passes"
+        )
+        for part in parts
+    ]
+    title = f"## Promised: at most {risk:g} wrong, with {confidence:.0%} confidence\n"
+    before = path.read_text("utf-8") + "\n" if path.exists() else ""
+    path.write_text(
+        before + "\n".join([title, "In place of the thresholds above:\n", *rows]) + "\n", "utf-8"
     )
 
 

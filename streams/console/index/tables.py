@@ -63,6 +63,7 @@ CREATE INDEX by_lot ON cases (pool, settled, lot, id);
 CREATE INDEX by_type ON cases (pool, settled, entity_type);
 CREATE INDEX by_model ON cases (pool, settled, model);
 CREATE INDEX by_document ON cases (doc_id, pool, settled);
+CREATE INDEX by_revision ON cases (revision, entity_type, decision);
 CREATE INDEX by_extractor ON cases (model, prompt, decision);
 CREATE INDEX reviews_of_case ON reviews (case_id, at, id);
 CREATE INDEX reviews_by_reviewer ON reviews (reviewer, at);

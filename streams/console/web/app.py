@@ -27,6 +27,7 @@ from safepassage.streams.console.case_assignment import (
 from safepassage.streams.console.index import measures
 from safepassage.streams.console.index.queue import CaseFilter
 from safepassage.streams.console.index.store import Case
+from safepassage.streams.console.promise import Promise
 from safepassage.streams.console.session import Session, Sessions
 from safepassage.streams.kafka.publisher import PublishFailed
 from safepassage.streams.runtime.errors import OperatorError
@@ -58,12 +59,13 @@ def console_app(
     progress: Progress,
     settings: Settings,
     *,
+    promise: Promise | None = None,
     originals: Originals | None = None,
     candidates: Candidates | None = None,
 ) -> Starlette:
     """The whole console, with ``/health`` and ``/metrics`` of the process. Without ``originals``
     no pages are shown, without ``candidates`` nothing of learning."""
-    console = Console(desk, texts, sessions, originals, candidates=candidates)
+    console = Console(desk, texts, sessions, originals, promise=promise, candidates=candidates)
     own_health = health_app([progress], settings.stalled_after_seconds)
     middleware = [Middleware(Guard)]
     if proxies := [str(network) for network in settings.console_proxies]:
@@ -98,9 +100,11 @@ class Console:
         sessions: Sessions,
         originals: Originals | None = None,
         *,
+        promise: Promise | None = None,
         candidates: Candidates | None = None,
     ) -> None:
         self.desk = desk
+        self._promise = promise
         self._candidates = candidates
         self.entrance = Entrance(sessions, desk.leases)
         self.views = Views(desk, texts, self.entrance, originals)
@@ -270,6 +274,7 @@ class Console:
         extractors = measures.extractor_scores(store)
         context = {
             "leakage": measures.leakage(store),
+            "risks": self._promise.risks() if self._promise else [],
             "accepted": sum(row.accepted for row in extractors),
             "open": measures.open_cases(store),
             "extractors": extractors,

@@ -400,6 +400,67 @@ def test_calibrate_refuses_to_overwrite_and_to_guess(model, pairs, tmp_path):
         invoke("calibrate", pairs, "-s", model, "-o", tmp_path / "out", "--target", "recall")
 
 
+def judged_rows(count, *, wrong=0, **fields):
+    return [
+        {
+            "premise": f"{at}: the panel sat with {at} chairs",
+            "hypothesis": f"Chairs: {at}",
+            "entity_type": "Chairs",
+            "value": str(at),
+            "doc_id": f"d{at}",
+            "label": int(at >= wrong),
+            **fields,
+        }
+        for at in range(count)
+    ]
+
+
+def test_calibrate_writes_thresholds_that_keep_a_promise(model, tmp_path):
+    """Probabilities stay as they are; the report says what holds, and with what bounds."""
+    labels = write(tmp_path / "labels.jsonl", judged_rows(200))
+    out, figures = tmp_path / "promised", tmp_path / "out.json"
+    result = invoke("calibrate", labels, "-s", model, "-o", out, "--risk", 0.05, "--json", figures)
+    assert "At most 5.0% of what is accepted is wrong" in result.output
+    report = json.loads(figures.read_text())
+    (own,) = [part for part in report["parts"] if part["kind"] == "type"]
+    assert own["name"] == "chairs"
+    assert own["certified"]["observed_ci"][1] <= 0.05
+    before, after = ScorerManifest.load(Path(model)), ScorerManifest.load(out)
+    assert after.calibration == before.calibration
+    assert after.thresholds.of("Chairs") == own["certified"]["value"]
+    assert after.thresholds.of("Never Seen") == 1.0, "of what nobody labelled nothing passes"
+    assert after.learnt_from.knows("d7")
+    again = tmp_path / "again"
+    with pytest.raises(ValueError, match="drawn by chance"):
+        invoke("calibrate", labels, "-s", out, "-o", again, "--risk", 0.05)
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        (judged_rows(40), "at least 1[89] more labels"),
+        (judged_rows(200, wrong=100), "no number of labels would do.*at least 47.4% must go"),
+        (judged_rows(200, kind="review"), "drawn by chance"),
+        (judged_rows(100, kind="spot_check") + judged_rows(100), "cannot be certified together"),
+        (
+            judged_rows(200, kind="review", draw={"probability": 0.5, "among": 2}),
+            "every label is of a value that was stopped",
+        ),
+    ],
+)
+def test_a_promise_that_cannot_be_kept_is_refused(model, rows, why, tmp_path):
+    labels, out = write(tmp_path / "labels.jsonl", rows), tmp_path / "out"
+    with pytest.raises(ValueError, match=f"(?s){why}"):
+        invoke("calibrate", labels, "-s", model, "-o", out, "--risk", 0.05)
+    assert not out.exists()
+
+
+def test_calibrate_says_how_many_labels_of_which_class_are_wanted(model, tmp_path):
+    labels = write(tmp_path / "few.jsonl", judged_rows(30, wrong=27))
+    with pytest.raises(ValueError, match="7 more supported"):
+        invoke("calibrate", labels, "-s", model, "-o", tmp_path / "out")
+
+
 def test_train_writes_a_scorer_that_loads(reader, gold, pairs, tmp_path):
     """Silver pairs, then gold extractions: weights, thresholds and a model card."""
     folder = tmp_path / "trained"
