@@ -1,4 +1,4 @@
-"""Free-text answers: into sentences, and each sentence to the text that may bear it out.
+"""Free-text answers: into sentences, and each sentence to the text that may support it.
 
 A quote is not at hand here, so the passage is retrieved: the sentences of the retrieved text
 that together cover the claim best, wherever they stand. One passage that supports a claim is

@@ -14,8 +14,9 @@ text is checked against the digest under which it was asked for.
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -25,7 +26,31 @@ import zstandard
 
 from safepassage.schemas import Coordinates, DocumentRef, Reason, text_digest
 
-from .local_texts import LocalTexts
+
+class LocalTexts:
+    """A map from digest to text that forgets the least recently used above ``max_bytes``."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._texts: OrderedDict[str, str] = OrderedDict()
+        self.bytes = 0
+
+    def get(self, digest: str) -> str | None:
+        text = self._texts.get(digest)
+        if text is not None:
+            self._texts.move_to_end(digest)
+        return text
+
+    def put(self, digest: str, text: str) -> None:
+        """Keeps ``text``, unless it alone is above the bound."""
+        if digest in self._texts or sys.getsizeof(text) > self._max_bytes:
+            return
+        self._texts[digest] = text
+        self.bytes += sys.getsizeof(text)
+        while self.bytes > self._max_bytes:
+            _, forgotten = self._texts.popitem(last=False)
+            self.bytes -= sys.getsizeof(forgotten)
+
 
 T = TypeVar("T")
 

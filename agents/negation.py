@@ -1,6 +1,6 @@
 """Which sentences of an answer deny each other, as far as their words show it.
 
-Only finds rivals: both have to be borne out by the text before either is stopped, so that a false
+Only finds rivals: the text has to support both before either is stopped, so that a false
 rival does no harm where it is false. Words of negation are of English, French, German, Spanish,
 Italian and Portuguese.
 """

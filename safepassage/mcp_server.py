@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 
 _USE = (
     "Checks facts against the text that they come from. Use `verify` for facts that were extracted "
-    "with a quote, `claims` for an answer in sentences. Only what is accepted is borne out."
+    "with a quote, `claims` for an answer in sentences. Only what is accepted is supported."
 )
 
 

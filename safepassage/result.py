@@ -15,7 +15,7 @@ MAX_QUOTE = 300
 
 _ASK = (
     "These were refused. Correct each or leave it out; copy every quote from the document "
-    "character by character, and give no value that its quote does not bear out."
+    "character by character, and give no value that its quote does not support."
 )
 
 _STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f]")

@@ -30,6 +30,7 @@ from .ids import canonical_json, stable_id, text_digest
 from .jsonl import BadLine, read_jsonl, validation_summary
 from .layout import Box, Layout, Omission, Original, PageSize, Region
 from .learning import LearningEvent
+from .memory import MemorySnapshot
 from .reason import Reason
 from .report import (
     AuditBlock,
@@ -40,7 +41,7 @@ from .report import (
     ScorerRelease,
     Stage,
 )
-from .review import Review, ReviewDecision, StandingDecision
+from .review import Draw, Review, ReviewDecision, StandingDecision
 from .schema_field import SchemaField
 from .verdict import Conflict, Decision, ReviewTrail, ScorerTrail, Verdict
 
@@ -65,6 +66,7 @@ __all__ = [
     "Document",
     "DocumentRef",
     "DocumentReport",
+    "Draw",
     "DriftWarning",
     "Entity",
     "Event",
@@ -76,6 +78,7 @@ __all__ = [
     "LabelledExtraction",
     "Layout",
     "LearningEvent",
+    "MemorySnapshot",
     "Occurrence",
     "Omission",
     "Original",

@@ -22,7 +22,32 @@ MIN_LABELS = 40
 MIN_PER_CLASS = 10
 """With fewer labels a type's own threshold is noise, and the global one decides."""
 
+QUARANTINE = frozenset({"review", "correction"})
+"""Kinds of labels that come of what was stopped: they say nothing of what passes."""
+
 Floats = NDArray[np.float64]
+
+
+def labels_missing(supported: Sequence[bool], kinds: Sequence[str | None] = ()) -> str | None:
+    """Why no threshold can be fitted to these labels, and what is wanted; None where one can.
+
+    ``kinds`` says how each label came about, as `labels export` writes it.
+    """
+    counts = {"supported": sum(supported), "unsupported": len(supported) - sum(supported)}
+    wanted = [
+        f"{MIN_PER_CLASS - count} more {name}"
+        for name, count in counts.items()
+        if count < MIN_PER_CLASS
+    ]
+    if wanted:
+        had = " and ".join(f"{count} {name}" for name, count in counts.items())
+        return f"of {len(supported)} labels ({had}) {' and '.join(wanted)} ones are wanted"
+    if kinds and QUARANTINE.issuperset(kinds):
+        return (
+            "every label is of a value that was stopped, so none says what passes: judge spot "
+            "checks too"
+        )
+    return None
 
 
 class Target(Contract):

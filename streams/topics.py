@@ -18,6 +18,7 @@ from safepassage.schemas import (
     Extraction,
     ExtractionManifest,
     LearningEvent,
+    MemorySnapshot,
     Response,
     Review,
     ScorerRelease,
@@ -63,8 +64,10 @@ QUARANTINE = Topic("quarantine", Verdict, FOR_EVER)
 SHADOW = Topic("shadow", Verdict, QUARTER)
 # What people decided is training data, and cannot be made again.
 REVIEWS = Topic("reviews", Review, FOR_EVER)
-# What follows from it, one small record a case: every score and align worker holds all of them.
+# What follows from it, one record a case: every score and align worker holds all of them, on disk.
 DECISIONS = Topic("decisions", StandingDecision, FOR_EVER, single=True, compacted=True)
+# What scorers remember of them, a record a change: verdicts name it, and replays judge by it.
+MEMORIES = Topic("memories", MemorySnapshot, FOR_EVER, single=True, compacted=True)
 REPORTS = Topic("reports", DocumentReport, YEAR)
 DEAD_LETTERS = Topic("dead-letters", DeadLetter, YEAR)
 # A chain that lost its beginning proves nothing about what it began with.
@@ -100,6 +103,7 @@ ALL_TOPICS = (
     SHADOW,
     REVIEWS,
     DECISIONS,
+    MEMORIES,
     REPORTS,
     DEAD_LETTERS,
     AUDIT,
@@ -138,8 +142,8 @@ ACCESS: Mapping[str, Access] = {
         groups=("align",),
     ),
     "score": Access(
-        reads=(*READ_BY["score"], DECISIONS, SCORERS),
-        writes=(ACCEPTED, QUARANTINE, SHADOW, DEAD_LETTERS),
+        reads=(*READ_BY["score"], DECISIONS, MEMORIES, SCORERS),
+        writes=(ACCEPTED, QUARANTINE, MEMORIES, SHADOW, DEAD_LETTERS),
         groups=("score",),
     ),
     "report": Access(

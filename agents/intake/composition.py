@@ -9,8 +9,15 @@ from safepassage.schemas.layout import MAX_OMISSIONS
 
 from .limits import Limits, Refused
 from .reading_order import Line, read
-from .tables import CELL_BREAK
 from .words import Page, Word, turned
+
+CELL_BREAK = "\t"
+
+
+def row_line(cells: Sequence[str]) -> str:
+    """One line: every cell's text with its blanks and breaks made single blanks."""
+    return CELL_BREAK.join(" ".join(cell.split()) for cell in cells)
+
 
 _DECIMALS = 1
 _SEPARATORS = dict.fromkeys(map(ord, "\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"), " ")

@@ -9,9 +9,9 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
+from .composition import row_line
+from .file_documents import Omitted
 from .limits import Limits, Refused, extra_module
-from .omissions import Omitted
-from .tables import row_line
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from pydantic import Field
 
 from safepassage.schemas import Contract, Layout, Omission
 from safepassage.schemas.base import Text
+from safepassage.schemas.layout import OmissionKind
+
+Omitted = Counter[OmissionKind]
+
+
+def omissions(omitted: Omitted, page: int | None) -> tuple[Omission, ...]:
+    """What was left out, to be said of the document."""
+    return tuple(
+        [
+            Omission(kind=kind, characters=count, page=page)
+            for kind, count in sorted(omitted.items())
+            if count
+        ]
+    )
 
 
 class ImportedPart(Contract):

@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from .composition import row_line
+from .file_documents import Omitted
 from .limits import Limits, Refused, extra_module
-from .omissions import Omitted
 from .style_rules import rules_of
-from .tables import row_line
 from .unseen import MAX_DEPTH, remove_unseen
 
 _NEVER_SHOWN = (

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from email.errors import MessageError
 from email.message import EmailMessage, MIMEPart
 
+from .file_documents import Omitted
 from .html import read_html
 from .limits import Limits, Refused
-from .omissions import Omitted
 
 _HEADS = ("From", "To", "Cc", "Subject", "Date")
 _MAX_HEAD = 2_000

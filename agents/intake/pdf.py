@@ -7,10 +7,10 @@ from typing import Any
 
 from safepassage.schemas import PageSize
 
+from .file_documents import omissions
 from .fonts import FontCheck
 from .limits import Limits, extra_module
 from .ocr import Reader, beside
-from .omissions import omissions
 from .pdf_characters import as_groups, as_words, characters
 from .pdf_pages import draw, opened, page_of
 from .visibility import seen

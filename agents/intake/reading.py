@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .composition import compose
 from .docx import read_docx
-from .file_documents import Imported, ImportedPart, RefusedPart
+from .file_documents import Imported, ImportedPart, Omitted, RefusedPart, omissions
 from .html import read_html
 from .images import read_image
 from .kinds import Kind, kind_of, media_type
@@ -17,7 +17,6 @@ from .mail import Attachment, read_mail
 from .ocr import Reader
 from .ocr_markup import read_alto, read_hocr
 from .ocr_services import read_azure, read_textract
-from .omissions import Omitted, omissions
 from .pdf import read_pdf
 from .words import Page
 
@@ -36,7 +35,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f]")
 def read_file(name: str, raw: bytes, limits: Limits) -> Imported:
     """The documents of a file called ``name``. What cannot be read is refused, part by part;
     nothing is raised for what a file holds."""
-    read = _Reading(limits)
+    read = _OpenedFile(limits)
     read.add(_File("", (), name, raw))
     return read.imported
 
@@ -51,7 +50,7 @@ class _File:
     raw: bytes
 
 
-class _Reading:
+class _OpenedFile:
     """One file with all that is inside it."""
 
     def __init__(self, limits: Limits) -> None:

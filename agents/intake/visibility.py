@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from .file_documents import Omitted
 from .limits import extra_module
-from .omissions import Omitted
 from .pdf_characters import Character
 from .pdf_pages import draw
 

@@ -125,7 +125,7 @@ def _reason(results: Sequence[Result]) -> str:
     stopped = [(n, v) for n, v in enumerate(verdicts, start=1) if v.decision != "accepted"]
     named = "; ".join(_named(number, verdict) for number, verdict in stopped[:MAX_NAMED])
     return (
-        f"{len(stopped)} of {len(verdicts)} sentences are not borne out by the context: {named}"
+        f"{len(stopped)} of {len(verdicts)} sentences are not supported by the context: {named}"
         f"{'; …' if len(stopped) > MAX_NAMED else ''}"
     )
 

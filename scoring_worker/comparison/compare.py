@@ -18,8 +18,7 @@ from .answers.truth import compare_truth, truth_of
 from .claims import compare_claim
 from .contract import Comparison, Question
 from .denials.places import read_denial
-from .nested.lists import compare_list
-from .nested.objects import compare_object
+from .nested.objects import compare_list, compare_object
 from .nested.parts import MAX_DEPTH, Budget, too_deep
 from .passage_language import with_language
 from .values import compare_date_in_parts, compare_value

@@ -22,7 +22,7 @@ from .contract import StoppedClaim
 _TYPES = "\n".join(f"- {name}: {said}" for name, said in DESCRIPTIONS.items())
 SYSTEM: Final = f"""\
 You are given a claim from an answer and the passage that it should rest on. The passage does not
-bear the claim out. Say what kind of error the claim makes. The types:
+support the claim. Say what kind of error the claim makes. The types:
 {_TYPES}
 First give your reasoning: which words of the claim differ from the passage, and how, in one or
 two short sentences. Then list the types that fit, the best first: one where one fits, three at

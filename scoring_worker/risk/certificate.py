@@ -178,12 +178,13 @@ def certified_threshold(
 
 
 def certify(
-    strata: Sequence[Stratum], risk: float, confidence: float = 0.95
+    strata: Sequence[Stratum], risk: float, confidence: float = 0.95, *, least: float = 0.0
 ) -> CertifiedThreshold | Shortfall:
     """The loosest threshold at or above which at most ``risk`` is wrong, with ``confidence``.
 
     Args:
         strata: samples of the parts of one population; their shares sum to 1.
+        least: no looser threshold is tried: nothing below it could have been drawn.
 
     Raises:
         ValueError: ``risk`` or ``confidence`` is not within 0 and 1.
@@ -191,9 +192,10 @@ def certify(
     if not 0 < risk < 1 or not 0.5 < confidence < 1:
         raise ValueError("risk lies within 0 and 1, confidence within .5 and 1")
     sample = _Sample(strata)
-    starts, level = _starts(sample, risk, 1.0 - confidence)
+    reach = int(np.sum(least <= GRID))
+    starts, level = _starts(sample, risk, 1.0 - confidence, reach)
     best, held = None, 0.0
-    for at in range(min(starts, default=len(GRID)), len(GRID)):
+    for at in range(min(starts, default=reach), reach):
         tested = held + level * (at in starts)
         held = tested if tested and sample.keeps(at, risk, tested) else 0.0
         best = at if held else best
@@ -271,12 +273,13 @@ def _above(scores: Floats) -> NDArray[np.int64]:
     return len(scores) - np.searchsorted(np.sort(scores), GRID, side="left")
 
 
-def _starts(sample: _Sample, risk: float, error: float) -> tuple[set[int], float]:
+def _starts(sample: _Sample, risk: float, error: float, reach: int) -> tuple[set[int], float]:
     """Where testing may start, and the level of each start. How many labels there are decides, and
     not what they say."""
     for number in range(MAX_STARTS, 0, -1):
         least = sample.least(error / number, risk)
-        found = [np.flatnonzero(sample.labels >= least * 2**step) for step in range(number)]
+        counts = sample.labels[:reach]
+        found = [np.flatnonzero(counts >= least[:reach] * 2**step) for step in range(number)]
         if all(len(places) for places in found):
             return {int(places[0]) for places in found}, error / number
     return set(), error

@@ -111,6 +111,8 @@ def train(
     for line in learnt_lines(written):
         print_line(line)
     print_line(f"{written.name}, revision {written.revision}: {folder}")
+    if kept := written.metrics.get("thresholds_kept"):
+        print_line(f"thresholds are kept: {kept}")
     print_line(f"use it with  --scorer {folder}  or  SAFEPASSAGE_SCORER={folder}")
 
 

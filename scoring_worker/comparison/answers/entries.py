@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from safepassage.scoring_worker.comparison.contract import Passage, Place
+from safepassage.scoring_worker.comparison.denials.cued_text import CuedText
 from safepassage.scoring_worker.comparison.denials.languages import in_any
-from safepassage.scoring_worker.comparison.denials.reading import Reading
 from safepassage.scoring_worker.comparison.denials.scopes import is_break
 from safepassage.scoring_worker.comparison.denials.type_words import same_stem, words_of_type
 
@@ -27,7 +27,7 @@ class Entry:
     end: int
 
 
-def entries_of(reading: Reading, passage: Passage) -> list[Entry]:
+def entries_of(reading: CuedText, passage: Passage) -> list[Entry]:
     """The rows and sentences of the quote. One without a label of its own has the passage's
     heading; linear in the quote."""
     first, last = reading.span(Place(0, len(passage.quote)))
@@ -43,7 +43,7 @@ def entries_of(reading: Reading, passage: Passage) -> list[Entry]:
     return entries
 
 
-def _rows(reading: Reading, first: int, last: int) -> Iterator[tuple[int, int]]:
+def _rows(reading: CuedText, first: int, last: int) -> Iterator[tuple[int, int]]:
     """Tokens of each row; two cells side by side are one row, label and entry."""
     start = first
     for at in range(first, last):
@@ -55,7 +55,7 @@ def _rows(reading: Reading, first: int, last: int) -> Iterator[tuple[int, int]]:
         yield start, last
 
 
-def _sign(reading: Reading, start: int, end: int) -> int | None:
+def _sign(reading: CuedText, start: int, end: int) -> int | None:
     """The first sign behind a label that is short enough to be one."""
     words = 0
     for at in range(start, end):
@@ -67,7 +67,7 @@ def _sign(reading: Reading, start: int, end: int) -> int | None:
     return None
 
 
-def _end(reading: Reading, start: int, end: int) -> int:
+def _end(reading: CuedText, start: int, end: int) -> int:
     """Where the entry ends: at the next column, or before the end of the row."""
     for at in range(start, end):
         apart = at > start and reading.tokens[at].start - reading.tokens[at - 1].end
@@ -82,7 +82,7 @@ def is_labelled(entry: Entry, entity_type: str) -> bool:
     return any(same_stem(word, other) for word in entry.label for other in asked)
 
 
-def said(reading: Reading, entry: Entry, section: str, *, anywhere: bool = False) -> bool:
+def said(reading: CuedText, entry: Entry, section: str, *, anywhere: bool = False) -> bool:
     """Whether the entry as a whole is a phrase of ``section`` in any language.
 
     ``anywhere`` also takes the words before its first comma or bracket.
@@ -96,14 +96,14 @@ def said(reading: Reading, entry: Entry, section: str, *, anywhere: bool = False
     return bool(in_any(section) & {phrase, shorter})
 
 
-def _phrase(reading: Reading, start: int, end: int) -> str:
+def _phrase(reading: CuedText, start: int, end: int) -> str:
     texts = [token.text for token in reading.tokens[start:end] if token.text != "\n"]
     while texts and texts[-1] in {".", "!", ","} and len(texts) > 1:
         texts.pop()
     return " ".join(texts)
 
 
-def place_of(reading: Reading, passage: Passage, start: int, end: int) -> tuple[Place, ...]:
+def place_of(reading: CuedText, passage: Passage, start: int, end: int) -> tuple[Place, ...]:
     """The place in the quote of tokens ``start`` to ``end``; none for no tokens."""
     if start >= end:
         return ()

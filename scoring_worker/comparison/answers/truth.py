@@ -14,9 +14,9 @@ from safepassage.scoring_worker.comparison.contract import (
     different,
     undecided,
 )
+from safepassage.scoring_worker.comparison.denials.cued_text import CuedText
 from safepassage.scoring_worker.comparison.denials.languages import in_any
 from safepassage.scoring_worker.comparison.denials.places import scoped
-from safepassage.scoring_worker.comparison.denials.reading import Reading
 from safepassage.scoring_worker.comparison.denials.scopes import Scope
 from safepassage.scoring_worker.comparison.denials.tokens import phrase_of
 from safepassage.scoring_worker.comparison.denials.type_words import (
@@ -62,7 +62,7 @@ def compare_truth(question: Question, wanted: bool) -> Comparison:
     return _by_denial(question, wanted, reading, scopes)
 
 
-def _answers(question: Question, reading: Reading) -> list[tuple[bool, tuple[Place, ...]]]:
+def _answers(question: Question, reading: CuedText) -> list[tuple[bool, tuple[Place, ...]]]:
     """What the rows with the type's label answer, and where."""
     passage = question.passage
     found = []
@@ -87,7 +87,7 @@ def _decide(wanted: bool, answered: list[tuple[bool, tuple[Place, ...]]]) -> Com
 
 
 def _by_denial(
-    question: Question, wanted: bool, reading: Reading, scopes: tuple[Scope, ...]
+    question: Question, wanted: bool, reading: CuedText, scopes: tuple[Scope, ...]
 ) -> Comparison:
     passage = question.passage
     first, last = reading.span(Place(0, len(passage.quote)))
@@ -105,7 +105,7 @@ def _by_denial(
     return Comparison("different", "truth", places, findings=(finding,))
 
 
-def _is_lifted(reading: Reading, scopes: tuple[Scope, ...], at: int) -> bool:
+def _is_lifted(reading: CuedText, scopes: tuple[Scope, ...], at: int) -> bool:
     """Whether the sentence takes its denial back in part: "may not assign without consent"."""
     start, end = sentence_around(reading, at, at, len(reading.tokens))
     cues = {
@@ -123,7 +123,7 @@ def _is_lifted(reading: Reading, scopes: tuple[Scope, ...], at: int) -> bool:
     )
 
 
-def _is_coordinated(reading: Reading, cues: set[int]) -> bool:
+def _is_coordinated(reading: CuedText, cues: set[int]) -> bool:
     """Whether "and" or a comma stands between the denials: "does not smoke and never has"."""
     between = range(min(cues), max(cues))
     return any(at in reading.marks["and"] or reading.tokens[at].text == "," for at in between)

@@ -16,8 +16,8 @@ from typing import Literal, cast
 from safepassage.schemas import Finding, FindingCode
 from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Place, Question
 
+from .cued_text import MAX_AROUND, MAX_QUOTE, Cue, CuedText, read
 from .languages import Telling, languages, telling
-from .reading import MAX_AROUND, MAX_QUOTE, Cue, Reading, read
 from .scopes import Scope, scopes_of
 from .tokens import small_words, small_words_of, tokens_of
 from .type_words import asks_for, context_of_type, denied_words_of_type, same_stem, words_of_type
@@ -128,7 +128,7 @@ def _may_be_denied(passage: Passage, places: Sequence[Place]) -> bool:
 
 
 @lru_cache(maxsize=256)
-def scoped(passage: Passage) -> tuple[Reading, tuple[Scope, ...]]:
+def scoped(passage: Passage) -> tuple[CuedText, tuple[Scope, ...]]:
     """The reading of ``passage`` and the scopes of its cues; the last few hundred are kept."""
     reading = read(passage)
     return reading, scopes_of(reading)
@@ -209,7 +209,7 @@ def _details(sightings: Sequence[Sighting]) -> Iterator[tuple[Seen, str]]:
 
 
 def _sightings(
-    question: Question, kind: str, reading: Reading, scopes: Sequence[Scope], place: Place
+    question: Question, kind: str, reading: CuedText, scopes: Sequence[Scope], place: Place
 ) -> list[Sighting]:
     first, last = reading.span(place)
     if first == last:
@@ -242,7 +242,7 @@ def _sightings(
 
 
 def _denies_context(
-    question: Question, reading: Reading, scope: Scope, value: tuple[int, int]
+    question: Question, reading: CuedText, scope: Scope, value: tuple[int, int]
 ) -> bool:
     """Whether what is denied is what the value is said of: "no significant findings" and
     "not received treatment" deny the findings and the treatment, and the value with them or not.
@@ -283,7 +283,7 @@ def _denies_itself(value: str) -> bool:
 
 
 def _is_sure(
-    reading: Reading, scope: Scope, value: tuple[int, int], kind: str, *, personal: bool
+    reading: CuedText, scope: Scope, value: tuple[int, int], kind: str, *, personal: bool
 ) -> bool:
     """Whether ``scope`` denies the value beyond doubt, and no other word of its clause."""
     first, last = value
@@ -307,7 +307,7 @@ def _is_sure(
     return not personal and (gap <= _LISTED_NEAR or _is_listed(reading, scope.cue.end, first))
 
 
-def _is_of_another(reading: Reading, cue: Cue) -> bool:
+def _is_of_another(reading: CuedText, cue: Cue) -> bool:
     """Whether ``cue`` speaks of another person beyond doubt: "family history of", "his mother
     had". Of "the mother" and "his mother's house" nobody knows whose facts follow."""
     if "family" in cue.sections:
@@ -316,7 +316,7 @@ def _is_of_another(reading: Reading, cue: Cue) -> bool:
     return whose and cue.end < len(reading.tokens) and reading.is_in("verbs", cue.end)
 
 
-def _is_attribute(reading: Reading, scope: Scope) -> bool:
+def _is_attribute(reading: CuedText, scope: Scope) -> bool:
     """Whether a single word such as "negative" belongs to a noun behind it: "HER2 negative breast
     cancer" says nothing of what stands before."""
     at = scope.cue.end
@@ -328,20 +328,20 @@ def _is_attribute(reading: Reading, scope: Scope) -> bool:
     )
 
 
-def _is_listed(reading: Reading, start: int, end: int) -> bool:
+def _is_listed(reading: CuedText, start: int, end: int) -> bool:
     """Whether a comma or an "and" stands between tokens: the reach was followed part by part."""
     return any(
         reading.tokens[at].text == "," or at in reading.marks["and"] for at in range(start, end)
     )
 
 
-def _is_full_name(reading: Reading, first: int, last: int) -> bool:
+def _is_full_name(reading: CuedText, first: int, last: int) -> bool:
     """Two capitalised words or more: what is denied beside a person is seldom the person."""
     words = [t for t in reading.tokens[first:last] if t.is_word]
     return len(words) > 1 and all(reading.text[t.start].isupper() for t in words)
 
 
-def _denied_twice(reading: Reading, denials: Sequence[Scope]) -> bool:
+def _denied_twice(reading: CuedText, denials: Sequence[Scope]) -> bool:
     """Whether one denial denies the next ("not without"), where a language does not merely
     repeat itself so."""
     if any(language.concord for language in reading.languages):

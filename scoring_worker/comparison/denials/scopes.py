@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from .reading import Cue, Reading
+from .cued_text import Cue, CuedText
 from .tokens import MARK
 
 Sense = Literal["denied", "excepted", "supposed", "of_another"]
@@ -44,7 +44,7 @@ class Scope:
     backward: bool = False
 
 
-def scopes_of(reading: Reading) -> tuple[Scope, ...]:
+def scopes_of(reading: CuedText) -> tuple[Scope, ...]:
     """The scopes of every cue of ``reading``; each is bounded, so all are linear in the text.
 
     What is excepted from a denial is not denied ("no injury except a fracture"); what is excepted
@@ -59,7 +59,7 @@ def scopes_of(reading: Reading) -> tuple[Scope, ...]:
     )
 
 
-def _scopes(reading: Reading, cue: Cue) -> Iterator[Scope]:
+def _scopes(reading: CuedText, cue: Cue) -> Iterator[Scope]:
     sections = cue.sections
     if "doubt" in sections:
         yield Scope("supposed", cue, cue.end, _forward(reading, cue.end, _LIST_REACH))
@@ -93,7 +93,7 @@ def _scopes(reading: Reading, cue: Cue) -> Iterator[Scope]:
         yield Scope("of_another", cue, cue.end, reach)
 
 
-def _is_prefix(reading: Reading, cue: Cue) -> bool:
+def _is_prefix(reading: CuedText, cue: Cue) -> bool:
     """Whether the cue is the first part of a word: "non-exclusive" denies no more than itself."""
     if cue.end + 1 >= len(reading.tokens) or reading.tokens[cue.end].text not in {"-", "‐", "‑"}:
         return False
@@ -102,12 +102,12 @@ def _is_prefix(reading: Reading, cue: Cue) -> bool:
     return joined and dash.end == reading.tokens[cue.end + 1].start
 
 
-def _is_label(reading: Reading, cue: Cue) -> bool:
+def _is_label(reading: CuedText, cue: Cue) -> bool:
     """Whether the cue is the label of what follows: "Excluded: flood, fire"."""
     return cue.end < len(reading.tokens) and reading.tokens[cue.end].text in {":", "："}
 
 
-def _speaks_on(reading: Reading, cue: Cue) -> bool:
+def _speaks_on(reading: CuedText, cue: Cue) -> bool:
     """Whether a word follows: the "no" of "Smoker: no, alcohol" is an answer, not a denial."""
     return cue.end < len(reading.tokens) and (
         reading.tokens[cue.end].is_word
@@ -117,7 +117,7 @@ def _speaks_on(reading: Reading, cue: Cue) -> bool:
 
 
 def _forward(
-    reading: Reading, at: int, reach: int, *, listed: bool = False, verbs: bool = False
+    reading: CuedText, at: int, reach: int, *, listed: bool = False, verbs: bool = False
 ) -> int:
     """The token behind the last one that a cue before ``at`` reaches.
 
@@ -139,7 +139,7 @@ def _forward(
     return at
 
 
-def _backward(reading: Reading, at: int) -> int:
+def _backward(reading: CuedText, at: int) -> int:
     """The first token that a cue at ``at`` reaches back to."""
     left = _BACK_REACH
     while at > 0 and left > 0:
@@ -156,7 +156,7 @@ def _backward(reading: Reading, at: int) -> int:
     return at
 
 
-def _is_part(reading: Reading, at: int) -> bool:
+def _is_part(reading: CuedText, at: int) -> bool:
     """Whether the words up to the next mark or "and" are a part of a list: few, and no verb."""
     count = 0
     while at < len(reading.tokens) and count <= _LAST_PART:
@@ -171,7 +171,7 @@ def _is_part(reading: Reading, at: int) -> bool:
     return count <= _LAST_PART
 
 
-def is_break(reading: Reading, at: int) -> bool:
+def is_break(reading: CuedText, at: int) -> bool:
     """Whether a sentence, row or cell ends with token ``at``."""
     token = reading.tokens[at]
     following = reading.tokens[at + 1] if at + 1 < len(reading.tokens) else None
@@ -188,7 +188,7 @@ def is_break(reading: Reading, at: int) -> bool:
     return not reading.text[following.start].islower() and not _abbreviates(reading, at)
 
 
-def _abbreviates(reading: Reading, at: int) -> bool:
+def _abbreviates(reading: CuedText, at: int) -> bool:
     """Whether the full stop ``at`` belongs to "Dr." or to an initial."""
     if at == 0 or not reading.tokens[at - 1].is_word:
         return False

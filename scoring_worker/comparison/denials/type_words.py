@@ -11,8 +11,8 @@ from rapidfuzz.distance import Prefix
 from safepassage.schemas import entity_type_name
 from safepassage.scoring_worker.comparison.contract import Passage
 
+from .cued_text import CuedText, read
 from .languages import in_any, telling
-from .reading import Reading, read
 from .scopes import Scope, is_break, scopes_of
 from .tokens import small_words, tokens_of
 
@@ -68,7 +68,7 @@ class Mention:
 
 def mentions_of_type(
     entity_type: str,
-    reading: Reading,
+    reading: CuedText,
     scopes: Sequence[Scope],
     start: int,
     end: int,
@@ -89,7 +89,7 @@ def mentions_of_type(
 
 
 def denied_words_of_type(
-    entity_type: str, reading: Reading, scopes: Sequence[Scope], value: tuple[int, int]
+    entity_type: str, reading: CuedText, scopes: Sequence[Scope], value: tuple[int, int]
 ) -> str | None:
     """The words that deny the type's word next to the ``value``, given by its tokens.
 
@@ -126,7 +126,7 @@ def same_stem(word: str, other: str) -> bool:
     return common >= max(_STEM, shorter - 2) and common >= max(len(word), len(other)) - 4
 
 
-def _denied_at(reading: Reading, scopes: Sequence[Scope], at: int, *, near: bool) -> str | None:
+def _denied_at(reading: CuedText, scopes: Sequence[Scope], at: int, *, near: bool) -> str | None:
     for scope in scopes:
         if scope.sense != "denied" or not scope.cue.sure:
             continue
@@ -140,7 +140,7 @@ def _denied_at(reading: Reading, scopes: Sequence[Scope], at: int, *, near: bool
 
 
 def sentence_around(
-    reading: Reading, first: int, last: int, reach: int = _REACH
+    reading: CuedText, first: int, last: int, reach: int = _REACH
 ) -> tuple[int, int]:
     """The tokens of the sentence around others, ``reach`` of them at most on either side."""
     start, end = first, last

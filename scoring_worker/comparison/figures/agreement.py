@@ -8,7 +8,7 @@ from typing import Literal
 
 from safepassage.schemas import FindingCode
 
-from .figure import Bound, Figure, Reading
+from .figure import Bound, Figure, FigureReading
 from .units import same_quantity
 
 Level = Literal[0, 1, 2]
@@ -56,7 +56,7 @@ def agreement(value: Figure, other: Figure, end: End | None) -> Agreement:
 
 
 def _read_as(
-    mine: Reading, theirs: Reading, value: Figure, other: Figure, *, alike: bool
+    mine: FigureReading, theirs: FigureReading, value: Figure, other: Figure, *, alike: bool
 ) -> Agreement:
     if value.pair != other.pair and not (value.pair and theirs.high):
         return _NUMBER
@@ -74,7 +74,7 @@ def _read_as(
     return found
 
 
-def _amounts(mine: Reading, theirs: Reading) -> Agreement:
+def _amounts(mine: FigureReading, theirs: FigureReading) -> Agreement:
     equal = mine.amount == theirs.amount and mine.high == theirs.high
     if (mine.high is None) != (theirs.high is None):
         return _NUMBER
@@ -86,11 +86,11 @@ def _amounts(mine: Reading, theirs: Reading) -> Agreement:
     return _kinds(mine, theirs) if equal else _NUMBER
 
 
-def _share(reading: Reading) -> Fraction:
+def _share(reading: FigureReading) -> Fraction:
     return reading.amount / 100 if reading.unit == "percent" else reading.amount
 
 
-def _kinds(mine: Reading, theirs: Reading) -> Agreement:
+def _kinds(mine: FigureReading, theirs: FigureReading) -> Agreement:
     """What two equal amounts are amounts of, at most one of them of a unit."""
     if mine.currencies and theirs.currencies:
         return _SAME if mine.currencies & theirs.currencies else _CURRENCY
@@ -101,7 +101,7 @@ def _kinds(mine: Reading, theirs: Reading) -> Agreement:
     return Agreement(1, "unit_missing") if mine.unit else _SAME
 
 
-def _units(mine: Reading, theirs: Reading) -> Agreement:
+def _units(mine: FigureReading, theirs: FigureReading) -> Agreement:
     unit, other = mine.unit or "", theirs.unit or ""
     found = same_quantity(mine, theirs)
     if found and mine.high is not None and theirs.high is not None:

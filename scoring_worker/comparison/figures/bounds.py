@@ -2,49 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 from .figure import Bound
 
-_WORDS_BEFORE: dict[Bound, str] = {
-    "more_than": "more than|over|above|greater than|exceeding|in excess of|exceeds|exceeded|beyond"
-    "|older than|longer than|larger than|higher than|mehr als|über|plus de|plus que|más de|más que"
-    "|superior a|supérieur à|supérieure à|più di|oltre|mais de|mais que|acima de|meer dan|boven",
-    "at_least": "at least|no less than|not less than|no fewer than|minimum of|a minimum of|min."
-    "|minimum|from at least|mindestens|wenigstens|ab|au moins|minimum de|à partir de|al menos"
-    "|por lo menos|como mínimo|a partir de|mínimo de|almeno|minimo|come minimo|pelo menos|no mínimo"
-    "|ten minste|minstens|minimaal",
-    "less_than": "less than|fewer than|under|below|lower than|smaller than|younger than"
-    "|shorter than|weniger als|unter|moins de|inférieur à|inférieure à|menos de|menos que"
-    "|inferior a|por debajo de|meno di|sotto|abaixo de|minder dan|onder",
-    "at_most": "at most|up to|no more than|not more than|not exceeding|not to exceed|maximum of"
-    "|a maximum of|max.|maximum|höchstens|bis zu|maximal|nicht mehr als|au plus|jusqu'à|maximum de"
-    "|au maximum|pas plus de|como máximo|hasta|no más de|máximo|máximo de|al massimo|fino a"
-    "|non più di|massimo|no máximo|até|não mais de|hoogstens|maximaal|ten hoogste|tot",
-    "about": "about|around|approximately|approx.|approx|roughly|nearly|almost|circa|ca.|ca|c."
-    "|an estimated|estimated|close to|ungefähr|etwa|rund|zirka|fast|knapp|gut|environ|près de"
-    "|presque|à peu près|aproximadamente|alrededor de|unos|unas|casi|cerca de|quasi|all'incirca"
-    "|cerca di|quase|ongeveer|bijna|rond",
-    "exactly": "exactly|precisely|genau|exakt|exactement|exactamente|esattamente|exatamente"
-    "|precies|equal to|equals",
-}
+_TABLES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+_WORDS_BEFORE: dict[Bound, list[str]] = _TABLES["words_before"]
 """In English, German, French, Spanish, Italian, Portuguese and Dutch."""
-_WORDS_AFTER: dict[Bound, str] = {
-    "at_least": "or more|or above|or over|or older|or greater|or higher|or longer|and above"
-    "|and over|and up|and older|at least|minimum|oder mehr|und mehr|ou plus|et plus|o más|y más"
-    "|o più|e oltre|ou mais|e mais|of meer|en meer",
-    "at_most": "or less|or fewer|or under|or below|or younger|or lower|and below|and under|at most"
-    "|maximum|oder weniger|ou moins|et moins|o menos|o meno|ou menos|of minder",
-    "about": "or so|approximately|approx.|environ|aproximadamente",
-}
-_SIGNS_OF: dict[Bound, str] = {
-    "more_than": ">", "less_than": "<", "at_least": "≥ ⩾ ≧ >= =>", "at_most": "≤ ⩽ ≦ <= =<",
-    "about": "~ ≈ ±", "exactly": "=",
-}  # fmt: skip
-_SIGNS = {sign: bound for bound, signs in _SIGNS_OF.items() for sign in signs.split()}
+_WORDS_AFTER: dict[Bound, list[str]] = _TABLES["words_after"]
+_SIGNS_OF: dict[Bound, list[str]] = _TABLES["signs_of"]
+_SIGNS = {sign: bound for bound, signs in _SIGNS_OF.items() for sign in signs}
 _REACH = 28
-_BEFORE = {word: bound for bound, words in _WORDS_BEFORE.items() for word in words.split("|")}
-_AFTER = {word: bound for bound, words in _WORDS_AFTER.items() for word in words.split("|")}
+_BEFORE = {word: bound for bound, words in _WORDS_BEFORE.items() for word in words}
+_AFTER = {word: bound for bound, words in _WORDS_AFTER.items() for word in words}
 _LAST = {word.split()[-1] for word in _BEFORE}
 _FIRST = {word.split()[0] for word in _AFTER}
 _LAST_LETTERS = frozenset(word[-1] for word in _LAST)

@@ -16,7 +16,7 @@ from safepassage.scoring_worker.comparison.contract import Comparison, Passage, 
 from .agreement import Agreement, End, agreement
 from .bounds import CLAIMED
 from .context import WORD, asked_end, names_unit, scale_named, unit_named, unit_of
-from .figure import Figure, Reading
+from .figure import Figure, FigureReading
 from .plain_text import fold
 from .search import figures_in, parse_figure
 from .spelling import has_number_words, number_words
@@ -269,7 +269,7 @@ def _unit(unit: str | None) -> str:
     return (unit or "").replace("-per-", "/").replace("-", " ")
 
 
-def _decimal(reading: Reading) -> str:
+def _decimal(reading: FigureReading) -> str:
     values = [reading.amount] if reading.high is None else [reading.amount, reading.high]
     return " and ".join(
         str(value) if len(str(value)) < 12 else f"{float(value):.12g}" for value in values

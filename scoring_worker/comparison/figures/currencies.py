@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from decimal import Decimal
 from functools import cache, lru_cache
+from pathlib import Path
 
 from babel.core import get_global
 from babel.numbers import get_currency_name, get_territory_currencies, list_currencies
@@ -13,19 +15,7 @@ from safepassage.scoring_worker.comparison.locales import locale_of
 
 _COUNTS = (0, 1, 2, 3, 5, 11, 100, 1_000_000, Decimal("1.5"))
 """Between them they take every plural form that a language has."""
-_SIGNS_OF = {
-    "dollar, peso": "$", "pound": "£", "yen, yuan": "¥",
-    "yuan, taiwan dollar, hong kong dollar": "元", "yen": "円",
-    "yen, yuan, taiwan dollar, hong kong dollar": "圓", "yuan": "圆, renminbi, RMB", "won": "원",
-    "krona, krone, króna": "kr, Kr, kr.", "rupee": "Rs, Rs., ₨, Re", "indian rupee": "₹",
-    "rand": "R", "franc": "Fr.", "swiss franc": "SFr, SFr.", "leu": "lei", "ringgit": "RM",
-    "rupiah": "Rp", "singapore dollar": "S$", "canadian dollar": "C$", "australian dollar": "AU$",
-    "us dollar": "US$, USD$, U$S", "sol": "S/", "zloty": "zł, zl", "czech koruna": "Kč",
-    "forint": "Ft", "russian ruble": "₽", "ruble": "руб, руб., р.", "turkish lira": "₺, TL",
-    "hryvnia": "₴, грн, грн.", "lev": "лв, лв.", "naira": "₦", "cedi": "₵", "philippine peso": "₱",
-    "tenge": "₸", "lari": "₾", "baht": "฿", "taka": "৳", "colón": "₡", "guarani": "₲", "kip": "₭",
-    "tugrik": "₮", "dong": "đ", "british pound": "sterling, pounds sterling",
-}  # fmt: skip
+_SIGNS_OF: dict[str, str] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 """Signs, by words of the English names of the currencies that they may mean: those that more than
 one uses ("$" says that it is some dollar or peso, not which), and some that CLDR knows in the home
 language only."""

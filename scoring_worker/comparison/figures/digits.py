@@ -1,4 +1,4 @@
-"""Numbers in digits: which of their signs group, which one is the decimal sign."""
+"""Numbers in digits: which of their signs group, which one is the decimal sign; and `Core`."""
 
 from __future__ import annotations
 
@@ -153,3 +153,15 @@ def _amount(whole: str, fraction: str, *, sure: bool) -> Amount:
 
 def _unsure(amount: Amount) -> Amount:
     return Amount(amount.value, amount.step, sure=False)
+
+
+class Core(NamedTuple):
+    """Digits or words at ``start`` to ``end`` of the folded text and the numbers they may be."""
+
+    start: int
+    end: int
+    amounts: tuple[Amount, ...]
+    in_words: bool = False
+    ordinal: bool = False
+    almost: bool = False  # a word that may say a number
+    second: Fraction | None = None  # of a pair such as 120/80

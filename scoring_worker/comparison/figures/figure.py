@@ -10,12 +10,12 @@ from safepassage.scoring_worker.comparison.contract import Kind, Place
 Bound = Literal["none", "exactly", "more_than", "at_least", "less_than", "at_most", "about"]
 """What the words or the sign beside a number make of it; *none* where nothing stands there."""
 
-Part = Literal["whole", "low", "high", "part"]
+FigurePart = Literal["whole", "low", "high", "part"]
 """*whole*: the figure stands for itself. *low*, *high*: the ends of a range that is a figure of
 its own. *part*: a piece of something else that holds digits, such as a date or a file number."""
 
 
-class Reading(NamedTuple):
+class FigureReading(NamedTuple):
     """One way to read a figure.
 
     ``amount`` is exact, with scale words and signs applied, and ``high`` the upper end of a range
@@ -46,9 +46,9 @@ class Figure(NamedTuple):
     place: Place
     number: Place
     digits: str
-    readings: tuple[Reading, ...]
+    readings: tuple[FigureReading, ...]
     bound: Bound = "none"
-    part: Part = "whole"
+    part: FigurePart = "whole"
     ordinal: bool = False
     pair: bool = False
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from pathlib import Path
 from typing import Literal
 
 from safepassage.scoring_worker.comparison.locales import locale_of
@@ -15,17 +17,10 @@ from .currencies import MINOR, currency_forms, currency_symbols
 from .plain_text import NO_BREAK, Folded, fold, is_unspaced
 from .units import unit_forms, unit_symbols
 
-_SCALES = {
-    "k": 3, "K": 3, "m": 6, "M": 6, "mn": 6, "mln": 6, "mil": 6, "mill.": 6, "MM": 6, "mm": 6,
-    "bn": 9, "bln": 9, "B": 9, "b": 9, "tn": 12, "trn": 12, "Mio": 6, "Mio.": 6, "Mrd": 9,
-    "Mrd.": 9, "Md": 9, "Mds": 9, "Tsd": 3, "Tsd.": 3, "lakh": 5, "lakhs": 5, "lac": 5, "lacs": 5,
-    "crore": 7, "crores": 7, "cr": 7, "Cr": 7, "thousands": 3, "millions": 6, "billions": 9,
-    "hundred": 2, "万": 4, "萬": 4, "億": 8, "亿": 8, "兆": 12, "천": 3, "만": 4, "억": 8, "조": 12,
-    "тыс": 3, "тыс.": 3, "млн": 6, "млрд": 9, "tys.": 3, "mld": 9, "miliard": 9,
-}  # fmt: skip
+_TABLES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+_SCALES: dict[str, int] = _TABLES["scales"]
 """Short scale words that CLDR leaves out, as powers of ten."""
-_ORDINALS = ("st", "nd", "rd", "th", "er", "re", "ère", "ème", "eme", "e", "º", "ª", ".º", ".ª",
-             "o", "ste", "de", "-й", "-я", "-е", "-го")  # fmt: skip
+_ORDINALS: list[str] = _TABLES["ordinals"]
 ALSO_WORDS = frozenset({"in", "a", "at", "as", "do", "mo", "mi", "no", "me", "se", "de", "sa"})
 """Symbols that are commoner as words: they count where no word follows ("5 in", not "5 in all")."""
 

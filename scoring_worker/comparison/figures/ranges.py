@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .figure import Figure, Part, Reading
+from .figure import Figure, FigurePart, FigureReading
 from .plain_text import Folded
 from .reading import Read
 
@@ -65,8 +65,8 @@ def _range(folded: Folded, one: Read, other: Read) -> tuple[Figure, ...] | None:
         return None
     place = folded.place(one.start, other.end)
     whole = Figure(place, place, "", readings, other.figure.bound)
-    low: Part = "low"
-    high: Part = "high"
+    low: FigurePart = "low"
+    high: FigurePart = "high"
     return (
         whole,
         one.figure._replace(readings=lows, part=low, bound="none"),
@@ -74,7 +74,7 @@ def _range(folded: Folded, one: Read, other: Read) -> tuple[Figure, ...] | None:
     )
 
 
-def _completed(one: Read, other: Read) -> tuple[Reading, ...]:
+def _completed(one: Read, other: Read) -> tuple[FigureReading, ...]:
     """The lower end with the scale and unit that are written once: "2 to 3 million euros"."""
     readings = one.figure.readings
     unscaled = [reading.amount / other.scale for reading in other.figure.readings]
@@ -85,7 +85,9 @@ def _completed(one: Read, other: Read) -> tuple[Reading, ...]:
     return _shared(readings, other.figure.readings)
 
 
-def _shared(mine: tuple[Reading, ...], theirs: tuple[Reading, ...]) -> tuple[Reading, ...]:
+def _shared(
+    mine: tuple[FigureReading, ...], theirs: tuple[FigureReading, ...]
+) -> tuple[FigureReading, ...]:
     """My readings, with the unit or currency of their first one where I have none."""
     donor = next((one for one in theirs if one.unit or one.currencies), None)
     if donor is None or any(reading.unit or reading.currencies for reading in mine):
@@ -107,7 +109,7 @@ def _sum(folded: Folded, one: Read, other: Read) -> tuple[Figure, ...] | None:
 
 
 def _part(figure: Figure) -> Figure:
-    part: Part = "part"
+    part: FigurePart = "part"
     return figure._replace(
         part=part, readings=tuple(one._replace(sure=False) for one in figure.readings)
     )

@@ -5,14 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
+from .affixes import PLAIN, closed, is_glued, read_prefix, read_suffix, signs_of, times
 from .bounds import bound_after, bound_before
-from .core import Core
-from .digits import Amount
-from .figure import Figure, Part, Reading
+from .digits import Amount, Core
+from .figure import Figure, FigurePart, FigureReading
 from .lexicon import ONE, Lexicon, Sense
 from .plain_text import Folded
-from .prefix import closed, is_glued, read_prefix, signs_of
-from .suffix import PLAIN, read_suffix, times
 
 
 class Read(NamedTuple):
@@ -59,8 +57,8 @@ def read(folded: Folded, core: Core, floor: int, lexicon: Lexicon) -> Read | Non
 
 def piece(folded: Folded, start: int, end: int, amount: Amount | None) -> Read:
     """Digits that are a piece of a date, a file number or the like: what equals them may be it."""
-    readings = (Reading(amount.value, amount.step, sure=False),) if amount else ()
-    part: Part = "part"
+    readings = (FigureReading(amount.value, amount.step, sure=False),) if amount else ()
+    part: FigurePart = "part"
     digits = folded.text[start:end] if amount else ""
     core = Core(start, end, (amount,) if amount else ())
     place = folded.place(start, end)
@@ -69,13 +67,13 @@ def piece(folded: Folded, start: int, end: int, amount: Amount | None) -> Read:
 
 def _readings(
     core: Core, factor: Fraction, senses: list[Sense], signs: tuple[tuple[Fraction, bool], ...]
-) -> tuple[Reading, ...]:
+) -> tuple[FigureReading, ...]:
     if senses == [PLAIN] and len(core.amounts) == 1 and len(signs) == 1:  # most figures
         ((value, step, sure, elsewhere),) = core.amounts
         ((sign, certain),) = signs
         amount = times(value, factor, sign)
         return (
-            Reading(
+            FigureReading(
                 amount,
                 times(step, factor),
                 high=core.second,
@@ -84,7 +82,7 @@ def _readings(
             ),
         )
     return tuple(
-        Reading(
+        FigureReading(
             amount=times(amount.value, factor, sense.factor, sign),
             step=times(amount.step, factor, sense.factor),
             unit=sense.unit,

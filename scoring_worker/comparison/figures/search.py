@@ -12,9 +12,8 @@ from pydantic import JsonValue
 from safepassage.scoring_worker.comparison.contract import Place
 
 from .bounds import bound_after, bound_before
-from .core import Core
-from .digits import MAX_DIGITS, Style, style_in, style_of
-from .figure import Figure, Reading
+from .digits import MAX_DIGITS, Core, Style, style_in, style_of
+from .figure import Figure, FigureReading
 from .lexicon import Lexicon, lexicon_of
 from .plain_text import Folded, fold
 from .ranges import linked
@@ -188,7 +187,7 @@ def _plain(number: float) -> Figure | None:
     except ValueError:  # NaN and the infinities
         return None
     place = Place(0, len(text))
-    return Figure(place, place, "", (Reading(amount, _place_value(text)),))
+    return Figure(place, place, "", (FigureReading(amount, _place_value(text)),))
 
 
 def _place_value(text: str) -> Fraction:

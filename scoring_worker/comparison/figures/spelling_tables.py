@@ -3,11 +3,13 @@ larger ones, and words that say a number without being its numeral."""
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 from safepassage.scoring_worker.comparison.spelt_numbers import (
     CARDINAL,
@@ -24,26 +26,9 @@ _SCALES = (1_000, 100_000, 1_000_000, 10_000_000, 1_000_000_000, 1_000_000_000_0
 _MAX_SPOKEN_YEAR = 2100
 _UNSPACED = frozenset({"zh", "ja", "ko", "th", "lo", "km", "my", "yue"})
 """Written without blanks: there the numerals are read character by character, if at all."""
-_ALMOST = {
-    "en": {"a": "1", "an": "1", "single": "1", "once": "1", "no": "0", "none": "0", "never": "0",
-           "both": "2", "pair": "2", "couple": "2", "twice": "2", "double": "2", "triple": "3",
-           "dozen": "12", "half": "1/2", "quarter": "1/4", "score": "20", "solo": "1"},
-    "de": {"kein": "0", "keine": "0", "keinen": "0", "einmal": "1", "beide": "2", "beiden": "2",
-           "zweimal": "2", "doppelt": "2", "dreimal": "3", "dutzend": "12", "halb": "1/2",
-           "halbe": "1/2", "halben": "1/2", "halbes": "1/2", "halber": "1/2", "einem": "1",
-           "einen": "1", "viertel": "1/4", "anderthalb": "3/2"},
-    "fr": {"aucun": "0", "aucune": "0", "pas": "0", "double": "2", "triple": "3", "demi": "1/2",
-           "demie": "1/2", "moitié": "1/2", "quart": "1/4", "douzaine": "12"},
-    "es": {"ningún": "0", "ninguna": "0", "ninguno": "0", "no": "0", "sin": "0", "ambos": "2",
-           "ambas": "2", "doble": "2", "triple": "3", "medio": "1/2", "media": "1/2",
-           "docena": "12"},
-    "it": {"nessun": "0", "nessuno": "0", "nessuna": "0", "entrambi": "2", "doppio": "2",
-           "mezzo": "1/2", "mezza": "1/2", "dozzina": "12"},
-    "pt": {"nenhum": "0", "nenhuma": "0", "sem": "0", "não": "0", "ambos": "2", "dobro": "2",
-           "meio": "1/2", "meia": "1/2", "dúzia": "12"},
-    "nl": {"geen": "0", "beide": "2", "dubbel": "2", "half": "1/2", "halve": "1/2", "dozijn": "12",
-           "anderhalf": "3/2"},
-}  # fmt: skip
+_ALMOST: dict[str, dict[str, str]] = json.loads(
+    Path(__file__).with_suffix(".json").read_text("utf-8")
+)
 """Words that say a number without being its numeral. A figure is not missing where one stands."""
 
 

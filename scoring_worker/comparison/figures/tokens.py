@@ -10,11 +10,10 @@ from typing import NamedTuple
 
 from safepassage.scoring_worker.comparison.locales import number_symbol
 
-from .core import Core
-from .digits import DIGITS, MAX_DIGITS, Amount, Style, amounts
+from .affixes import EXPONENT
+from .digits import DIGITS, MAX_DIGITS, Amount, Core, Style, amounts
 from .plain_text import NO_BREAK, Folded
 from .spelling import Words
-from .suffix import EXPONENT
 
 _TIGHT = frozenset("-–/:.\\")
 _RUN = re.compile(r"[0-9]+")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
+from pathlib import Path
 from tokenize import TokenError
 
 import pint
@@ -14,7 +16,7 @@ from babel import localedata
 
 from safepassage.scoring_worker.comparison.locales import locale_of
 
-from .figure import Reading
+from .figure import FigureReading
 
 _NOT_MEASURED = re.compile(
     r"^(?:graphics|speed-light|mass-earth|mass-solar|light-solar|length-solar|length-earth"
@@ -22,61 +24,13 @@ _NOT_MEASURED = re.compile(
     r"|volume-drop|pressure-gasoline|.*-person$|duration-night|torque|length-point)"
 )
 """Units of CLDR whose names are everyday words ("dot", "item", "light", "point", "night")."""
-_PREFIXES = {
-    "p": "pico", "n": "nano", "µ": "micro", "u": "micro", "m": "milli", "c": "centi",
-    "d": "deci", "": "", "k": "kilo", "M": "mega", "G": "giga", "T": "tera",
-}  # fmt: skip
-_PREFIXED = {
-    "g": ("gram", "nµumck"), "m": ("meter", "pnµumcdk"), "l": ("liter", "nµumcd"),
-    "L": ("liter", "nµumcd"), "s": ("second", "pnµum"), "mol": ("mole", "pnµum"),
-    "A": ("ampere", "nµum"), "V": ("volt", "µumkM"), "W": ("watt", "µumkMGT"),
-    "Wh": ("watt-hour", "kMGT"), "Hz": ("hertz", "kMG"), "Pa": ("pascal", "kM"),
-    "J": ("joule", "mkMG"), "N": ("newton", "mkM"), "Bq": ("becquerel", "kMGT"),
-    "Gy": ("gray", "mc"), "Sv": ("sievert", "µum"), "B": ("byte", "kMGT"), "eV":
-    ("electronvolt", "kMG"), "Ω": ("ohm", "mkM"), "F": ("farad", "pnµu"), "bit": ("bit", "kMG"),
-}  # fmt: skip
-_SYMBOLS = {
-    "%": "percent", "‰": "permille", "‱": "permyriad", "bp": "permyriad", "bps": "permyriad",
-    "basis points": "permyriad", "basis point": "permyriad", "Basispunkte": "permyriad",
-    "ppm": "permillion", "ppb": "perbillion", "pct": "percent", "per cent": "percent",
-    "percentage": "percent", "v.H.": "percent",
-    "°C": "celsius", "ºC": "celsius", "° C": "celsius", "℃": "celsius", "degrees C": "celsius",
-    "°F": "fahrenheit", "ºF": "fahrenheit", "° F": "fahrenheit", "℉": "fahrenheit",
-    "degrees F": "fahrenheit", "deg C": "celsius", "deg. C": "celsius", "deg F": "fahrenheit",
-    "deg. F": "fahrenheit", "K": "kelvin", "mcg": "microgram", "mc": "microgram",
-    "cc": "cubic-centimeter", "kgs": "kilogram", "gm": "gram", "gms": "gram", "lbs": "pound",
-    "mm Hg": "millimeter-ofhg", "mmHg": "millimeter-ofhg", "IU": "iu", "UI": "iu", "IE": "iu",
-    "mIU": "milli-iu", "mEq": "milliequivalent", "bpm": "beat-per-minute", "rpm":
-    "revolution-per-minute", "km/h": "kilometer-per-hour", "kmh": "kilometer-per-hour",
-    "kph": "kilometer-per-hour", "mph": "mile-per-hour", "m/s": "meter-per-second",
-    "hr": "hour", "hrs": "hour", "h": "hour", "min": "minute", "mins": "minute", "sec": "second",
-    "secs": "second", "yr": "year", "yrs": "year", "yo": "year", "y/o": "year", "y.o.": "year",
-    "mo": "month", "mos": "month", "wk": "week", "wks": "week", "d": "day", "t": "tonne",
-    "ha": "hectare", "sqm": "square-meter", "sq m": "square-meter", "qm": "square-meter",
-    "sqft": "square-foot", "sq. ft.": "square-foot", "sq ft": "square-foot", "hp": "horsepower",
-    "PS": "horsepower-metric", "kcal": "kilocalorie", "cal": "calorie", "psi":
-    "pound-force-per-square-inch", "atm": "atmosphere", "in": "inch", "ft": "foot", "yd": "yard",
-    "mi": "mile", "oz": "ounce", "lb": "pound", "kn": "knot", "″": "inch", '"': "inch",
-    "kByte": "kilobyte",
-    "MByte": "megabyte", "GByte": "gigabyte", "Jahren": "year", "Monaten": "month",
-    "Tagen": "day", "Metern": "meter",
-}  # fmt: skip
+_TABLES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+_PREFIXES: dict[str, str] = _TABLES["prefixes"]
+_PREFIXED: dict[str, tuple[str, str]] = _TABLES["prefixed"]
+_SYMBOLS: dict[str, str] = _TABLES["symbols"]
 """Spellings that CLDR leaves out, none of them of one trade only."""
 _SQUARES = {"²": "square", "2": "square", "^2": "square", "³": "cubic", "3": "cubic", "^3": "cubic"}
-_PINT = {
-    "tonne": "metric_ton", "ton": "short_ton", "stone": "stone", "celsius": "degC",
-    "fahrenheit": "degF", "millimeter-ofhg": "mmHg", "inch-ofhg": "inHg",
-    "gallon-imperial": "imperial_gallon", "quart-imperial": "imperial_quart",
-    "fluid-ounce-imperial": "imperial_fluid_ounce", "foodcalorie": "kilocalorie",
-    "pound-force": "pound_force", "light-year": "light_year", "horsepower-metric":
-    "metric_horsepower", "astronomical-unit": "astronomical_unit", "ounce-troy": "troy_ounce",
-    "british-thermal-unit": "british_thermal_unit", "nautical-mile": "nautical_mile",
-    "fluid-ounce": "fluid_ounce", "watt-hour": "watt_hour", "arc-minute": "arcminute",
-    "arc-second": "arcsecond", "kilowatt-hour": "kilowatt_hour", "megawatt-hour": "megawatt_hour",
-    "gigawatt-hour": "gigawatt_hour", "terawatt-hour": "terawatt_hour", "newton-meter":
-    "newton * meter", "permillion": "ppm", "electronvolt": "electron_volt", "beat": "count",
-    "acre-foot": "acre_foot", "therm-us": "US_therm", "g-force": "standard_gravity",
-}  # fmt: skip
+_PINT: dict[str, str] = _TABLES["pint"]
 _MULTIPLES = {
     "permyriad": ("percent", Fraction(1, 100)), "perbillion": ("permillion", Fraction(1, 1000)),
     "pint-metric": ("milliliter", Fraction(500)), "cup-metric": ("milliliter", Fraction(250)),
@@ -179,7 +133,7 @@ def _factor(part: str) -> str:
     return _PINT.get(part, part.replace("-", "_"))
 
 
-def same_quantity(one: Reading, other: Reading) -> bool | None:
+def same_quantity(one: FigureReading, other: FigureReading) -> bool | None:
     """Whether the amounts of two units are one: exactly, or each is the other rounded as written.
 
     850 mg is 0.85 g and 70 kg is 154 lb. None where it depends: a month has 28 to 31 days.
@@ -201,7 +155,9 @@ def same_quantity(one: Reading, other: Reading) -> bool | None:
     return apart <= abs(one.step * mine.scale) and apart <= abs(other.step * theirs.scale)
 
 
-def _calendar(one: Reading, mine: Measure, other: Reading, theirs: Measure) -> bool | None:
+def _calendar(
+    one: FigureReading, mine: Measure, other: FigureReading, theirs: Measure
+) -> bool | None:
     if mine.dimension != _CALENDAR:
         one, mine, other, theirs = other, theirs, one, mine
     if mine.dimension != _CALENDAR or theirs.dimension != _CLOCK:

@@ -1,6 +1,6 @@
 """An acronym against the words that it stands for.
 
-Only words that are there count: an acronym in the value is borne out by words of the passage that
+Only words that are there count: an acronym in the value is supported by words of the passage that
 spell it. The other way round nothing is shown, since many names have the same initials; but an
 acronym of the same length and the same first letter that the value does *not* spell is another
 name (WHO for the World Trade Organization).

@@ -99,7 +99,7 @@ def _without_company(
     return Comparison("same", "name", runs.places)
 
 
-class _Reading(NamedTuple):
+class _WindowAnswer(NamedTuple):
     """``near``: how many parts are there or have something like them in their place. ``loose``:
     *different* by a word that is like none of them."""
 
@@ -108,17 +108,17 @@ class _Reading(NamedTuple):
     loose: bool
 
 
-def _in_windows(parts: NameParts, quoted: Quoted, entity_type: str) -> _Reading | None:
+def _in_windows(parts: NameParts, quoted: Quoted, entity_type: str) -> _WindowAnswer | None:
     """The answer of the span that holds most of the name, the undecided one of two that hold as
     much; None where none holds any."""
-    best: _Reading | None = None
+    best: _WindowAnswer | None = None
     for position in _anchors(parts.core, quoted.words):
         window = window_at(parts.core, position, quoted)
         answer = _read(window, parts, quoted, entity_type)
         unlike = sum(missing.relation in _UNLIKE for missing in window.missing)
         liked = any(m.relation in {"slip", "other_initial"} for m in window.missing)
         loose = answer.answer == "different" and not liked
-        read = _Reading(answer, len(parts.core) - unlike, loose)
+        read = _WindowAnswer(answer, len(parts.core) - unlike, loose)
         if answer.answer == "same":
             return read
         if best is None or _rank(read) > _rank(best):
@@ -126,7 +126,7 @@ def _in_windows(parts: NameParts, quoted: Quoted, entity_type: str) -> _Reading 
     return best
 
 
-def _rank(read: _Reading) -> tuple[int, bool]:
+def _rank(read: _WindowAnswer) -> tuple[int, bool]:
     return read.near, read.comparison.answer == "not_comparable"
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from safepassage.schemas import Finding
 from safepassage.scoring_worker.comparison.contract import Comparison, Place
 
-from .parts import Part
+from .parts import NestedPart
 
 _AND = r"(?:and|or|und|oder|et|ou|y|e|o|ed|en|of|sowie|&|\+)"
 _NEXT = re.compile(
@@ -32,7 +32,9 @@ _MISSING = frozenset({"words_missing", "name_absent"})
 MAX_HELD = 32
 
 
-def with_unclaimed(quote: str, parts: Sequence[Part], elements: Sequence[object]) -> list[Part]:
+def with_unclaimed(
+    quote: str, parts: Sequence[NestedPart], elements: Sequence[object]
+) -> list[NestedPart]:
     """``parts``, where an element that is missing from the quote is *different* if the quote
     lists something that is no element, beside one that it holds.
 
@@ -62,7 +64,7 @@ def with_unclaimed(quote: str, parts: Sequence[Part], elements: Sequence[object]
                 rivals=rivals,
                 findings=(finding, *parts[at].comparison.findings),
             )
-            made[at] = Part(parts[at].name, compared)
+            made[at] = NestedPart(parts[at].name, compared)
     return made
 
 
@@ -86,7 +88,7 @@ def _is_free(quote: str, part: Place, held: Sequence[Place]) -> bool:
     return len(words) <= _MOST_WORDS and not overlaps
 
 
-def claimed_by_others(parts: Sequence[Part]) -> list[Part]:
+def claimed_by_others(parts: Sequence[NestedPart]) -> list[NestedPart]:
     """``parts`` of an object, without the figures that are a piece of another field's value.
 
     The 4 of "Paper A4" is no quantity where "Paper A4" is the description and the quote has
@@ -106,12 +108,12 @@ def claimed_by_others(parts: Sequence[Part]) -> list[Part]:
             finding = Finding(
                 code="part_of_another", detail="it is a piece of another field's value"
             )
-            made[at] = Part(
+            made[at] = NestedPart(
                 part.name,
                 Comparison("different", compared.kind, (), rivals, (finding, *compared.findings)),
             )
         elif free != compared.places and free:
-            made[at] = Part(part.name, replace(compared, places=free))
+            made[at] = NestedPart(part.name, replace(compared, places=free))
     return made
 
 

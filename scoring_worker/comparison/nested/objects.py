@@ -1,8 +1,11 @@
-"""Objects field by field. The name of a field is a role: the passage need not contain it."""
+"""Lists element by element, objects field by field.
+
+The name of a field is a role: the passage need not contain it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
@@ -12,8 +15,8 @@ from pydantic import JsonValue
 from safepassage.scoring_worker.comparison.answers.absence import is_empty
 from safepassage.scoring_worker.comparison.contract import Comparison, Question
 
-from .enumerations import claimed_by_others
-from .parts import MAX_DEPTH, Budget, Part, together
+from .enumerations import claimed_by_others, with_unclaimed
+from .parts import MAX_DEPTH, Budget, NestedPart, together, too_deep
 from .records import of_different_records
 
 Compare = Callable[[Question, int, Budget], Comparison]
@@ -34,13 +37,13 @@ def compare_object(
     whole = as_one_value(filled)
     if whole is not None:
         return compare(_asked(question, "", whole), depth + 1, budget)
-    parts: list[Part] = []
+    parts: list[NestedPart] = []
     complete = True
     for name, part in filled.items():
         if depth >= MAX_DEPTH or not budget.take():
             complete = False
             break
-        parts.append(Part(name, compare(_asked(question, name, part), depth + 1, budget)))
+        parts.append(NestedPart(name, compare(_asked(question, name, part), depth + 1, budget)))
     parts = claimed_by_others(parts)
     compared = together("object", parts, complete=complete)
     if compared.answer == "different":
@@ -82,3 +85,25 @@ def _asked(question: Question, name: str, value: JsonValue) -> Question:
     """The question for one field: its name is the last of the type's words."""
     entity_type = f"{question.entity_type} {name[:_LONGEST_NAME]}".strip()
     return replace(question, entity_type=entity_type, value=value)
+
+
+def compare_list(
+    question: Question, value: Sequence[JsonValue], depth: int, budget: Budget, compare: Compare
+) -> Comparison:
+    """Every element that is not null, with ``compare``, each as a value of the list's own type."""
+    if depth >= MAX_DEPTH:
+        return too_deep("list")
+    parts: list[NestedPart] = []
+    elements: list[JsonValue] = []
+    complete = True
+    for number, element in enumerate(value, 1):
+        if element is None or element == "":
+            continue
+        if not budget.take():
+            complete = False
+            break
+        asked = replace(question, value=element)
+        elements.append(element)
+        parts.append(NestedPart(f"element {number}", compare(asked, depth + 1, budget)))
+    parts = with_unclaimed(question.passage.quote, parts, elements)
+    return together("list", parts, complete=complete)

@@ -35,14 +35,14 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class NestedPart:
     """One element or field: ``name`` as the finding shall call it ("element 2", "price")."""
 
     name: str
     comparison: Comparison
 
 
-def together(kind: Kind, parts: Sequence[Part], *, complete: bool = True) -> Comparison:
+def together(kind: Kind, parts: Sequence[NestedPart], *, complete: bool = True) -> Comparison:
     """The answer for a value of ``parts``: different where one is, the same where all are.
 
     ``complete`` is False where parts were left out: the rest can show a difference and no more.
@@ -66,7 +66,7 @@ def together(kind: Kind, parts: Sequence[Part], *, complete: bool = True) -> Com
     )
 
 
-def _named(part: Part) -> list[Finding]:
+def _named(part: NestedPart) -> list[Finding]:
     name = part.name[:80]
     found = [
         finding.model_copy(update={"detail": f"{name}: {finding.detail}"[:500]})

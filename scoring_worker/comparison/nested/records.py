@@ -14,7 +14,7 @@ from dataclasses import replace
 from safepassage.schemas import Finding
 from safepassage.scoring_worker.comparison.contract import Comparison, Place
 
-from .parts import Part
+from .parts import NestedPart
 
 _BORDERS = (r"\n", r";", r"(?<=\w\w)[.](?=\s+[^\W\d_a-z])", r",(?=\s)")
 """What stands between records, from the clearest to the least clear."""
@@ -24,7 +24,9 @@ _SKELETON = re.compile(
 _MAX_RECORDS = 200
 
 
-def of_different_records(quote: str, parts: Sequence[Part], compared: Comparison) -> Comparison:
+def of_different_records(
+    quote: str, parts: Sequence[NestedPart], compared: Comparison
+) -> Comparison:
     """``compared``, or *different* where its fields stand in different records of ``quote``."""
     placed = [part for part in parts if part.comparison.places]
     if len(placed) < 2:
@@ -69,7 +71,7 @@ def _homes(places: Sequence[Place], records: Sequence[Place]) -> set[int]:
 
 
 def _has_rival_beside(
-    placed: Sequence[Part], homes: Sequence[set[int]], records: Sequence[Place]
+    placed: Sequence[NestedPart], homes: Sequence[set[int]], records: Sequence[Place]
 ) -> bool:
     """Whether every record of one field holds a rival of another, and so is complete without it."""
     return any(
@@ -81,7 +83,7 @@ def _has_rival_beside(
 
 
 def _of_one_shape(
-    quote: str, placed: Sequence[Part], homes: Sequence[set[int]], records: Sequence[Place]
+    quote: str, placed: Sequence[NestedPart], homes: Sequence[set[int]], records: Sequence[Place]
 ) -> bool:
     """Whether the records of the fields have the same small words and signs in the same order:
     "Engineer at Acme; Manager at Globex".

@@ -149,7 +149,7 @@ def summary(drawing: Drawing) -> str:
     more = f"; {drawing.left_out} more are not drawn" if drawing.left_out else ""
     return (
         f"{len(drawing.nodes)} entities, {missing} missing in the passages; "
-        f"{len(drawing.lines)} relations, {wrong} not borne out{more}"
+        f"{len(drawing.lines)} relations, {wrong} not supported{more}"
     )
 
 

@@ -41,14 +41,14 @@ class Claims(AnswerForm):
 
 
 class Unsupported(AnswerForm):
-    """A claim of the answer, by its number from 1, and why the source does not bear it out."""
+    """A claim of the answer, by its number from 1, and why the source does not support it."""
 
     reason: str
     number: int = Field(ge=1)
 
 
 class Comparison(AnswerForm):
-    """Every claim of the answer that the source does not bear out."""
+    """Every claim of the answer that the source does not support."""
 
     unsupported: tuple[Unsupported, ...] = Field(max_length=MAX_CLAIMS)
 

@@ -29,7 +29,7 @@ matter yourself makes none either. When in doubt: "ungrounded".
 First give your reasoning: name the statement that decides, in two or three short sentences. Then
 give the label.
 """
-IS_GROUNDED: Final = "Is every statement of the answer borne out by the context?"
+IS_GROUNDED: Final = "Is every statement of the answer supported by the context?"
 FAITHFUL: Final = """\
 You are given a question, a document and an answer. Decide whether the answer keeps to the
 document: it offers no information beyond the document and says nothing that the document

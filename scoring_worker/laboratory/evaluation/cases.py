@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from safepassage.schemas import AlignedExtraction, Alignment, Reason, Verdict
+from safepassage.schemas import AlignedExtraction, Alignment, Draw, Reason, Verdict
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair, Origin
 from safepassage.scoring_worker.scorer import Pair
 
@@ -30,7 +30,7 @@ class LabelledCase:
 
     An extraction or a pair has one part, a response one per sentence. ``group`` is the document.
     ``kind`` says how the case was made and ``extractor`` which model extracted it: both are for
-    break-downs and never reach a scorer.
+    break-downs and never reach a scorer. ``draw`` says how it was drawn to be labelled.
     """
 
     id: str
@@ -40,6 +40,7 @@ class LabelledCase:
     parts: tuple[Pair | Lost, ...]
     kind: str | None = None
     extractor: str | None = None
+    draw: Draw | None = None
 
     @property
     def pairs(self) -> list[Pair]:

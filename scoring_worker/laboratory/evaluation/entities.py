@@ -104,19 +104,20 @@ def _fact(text: str, entity: AnnotatedEntity) -> _Fact | None:
     given = " ".join(entity.value.split()) if isinstance(entity.value, str) else ""
     # Some annotations give each span the list of all values; then the span itself is the value.
     value = shown if not given or len(given) > 3 * len(shown) else given
-    return _Fact(entity, type_name(entity.type), value, _context(text, entity))
+    context = text[slice(*line_around(text, entity.start, entity.end))].strip()
+    return _Fact(entity, type_name(entity.type), value, context)
 
 
-def _context(text: str, entity: AnnotatedEntity) -> str:
-    """The entity's line, cut between tokens where it is long."""
-    start = max(text.rfind("\n", 0, entity.start) + 1, entity.start - CONTEXT_CHARACTERS)
-    newline = text.find("\n", entity.end)
-    end = min(len(text) if newline < 0 else newline, entity.end + CONTEXT_CHARACTERS)
-    while 0 < start < entity.start and not text[start - 1].isspace():
-        start += 1
-    while entity.end < end < len(text) and not text[end].isspace():
-        end -= 1
-    return text[start:end].strip()
+def line_around(text: str, start: int, end: int) -> tuple[int, int]:
+    """The line of ``text[start:end]``, cut between tokens `CONTEXT_CHARACTERS` beyond it."""
+    left = max(text.rfind("\n", 0, start) + 1, start - CONTEXT_CHARACTERS)
+    newline = text.find("\n", end)
+    right = min(len(text) if newline < 0 else newline, end + CONTEXT_CHARACTERS)
+    while 0 < left < start and not text[left - 1].isspace():
+        left += 1
+    while end < right < len(text) and not text[right].isspace():
+        right -= 1
+    return left, right
 
 
 def _other_type(

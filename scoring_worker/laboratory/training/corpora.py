@@ -6,8 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from safepassage.schemas import CLAIM_TYPE, entity_type_name
+from safepassage.schemas import CLAIM_TYPE
 from safepassage.schemas.jsonl import BadLine, read_objects
+from safepassage.scoring_worker.laboratory.evaluation.entities import (
+    CONTEXT_CHARACTERS,
+    line_around,
+    type_name,
+)
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.evaluation.splits import held_out
 from safepassage.scoring_worker.laboratory.training.corruption import (
@@ -33,7 +38,6 @@ _KIND_WORDS: tuple[tuple[Kind, tuple[str, ...]], ...] = (
     ("money", ("amount", "fee", "rent", "price")),
     ("number", ("num", "notice period", "renewal term", "duration")),
 )
-_CONTEXT_CHARACTERS = 160
 
 
 class CorpusError(ValueError):
@@ -68,36 +72,21 @@ def known_documents(rows: Iterable[Row]) -> Iterator[KnownDocument]:
 
 def _field(text: str, entity: Row) -> KnownField | None:
     start, end = entity["start"], entity["end"]
-    name = _TYPE_NAMES.get(entity["type"]) or _readable(entity["type"])
+    name = _TYPE_NAMES.get(entity["type"]) or type_name(entity["type"])
     words = " ".join(text[start:end].split())
     value = entity.get("value") or words
     if isinstance(value, str) and len(value) > 3 * len(words):
         value = words  # a list of all parties, of which this span is one
     if not value or end <= start:
         return None
-    context = (start, end) if end - start > _CONTEXT_CHARACTERS else _line(text, start, end)
+    context = (start, end) if end - start > CONTEXT_CHARACTERS else line_around(text, start, end)
     kind: Kind = "clause" if value == "Yes" else _kind(name)
     return KnownField((name,), kind, value, start, end, *context)
-
-
-def _readable(name: str) -> str:
-    return entity_type_name(name.lower()) if name.isupper() else entity_type_name(name)
 
 
 def _kind(entity_type: str) -> Kind:
     words = entity_type.casefold()
     return next((kind for kind, cues in _KIND_WORDS if any(cue in words for cue in cues)), "text")
-
-
-def _line(text: str, start: int, end: int) -> tuple[int, int]:
-    left = max(text.rfind("\n", 0, start) + 1, start - _CONTEXT_CHARACTERS)
-    newline = text.find("\n", end)
-    right = min(len(text) if newline < 0 else newline, end + _CONTEXT_CHARACTERS)
-    while left > 0 and left < start and not text[left - 1].isspace():
-        left += 1
-    while right < len(text) and right > end and not text[right].isspace():
-        right -= 1
-    return left, right
 
 
 def redocred_documents(rows: Iterable[Row]) -> Iterator[KnownDocument]:

@@ -49,6 +49,10 @@ class Judged:
     def types(self) -> list[str]:
         return [pair.entity_type for pair in self.pairs]
 
+    @property
+    def kinds(self) -> list[str]:
+        return [pair.kind for pair in self.pairs]
+
     def scores(self, stack: Stack) -> NDArray[np.float64]:
         """Uncalibrated scores [pairs]."""
         return stack_scores(stack, self.opinions, self.types)

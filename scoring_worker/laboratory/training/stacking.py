@@ -23,6 +23,7 @@ SUPPORTIVE = frozenset(
     {
         "value_mean", "value_least", "lead", "entailed", "founded_least", "borne_out",
         "answer_same", "exact", "lonely", "finding_denied_twice", "finding_denial_asked", "share",
+        "clause_mean",
     }
 )  # fmt: skip
 """Features that may only raise a score."""

@@ -6,8 +6,7 @@ from safepassage.schemas import FindingCode, render_value
 from safepassage.scoring_worker.comparison.contract import Comparison, Question
 from safepassage.scoring_worker.comparison.dates import date_of_value
 from safepassage.scoring_worker.packs.folding import REDACTED, fold, words
-from safepassage.scoring_worker.packs.interface import Opinion
-from safepassage.scoring_worker.packs.pack_findings import Notes
+from safepassage.scoring_worker.packs.interface import Notes, Opinion
 
 from . import categories, kinds, roles
 from .places import plain_places

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from safepassage.scoring_worker.packs.folding import REDACTED, fold, words
-from safepassage.scoring_worker.packs.pack_findings import Notes
+from safepassage.scoring_worker.packs.interface import Notes
 
 from . import kinds, roles
 from .denial import is_denied

@@ -16,6 +16,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from safepassage.schemas import ReviewDecision
 from safepassage.schemas.base import Json
+from safepassage.schemas.review import DecisionReason
 from safepassage.streams.console.case_assignment import (
     Answer,
     CaseGone,
@@ -34,6 +35,7 @@ from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
 
 from .correction import BadCorrection, read_correction
+from .decision_reasons import read_comment, read_decision
 from .guard import Guard
 from .learning import Candidates, learning_page
 from .login import Entrance, foreign_form, login_path
@@ -45,13 +47,6 @@ from .views import Views
 
 LISTED_CASES = 50
 LISTED_DECISIONS = 100
-
-_BUTTONS: dict[str, ReviewDecision] = {
-    "supports": "supports",
-    "insufficient": "insufficient",
-    "corrected": "corrected",
-    "skipped": "skipped",
-}
 
 Handler = Callable[["Console", Request, Session], Awaitable[Response]]
 
@@ -139,6 +134,8 @@ class Console:
     async def review(self, request: Request, session: Session) -> Response:
         """The next case of the filter."""
         wanted = CaseFilter.parse(request.query_params)
+        if wanted.pool == "document":
+            await self.desk.bring(self.desk.store.cases(wanted, session.reviewer, LISTED_CASES))
         case = self.desk.next_case(session, wanted)
         if case is None:
             return render("empty.html", self.views.queue_frame(request, session, wanted))
@@ -148,6 +145,7 @@ class Console:
     async def show(self, request: Request, session: Session) -> Response:
         """A particular case."""
         wanted = CaseFilter.parse(request.query_params)
+        await self.desk.bring([request.path_params["case_id"]])
         try:
             case, mine = self.desk.open_case(session, request.path_params["case_id"])
         except CaseGone as error:
@@ -159,6 +157,7 @@ class Console:
         """The first cases of the filter as a table."""
         wanted = CaseFilter.parse(request.query_params)
         found = self.desk.store.cases(wanted, session.reviewer, LISTED_CASES)
+        await self.desk.bring(found)
         cases = [case for case_id in found if (case := self.desk.store.case(case_id))]
         leases = {case.id: self.desk.leases.on(case.id) for case in cases}
         context = {"cases": cases, "leases": leases, "claim": claim, "session": session}
@@ -191,11 +190,11 @@ class Console:
         form = {name: str(value) for name, value in (await request.form()).items()}
         wanted = CaseFilter.parse(form)
         case = self.desk.store.case(request.path_params["case_id"])
-        decision = _BUTTONS.get(form.get("decision", ""))
-        if case is None or decision is None:
+        pressed = read_decision(form)
+        if case is None or pressed is None:
             return self.views.notice(session, wanted, CaseGone("No such case or decision."))
         try:
-            review = await self.desk.decide(session, _answer(case, decision, form))
+            review = await self.desk.decide(session, _answer(case, *pressed, form))
         except (BadCorrection, NotSaved) as error:
             status = 503 if isinstance(error, NotSaved) else 422
             return await self.views.case(
@@ -278,12 +277,22 @@ class Console:
         return render("measures.html", self.views.frame(session) | context)
 
 
-def _answer(case: Case, decision: ReviewDecision, form: Mapping[str, str]) -> Answer:
+def _answer(
+    case: Case, decision: ReviewDecision, reason: DecisionReason | None, form: Mapping[str, str]
+) -> Answer:
     value: Json = None
     if decision == "corrected":
         typed = {name: form[name] for name in form if name.startswith(("value", "field"))}
         value = read_correction(case.verdict.value, typed)
-    return Answer(case.id, decision, value, form.get("seen", ""), _seconds(form.get("opened", "")))
+    return Answer(
+        case.id,
+        decision,
+        value,
+        form.get("seen", ""),
+        _seconds(form.get("opened", "")),
+        reason,
+        read_comment(form),
+    )
 
 
 def _seconds(text: str) -> float:

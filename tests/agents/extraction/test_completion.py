@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from safepassage.agents.extraction.answers import read_answer
-from safepassage.agents.extraction.completion import CompletionCaller
+from safepassage.agents.extraction.extractor import CompletionCaller
 from safepassage.agents.extraction.schema_loading import load_schema
 from safepassage.llm_calls.api_errors import _retry_after
 from safepassage.llm_calls.caller import RetryPolicy

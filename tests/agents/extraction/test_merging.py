@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from safepassage.agents.extraction.answers import Answer, Finding
-from safepassage.agents.extraction.chunking import Chunk
-from safepassage.agents.extraction.merging import merge
+from safepassage.agents.extraction.chunking import Chunk, merge
 
 TEXT = "Rent: 900 a month, due on Monday. Deposit: 1800, paid. Rent: 900 again."
 CHUNKS = [Chunk(0, TEXT[:48]), Chunk(34, TEXT[34:])]

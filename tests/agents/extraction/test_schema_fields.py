@@ -11,8 +11,7 @@ from pydantic import BaseModel, Field
 
 from safepassage.agents.extraction.answers import GenericSchema, read_answer
 from safepassage.agents.extraction.cache import CachedAnswer, CacheKey
-from safepassage.agents.extraction.chunking import Chunk
-from safepassage.agents.extraction.merging import merge
+from safepassage.agents.extraction.chunking import Chunk, merge
 from safepassage.agents.extraction.schema_fields import entity_places, placed_entities
 from safepassage.agents.extraction.schema_loading import SchemaError, load_schema, user_schema
 from safepassage.schemas import Entity, SchemaField, Usage, entities_in

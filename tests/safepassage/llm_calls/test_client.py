@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from safepassage.agents.extraction.completion import CompletionCaller
+from safepassage.agents.extraction.extractor import CompletionCaller
 from safepassage.agents.extraction.schema_loading import load_schema
 from safepassage.llm_calls.caller import RetryPolicy
 from safepassage.llm_calls.client import _is_loopback, configured_client, create_client

@@ -7,8 +7,8 @@ from typing import Any
 from .running import TEXT, running
 
 PATH = "/beta/litellm_basic_guardrail_api"
-BORNE_OUT = "a monthly rent of £1,250"
-ANSWER = f"{BORNE_OUT}. Dogs are welcome in the garden."
+SUPPORTED = "a monthly rent of £1,250"
+ANSWER = f"{SUPPORTED}. Dogs are welcome in the garden."
 
 
 def call(**changes: Any) -> dict[str, Any]:
@@ -32,24 +32,24 @@ async def decided(**changes: Any) -> dict[str, Any]:
     return answer.json()
 
 
-async def test_an_answer_that_is_borne_out_passes():
-    assert await decided(texts=[BORNE_OUT]) == {"action": "NONE"}
-    assert await decided(texts=[BORNE_OUT, BORNE_OUT]) == {"action": "NONE"}
+async def test_an_answer_that_is_supported_passes():
+    assert await decided(texts=[SUPPORTED]) == {"action": "NONE"}
+    assert await decided(texts=[SUPPORTED, SUPPORTED]) == {"action": "NONE"}
 
 
-async def test_an_answer_with_a_sentence_that_is_not_borne_out_is_blocked_without_quoting_it():
+async def test_an_answer_with_a_sentence_that_is_not_supported_is_blocked_without_quoting_it():
     said = await decided()
     assert said["action"] == "BLOCKED"
-    assert said["blocked_reason"].startswith("1 of 2 sentences are not borne out by the context")
+    assert said["blocked_reason"].startswith("1 of 2 sentences are not supported by the context")
     assert "sentence 2 (" in said["blocked_reason"]
     assert "Dogs" not in said["blocked_reason"]
-    assert (await decided(texts=[BORNE_OUT, ANSWER]))["action"] == "BLOCKED"
+    assert (await decided(texts=[SUPPORTED, ANSWER]))["action"] == "BLOCKED"
 
 
 async def test_such_a_sentence_can_be_removed_instead():
     remove = {"context": [TEXT], "on_unsupported": "remove"}
     said = await decided(texts=["", ANSWER], additional_provider_specific_params=remove)
-    assert said == {"action": "GUARDRAIL_INTERVENED", "texts": ["", f"{BORNE_OUT}."]}
+    assert said == {"action": "GUARDRAIL_INTERVENED", "texts": ["", f"{SUPPORTED}."]}
     nothing_left = await decided(
         texts=["Dogs are welcome in the garden."], additional_provider_specific_params=remove
     )
@@ -58,7 +58,7 @@ async def test_such_a_sentence_can_be_removed_instead():
 
 async def test_without_a_context_nothing_passes():
     for parameters in (None, {}, {"context": " "}, {"context": []}):
-        said = await decided(texts=[BORNE_OUT], additional_provider_specific_params=parameters)
+        said = await decided(texts=[SUPPORTED], additional_provider_specific_params=parameters)
         assert said["action"] == "BLOCKED"
         assert "no context" in said["blocked_reason"]
 
@@ -72,7 +72,7 @@ async def test_the_context_may_stand_in_messages_but_not_in_the_users_own_words(
         ("user", TEXT, {"context_roles": ["user"]}, "NONE"),
     ):
         said = await decided(
-            texts=[BORNE_OUT],
+            texts=[SUPPORTED],
             structured_messages=[{"role": role, "content": content}],
             additional_provider_specific_params=parameters,
         )

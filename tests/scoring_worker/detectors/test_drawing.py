@@ -35,7 +35,7 @@ def parsed(*triples: JudgedTriple) -> ElementTree.Element:
     return ElementTree.fromstring(svg(draw(triples)))  # noqa: S314 - our own
 
 
-def test_what_is_not_borne_out_is_broken_and_says_so():
+def test_what_is_not_supported_is_broken_and_says_so():
     root = parsed(
         triple("Acme", "sued", "Smith"),
         triple("Acme", "paid", "Brown", "missing_entity", "Brown"),
@@ -47,7 +47,7 @@ def test_what_is_not_borne_out_is_broken_and_says_so():
     told = [t.text for t in root.findall(f"{SVG}text")]
     assert told == ["sued", "paid", "owns", "Acme", "Smith", "Brown (missing)"]
     assert root.findtext(f"{SVG}title") == (
-        "3 entities, 1 missing in the passages; 3 relations, 2 not borne out"
+        "3 entities, 1 missing in the passages; 3 relations, 2 not supported"
     )
 
 

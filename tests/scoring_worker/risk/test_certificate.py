@@ -80,7 +80,7 @@ def test_thresholds_above_a_stratum_ignore_it() -> None:
     [([0.5, float("nan")], [0, 0], None), ([0.5], [0, 1], None), ([0.5], [0], [0.0])],
 )
 def test_columns_that_make_no_sense_are_refused(columns: tuple[list, list, list | None]) -> None:
-    with pytest.raises(ValueError, match="differ in number|not finite"):
+    with pytest.raises(ValueError, match=r"differ in number|not finite"):
         certified_threshold(*columns, 0.02)
     with pytest.raises(ValueError, match="risk"):
         certified_threshold([0.5], [0], None, 0.0)

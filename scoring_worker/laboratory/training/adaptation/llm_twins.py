@@ -24,11 +24,11 @@ from .twins import Twins, refusal
 
 SYSTEM: Final = """\
 You prepare test material for a system that checks legal answers. You are given a question, the
-context, an answer that the context bears out, and a type of error. Write the answer again with
+context, an answer that the context supports, and a type of error. Write the answer again with
 exactly one error of that type.
 - Change one sentence, two at most, and as few words as make it wrong. Copy every other sentence
   as it is.
-- The altered sentence must read as naturally as before, and the context must not bear it out.
+- The altered sentence must read as naturally as before, and the context must not support it.
 - Do not mark, hint at or explain the error in the answer.
 """
 QUESTION: Final = "Give the altered answer."

@@ -2,7 +2,6 @@
 
 from .corruptors import CORRUPTIONS, corrupt, labelled_pairs
 from .known_documents import KnownDocument, KnownField, Label
-from .noise import with_noise
 from .synthesis import synthetic_documents
 
 __all__ = [
@@ -13,5 +12,4 @@ __all__ = [
     "corrupt",
     "labelled_pairs",
     "synthetic_documents",
-    "with_noise",
 ]

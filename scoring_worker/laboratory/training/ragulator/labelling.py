@@ -32,7 +32,7 @@ Sentences that are merely about the same matter are no evidence. There is at lea
 _REASONING: Final = (
     "First go through the candidates in a few short sentences, then give the list.\n"
 )
-_QUESTION: Final = "Which numbered sentences bear the sentence out?"
+_QUESTION: Final = "Which numbered sentences support the sentence?"
 
 _EXAMPLES: Final[tuple[tuple[str, tuple[str, ...], str, tuple[int, ...]], ...]] = (
     ("The library opens at nine.",
@@ -56,7 +56,7 @@ _EXAMPLES: Final[tuple[tuple[str, tuple[str, ...], str, tuple[int, ...]], ...]] 
 
 
 class Supporting(AnswerForm):
-    """The numbers of the sentences that bear a sentence out."""
+    """The numbers of the sentences that support a sentence."""
 
     supporting: list[int] = Field(max_length=2_000)
 

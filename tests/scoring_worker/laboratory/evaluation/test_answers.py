@@ -15,14 +15,13 @@ from safepassage.scoring_worker.detectors.contract import Answer, Grounding
 from safepassage.scoring_worker.detectors.scorer_detector import ScorerDetector
 from safepassage.scoring_worker.laboratory.evaluation.answers.figures import figures, span_f1
 from safepassage.scoring_worker.laboratory.evaluation.answers.judgement import digest_of, judge_set
-from safepassage.scoring_worker.laboratory.evaluation.answers.published import PUBLISHED
 from safepassage.scoring_worker.laboratory.evaluation.answers.report import AnswersReport, chosen
 from safepassage.scoring_worker.laboratory.evaluation.answers.sets import (
     AnswersOfSource,
     LabelledAnswer,
     read_sets,
 )
-from safepassage.scoring_worker.laboratory.evaluation.answers.tables import table
+from safepassage.scoring_worker.laboratory.evaluation.answers.tables import PUBLISHED, table
 from safepassage.scoring_worker.laboratory.evaluation.sources import DatasetError
 from tests.scoring_worker.detectors.doubles import WordScorer
 

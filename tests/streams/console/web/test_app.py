@@ -311,7 +311,7 @@ def test_a_case_shows_the_kind_of_error_and_can_be_filtered_by_it(console: Conso
     assert "Perhaps:" not in console.page("/review?pool=stopped&error_type=procedural_error")
 
 
-def test_a_claim_shows_what_is_not_borne_out_and_the_passages_consulted(console: Console) -> None:
+def test_a_claim_shows_what_is_not_supported_and_the_passages_consulted(console: Console) -> None:
     evidence = Evidence(
         unsupported=(UnsupportedSpan(start=0, end=3),),
         triples=(
@@ -327,7 +327,7 @@ def test_a_claim_shows_what_is_not_borne_out_and_the_passages_consulted(console:
     console.add(case)
     console.login()
     page = console.page()
-    assert "not borne out: <mark" in page
+    assert "not supported: <mark" in page
     assert "Ann</mark>" in page
     assert "Ann &lt;b&gt; — met — Roe" in page
     assert "stands nowhere in the context: Roe" in page
