@@ -20,12 +20,12 @@ from safepassage.scoring_worker.manifest import ScorerManifest, Thresholds
 from safepassage.scoring_worker.packs.registry import packs_named
 from safepassage.scoring_worker.scorers.default import DefaultScorer
 from safepassage.scoring_worker.scorers.folders import open_reader
-from safepassage.scoring_worker.thresholds import fit_thresholds
+from safepassage.scoring_worker.thresholds import fit_thresholds, labels_missing
 from safepassage.scoring_worker.weighing.claim_support import forest_of
 from safepassage.scoring_worker.weighing.stack import ShapeWeights, Stack
 
 from .judged_pairs import Judged, refitted
-from .outcome import Learnt, lacking, of_quarantine_alone
+from .outcome import Learnt, lacking
 
 if TYPE_CHECKING:
     from .recipe import Recipe, TrainingLabels
@@ -62,7 +62,7 @@ def fit_head(
     update = {"with_packs": _with_packs(manifest, reader, start, judged.pairs, recipe=recipe)}
     stack = stack.model_copy(update=update)
     head = "" if stack != start else lacking(judged.pairs, 1) or "the labels agree with it"
-    kept = _thresholds_kept(judged.pairs)
+    kept = labels_missing(judged.supported, judged.kinds, THRESHOLD_LABELS) or ""
     learnt = learnt.model_copy(update={"head": head, "thresholds": kept})
     scores = judged.scores(stack)
     thresholds, found = manifest.thresholds, dict[str, JsonValue]()
@@ -84,15 +84,6 @@ def fit_head(
     return manifest.model_copy(
         update={"stack": stack.model_dump(mode="json"), "thresholds": thresholds, "metrics": found}
     )
-
-
-def _thresholds_kept(pairs: Sequence[LabelledPair]) -> str:
-    """Why thresholds stay as they are; "" where they may be fitted."""
-    missing = lacking(pairs, THRESHOLD_LABELS)
-    if of_quarantine_alone(pairs):
-        few = f"{missing}, and " if missing else ""
-        return f"{few}all labels are of what was stopped: spot checks of accepted values are wanted"
-    return missing
 
 
 def _with_packs(

@@ -60,7 +60,7 @@ def test_the_grader_is_asked_once_and_what_it_cannot_judge_teaches_nothing(tmp_p
     found = graded(tmp_path, grader)
     assert len(grader.questions) == 16
     assert len(found) == 15
-    assert {pair.origin for pair in found} == {"given"}
+    assert {pair.kind for pair in found} == {"graded"}
     assert {pair.label for pair in found} == {0, 1}
     with (tmp_path / "graded.jsonl").open("ab") as file:
         file.write(b'{"at": 3, "supp')  # a kill in the middle of a line
