@@ -67,9 +67,9 @@ class Learner:
         supported, unsupported = decided.counts
         missing = settings.learn_every - (len(reviews) - before)
         why = f"{missing} more decisions are wanted" if missing > 0 and not asked else ""
-        if not why and (wanted := decided.wanted(settings.learn_min_labels)):
-            listed = ", ".join(f"{count} {what}" for what, count in wanted.items())
-            why = f"more decisions are wanted: {listed}"
+        wanted = decided.wanted(settings.learn_held, settings.learn_min_labels)
+        if not why and wanted:
+            why = f"more decisions are wanted: {wanted}"
         if why and (runs.events or not settings.learn_silver):
             return None, why
         now = datetime.now(UTC)

@@ -24,9 +24,9 @@ from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import (
     Bounds,
     PromotionResult,
 )
-from safepassage.scoring_worker.laboratory.evaluation.splits import held_out
 from safepassage.scoring_worker.manifest import MANIFEST_NAME, ScorerManifest
 from safepassage.streams.labels.from_reviews import Label, labels, reviewed_cases
+from safepassage.streams.labels.wanted import judges, wanted
 from safepassage.streams.release.releases import ReleaseRefused
 from safepassage.streams.runtime.errors import OperatorError
 
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from safepassage.scoring_worker.laboratory.training import TrainingLabels
 
 TASK, REVIEWS, OUTCOME, SCORER = "task.json", "reviews.jsonl", "outcome.json", "scorer"
-HELD_SALT = "learning"
-"""A document that judges once judges always: no candidate has ever learnt from it."""
 
 
 class Task(Contract):
@@ -75,7 +73,7 @@ class Decided:
     def of(cls, reviews: Iterable[Review], share: float) -> Decided:
         """Split by document. Quotes that were not found teach nothing: no scorer sees them."""
         found = [label for case in reviewed_cases(reviews) for label in labels(case) if label.asked]
-        apart = [held_out(label.verdict.doc_id, share, HELD_SALT) for label in found]
+        apart = [judges(label.verdict.doc_id, share) for label in found]
         return cls(
             tuple(label for label, out in zip(found, apart, strict=True) if not out),
             tuple(label for label, out in zip(found, apart, strict=True) if out),
@@ -88,15 +86,13 @@ class Decided:
         supported = sum(label.label for label in every)
         return supported, len(every) - supported
 
-    def wanted(self, each: int) -> dict[str, int]:
-        """How many more labels of which class are wanted, to learn from and to judge by, for
-        ``each`` on both sides; empty where there are enough."""
-        found = {}
-        for side, own in (("learn from", self.taught), ("judge by", self.held)):
-            supported = sum(label.label for label in own)
-            counts = (("supported", supported), ("unsupported", len(own) - supported))
-            found |= {f"{name} to {side}": each - count for name, count in counts if count < each}
-        return found
+    def wanted(self, share: float, each: int) -> str:
+        """How many more labels of which class are wanted for ``each`` on both sides; "" where
+        there are enough."""
+        every = (*self.taught, *self.held)
+        return ", ".join(
+            wanted([(one.verdict.doc_id, one.label == 1) for one in every], share, each)
+        )
 
 
 def write_task(folder: Path, task: Task, reviews: Iterable[Review]) -> None:
@@ -164,9 +160,8 @@ def _judged(folder: Path, task: Task, decided: Decided) -> PromotionResult:
     from safepassage.streams.release.live_scorer import load_released  # noqa: PLC0415
     from safepassage.streams.release.promotion import case_of, compare  # noqa: PLC0415
 
-    if wanted := decided.wanted(task.bounds.min_labels):
-        listed = ", ".join(f"{count} {what}" for what, count in wanted.items())
-        raise ReleaseRefused(f"only reviews certify a candidate; more are wanted: {listed}")
+    if missing := decided.wanted(task.held, task.bounds.min_labels):
+        raise ReleaseRefused(f"only reviews certify a candidate; more are wanted: {missing}")
     load = partial(load_scorer, packs=task.packs)
     live = load_released(load, task.live, task.live_revision)
     candidate = load_released(load, str(folder / SCORER), None)
@@ -190,7 +185,7 @@ def _taught(folder: Path, task: Task, decided: Decided) -> TrainingLabels:
         every = graded(folder, grader)
     finally:
         grader.close()
-    silver = [pair for pair in every if not held_out(pair.group, task.held, HELD_SALT)]
+    silver = [pair for pair in every if not judges(pair.group, task.held)]
     sources = (f"{len(gold)} reviews", f"{len(silver)} labels by {grader.revision}")
     return TrainingLabels(gold=gold, silver=silver, sources=sources)
 
