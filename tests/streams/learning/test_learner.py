@@ -261,7 +261,6 @@ async def test_from_decisions_to_a_promotion_by_click(
     async with running_console(settings) as address, signed_in(address) as browser:
         page = (await browser.get("/learning")).text
         assert "A candidate asks to be promoted" in page
-        assert "these decisions are wanted: 4 supported to learn from" in page
         assert str(event.revision) in page
         answer = {"csrf": hidden(page, "csrf"), "answer": "promote"}
         done = await browser.post(f"/learning/{run}", data=answer)
