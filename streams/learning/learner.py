@@ -73,7 +73,8 @@ class Learner:
         if why and (runs.events or not settings.learn_silver):
             return None, why
         now = datetime.now(UTC)
-        run = f"{now:%Y%m%d-%H%M%S}-{stable_id(*sorted(r.id for r in reviews))[:8]}"
+        named = stable_id("run", *sorted(review.id for review in reviews))[:8]
+        run = f"{now:%Y%m%d-%H%M%S}-{named}"
         silver = await self._sampled(self.folder(run))
         if why and not silver:
             return None, why

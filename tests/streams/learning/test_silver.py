@@ -31,7 +31,9 @@ class Grader:
         for pair in pairs:
             self.questions.append(pair)
             if len(self.questions) == 1:
-                found.append(Assessment(scorer="llm", revision=self.revision, failure="llm_error"))
+                found.append(
+                    Assessment(scorer="llm", revision=self.revision, failure="scorer_failed")
+                )
                 continue
             score = float(str(pair.value) in pair.premise)
             found.append(
