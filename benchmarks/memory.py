@@ -108,13 +108,15 @@ def _figures(
         halves = f1_of(unsupported, flagged, every), f1_of(~unsupported, ~flagged, every)
         if area is not None:
             found.append((area, sum(halves) / 2, float((shifts != 0).mean())))
-    area, macro, changed = np.mean(found, axis=0) if found else (float("nan"),) * 3
+    if not found:
+        raise SystemExit(f"{size} of {len(rows)} rows leave none of both labels to judge")
+    area, macro, changed = map(float, np.mean(found, axis=0))
     return {
         "n": len(rows),
         "draws": len(found),
-        "auroc": round(float(area), 4),
-        "macro_f1": round(float(macro), 4),
-        "changed": round(float(changed), 3),
+        "auroc": round(area, 4),
+        "macro_f1": round(macro, 4),
+        "changed": round(changed, 3),
     }
 
 

@@ -81,6 +81,8 @@ class Settings(JudgingSettings, LLMSettings):
     # The share of the documents that judge candidates and teach them nothing.
     learn_held: float = Field(default=0.4, gt=0, lt=1)
     learn_replay: bool = True
+    # Labels that the LLM grader is asked for before there are enough decisions; 0: none.
+    learn_silver: int = Field(default=0, ge=0)
     # Put a candidate that keeps the bounds into force without asking a person.
     learn_promotes: bool = False
     learn_poll_seconds: float = Field(default=30, gt=0)

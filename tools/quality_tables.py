@@ -124,6 +124,19 @@ def figure5() -> str:
     return f"{table(['model', 'answers', 'accepted', 'supported'], rows)}\n\n{agreement}"
 
 
+def memory() -> str:
+    """AUROC and macro F1 by how many values were reviewed."""
+    rows = []
+    for scorer, sources in read("memory.json").items():
+        for name, sizes in sources.items():
+            auroc = [share(sizes[size]["auroc"]) for size in sizes]
+            macro = [share(sizes[size]["macro_f1"]) for size in sizes]
+            rows.append([f"{name}, `{scorer}`", str(sizes["0"]["n"]), *auroc, *macro])
+    sizes = ("0", "25", "50", "100")
+    columns = [*(f"AUROC {k}" for k in sizes), *(f"F1 {k}" for k in sizes)]
+    return table(["source, scorer", "rows", *columns], rows)
+
+
 def groundedness() -> str:
     """Macro F1, AUROC and latency of every detector on each set of answers."""
     results = read("groundedness.json")["results"]

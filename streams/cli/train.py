@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -56,8 +56,18 @@ def train(
     target: Annotated[str, typer.Option(help=TARGET_HELP)] = "f1",
     epochs: Annotated[float, typer.Option(help="Of the silver stage.", min=0.01)] = 1.0,
     gold_epochs: Annotated[float, typer.Option(help="Of the gold stage.", min=0.01)] = 5.0,
-    learning_rate: Annotated[float, typer.Option(help="Of the silver stage.")] = 1e-4,
-    gold_learning_rate: Annotated[float, typer.Option(help="Of the gold stage.")] = 5e-5,
+    learning_rate: Annotated[
+        float, typer.Option(help="Of the silver stage; a large reader gets .4 of it.")
+    ] = 1e-4,
+    gold_learning_rate: Annotated[
+        float, typer.Option(help="Of the gold stage; a large reader gets .4 of it.")
+    ] = 5e-5,
+    layers: Annotated[
+        int | None,
+        typer.Option(
+            help="Train only so many of the last layers: quicker, and less is learnt.", min=1
+        ),
+    ] = None,
     batch_size: Annotated[int, typer.Option(help="Questions of a step.", min=1)] = 16,
     rehearsal: Annotated[
         float | None,
@@ -89,7 +99,7 @@ def train(
 
     configure_logging(settings(), run="train")
     usual = Recipe()
-    common = {"batch_size": batch_size}
+    common: dict[str, Any] = {"batch_size": batch_size, "layers": layers}
     if rehearsal is not None:
         common |= {"rehearsal": rehearsal}
     recipe = Recipe(

@@ -41,7 +41,7 @@ log = structlog.get_logger(__name__)
 
 SOURCES: Mapping[str, tuple[str, ...]] = {
     "large": LEFT_OUT[:3],  # of the other two a type has one value: there is nothing to remember
-    "small": ("europeana_nl", "europeana_fr", "uner_sv", "uner_pt", "klue_ner", "xsid"),
+    "small": ("europeana_nl", "europeana_fr", "uner_pt", "recognizers", "xsid"),
 }
 ROWS = 200
 SIZES = (25, 50, 100)

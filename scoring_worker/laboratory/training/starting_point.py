@@ -42,8 +42,9 @@ class StartingPoint:
 
     @property
     def device(self) -> str:
-        """Where it is trained: on a GPU where there is one."""
-        return place().device.type
+        """Where it is trained: on a CUDA GPU where there is one."""
+        found = place().device.type
+        return found if found == "cuda" else "cpu"
 
     def reads(self, pair: LabelledPair) -> bool:
         """Whether this reader, and no other beside it, judges ``pair``."""

@@ -125,8 +125,14 @@ class CaseStore:
     def add_decision(self, decision: StandingDecision) -> None:
         """Note that the effect of a case's reviews is out, and up to which review."""
         self.connection.execute(
-            "INSERT OR REPLACE INTO decisions VALUES (?, ?, ?)",
-            (decision.case_id, decision.review_id, decision.judged),
+            "INSERT OR REPLACE INTO decisions VALUES (?, ?, ?, ?, ?)",
+            (
+                decision.case_id,
+                decision.review_id,
+                decision.judged,
+                decision.doc_id,
+                decision.decision,
+            ),
         )
 
     def carried_out(self, case: str) -> tuple[str, str] | None:

@@ -40,7 +40,10 @@ CREATE TABLE published (
     PRIMARY KEY (case_id, judged)
 );
 -- The reviews whose effect is out, however long ago: the verdicts themselves may have expired.
-CREATE TABLE decisions (case_id TEXT PRIMARY KEY, review_id TEXT NOT NULL, judged TEXT NOT NULL);
+CREATE TABLE decisions (
+    case_id TEXT PRIMARY KEY, review_id TEXT NOT NULL, judged TEXT NOT NULL, doc_id TEXT NOT NULL,
+    decision TEXT
+);
 
 -- Derived from the reviews of a case whenever one is added.
 CREATE TABLE opinions (

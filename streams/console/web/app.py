@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import wraps
 
 from starlette.applications import Starlette
@@ -65,7 +65,9 @@ def console_app(
 ) -> Starlette:
     """The whole console, with ``/health`` and ``/metrics`` of the process. Without ``originals``
     no pages are shown, without ``candidates`` nothing of learning."""
-    console = Console(desk, texts, sessions, originals, promise=promise, candidates=candidates)
+    console = Console(desk, texts, sessions, originals, promise=promise)
+    if candidates is not None:
+        console.learns_with(candidates, settings)
     own_health = health_app([progress], settings.stalled_after_seconds)
     middleware = [Middleware(Guard)]
     if proxies := [str(network) for network in settings.console_proxies]:
@@ -101,15 +103,21 @@ class Console:
         originals: Originals | None = None,
         *,
         promise: Promise | None = None,
-        candidates: Candidates | None = None,
     ) -> None:
         self.desk = desk
         self._promise = promise
-        self._candidates = candidates
+        self._candidates: Candidates | None = None
+        self._wanted: Callable[[], Sequence[str]] = tuple
         self.entrance = Entrance(sessions, desk.leases)
         self.views = Views(desk, texts, self.entrance, originals)
         self._texts = texts
         self._originals = originals
+
+    def learns_with(self, candidates: Candidates, settings: Settings) -> None:
+        """Show what is learnt from decisions, and let people promote it."""
+        self._candidates = candidates
+        bounds = settings.learn_held, settings.learn_min_labels
+        self._wanted = lambda: measures.labels_wanted(self.desk.store, *bounds)
 
     def routes(self) -> list[BaseRoute]:
         """Every path of the console."""
@@ -264,7 +272,7 @@ class Console:
 
     async def _learning(self, session: Session, alert: str = "", status: int = 200) -> Response:
         runs = None if self._candidates is None else await self._candidates.runs()
-        context = {"alert": alert, **learning_page(runs)}
+        context = {"alert": alert, "wanted": self._wanted(), **learning_page(runs)}
         return render("learning.html", self.views.frame(session) | context, status)
 
     @signed_in

@@ -294,6 +294,39 @@ def test_figure4_refits_the_head_alone_where_asked(reader, gold, tmp_path):
     ]
 
 
+def test_reviews_show_what_a_field_would_gain_and_a_second_run_learns_nothing_again(
+    reader, gold, tmp_path, monkeypatch
+):
+    """At every size, with what may pass at a certified risk."""
+    out = tmp_path / "out.json"
+    asked = (
+        *("evaluate", gold[0], "-d", gold[1], "--experiment", "reviews", "--base", reader),
+        *("--sizes", "0,14", "--draws", 1, "--checks", 0.5, "--epochs", 0.5),
+        *("--keep", tmp_path / "kept", "--json", out, "--report", tmp_path / "report"),
+    )
+    result = invoke(*asked)
+    assert result.exit_code == 0
+    assert "share accepted without a person" in result.stdout
+    written = json.loads(out.read_text())
+    assert [point["size"] for point in written["results"]] == [0, 14]
+    point = written["results"][1]
+    assert {(one["wrong"], one["risk"]) for one in point["certified"]} == {
+        (wrong, risk) for wrong in (0.05, 0.1) for risk in (0.01, 0.02, 0.05)
+    }
+    assert point["learnt"][0]["thresholds"].startswith("kept")
+    assert (tmp_path / "report" / "gold-reviews.png").exists()
+    monkeypatch.setattr("safepassage.scoring_worker.laboratory.experiments.reviews.train", None)
+    assert invoke(*asked).exit_code == 0
+    assert json.loads(out.read_text()) == written
+
+
+def test_reviews_refuse_options_of_the_other_curve(reader, gold):
+    """Rather than ignore them."""
+    asked = ("evaluate", gold[0], "-d", gold[1], "--experiment", "reviews", "--folds", 2)
+    result = CliRunner().invoke(app, [str(one) for one in asked])
+    assert result.exit_code == 2
+
+
 def test_figure4_refits_no_head_that_is_not_there(model, pairs):
     """An encoder alone has none."""
     with pytest.raises(ValueError, match="cross-encoder"):
@@ -491,6 +524,8 @@ def test_train_writes_a_scorer_that_loads(reader, gold, pairs, tmp_path):
     scorer = load_scorer(folder)
     assert scorer.name == "mine"
     assert scorer.revision.split("-")[0] in result.stdout
+    assert "reader learnt" in result.stdout
+    assert "thresholds kept: of 36 labels" in result.stdout
     assert "made for a test (CC0)" in (folder / "MODEL_CARD.md").read_text()
 
 

@@ -177,12 +177,12 @@ def test_labels_of_one_class_teach_nothing_and_are_told_apart_from_a_training(ba
 
 
 def test_no_threshold_is_fitted_on_what_was_stopped_alone(base, tmp_path):
-    stopped = [replace(pair, origin="quarantine") for pair in pairs(150)]
+    stopped = [replace(pair, kind="review") for pair in pairs(150)]
     before = ScorerManifest.load(base)
     manifest = train(base, TrainingLabels(gold=stopped), tmp_path / "s", HEAD_ONLY)
     assert manifest.thresholds == before.thresholds
-    assert "spot checks of accepted values are wanted" in manifest.metrics["learnt"]["thresholds"]
-    mixed = [*stopped[:75], *(replace(pair, origin="spot_check") for pair in stopped[75:])]
+    assert "judge spot checks too" in manifest.metrics["learnt"]["thresholds"]
+    mixed = [*stopped[:75], *(replace(pair, kind="spot_check") for pair in stopped[75:])]
     manifest = train(base, TrainingLabels(gold=mixed), tmp_path / "t", HEAD_ONLY)
     assert manifest.metrics["learnt"]["thresholds"] == "learnt"
 
