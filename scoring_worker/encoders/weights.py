@@ -1,8 +1,9 @@
-"""Reading weights: safetensors only, no code of the model's, nothing left at random."""
+"""Reading weights with transformers: safetensors only, no code of the model's, nothing left at
+random. The readers that ship are built without it (`architectures`): it costs seconds and 180 MB.
+"""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,46 +14,12 @@ import transformers
 from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
-from safepassage.scoring_worker.manifest import ModelError, file_digest
+from safepassage.scoring_worker.manifest import ModelError
 
-ENTAILMENT_LABELS = frozenset({"entailment", "entail", "entailed", "supported", "supports"})
-"""Names of the entailment logit, without case. "not_entailment" is not one of them."""
+from .weight_folders import first_line
 
-_HUB_FILES = ["*.json", "*.safetensors", "*.txt", "*.model"]
 _NO_LIMIT = 100_000
 """Tokenizers that know no limit claim one of 1e30."""
-
-
-def base_folder(base: str, folder: Path | None) -> Path:
-    """The folder of base weights: relative to ``folder``, or fetched from the hub.
-
-    A hub id may name a revision behind an "@", so that weights do not change under a figure.
-
-    Raises:
-        ModelError: it is not there and cannot be fetched.
-    """
-    if folder is not None and (folder / base).is_dir():
-        return folder / base
-    return _from_hub(base)
-
-
-def named_folder(named: str) -> Path:
-    """The local folder ``named``, or that of a hub id.
-
-    Raises:
-        ModelError: there is neither.
-    """
-    folder = Path(named).expanduser()
-    return folder if folder.is_dir() else _from_hub(named)
-
-
-def base_digest(folder: Path) -> str:
-    """Hex digits that change with the config, the vocabulary or any weight of ``folder``."""
-    digest = hashlib.sha256()
-    for pattern in ("config.json", "tokenizer.json", "*.safetensors"):
-        for path in sorted(folder.glob(pattern)):
-            digest.update(f"{path.name} {file_digest(path)}\n".encode())
-    return digest.hexdigest()
 
 
 def load_full(folder: Path, dtype: torch.dtype) -> Any:
@@ -96,7 +63,7 @@ def load_config(folder: Path) -> Any:
                 folder, trust_remote_code=False, local_files_only=True
             )
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"{folder}: cannot read its config: {_line(error)}") from error
+        raise ModelError(f"{folder}: cannot read its config: {first_line(error)}") from error
 
 
 def load_tokenizer(folder: Path) -> Any:
@@ -111,7 +78,7 @@ def load_tokenizer(folder: Path) -> Any:
                 folder, trust_remote_code=False, local_files_only=True
             )
     except (OSError, ValueError, KeyError, ImportError) as error:
-        raise ModelError(f"{folder}: cannot load its tokenizer: {_line(error)}") from error
+        raise ModelError(f"{folder}: cannot load its tokenizer: {first_line(error)}") from error
     if not getattr(tokenizer, "is_fast", False):
         raise ModelError(f"{folder}: only tokenizers with a tokenizer.json are supported")
     return tokenizer
@@ -146,22 +113,8 @@ def _load(folder: Path, **options: Any) -> tuple[Any, dict[str, Any]]:
                 output_loading_info=True,
             )
     except (OSError, ValueError, KeyError, RuntimeError, TypeError, SafetensorError) as error:
-        raise ModelError(f"{folder}: cannot load its model: {_line(error)}") from error
+        raise ModelError(f"{folder}: cannot load its model: {first_line(error)}") from error
     return model.eval(), report
-
-
-def _from_hub(base: str) -> Path:
-    from huggingface_hub import snapshot_download  # noqa: PLC0415 (only hub ids need it)
-    from huggingface_hub.errors import HfHubHTTPError  # noqa: PLC0415
-
-    try:
-        name, _, revision = base.partition("@")
-        return Path(snapshot_download(name, revision=revision or None, allow_patterns=_HUB_FILES))
-    except (OSError, ValueError, HfHubHTTPError) as error:
-        raise ModelError(
-            f"cannot fetch {base!r} from the model hub: {_line(error)}; with no access to the "
-            "hub, give the path of a folder that holds the model"
-        ) from error
 
 
 @contextmanager
@@ -177,8 +130,3 @@ def _quiet() -> Iterator[None]:
         logs.set_verbosity(level)
         if bars:
             logs.enable_progress_bar()
-
-
-def _line(error: BaseException) -> str:
-    """The first line of an error that libraries spread over many."""
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)[:300]
