@@ -15,22 +15,40 @@ scorer and decision rule. Nothing heavy is imported before a `Verifier` is made.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .asking import extract
     from .extraction import Extraction
+    from .files import read, read_all
     from .outputs import extractions_of
-    from .result import Result
+    from .result import Result, Unsupported
     from .schemas import Document, Entity, Verdict
     from .verifier import Verifier
 
-__all__ = ["Document", "Entity", "Extraction", "Result", "Verdict", "Verifier", "extractions_of"]
+__all__ = [
+    "Document",
+    "Entity",
+    "Extraction",
+    "Result",
+    "Unsupported",
+    "Verdict",
+    "Verifier",
+    "extract",
+    "extractions_of",
+    "read",
+    "read_all",
+]
 
 _HOMES = {
     "Document": "schemas",
     "Entity": "schemas",
     "Extraction": "extraction",
     "Result": "result",
+    "Unsupported": "result",
     "Verdict": "schemas",
     "Verifier": "verifier",
+    "extract": "asking",
     "extractions_of": "outputs",
+    "read": "files",
+    "read_all": "files",
 }
 
 

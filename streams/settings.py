@@ -6,14 +6,13 @@ Secrets (`SecretStr`) never appear in a repr, a log line or an error.
 from __future__ import annotations
 
 from functools import lru_cache
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AliasChoices, Field, IPvAnyNetwork, SecretStr, field_validator
 from pydantic_settings import NoDecode
 
 from safepassage.llm_calls.settings import LLMSettings
-from safepassage.settings import JudgingSettings, split_names
+from safepassage.settings import FileSettings, split_names
 
 SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
 SaslMechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
@@ -23,7 +22,7 @@ def _named(name: str) -> AliasChoices:
     return AliasChoices(name, f"SAFEPASSAGE_{name}")
 
 
-class Settings(JudgingSettings, LLMSettings):
+class Settings(FileSettings, LLMSettings):
     """What a process is told by its environment. Sizes are in bytes or characters, as named."""
 
     # Kafka
@@ -48,7 +47,6 @@ class Settings(JudgingSettings, LLMSettings):
     group_prefix: str = "safepassage"
     partitions: int = Field(default=8, ge=1)
     replication_factor: int = Field(default=1, ge=1)
-    max_record_bytes: int = Field(default=8 * 2**20, ge=2**16)
 
     # Redis
     redis_url: SecretStr = Field(
@@ -71,16 +69,6 @@ class Settings(JudgingSettings, LLMSettings):
     # Scoring, beside what `JudgingSettings` has
     shadow_scorer: str | None = None
     score_batch_records: int = Field(default=512, ge=1)
-
-    # Files
-    # The folder below which originals lie; the console shows pages of no other file.
-    originals: Path | None = None
-    ocr: Literal["needed", "always", "never"] = "needed"
-    max_file_bytes: int = Field(default=100 * 2**20, ge=1)
-    max_file_pages: int = Field(default=2_000, ge=1, le=10_000)
-    max_ocr_pages: int = Field(default=200, ge=0)
-    file_seconds: float = Field(default=600, gt=0)
-    file_memory_bytes: int = Field(default=4 * 2**30, ge=256 * 2**20)
 
     # Roles
     breaker_consecutive: int = Field(default=50, ge=1)

@@ -51,7 +51,8 @@ class CompletionCaller:
         Raises:
             LLMError: as drawn in `safepassage.llm_calls.errors`.
         """
-        conversation = [*messages(text, self._schema.json_schema), *then]
+        asked = messages(text, self._schema.json_schema, self._schema.examples)
+        conversation = [*asked, *then]
         question = Question(conversation, self._schema_format())
         return await self._caller.ask(self._client, question, _as_it_is, limit=self.limit)
 

@@ -125,7 +125,9 @@ class Extractor:
         self._temperature = temperature
         self._trail = ExtractorTrail(
             model=model,
-            prompt_digest=prompt_digest(schema.json_schema, *self._further()),
+            prompt_digest=prompt_digest(
+                schema.json_schema, *self._further(), examples=schema.examples
+            ),
             schema_digest=schema_digest(schema),
         )
         self._caller = CompletionCaller(

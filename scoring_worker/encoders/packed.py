@@ -1,6 +1,6 @@
 """BERT and MPNet encoders on a CPU without padding, the shipped scorers' forward pass.
 
-The same weights and the same function as transformers' own (tests hold them together to 1e-5),
+The same weights and the same function as transformers' own (tests hold them together to 3e-5),
 arranged for small batches of short pairs:
 
 * all tokens of a tile stand one after the other, so that no matrix product sees padding;
@@ -29,6 +29,7 @@ from safepassage.scoring_worker.manifest import ModelError
 
 from .architectures import Affine, Architecture, Layer, architecture_of
 from .batching import Piece
+from .freed_memory import give_back_memory
 from .quantised import Int8Linear, Linear, Recorder
 
 TILE_TOKENS = 512
@@ -90,6 +91,7 @@ class PackedTrunk:
             recorded = layer.mapped(_recorded)
             hidden = [self._forward(recorded, *one) for one in zip(hidden, groups, strict=True)]
             yield recorded.mapped(_quantised)
+            give_back_memory()
 
     def hidden(self, tile: Sequence[Piece]) -> Tensor:
         """Hidden states [tokens, width] of a tile within `tile_tokens`, pieces one after the

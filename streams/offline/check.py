@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from safepassage.agents.aligner import Aligner
 from safepassage.agents.intake import Kind, beginning, kind_of
+from safepassage.files import Rejected
 from safepassage.pipeline import align_all, ground, judge_in_batches
 from safepassage.schemas import Document, Extraction, LabelledExtraction, Response, Verdict
 from safepassage.schemas.jsonl import BadLine, read_jsonl
@@ -19,7 +20,6 @@ from safepassage.scoring_worker.error_types.verdict_errors import TypeVerdicts
 from safepassage.streams.settings import Settings
 
 from .documents import read_documents
-from .files import Rejected
 
 R = TypeVar("R", bound=BaseModel)
 

@@ -45,7 +45,7 @@ def test_hidden_states_are_those_of_transformers(encoder):
             for piece in tile:
                 found = torch.stack([next(rows) for _ in piece.ids])
                 expected = encoder(input_ids=torch.tensor([piece.ids])).last_hidden_state[0]
-                torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+                torch.testing.assert_close(found, expected, atol=3e-5, rtol=3e-5)
 
 
 @pytest.mark.parametrize("int8", [False, True])
