@@ -15,9 +15,9 @@ scorer and decision rule. Nothing heavy is imported before a `Verifier` is made.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .asking import extract
     from .extraction import Extraction
-    from .files import read, read_all
+    from .extractor import extract
+    from .files import UnreadableFile, read, read_all
     from .outputs import extractions_of
     from .result import Result, Unsupported
     from .schemas import Document, Entity, Verdict
@@ -28,6 +28,7 @@ __all__ = [
     "Entity",
     "Extraction",
     "Result",
+    "UnreadableFile",
     "Unsupported",
     "Verdict",
     "Verifier",
@@ -42,10 +43,11 @@ _HOMES = {
     "Entity": "schemas",
     "Extraction": "extraction",
     "Result": "result",
+    "UnreadableFile": "files",
     "Unsupported": "result",
     "Verdict": "schemas",
     "Verifier": "verifier",
-    "extract": "asking",
+    "extract": "extractor",
     "extractions_of": "outputs",
     "read": "files",
     "read_all": "files",

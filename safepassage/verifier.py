@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from safepassage.schemas import Verdict
     from safepassage.scoring_worker import Scorer
 
-    from .checking import Checking, OnFail
+    from .object_check import ObjectCheck, OnFail
     from .pipeline import Results
 
 # The aligner and the scorers bring numpy, torch and more: they come when a verifier is made.
@@ -190,11 +190,11 @@ class Verifier(AbstractContextManager["Verifier"]):
 
     def _checked(
         self, output: Any, document: Document, on_fail: OnFail, skip: Collection[str]
-    ) -> tuple[Checking, Result, list[str]]:
+    ) -> tuple[ObjectCheck, Result, list[str]]:
         """What is checked, the verdicts, and the ids of its extractions in their order."""
-        from .checking import Checking
+        from .object_check import ObjectCheck
 
-        checking = Checking(output, on_fail, skip)
+        checking = ObjectCheck(output, on_fail, skip)
         result = self.verify(document, checking.extractions)
         ref = document.ref()
         return checking, result, [as_event(one, ref).id for one in checking.extractions]

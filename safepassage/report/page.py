@@ -173,7 +173,8 @@ def _card(number: int, verdict: Verdict) -> Markup:
     if verdict.context and verdict.context != verdict.passage:
         parts.append(_quoted("quoted", verdict.context))
     if verdict.passage:
-        parts.append(_quoted("document", verdict.passage))
+        found = verdict.alignment is not None and verdict.alignment.found
+        parts.append(_quoted("passage" if found else "nearest", verdict.passage))
     return element(
         "li",
         parts,

@@ -13,7 +13,7 @@ from .result import Result, Unsupported
 OnFail = Literal["drop", "raise", "reask"]
 
 
-class Checking:
+class ObjectCheck:
     """One call of `Verifier.check`.
 
     Raises:
