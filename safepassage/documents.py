@@ -36,12 +36,13 @@ def document_of(document: str | Document | Path) -> Document:
 
 def _digest(text: str) -> str:
     try:
-        return text_digest(text)
+        text.encode()
     except UnicodeEncodeError as error:
         raise ValueError(
             f"the text has a lone surrogate at {error.start}, so it is no Unicode: decode the file "
             "with errors='replace'"
         ) from None
+    return text_digest(text)
 
 
 def _names_a_file(text: str) -> bool:

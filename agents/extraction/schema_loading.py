@@ -58,6 +58,8 @@ def user_schema(model: type[BaseModel]) -> UserSchema:
         SchemaError: it holds no `Entity`, an `Entity` without payload, fields that have no
             JSON schema, or examples that are wrong.
     """
+    if model is BaseModel:
+        raise SchemaError("BaseModel itself says nothing to extract; give a model of your own")
     said = model.model_config.get("json_schema_extra")
     if issubclass(model, Entity):
         said = None

@@ -18,6 +18,7 @@ from safepassage.extraction import json_of
 from safepassage.schemas import Document, SchemaField
 from safepassage.schemas import Extraction as Event
 from safepassage.scoring_worker.comparison.compare import compare
+from safepassage.scoring_worker.comparison.contract import Passage, Question
 from safepassage.service.messages import AskedExtraction
 from tests.agents.intake.making import lines, pdf
 from tests.agents.intake.test_texts import mail
@@ -78,7 +79,8 @@ def test_a_value_counts_as_the_json_that_pydantic_writes(value: object, expected
     ids=repr,
 )
 def test_such_values_are_compared_with_what_documents_write(value: object, passage: str):
-    assert compare("Begin", json_of(value), passage).answer == "same"
+    question = Question("Begin", json_of(value), Passage(passage))
+    assert compare(question).answer == "same"
 
 
 @pytest.mark.parametrize(
@@ -98,7 +100,7 @@ def test_a_value_that_is_none_says_why(verifier: Verifier, value: object, told: 
 
 
 def test_a_quote_with_a_lone_surrogate_says_where(verifier: Verifier):
-    with pytest.raises(ValueError, match="extraction 1: context: .*lone surrogate at 1"):
+    with pytest.raises(ValueError, match=r"extraction 1: context: .*lone surrogate at 1"):
         verifier.verify(TEXT, [Extraction("Rent", "5", quote="a\ud800")])
     with pytest.raises(ValueError, match="the text has a lone surrogate at 2"):
         verifier.verify("ab\ud800", [RENT])
@@ -190,7 +192,7 @@ def test_a_file_without_a_document_says_why(tmp_path: Path):
 
 def test_an_email_with_attachments_is_several_documents(tmp_path: Path):
     path = tmp_path / "claim.eml"
-    path.write_bytes(mail())
+    path.write_bytes(mail(("page.html", b"<html><p>Price: 5.</p>")).as_bytes())
     every = read_all(path)
     assert len(every) > 1
     with pytest.raises(UnreadableFile, match=f"holds {len(every)} documents"):
