@@ -14,7 +14,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
-from safepassage.schemas import Verdict
+from safepassage.schemas import Document, Verdict, text_digest
 from safepassage.schemas.base import Contract, Json, Probability
 
 from .extraction import Extraction, InvalidExtraction
@@ -79,7 +79,8 @@ def mcp_server(load: Callable[[], Verifier]) -> MCPServer:
             Extraction(asked.type, asked.value, asked.quote, field=asked.field, id=asked.id)
             for asked in extractions
         ]
-        return await _judgement((await verifier()).averify(text, given))
+        document = Document(id=text_digest(text), text=text)
+        return await _judgement((await verifier()).averify(document, given))
 
     @server.tool()
     async def claims(
@@ -105,7 +106,7 @@ async def _judgement(judging: Awaitable[Result]) -> Judgement:
         log.error("tool_failed", error=type(error).__name__)  # noqa: TRY400
         raise ToolError("it failed; nothing was judged") from None
     judged = tuple([_judged(verdict) for verdict in result.verdicts])
-    return Judgement(judged=judged, feedback=result.feedback())
+    return Judgement(judged=judged, feedback=await asyncio.to_thread(result.feedback))
 
 
 def _judged(verdict: Verdict) -> Judged:

@@ -6,7 +6,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
-from .base import Contract, EntityType, Event, EventId, Json, Text, is_empty, is_first, is_none
+from .base import (
+    VOCABULARY,
+    Contract,
+    EntityType,
+    Event,
+    EventId,
+    Json,
+    Text,
+    is_empty,
+    is_first,
+    is_none,
+    renamed,
+)
 from .document import DocumentRef
 from .error_type import ErrorType
 from .hypothesis import hypothesis
@@ -65,7 +77,8 @@ class Extraction(Event):
     ``document`` is None only in files given to ``safepassage check``, which finds the document
     by ``doc_id``. ``field`` is what the schema says of the field that the value fills, ``rivals``
     what the document gave for it with another value, see `safepassage.schemas.rivals`. ``attempt``
-    is 2 for what an LLM gave when it was asked again because its first answer was refused.
+    is 2 for what an LLM gave when it was asked again because its first answer was refused. "type"
+    and "quote" are read as ``entity_type`` and ``context``, which is what is written.
     """
 
     id: EventId
@@ -78,6 +91,11 @@ class Extraction(Event):
     field: SchemaField | None = Field(default=None, exclude_if=is_none)
     rivals: tuple[Rival, ...] = Field(default=(), max_length=MAX_RIVALS, exclude_if=is_empty)
     attempt: int = Field(default=1, ge=1, le=MAX_ATTEMPTS, exclude_if=is_first)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_either_vocabulary(cls, row: Any) -> Any:
+        return renamed(row, VOCABULARY)
 
     @property
     def hypothesis(self) -> str:

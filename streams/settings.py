@@ -13,7 +13,7 @@ from pydantic import AliasChoices, Field, IPvAnyNetwork, SecretStr, field_valida
 from pydantic_settings import NoDecode
 
 from safepassage.llm_calls.settings import LLMSettings
-from safepassage.settings import JudgingSettings, split_names
+from safepassage.settings import FileSettings, split_names
 
 SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
 SaslMechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
@@ -23,7 +23,7 @@ def _named(name: str) -> AliasChoices:
     return AliasChoices(name, f"SAFEPASSAGE_{name}")
 
 
-class Settings(JudgingSettings, LLMSettings):
+class Settings(FileSettings, LLMSettings):
     """What a process is told by its environment. Sizes are in bytes or characters, as named."""
 
     # Kafka
@@ -48,7 +48,6 @@ class Settings(JudgingSettings, LLMSettings):
     group_prefix: str = "safepassage"
     partitions: int = Field(default=8, ge=1)
     replication_factor: int = Field(default=1, ge=1)
-    max_record_bytes: int = Field(default=8 * 2**20, ge=2**16)
 
     # Redis
     redis_url: SecretStr = Field(
@@ -86,16 +85,6 @@ class Settings(JudgingSettings, LLMSettings):
     # Put a candidate that keeps the bounds into force without asking a person.
     learn_promotes: bool = False
     learn_poll_seconds: float = Field(default=30, gt=0)
-
-    # Files
-    # The folder below which originals lie; the console shows pages of no other file.
-    originals: Path | None = None
-    ocr: Literal["needed", "always", "never"] = "needed"
-    max_file_bytes: int = Field(default=100 * 2**20, ge=1)
-    max_file_pages: int = Field(default=2_000, ge=1, le=10_000)
-    max_ocr_pages: int = Field(default=200, ge=0)
-    file_seconds: float = Field(default=600, gt=0)
-    file_memory_bytes: int = Field(default=4 * 2**30, ge=256 * 2**20)
 
     # Roles
     breaker_consecutive: int = Field(default=50, ge=1)

@@ -71,7 +71,8 @@ class CompletionCaller:
         Raises:
             LLMError: as drawn in `safepassage.llm_calls.errors`.
         """
-        conversation = [*messages(text, self._schema.json_schema), *then]
+        asked = messages(text, self._schema.json_schema, self._schema.examples)
+        conversation = [*asked, *then]
         question = Question(conversation, self._schema_format())
         return await self._caller.ask(self._client, question, _as_it_is, limit=self.limit)
 
@@ -179,7 +180,9 @@ class Extractor:
         self._temperature = temperature
         self._trail = ExtractorTrail(
             model=model,
-            prompt_digest=prompt_digest(schema.json_schema, *self._further()),
+            prompt_digest=prompt_digest(
+                schema.json_schema, *self._further(), examples=schema.examples
+            ),
             schema_digest=schema_digest(schema),
         )
         self._caller = CompletionCaller(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -60,10 +61,10 @@ class _Service:
         self._limits = limits
 
     async def verify(self, asked: VerifyRequest) -> Response:
-        return _verdicts(await self._verifier.averify(asked.document(), asked.given()))
+        return await _verdicts(await self._verifier.averify(asked.document(), asked.given()))
 
     async def claims(self, asked: ClaimsRequest) -> Response:
-        return _verdicts(
+        return await _verdicts(
             await self._verifier.aclaims(asked.context, asked.answer, id=asked.answer_id)
         )
 
@@ -109,11 +110,12 @@ def _asking(
     return read
 
 
-def _verdicts(result: Result) -> Response:
+async def _verdicts(result: Result) -> Response:
     for decision, count in Counter(v.decision for v in result.verdicts).items():
         metrics.VERDICTS.labels(decision).inc(count)
     headers = {"Cache-Control": "no-store"}
-    return Response(verdicts_json(result), headers=headers, media_type="application/json")
+    body = await asyncio.to_thread(verdicts_json, result)  # its feedback may align a quote anew
+    return Response(body, headers=headers, media_type="application/json")
 
 
 async def _http_problem(_request: Request, error: Exception) -> Response:

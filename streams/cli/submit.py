@@ -52,8 +52,8 @@ def submit(
 async def _submit(paths: list[Path], responses: bool) -> tuple[set[Coordinates], int, int]:
     """Publish what can be; returns where that stands of which a report comes, and how many inputs
     were submitted and refused."""
+    from safepassage.files import Rejected
     from safepassage.streams.offline.documents import read_documents
-    from safepassage.streams.offline.files import Rejected
     from safepassage.streams.offline.submit import is_reported
     from safepassage.streams.offline.submit import submit as publish
 

@@ -159,7 +159,7 @@ def load_hem_v2(settings: DetectorSettings) -> NLIDetector:
         ModelError: its weights are not there.
     """
     from safepassage.scoring_worker.encoders.devices import place, use_threads  # noqa: PLC0415
-    from safepassage.scoring_worker.encoders.weights import named_folder  # noqa: PLC0415
+    from safepassage.scoring_worker.encoders.weight_folders import named_folder  # noqa: PLC0415
     from safepassage.scoring_worker.scorers.baselines import load_hhem  # noqa: PLC0415
 
     from .pairs import CrossEncoderPairs  # noqa: PLC0415

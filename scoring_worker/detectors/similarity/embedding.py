@@ -13,13 +13,12 @@ from torch import Tensor
 
 from safepassage.scoring_worker.detectors.contract import DetectorSettings
 from safepassage.scoring_worker.encoders.devices import place, use_threads
+from safepassage.scoring_worker.encoders.weight_folders import base_digest, named_folder
 from safepassage.scoring_worker.encoders.weights import (
-    base_digest,
     load_config,
     load_headless,
     load_tokenizer,
     longest_input,
-    named_folder,
 )
 
 BATCH = 32

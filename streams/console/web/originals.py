@@ -18,9 +18,9 @@ from aiokafka.errors import KafkaError
 
 from safepassage.agents.document_store import DocumentStoreError
 from safepassage.agents.intake import Intake, Refused
+from safepassage.files import limits
 from safepassage.schemas import Box, Coordinates, Document, Omission, Original, PageSize, Verdict
 from safepassage.streams.offline.evidence_boxes import evidence_boxes
-from safepassage.streams.offline.files import limits
 from safepassage.streams.settings import Settings
 
 PATIENCE_SECONDS = 4.0

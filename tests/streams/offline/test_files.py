@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from safepassage.files import Rejected
 from safepassage.schemas import Document, Part, Response
 from safepassage.streams.offline.check import read_input
 from safepassage.streams.offline.documents import read_documents
 from safepassage.streams.offline.evidence_boxes import boxes_line
-from safepassage.streams.offline.files import Rejected
 from safepassage.streams.offline.submit import is_reported
 from safepassage.streams.settings import Settings
 from tests.agents.intake.making import lines, pdf

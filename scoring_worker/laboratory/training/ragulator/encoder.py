@@ -18,11 +18,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from safepassage.scoring_worker.encoders.weights import (
-    load_tokenizer,
-    load_with_new_head,
-    named_folder,
-)
+from safepassage.scoring_worker.encoders.weight_folders import named_folder
+from safepassage.scoring_worker.encoders.weights import load_tokenizer, load_with_new_head
 from safepassage.scoring_worker.laboratory.evaluation.curation import CuratedPair
 from safepassage.scoring_worker.laboratory.evaluation.sources import OnProgress
 from safepassage.scoring_worker.manifest import ModelError
