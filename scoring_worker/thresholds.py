@@ -31,7 +31,8 @@ Floats = NDArray[np.float64]
 def labels_missing(supported: Sequence[bool], kinds: Sequence[str | None] = ()) -> str | None:
     """Why no threshold can be fitted to these labels, and what is wanted; None where one can.
 
-    ``kinds`` says how each label came about, as `labels export` writes it.
+    ``kinds`` says how each label came about, as `labels export` writes it; none where everything
+    was stopped, so that quarantine is the whole stream.
     """
     counts = {"supported": sum(supported), "unsupported": len(supported) - sum(supported)}
     wanted = [

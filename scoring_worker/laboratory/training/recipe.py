@@ -212,10 +212,11 @@ def _fit_head(
     stack = stack.model_copy(
         update={"with_packs": _with_packs(manifest, reader, start, split, recipe)}
     )
-    few = labels_missing(held.supported, held.kinds) is not None
+    everything_stopped = manifest.thresholds.pass_nothing
+    few = _missing(held, everything_stopped) is not None
     judged = held + weighed if few else held
     update: dict[str, object] = {"stack": stack.model_dump(mode="json")}
-    if missing := labels_missing(judged.supported, judged.kinds):
+    if missing := _missing(judged, everything_stopped):
         log.warning("thresholds_kept", reason=missing)
         kept: dict[str, JsonValue] = {"thresholds_kept": missing}
         return manifest.model_copy(update={**update, "metrics": kept})
@@ -231,6 +232,10 @@ def _fit_head(
         "thresholds_fitted_on": "all labels: too few to hold any back" if few else "validation",
     }
     return manifest.model_copy(update={**update, "thresholds": thresholds, "metrics": found})
+
+
+def _missing(judged: Judged, everything_stopped: bool) -> str | None:
+    return labels_missing(judged.supported, () if everything_stopped else judged.kinds)
 
 
 def _with_packs(

@@ -33,7 +33,7 @@ from safepassage.scoring_worker.laboratory.training.stacking import (
     stack_scores,
 )
 from safepassage.scoring_worker.loading import load_scorer
-from safepassage.scoring_worker.manifest import ModelError, ScorerManifest
+from safepassage.scoring_worker.manifest import ModelError, ScorerManifest, Thresholds
 from safepassage.scoring_worker.scorers import folders
 from safepassage.scoring_worker.thresholds import Target
 from safepassage.scoring_worker.weighing.opinion import Opinion
@@ -179,6 +179,15 @@ def test_a_threshold_is_not_fitted_to_what_quarantine_alone_shows(base, labels, 
     assert manifest.thresholds == before
     assert why in manifest.metrics["thresholds_kept"]
     assert "fitted to" not in (tmp_path / "kept" / "MODEL_CARD.md").read_text()
+
+
+def test_where_nothing_passed_quarantine_is_the_whole_stream(base, tmp_path):
+    strict = tmp_path / "strict"
+    shutil.copytree(base, strict)
+    changes = {"thresholds": Thresholds(default=1.0)}
+    ScorerManifest.load(strict).model_copy(update=changes).save(strict)
+    labels = TrainingLabels(gold=of_quarantine(60, 30))
+    assert train(strict, labels, tmp_path / "fitted", HEAD_ONLY).thresholds.default < 1.0
 
 
 def test_labels_of_one_kind_leave_the_stack_as_it_is(base, tmp_path):
