@@ -6,7 +6,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
-from .base import Contract, EntityType, Event, EventId, Json, Text, is_empty, is_first, is_none
+from .base import (
+    Contract,
+    EntityType,
+    Event,
+    EventId,
+    Json,
+    Text,
+    is_empty,
+    is_false,
+    is_first,
+    is_none,
+)
 from .document import DocumentRef
 from .hypothesis import hypothesis
 from .ids import canonical_json, stable_id
@@ -129,7 +140,8 @@ class ExtractionManifest(Event):
     claim nothing (``no_claim``). ``unfilled`` names the fields that the schema requires and
     nothing filled. ``refused`` names those of ``extraction_ids`` that the broker will never take,
     with the error's name: they stand on no topic, nothing comes of them, and the dead letter of
-    the document's record names them too.
+    the document's record names them too. ``from_cache`` says that no LLM was asked: the same text
+    was answered before.
     """
 
     document: DocumentRef
@@ -138,3 +150,4 @@ class ExtractionManifest(Event):
     skipped: dict[str, int] = Field(default_factory=dict)
     unfilled: tuple[Text, ...] = Field(default=(), exclude_if=is_empty)
     refused: dict[EventId, str] = Field(default_factory=dict, exclude_if=is_empty)
+    from_cache: bool = Field(default=False, exclude_if=is_false)
