@@ -16,6 +16,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from safepassage.schemas import ReviewDecision
 from safepassage.schemas.base import Json
+from safepassage.schemas.wording import REASONS
 from safepassage.streams.console.case_assignment import (
     Answer,
     CaseGone,
@@ -39,6 +40,7 @@ from .pages import claim, query_string
 from .templating import STATIC, render
 from .texts import DocumentTexts
 from .views import Views
+from .wording import POOLS
 
 LISTED_CASES = 50
 LISTED_DECISIONS = 100
@@ -120,6 +122,7 @@ class Console:
             Route("/reviews/{review_id}/undo", self.undo, methods=["POST"]),
             Route("/decisions", self.decisions),
             Route("/measures", self.show_measures),
+            Route("/help", self.help),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
 
@@ -241,6 +244,15 @@ class Console:
             "extractors": extractors,
         }
         return render("measures.html", self.views.frame(session) | context)
+
+    @signed_in
+    async def help(self, _request: Request, session: Session) -> Response:
+        """What is asked of a reviewer, the keys, and the reasons in words."""
+        context = {
+            "reasons": sorted(REASONS.items()),
+            "skipped": POOLS["skipped"],
+        }
+        return render("help.html", self.views.frame(session) | context)
 
 
 def _answer(case: Case, decision: ReviewDecision, form: Mapping[str, str]) -> Answer:
