@@ -19,6 +19,7 @@ MEASURED_TABLES: Makers = {
     "general-wanted": quality_tables.general_wanted,
     "groundedness": quality_tables.groundedness,
     "hallugraph": quality_tables.hallugraph,
+    "risk": quality_tables.risk,
     "scoring-speed": run_tables.scoring_speed,
     "table1": quality_tables.table1,
 }
