@@ -20,6 +20,7 @@ MEASURED_TABLES: Makers = {
     "groundedness": quality_tables.groundedness,
     "hallugraph": quality_tables.hallugraph,
     "memory": quality_tables.memory,
+    "risk": quality_tables.risk,
     "scoring-speed": run_tables.scoring_speed,
     "table1": quality_tables.table1,
 }

@@ -66,6 +66,27 @@ def general_kinds() -> str:
     return table(heads, rows)
 
 
+_RISKS = {
+    "natural errors of LLMs (3)": "errors that LLMs made",
+    "fields that trained no reader (4)": "fields that trained nothing here",
+    "languages without training data (4)": "languages without training data",
+    "tribunal, no packs": "decisions of a tribunal",
+    "tribunal, packs contracts, legal": "the same with `SAFEPASSAGE_PACKS=contracts,legal`",
+    "free claims: NLI (7)": "free claims",
+}
+
+
+def risk() -> str:
+    """What escapes and what is refused, by scorer and kind of row."""
+    rows = [
+        [text, f"`{scorer}`", str(row["n"]), *_shares(row, "escaped", "refused")]
+        for name, text in _RISKS.items()
+        for scorer in read("general.json")["revisions"]
+        for row in (read("general.json")["summary"][f"{name} · {scorer}"],)
+    ]
+    return table(["values", "scorer", "rows", "wrong ones that escape", "right ones refused"], rows)
+
+
 _HEADS = ["rows", "AUROC", "macro F1", "wrong accepted", "right stopped"]
 
 

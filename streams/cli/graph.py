@@ -26,7 +26,7 @@ graph_app = typer.Typer(help="Answers as graphs (HalluGraph).", no_args_is_help=
 @graph_app.command("draw")
 def draw_graph(
     responses: Annotated[
-        Path, typer.Argument(help='JSON lines (.gz) of {"id","context","query","response"}.')
+        Path, typer.Argument(help='JSON lines (.gz) of {"id", "context", "query", "response"}.')
     ],
     *,
     picture: Annotated[Path, typer.Option("--out", "-o", help="A .svg, .png or .pdf.")],

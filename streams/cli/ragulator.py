@@ -80,7 +80,9 @@ def label_pairs(
     room: Annotated[int, typer.Option(help="Characters of a window.", min=100)] = 1_400,
     people: Annotated[
         Path | None,
-        typer.Option(help='JSON lines of {"id","supporting":[...]} by a person: prints agreement.'),
+        typer.Option(
+            help='JSON lines of {"id", "supporting":[...]} by a person: prints agreement.'
+        ),
     ] = None,
 ) -> None:
     """Have an LLM name the context sentences that support each sentence; write its windows."""

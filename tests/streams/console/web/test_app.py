@@ -143,7 +143,8 @@ def console() -> Iterator[Console]:
 
 
 @pytest.mark.parametrize(
-    "path", ["/review", "/queue", "/decisions", "/measures", "/cases/x", "/cases/x/document"]
+    "path",
+    ["/review", "/queue", "/decisions", "/measures", "/help", "/cases/x", "/cases/x/document"],
 )
 def test_nobody_sees_anything_without_the_token(console: Console, path: str) -> None:
     answer = console.browser.get(path, follow_redirects=False)
@@ -255,10 +256,22 @@ def test_every_answer_carries_the_security_headers(console: Console, path: str) 
     assert "unsafe" not in policy
 
 
+def test_help_explains_every_reason_and_every_key(console: Console) -> None:
+    console.add(verdict(1))
+    console.login()
+    page = console.page("/help")
+    for code, words in REASONS.items():
+        assert f"<dt><code>{code}</code></dt>" in page
+        assert words in html.unescape(page)
+    case = console.page("/review?pool=stopped")
+    for key in re.findall(r'data-key="(\w)"', case):
+        assert f"<kbd>{key.upper()}</kbd>" in page
+
+
 def test_no_page_holds_a_script_or_a_style_of_its_own(console: Console) -> None:
     console.add(verdict(1))
     console.login()
-    for path in ("/review?pool=stopped", "/queue", "/decisions", "/measures", "/login"):
+    for path in ("/review?pool=stopped", "/queue", "/decisions", "/measures", "/help", "/login"):
         page = console.page(path)
         assert re.findall(r"<script(?![^>]*src=)", page) == []
         assert re.findall(r"<style|\sstyle=|\son\w+=", page) == []
