@@ -18,7 +18,13 @@ from safepassage.scoring_worker.encoders.reader_model import (
     reader_base_digest,
     trainable,
 )
-from safepassage.scoring_worker.manifest import PACKAGED_BASE, ModelError, ScorerManifest
+from safepassage.scoring_worker.encoders.weights import named_folder
+from safepassage.scoring_worker.manifest import (
+    MANIFEST_NAME,
+    PACKAGED_BASE,
+    ModelError,
+    ScorerManifest,
+)
 from safepassage.scoring_worker.scorers import folders
 from safepassage.scoring_worker.weighing.claim_support import CLAIMS_FILE
 from safepassage.scoring_worker.weighing.stack import Stack
@@ -99,6 +105,21 @@ def starting_point(base: str | Path) -> StartingPoint:
         )
     words = folders.DEFAULT_MODEL if manifest.base == PACKAGED_BASE else folder
     return StartingPoint(folder, manifest, words)
+
+
+def encoder_base(base: str | Path) -> Path | None:
+    """The folder of ``base`` where it holds an encoder to be fine-tuned: as transformers writes it,
+    or a scorer of kind "encoder"; None where it is a scorer with a reader.
+
+    Raises:
+        ModelError: there is no such folder or hub id, or its files were altered.
+    """
+    if str(base) in folders.NAMES:
+        return None
+    folder = named_folder(str(base))
+    if (folder / MANIFEST_NAME).exists():
+        return folder if ScorerManifest.load(folder).kind == "encoder" else None
+    return folder
 
 
 def training_tokenizer(words: Path) -> PreTrainedTokenizerFast:

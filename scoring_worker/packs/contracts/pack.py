@@ -5,7 +5,7 @@ from __future__ import annotations
 from safepassage.scoring_worker.comparison.answers.truth import truth_of
 from safepassage.scoring_worker.comparison.contract import Comparison, Question
 from safepassage.scoring_worker.packs.folding import fold
-from safepassage.scoring_worker.packs.interface import Opinion
+from safepassage.scoring_worker.packs.interface import NamedThing, Opinion
 from safepassage.scoring_worker.packs.pack_findings import Notes
 
 from .clauses import clause_of_type, share_spoken
@@ -21,6 +21,11 @@ class ContractsPack:
 
     def synonyms(self, question: Question) -> tuple[str, ...]:
         """None."""
+        return ()
+
+    def things(self, sentence: str) -> tuple[NamedThing, ...]:
+        """None: contracts name what the law names."""
+        del sentence
         return ()
 
     def opinion(self, question: Question, comparison: Comparison) -> Opinion:
