@@ -92,7 +92,7 @@ class StartingPoint:
 
 
 def starting_point(base: str | Path) -> StartingPoint:
-    """Resolve "default", a scorer's folder, or a hub id.
+    """Resolve "default", or the folder of a scorer with a reader.
 
     Raises:
         ModelError: there is no such scorer, it was altered, or it has no reader to train.
