@@ -200,7 +200,7 @@ def _labels(
     named: tuple[str, ...],
 ) -> TrainingLabels:
     """All labels, each kind counted on stderr."""
-    from safepassage.scoring_worker.laboratory.training import TrainingLabels, TuningSettings
+    from safepassage.scoring_worker.laboratory.training import TrainingLabels
 
     people = [pair for path in gold for pair in _read(path, sources)]
     cheap = [pair for path in silver for pair in _read(path, sources)]
