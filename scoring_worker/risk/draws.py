@@ -10,6 +10,9 @@ FLOOR = 0.3
 """The share of draws that are uniform. No weight exceeds 1 / FLOOR: with less, the labels teach a
 little more and certify much less."""
 
+PREFERRED = 20
+"""The cases that teach most, from which the other draws are taken."""
+
 
 def teaching_value(margin: float, labels_of_type: int, labels_alike: int) -> float:
     """How much a case teaches, in [0, 2.5]: uncertain ones, of types that have few labels, unlike
