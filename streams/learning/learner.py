@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import (
     Bounds,
     PromotionResult,
 )
+from safepassage.scoring_worker.scorers.raised import parted
 from safepassage.streams.kafka.publisher import Publisher
 from safepassage.streams.labels.from_reviews import read_reviews
 from safepassage.streams.release.promotion import Incumbent, Signature, incumbent, promote
@@ -74,7 +76,7 @@ class Learner:
             return None, why
         now = datetime.now(UTC)
         named = stable_id("run", *sorted(review.id for review in reviews))[:8]
-        run = f"{now:%Y%m%d-%H%M%S}-{named}"
+        run = f"{now:%Y%m%d-%H%M%S-%f}-{named}"
         silver = await self._sampled(self.folder(run))
         if why and not silver:
             return None, why
@@ -100,7 +102,16 @@ class Learner:
             unsupported=unsupported,
         )
         await self._say(event)
+        await self._tidy(run)
         return run, ""
+
+    async def _tidy(self, run: str) -> None:
+        """Remove the candidates of former runs that no release names any more."""
+        named = await named_by_releases(self._settings)
+        every = await asyncio.to_thread(lambda: list(self.folder(run).parent.glob(f"*/{SCORER}")))
+        for scorer in every:
+            if scorer.parent.name != run and str(scorer.resolve()) not in named:
+                await asyncio.to_thread(shutil.rmtree, scorer, ignore_errors=True)
 
     async def _sampled(self, folder: Path) -> bool:
         """Whether the grader has something to judge in ``folder``: what it judged for an earlier
@@ -224,7 +235,32 @@ async def promoted(
     live = Incumbent(live.name, live.revision)
     reason = f"learnt from {asked.reviews} reviews, run {asked.run}"
     await promote(settings, live, result, asked.scorer, Signature(by, reason))
+    await end_shadow(settings, asked.revision, by)
     return await say(publisher, settings, following(asked, "promoted", by=by))
+
+
+async def end_shadow(settings: Settings, revision: str | None, by: str) -> None:
+    """Let the scorer of ``revision`` judge beside the live one no longer, if it does."""
+    held = (await releases_in_force(settings)).releases.get("shadow")
+    if held is None or held.scorer is None or held.revision != revision:
+        return
+    now = datetime.now(UTC)
+    release = ScorerRelease(
+        slot="shadow",
+        scorer=None,
+        revision=None,
+        released_at=now,
+        released_by=by,
+        reason="it was decided on",
+    )
+    await publish_release(settings, release)
+
+
+async def named_by_releases(settings: Settings) -> set[str]:
+    """The scorers that decide, shadow, or would decide after a rollback."""
+    held = (await releases_in_force(settings)).releases.values()
+    names = [name for release in held for name in (release.scorer, release.previous) if name]
+    return {parted(name)[0] for name in names}
 
 
 async def python(arguments: Sequence[str]) -> int:

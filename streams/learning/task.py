@@ -131,6 +131,7 @@ def carry_out(folder: Path) -> Outcome:
     except (OperatorError, ValueError, OSError) as error:  # what we say of labels and models
         outcome = outcome.model_copy(update={"problem": str(error)[:500]})
     _whole(folder / OUTCOME, outcome.model_dump_json())
+    (folder / REVIEWS).unlink(missing_ok=True)  # what reviews quote is kept no longer than needed
     return outcome
 
 
