@@ -34,6 +34,7 @@ FLOORS = {
     "hallugraph": 0.0,
     "quip": 0.0,
     "cos_sim": 0.0,
+    "bert_score": 0.0,
     "reader_sentences": 0.0,
     "reader_windows": 0.0,
 }
