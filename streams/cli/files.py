@@ -13,7 +13,7 @@ from safepassage.streams.cli.output import complain, print_line
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from safepassage.streams.offline.files import Rejected
+    from safepassage.files import Rejected
 
 
 def files(
@@ -31,7 +31,7 @@ def files(
 
     The ids alone take no OCR. Exits 1 if a file was refused.
     """
-    from safepassage.streams.offline.files import Rejected
+    from safepassage.files import Rejected
 
     refused = 0
     for row in _texts(paths) if text else _ids(paths):
@@ -52,8 +52,8 @@ def _ids(paths: list[Path]) -> Iterator[dict[str, str] | Rejected]:
 
 
 def _texts(paths: list[Path]) -> Iterator[dict[str, str] | Rejected]:
+    from safepassage.files import Rejected
     from safepassage.streams.offline.documents import read_documents
-    from safepassage.streams.offline.files import Rejected
 
     for found in read_documents(paths, settings()):
         yield found if isinstance(found, Rejected) else {"id": found.id, "text": found.text}
