@@ -580,6 +580,7 @@ def test_a_decision_whose_verdict_kafka_refuses_says_that_it_is_not_in_force(
 
 def test_measures_show_what_is_promised_and_how_many_checks_it_wants(console: Console) -> None:
     console.add(verdict(1, score=0.9))
+    console.login()
     page = console.browser.get("/measures").text
     assert "What is promised" in page
     assert "at most 5.0%" in page
@@ -590,6 +591,7 @@ def test_a_case_leads_to_all_of_its_document(console: Console) -> None:
     case = console.add(verdict(1, doc_id="a b&c"))
     other = console.add(verdict(2, doc_id="a b&c", value="Bo Lund"))
     console.add(verdict(3))
+    console.login()
     link = re.search(
         r'id="all-of-document" href="([^"]+)"', console.browser.get(f"/cases/{case}").text
     )
