@@ -63,5 +63,4 @@ def test_no_detector_falls_below_its_floor(name, sample):
     doubt = [1.0 if one.score is None else -one.score for one in found]
     ranking = Ranking([not pair.grounded for pair in sample], doubt)
     auroc = ranking.auroc(np.ones(len(sample)))
-    print(f"FLOOR {name} {auroc:.3f}")
     assert auroc >= FLOORS[name]
