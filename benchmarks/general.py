@@ -38,6 +38,7 @@ from general_figures import (
     Figures,
     Row,
     as_json,
+    cascade_table,
     describe,
     line_of,
     of_kinds,
@@ -49,6 +50,7 @@ from general_sets import (
     ANSWERS,
     CLAIMS,
     FIELDS,
+    LANGUAGE_CLAIMS,
     LANGUAGES,
     MADE,
     NATURAL,
@@ -78,6 +80,7 @@ def main() -> None:
     every = list(sources(options.data, options.rows))
     tables: dict[str, dict[str, Figures]] = {}
     summary: dict[str, Figures] = {}
+    cascades: dict[str, list[str]] = {}
     revisions = {}
     for name in options.scorer or ["default", "small"]:
         rows: dict[Source, list[Row]] = {}
@@ -90,7 +93,9 @@ def main() -> None:
             }
         summary |= {f"{line} · {name}": found for line, found in _summary(rows).items()}
         tables |= {f"{table} · {name}": found for table, found in _tables(rows).items()}
-    text = _text(revisions, summary, tables)
+        natural = pooled(own for source, own in rows.items() if source.section == NATURAL)
+        cascades[name] = cascade_table(natural)
+    text = _text(revisions, summary, tables, cascades)
     print(text)
     if options.out:
         (options.out / "general.txt").write_text(text + "\n")
@@ -167,7 +172,7 @@ def _summary(rows: Rows) -> dict[str, Figures]:
     for kind in ("denied", "supposed", "conditional"):
         wrong = [row for row in made if row.kind == kind and not row.label]
         lines[f"  {kind} values"] = [*right, *wrong]
-    for section in (NEW, LANGUAGES, PROBES):
+    for section in (NEW, LANGUAGES, LANGUAGE_CLAIMS, PROBES):
         lines[f"{section} ({len(sections[section])})"] = all_of(section)
     nli = [s for s in sections[CLAIMS] if s.name not in ANSWERS]
     lines[f"{CLAIMS}: NLI ({len(nli)})"] = pooled(rows[source] for source in nli)
@@ -197,6 +202,7 @@ def _text(
     revisions: Mapping[str, str],
     summary: Mapping[str, Figures],
     tables: Mapping[str, Mapping[str, Figures]],
+    cascades: Mapping[str, Sequence[str]],
 ) -> str:
     lines = [f"{name} {revision}" for name, revision in revisions.items()]
     lines += ["", SHORT_HEADING, *(short_line(name, found) for name, found in summary.items())]
@@ -204,6 +210,13 @@ def _text(
     lines += ["", told.partition("\n\n``--keep``")[0], ""]
     for name, table in tables.items():
         lines += [name, HEADING, *(line_of(row, found) for row, found in table.items()), ""]
+    for name, bands in cascades.items():
+        lines += [f"{NATURAL}: a second judge is asked where {name} is unsure", *bands, ""]
+    lines += [
+        "Cascade: wrong ones that escape and right ones that are refused, both of all, where the",
+        "second judge errs by chance in a share of its answers; no LLM was asked.",
+        "",
+    ]
     lines.append(
         "By kind of error: the wrong ones of that kind beside all right ones of the section."
     )

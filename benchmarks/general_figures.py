@@ -19,6 +19,10 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 FALSE_ALARMS, ESCAPED = 0.06, 0.05
+BANDS = ((0.5, 0.4), (0.3, 0.6), (0.2, 0.8), (0.1, 0.9), (0.05, 0.95))
+"""Scores of the first judge about which a second is asked; nothing lies in the first."""
+ERRING = (0.05, 0.1, 0.2)
+"""Shares of its answers in which the second errs."""
 RESAMPLES = 500
 NOT_JUDGED = -1.0
 """The score of what alignment stopped, or what nobody can read: below any threshold."""
@@ -175,6 +179,28 @@ def of_languages(rows: Sequence[Row]) -> dict[str, Figures]:
         language: describe([row for row in rows if row.language == language])
         for language in languages
     }
+
+
+def cascade_table(rows: Sequence[Row]) -> list[str]:
+    """For each band of scores that a second judge is asked about: the share of ``rows`` asked, and
+    which shares of the wrong ones then escape and of the right ones are refused, where that judge
+    errs in some share of its answers, by chance."""
+    right = np.array([row.label == 1 for row in rows], dtype=bool)
+    scores = np.array([row.score for row in rows])
+    flagged = scores < np.array([row.threshold for row in rows])
+    lines = [f"{'band':12}{'asked':>7}" + "".join(f"{f'errs in {e:.0%}':>16}" for e in ERRING)]
+    for low, high in BANDS:
+        asked = (scores >= low) & (scores <= high)
+        cells = []
+        for erring in ERRING:
+            left = np.where(asked, erring, flagged != ~right)
+            cells.append(f"{left[~right].mean():.3f} {left[right].mean():.3f}")
+        lines.append(
+            f"{low:.2f}–{high:.2f}".ljust(12)
+            + f"{asked.mean():7.3f}"
+            + "".join(f"{cell:>16}" for cell in cells)
+        )
+    return lines
 
 
 HEADING = (

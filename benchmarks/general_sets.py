@@ -38,12 +38,31 @@ QUOTES = "short quotes of these"
 MADE = "made from these"
 NEW = "fields that trained no reader"
 LANGUAGES = "languages without training data"
+LANGUAGE_CLAIMS = "claims in languages without training data"
 PROBES = "probes"
 CLAIMS = "free claims"
 TRIBUNAL = "tribunal"
-SECTIONS = (NATURAL, FIELDS, QUOTES, MADE, NEW, LANGUAGES, PROBES, CLAIMS, TRIBUNAL)
-UNTAUGHT = {"piaf": "fr", "squad_it": "it", "faquad": "pt", "europeana_nl": "nl"}
+SECTIONS = (
+    NATURAL,
+    FIELDS,
+    QUOTES,
+    MADE,
+    NEW,
+    LANGUAGES,
+    LANGUAGE_CLAIMS,
+    PROBES,
+    CLAIMS,
+    TRIBUNAL,
+)
+UNTAUGHT = {
+    "piaf": "fr", "squad_it": "it", "faquad": "pt", "europeana_nl": "nl", "cmrc2018": "zh",
+    "uner_zh": "zh", "jsquad": "ja", "ja_gsd_ne": "ja", "klue_ner": "ko", "tydiqa_ko": "ko",
+    "arcd": "ar", "tydiqa_ar": "ar", "hiner": "hi", "xquad_hi": "hi", "uner_sv": "sv",
+    "norquad": "no", "xquad_th": "th", "pquad": "fa", "heq": "he", "tydiqa_id": "id",
+}  # fmt: skip
 """Sources in languages that the small reader covers and was never taught, by language."""
+UNTAUGHT_CLAIMS = {"jnli": "ja", "klue_nli": "ko", "farstail": "fa"}
+"""The same of claims."""
 ANSWERS = ("ragtruth_qa", "expertqa")
 
 
@@ -86,6 +105,9 @@ def sources(data: Path, rows: int) -> Iterator[Source]:
         yield Source(name, NEW, partial(slot_cases, data, name, rows))
     for name, language in UNTAUGHT.items():
         yield Source(name, LANGUAGES, partial(slot_cases, data, name, rows), language)
+    for name, language in UNTAUGHT_CLAIMS.items():
+        cases = partial(claim_set_cases, data, name, rows)
+        yield Source(name, LANGUAGE_CLAIMS, cases, language)
     probes = general / "probe_extractions.jsonl.gz", general / "probe_documents.jsonl.gz"
     yield Source("probes", PROBES, partial(file_cases, *probes), language="several")
     for name in sorted(PERMISSIVE_NLI):
@@ -123,6 +145,14 @@ def nli_cases(data: Path, name: str, rows: int) -> list[Case]:
     pairs = list(nli_pairs(read_rows(data / "nli/dev.jsonl.gz"), frozenset({name})))
     chosen = random.Random(SEED).sample(pairs, min(rows, len(pairs)))
     return [Case((pair.pair,), pair.label, "nli", pair.premise) for pair in chosen]
+
+
+def claim_set_cases(data: Path, name: str, rows: int) -> list[Case]:
+    """``rows`` rows of a set of claims; a premise is a document."""
+    every = list(read_rows(data / f"claims/{name}.jsonl.gz"))
+    chosen = random.Random(SEED).sample(every, min(rows, len(every)))
+    pairs = nli_pairs(chosen, frozenset({row["source"] for row in chosen}))
+    return [Case((pair.pair,), pair.label, "nli", pair.premise) for pair in pairs]
 
 
 def file_cases(path: Path, documents: Path | None = None, rows: int | None = None) -> list[Case]:

@@ -17,6 +17,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "mcp": ("mcp",),
     "files": ("pypdfium2", "docx", "lxml", "selectolax", "tinycss2", "PIL"),
     "large": ("safepassage_large",),
+    "sentencepiece": ("sentencepiece", "google"),
     "ocr": ("rapidocr", "onnxruntime"),
 }
 """What each extra brings, by the names that are imported."""

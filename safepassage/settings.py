@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from safepassage.scoring_worker.scorer import judge_named
+
 
 class JudgingSettings(BaseSettings):
     """``SAFEPASSAGE_*`` of the environment, as far as they can change a verdict."""
@@ -23,8 +25,15 @@ class JudgingSettings(BaseSettings):
 
     # Scoring
     scorer: str = "default"
+    # The detector that judges claims in the scorer's place: "hallugraph", "gc=FOLDER".
+    claim_scorer: str | None = None
     packs: Annotated[tuple[str, ...], NoDecode] = ()
     error_types: Literal["none", "local", "llm"] = "none"
+
+    @property
+    def judge(self) -> str:
+        """The name that `load_scorer` takes: `scorer`, with `claim_scorer` for claims."""
+        return judge_named(self.scorer, self.claim_scorer)
 
     @field_validator("packs", mode="before")
     @classmethod

@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from safepassage.schemas import Document, Response, stable_id, text_digest
+from safepassage.schemas.base import Json
 from safepassage.schemas.rivals import with_rivals
+from safepassage.scoring_worker.scorer import judge_named
 
 from .attempts import Attempts
 from .extraction import Extraction
 from .extras import missing_extra
+from .memory import DEFAULT_REVIEWER, DecisionMemory
 from .result import Result
 from .settings import JudgingSettings
 
@@ -41,11 +44,16 @@ class Verifier(AbstractContextManager["Verifier"]):
     Args:
         scorer: a name ("default"), a folder or a hub id, or a loaded `Scorer`; by default what
             SAFEPASSAGE_SCORER says.
+        claim_scorer: the detector that judges claims in the scorer's place ("hallugraph"); by
+            default what SAFEPASSAGE_CLAIM_SCORER says. A loaded ``scorer`` judges them itself.
         packs: optional domain knowledge by name; by default what SAFEPASSAGE_PACKS says.
         settings: the other settings that a verdict rests on; by default the environment's.
+        memory: what was decided before, as a file (which need not exist, and which each decision
+            is written to) or a `DecisionMemory`. Without one `learn` counts until the process ends.
 
     Raises:
         scoring_worker.ModelError: there is no such scorer, or it is incomplete or altered.
+        ValueError: the memory's file was changed, or the scorer has no memory.
         MissingExtra: an extra has to be installed for it.
     """
 
@@ -53,10 +61,13 @@ class Verifier(AbstractContextManager["Verifier"]):
         self,
         scorer: str | Path | Scorer | None = None,
         *,
+        claim_scorer: str | None = None,
         packs: Sequence[str] | None = None,
         settings: JudgingSettings | None = None,
+        memory: str | Path | DecisionMemory | None = None,
     ) -> None:
         from safepassage.scoring_worker.error_types.verdict_errors import typing_of
+        from safepassage.scoring_worker.memory.learning import remembering
 
         from .batches import SharedBatches
         from .pipeline import new_aligner
@@ -64,11 +75,45 @@ class Verifier(AbstractContextManager["Verifier"]):
         configured = settings or JudgingSettings()
         if scorer is None or isinstance(scorer, str | Path):
             named = configured.packs if packs is None else packs
-            scorer = _load(scorer or configured.scorer, tuple(named))
+            by = claim_scorer or configured.claim_scorer
+            scorer = _load(judge_named(str(scorer or configured.scorer), by), tuple(named))
         self.scorer: Scorer = scorer
         self.batches = SharedBatches(scorer)
         self._aligner = new_aligner(configured)
         self._type_errors = typing_of(configured.error_types)
+        self.memory = memory if isinstance(memory, DecisionMemory) else DecisionMemory(memory)
+        if remembers := remembering(scorer):
+            self.memory.attach(remembers)
+        elif memory is not None:
+            raise ValueError(f"scorer {scorer.name!r} has no memory; use 'default', or no memory")
+
+    def learn(
+        self,
+        verdict: Verdict,
+        *,
+        supported: bool,
+        value: Json = None,
+        reviewer: str = DEFAULT_REVIEWER,
+    ) -> bool:
+        """Let verdicts on values like this one lean on what you decided from now on.
+
+        Args:
+            verdict: a verdict of this verifier.
+            supported: whether its value is.
+            value: the right one in its place, if you know it.
+            reviewer: who says so; of several who differ on a case no one counts.
+
+        Returns whether it teaches anything: claims, quotes that were not found, and values that
+        contradict their passage teach nothing. `memory.forget` takes it back.
+
+        Raises:
+            ValueError: a supported value comes with another, or the scorer has no memory.
+        """
+        from safepassage.scoring_worker.memory.learning import remembering
+
+        if remembering(self.scorer) is None:
+            raise ValueError(f"scorer {self.scorer.name!r} has no memory; use 'default'")
+        return self.memory.learn(verdict, supported=supported, value=value, reviewer=reviewer)
 
     def verify(
         self,
@@ -173,7 +218,7 @@ class Verifier(AbstractContextManager["Verifier"]):
         return tuple(await asyncio.to_thread(judge, results, assessments, self._type_errors))
 
 
-def _load(name: str | Path, packs: tuple[str, ...]) -> Scorer:
+def _load(name: str, packs: tuple[str, ...]) -> Scorer:
     from safepassage.scoring_worker import load_scorer
 
     try:

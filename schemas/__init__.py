@@ -29,6 +29,8 @@ from .hypothesis import CLAIM_TYPE, entity_type_name, hypothesis, render_value
 from .ids import canonical_json, stable_id, text_digest
 from .jsonl import BadLine, read_jsonl, validation_summary
 from .layout import Box, Layout, Omission, Original, PageSize, Region
+from .learning import LearningEvent
+from .memory import MemorySnapshot
 from .reason import Reason
 from .report import (
     AuditBlock,
@@ -39,7 +41,7 @@ from .report import (
     ScorerRelease,
     Stage,
 )
-from .review import Review, ReviewDecision, StandingDecision
+from .review import Draw, Review, ReviewDecision, StandingDecision
 from .schema_field import SchemaField
 from .verdict import Conflict, Decision, ReviewTrail, ScorerTrail, Verdict
 
@@ -64,6 +66,7 @@ __all__ = [
     "Document",
     "DocumentRef",
     "DocumentReport",
+    "Draw",
     "DriftWarning",
     "Entity",
     "Event",
@@ -74,6 +77,8 @@ __all__ = [
     "FindingCode",
     "LabelledExtraction",
     "Layout",
+    "LearningEvent",
+    "MemorySnapshot",
     "Occurrence",
     "Omission",
     "Original",

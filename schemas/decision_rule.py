@@ -15,6 +15,7 @@ from .extraction import Extraction
 from .finding import Finding, FindingCode
 from .hypothesis import render_value
 from .ids import canonical_json, stable_id
+from .memory import MemoryTrail
 from .reason import Reason
 from .verdict import Conflict, Decision, ScorerTrail, Verdict
 
@@ -35,6 +36,7 @@ class Assessment(Contract):
     findings: tuple[Finding, ...] = ()
     trail: tuple[ScorerTrail, ...] = ()
     evidence: Evidence | None = Field(default=None, exclude_if=is_none)
+    memory: MemoryTrail | None = Field(default=None, exclude_if=is_none)
 
     def model_post_init(self, _context: object) -> None:
         if (self.score is None) == (self.failure is None):
@@ -138,8 +140,9 @@ def verdict_id(
     document: DocumentRef | None,
     revision: str,
     alignment: Alignment | None = None,
+    memory: MemoryTrail | None = None,
 ) -> str:
-    """Same document, extraction, scorer revision, aligner and tau, same id (promise P3).
+    """Same document, extraction, scorer revision, memory, aligner and tau, same id (promise P3).
 
     What the schema says of the field, and what else the document gave for it, are part of the
     question, so they are part of the id.
@@ -152,6 +155,8 @@ def verdict_id(
         parts += ("rival", rival.id, canonical_json(rival.value), rival.context)
     if alignment and alignment.aligner:
         parts += (f"aligner {alignment.aligner}", f"tau {alignment.threshold!r}")
+    if memory:
+        parts.append(f"memory {memory.snapshot}")
     return stable_id("verdict", *parts)
 
 
@@ -167,8 +172,9 @@ def _verdict(
     conflicts: tuple[Conflict, ...] = (),
 ) -> Verdict:
     revision = assessment.revision if assessment else None
+    memory = assessment.memory if assessment else None
     return Verdict(
-        id=verdict_id(extraction, document, revision or "unscored", alignment),
+        id=verdict_id(extraction, document, revision or "unscored", alignment, memory),
         doc_id=extraction.doc_id,
         extraction_id=extraction.id,
         entity_type=extraction.entity_type,
@@ -190,6 +196,7 @@ def _verdict(
         conflicts=conflicts,
         attempt=extraction.attempt,
         evidence=_evidence(alignment, assessment, supports=decision == "accepted"),
+        memory=memory,
     )
 
 

@@ -6,6 +6,7 @@ descriptions are ours.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, Literal, get_args
 
 from pydantic import Field
@@ -36,6 +37,16 @@ DESCRIPTIONS: Final[dict[ErrorType, str]] = {
     "terminological_error": "a legal term is mistaken for another or used in a sense it does not "
     "have",
 }
+
+
+OF_REASONS: Final[Mapping[str, ErrorType]] = {
+    "wrong_field": "contextual_misinterpretation",
+    "other_person": "misattribution",
+    "denied": "factual_inaccuracy",
+    "wrong_value": "factual_inaccuracy",
+}
+"""The type that a reviewer's reason (`schemas.review.DecisionReason`) names. That a text does not
+say something at all is no error of any of these types."""
 
 
 class ErrorTyping(Contract):

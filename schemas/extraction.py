@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from .base import Contract, EntityType, Event, EventId, Json, Text, is_empty, is_first, is_none
 from .document import DocumentRef
+from .error_type import ErrorType
 from .hypothesis import hypothesis
 from .ids import canonical_json, stable_id
 from .schema_field import SchemaField
@@ -89,13 +90,18 @@ class LabelledExtraction(Extraction):
 
     ``kind`` is tied to the label in some sets, so no scorer may see it. In a file,
     ``"description"`` stands for a ``field`` of which only that is known. ``retrieved`` is the
-    `schemas.Alignment` of a claim: its passage was retrieved, so its quote says less.
+    `schemas.Alignment` of a claim: its passage was retrieved, so its quote says less. ``reason``
+    is the reviewer's (see `Review`), ``error_type`` what it makes of a claim.
     """
 
     label: Literal[0, 1] | None = None
     kind: str | None = None
     why: str | None = None
     retrieved: dict[Text, Json] | None = Field(default=None, repr=False, exclude_if=is_none)
+    draw: dict[Text, Json] | None = Field(default=None, exclude_if=is_none)
+    """The `schemas.Draw` of the review that the label comes of."""
+    reason: str | None = Field(default=None, max_length=64, exclude_if=is_none)
+    error_type: ErrorType | None = Field(default=None, exclude_if=is_none)
 
     @model_validator(mode="before")
     @classmethod

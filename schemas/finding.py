@@ -99,6 +99,7 @@ Doubt = Literal[
     "outside_quote",
     "part_of_range",
     "phone_prefix",
+    "reviewed_alike",
     "rival_preferred",
     "someone_else_near",
     "someone_else_near_elsewhere",

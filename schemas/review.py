@@ -3,15 +3,60 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from .base import Event, EventId, Json, Text
+from .base import (
+    Contract,
+    EntityType,
+    Event,
+    EventId,
+    Json,
+    Probability,
+    Text,
+    is_empty,
+    is_none,
+)
+from .hypothesis import CLAIM_TYPE
+from .memory import MAX_VOTES, ReviewerVote
+from .schema_field import SchemaField
 from .verdict import Verdict
 
 Judgement = Literal["supports", "insufficient", "corrected"]
 ReviewDecision = Literal["supports", "insufficient", "corrected", "skipped", "undone"]
+DecisionReason = Literal["wrong_field", "other_person", "denied", "wrong_value", "not_in_text"]
+DECISION_REASONS: Final[dict[DecisionReason, str]] = {
+    "wrong_field": "The value belongs to another field",
+    "other_person": "The value is somebody else's",
+    "denied": "The text denies it",
+    "wrong_value": "The text gives another value",
+    "not_in_text": "The text does not say it",
+}
+"""Why a value is refused or corrected, in a sentence for people."""
+MAX_COMMENT = 2_000
+
+
+class Draw(Contract):
+    """How a case came to be asked, where chance decided: it was drawn with ``probability`` out of
+    ``among`` open cases, after ``before`` other draws of the same scorer's verdicts. ``rate`` is
+    the share of such verdicts that were ever open to a draw: of accepted ones the sample of spot
+    checks."""
+
+    probability: Probability = Field(gt=0)
+    among: int = Field(ge=1)
+    before: int = Field(default=0, ge=0)
+    rate: Probability = Field(default=1.0, gt=0)
+
+    @property
+    def weight(self) -> float:
+        """How many open cases it stands for, relative to a uniform draw."""
+        return 1.0 / (self.probability * self.among)
+
+    @property
+    def population(self) -> int:
+        """The open cases and those drawn before."""
+        return self.among + self.before
 
 
 class Review(Event):
@@ -20,7 +65,9 @@ class Review(Event):
     Reviews are never changed: an undo is another review that ``supersedes`` the first. The
     latest decision of a reviewer on an extraction wins. ``seconds`` is the time the case was
     open, from which the labelling effort is estimated. ``sampled`` marks an accepted verdict
-    that was mixed in to estimate leakage.
+    that was mixed in to estimate leakage. ``draw`` is None where a person chose the case, and on
+    reviews from before draws were recorded. ``reason`` and ``comment`` say why, where the reviewer
+    did.
     """
 
     id: EventId
@@ -32,12 +79,52 @@ class Review(Event):
     seconds: float = Field(default=0, ge=0)
     sampled: bool = False
     supersedes: EventId | None = None
+    draw: Draw | None = Field(default=None, exclude_if=is_none)
+    reason: DecisionReason | None = Field(default=None, exclude_if=is_none)
+    comment: Text = Field(default="", max_length=MAX_COMMENT, exclude_if=is_empty, repr=False)
 
     @model_validator(mode="after")
     def _correction_has_a_value(self) -> Self:
         if (self.decision == "corrected") != (self.value is not None):
             raise ValueError("a correction carries the corrected value, nothing else does")
+        if self.reason and self.decision not in ("insufficient", "corrected"):
+            raise ValueError("only a refusal or a correction has a reason")
         return self
+
+
+class JudgedValue(Contract):
+    """A value and what it was judged by, as scorers are asked (see `scoring_worker.Pair`)."""
+
+    entity_type: EntityType
+    value: Json
+    passage: Text = Field(repr=False)
+    before: Text = Field(default="", repr=False)
+    after: Text = Field(default="", repr=False)
+    between: tuple[Text, ...] = Field(default=(), repr=False)
+    heading: Text = Field(default="", repr=False)
+    language: str | None = None
+    day_first: bool | None = None
+    field: SchemaField | None = None
+
+    @classmethod
+    def of(cls, verdict: Verdict) -> Self | None:
+        """What ``verdict`` was made on. None for a claim, which has no type to be remembered by,
+        and where the quote was not found."""
+        alignment = verdict.alignment
+        if verdict.entity_type == CLAIM_TYPE or alignment is None or not alignment.found:
+            return None
+        return cls(
+            entity_type=verdict.entity_type,
+            value=verdict.value,
+            passage=alignment.passage,
+            before=alignment.before,
+            after=alignment.after,
+            between=alignment.between,
+            heading=alignment.heading,
+            language=alignment.language,
+            day_first=alignment.day_first,
+            field=verdict.field,
+        )
 
 
 class StandingDecision(Event):
@@ -47,6 +134,11 @@ class StandingDecision(Event):
     again when the verdicts have passed their retention, and so that what is judged later can be
     held to it. ``decision`` is None where it was taken back. ``review_id`` names the review that
     made it so, ``judged`` the scorer's verdict that it was applied to.
+
+    ``asked``, ``votes`` (what each reviewer says of the value as extracted) and ``decided_at`` are
+    for the scorers' memory: it holds what stands here and nothing else, so that an undo or a
+    tombstone takes a case out of both. They are absent in records of before, and where the decision
+    was taken back.
     """
 
     case_id: EventId
@@ -56,6 +148,9 @@ class StandingDecision(Event):
     reviewer: Text = Field(min_length=1, max_length=200)
     review_id: EventId
     judged: EventId
+    asked: JudgedValue | None = Field(default=None, exclude_if=is_none)
+    votes: tuple[ReviewerVote, ...] = Field(default=(), max_length=MAX_VOTES, exclude_if=is_empty)
+    decided_at: datetime | None = Field(default=None, exclude_if=is_none)
 
     @model_validator(mode="after")
     def _correction_has_a_value(self) -> Self:

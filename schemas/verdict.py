@@ -24,6 +24,7 @@ from .error_type import ErrorTyping
 from .evidence import Evidence
 from .extraction import MAX_ATTEMPTS, ExtractorTrail, Usage
 from .finding import Finding
+from .memory import MemoryTrail
 from .reason import Reason
 from .schema_field import SchemaField
 
@@ -103,6 +104,8 @@ class Verdict(Event):
     """Of a claim: its words that nothing supports, triples, and the passages consulted."""
     error_types: ErrorTyping | None = Field(default=None, exclude_if=is_none)
     """Of a claim that was stopped: what kind of error it makes, as far as anybody typed it."""
+    memory: MemoryTrail | None = Field(default=None, exclude_if=is_none)
+    """What people decided on values like this one, where that had part in the score."""
     attempt: int = Field(default=1, ge=1, le=MAX_ATTEMPTS, exclude_if=is_first)
     """The extraction's: 2 where its LLM was asked again."""
 

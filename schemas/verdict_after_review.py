@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from .base import Json
 from .hypothesis import hypothesis
 from .ids import canonical_json, stable_id
+from .memory import MAX_VOTES, ReviewerVote
 from .reason import Reason
-from .review import Review, StandingDecision
-from .reviews_that_count import case_id, in_order, standing
+from .review import JudgedValue, Review, StandingDecision
+from .reviews_that_count import JUDGED, case_id, in_order, moment, opinions, standing
 from .verdict import Decision, ReviewTrail, Verdict
 
 
@@ -25,16 +26,32 @@ def decision_on(judged: Verdict, reviews: Sequence[Review]) -> StandingDecision 
     if not causes:
         return None
     stands = standing(reviews)
-    return StandingDecision.model_validate(
-        {
-            "case_id": case_id(judged),
-            "doc_id": judged.doc_id,
-            "decision": stands.decision if stands else None,
-            "value": stands.value if stands else None,
-            "reviewer": (stands or causes[-1]).reviewer,
-            "review_id": causes[-1].id,
-            "judged": judged.id,
+    decision = {
+        "case_id": case_id(judged),
+        "doc_id": judged.doc_id,
+        "decision": stands.decision if stands else None,
+        "value": stands.value if stands else None,
+        "reviewer": (stands or causes[-1]).reviewer,
+        "review_id": causes[-1].id,
+        "judged": judged.id,
+    }
+    if stands:
+        decision |= {
+            "asked": JudgedValue.of(judged),
+            "votes": _votes(reviews),
+            "decided_at": moment(stands.decided_at),
         }
+    return StandingDecision.model_validate(decision)
+
+
+def _votes(reviews: Sequence[Review]) -> tuple[ReviewerVote, ...]:
+    """What each reviewer says of the value as extracted, the latest last."""
+    said = [one for one in opinions(reviews).values() if one.decision in JUDGED]
+    return tuple(
+        [
+            ReviewerVote(reviewer=one.reviewer, supported=one.decision == "supports")
+            for one in said[-MAX_VOTES:]
+        ]
     )
 
 

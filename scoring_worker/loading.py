@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .detectors.claim_judge import with_claims_judged
+from .detectors.contract import DetectorSettings
 from .detectors.registry import load_detector
 from .detectors.with_detector import WithDetector
 from .encoders.devices import DeviceChoice, PrecisionChoice
-from .scorer import Scorer
+from .scorer import CLAIMS_BY, Scorer
 from .scorers.folders import GRAPHED
 from .scorers.named import load_named
 
@@ -30,7 +32,8 @@ def load_scorer(
 
     Args:
         name_or_path: one of `scorers.folders.NAMES`, a folder, or a hub id; with "+hallugraph"
-            behind it, claims carry the graph of what they rest on as evidence.
+            behind it, claims carry the graph of what they rest on as evidence; with
+            "+claims:DETECTOR" at the end, that detector judges them ("default+claims:gc=FOLDER").
         device: "auto" takes a GPU where there is one.
         precision: "auto" is fp32 on a CPU and bf16 or fp16 on a GPU.
         threads: CPU threads of torch, for the whole process; by default all usable cores.
@@ -43,14 +46,18 @@ def load_scorer(
         UnknownPack: there is no pack of that name.
     """
     name = str(name_or_path)
+    base, _, detector = name.partition(CLAIMS_BY)
     scorer = load_named(
-        name.removesuffix(GRAPHED),
+        base.removesuffix(GRAPHED),
         device=device,
         precision=precision,
         threads=threads,
         grader=grader,
         packs=packs,
     )
-    if not name.endswith(GRAPHED):
+    if base.endswith(GRAPHED):
+        scorer = WithDetector(base, scorer, load_detector(GRAPHED[1:]))
+    if not detector:
         return scorer
-    return WithDetector(name, scorer, load_detector(GRAPHED[1:]))
+    settings = DetectorSettings(device=device, precision=precision, threads=threads, llm=grader)
+    return with_claims_judged(name, scorer, detector, settings)

@@ -14,7 +14,7 @@ from typing import Annotated, Literal, Self
 import orjson
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from safepassage.schemas.base import Contract, Probability
+from safepassage.schemas.base import Contract, Probability, is_empty
 
 from .learnt_from import LearntFrom
 
@@ -64,14 +64,16 @@ class TypeThreshold(Contract):
 
 
 class Thresholds(Contract):
-    """A pair is supported where score >= threshold; types without one use ``default``."""
+    """A pair is supported where score >= threshold. Types without one use that of their group
+    (see `safepassage.scoring_worker.risk.groups`), groups without one ``default``."""
 
     default: Probability = 0.5
     by_type: dict[str, TypeThreshold] = Field(default_factory=dict)
+    by_group: dict[str, TypeThreshold] = Field(default_factory=dict, exclude_if=is_empty)
 
-    def of(self, entity_type: str) -> float:
-        """The threshold for ``entity_type``, compared without case."""
-        found = self._folded().get(entity_type.casefold())
+    def of(self, entity_type: str, group: str = "") -> float:
+        """The threshold for ``entity_type``, compared without case, else for ``group``."""
+        found = self._folded().get(entity_type.casefold()) or self.by_group.get(group)
         return self.default if found is None else found.value
 
     def _folded(self) -> dict[str, TypeThreshold]:
@@ -84,11 +86,13 @@ class ScorerManifest(Contract):
     ``base`` is where the rest of the weights lies: "default", for an encoder a hub id or a path
     relative to the folder; None where the folder itself holds all of them. ``labels`` is the index
     of the entailment logit; for a model with a single logit it is 0 and the score is its sigmoid.
+    ``hypothesis_first`` is an encoder's that was taught with the premise behind.
     ``base_digest`` pins the base weights, so that ``revision`` covers them too. ``precision`` is
     what calibration and thresholds were fitted on, and what a CPU uses unless told otherwise.
     ``stack`` belongs to `safepassage.scoring_worker.scorers.default`. ``learnt_from`` tells the
     documents that no test of this scorer may use; None where they are not known. ``languages`` are
-    those a reader was measured in; None means the ones that `default` reads.
+    those a reader was measured in; None means the ones that `default` reads. ``others`` is the
+    scorer that judges pairs in other languages than this one; None where there is none beside it.
     """
 
     version: Literal[1] = 1
@@ -97,6 +101,7 @@ class ScorerManifest(Contract):
     base: str | None = None
     base_digest: str | None = None
     labels: int = Field(ge=0)
+    hypothesis_first: bool = False
     max_length: int = Field(gt=8, le=8192)
     precision: Literal["fp32", "int8"] = "fp32"
     calibration: Calibration | None = None
@@ -105,6 +110,7 @@ class ScorerManifest(Contract):
     trained_on: tuple[str, ...] = ()
     learnt_from: LearntFrom | None = None
     languages: tuple[str, ...] | None = None
+    others: Literal["small", "large"] | None = None
     metrics: dict[str, JsonValue] = Field(default_factory=dict)
     files: dict[str, str] = Field(default_factory=dict)
 
@@ -112,8 +118,14 @@ class ScorerManifest(Contract):
     def revision(self) -> str:
         """Hex digits that change with every field, and through ``files`` with every file."""
         said = self.model_dump(mode="json")
-        for later in ("learnt_from", "languages"):
-            if said[later] is None:  # those that never said keep the revision they had
+        # those that never said keep the revision they had
+        for later, unsaid in (
+            ("learnt_from", None),
+            ("languages", None),
+            ("others", None),
+            ("hypothesis_first", False),
+        ):
+            if said[later] is unsaid:
                 del said[later]
         canonical = orjson.dumps(said, option=orjson.OPT_SORT_KEYS)
         return hashlib.sha256(canonical).hexdigest()[:REVISION_HEX_DIGITS]

@@ -10,6 +10,18 @@ from pydantic import JsonValue
 
 from safepassage.schemas import AlignedExtraction, Alignment, Assessment, SchemaField, Verdict
 from safepassage.schemas import hypothesis as hypothesis_of
+from safepassage.schemas.review import JudgedValue
+
+CLAIMS_BY = "+claims:"
+"""In a scorer's name, before the detector that judges claims: "default+claims:hallugraph"."""
+
+
+def judge_named(scorer: str, claim_scorer: str | None) -> str:
+    """The name of ``scorer`` with the claims judged by ``claim_scorer``. A name that says already
+    who judges claims stands."""
+    return (
+        scorer if not claim_scorer or CLAIMS_BY in scorer else f"{scorer}{CLAIMS_BY}{claim_scorer}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +85,23 @@ class Pair:
             entity_type=verdict.entity_type,
             value=value,
             field=verdict.field,
+        )
+
+    @classmethod
+    def decided(cls, judged: JudgedValue, value: JsonValue) -> Pair:
+        """The pair that a person decided on, with ``value``: its own, or a correction."""
+        return cls(
+            premise=judged.passage,
+            hypothesis=hypothesis_of(judged.entity_type, value),
+            entity_type=judged.entity_type,
+            value=value,
+            before=judged.before,
+            after=judged.after,
+            between=judged.between,
+            heading=judged.heading,
+            language=judged.language,
+            day_first=judged.day_first,
+            field=judged.field,
         )
 
     @classmethod

@@ -22,7 +22,32 @@ MIN_LABELS = 40
 MIN_PER_CLASS = 10
 """With fewer labels a type's own threshold is noise, and the global one decides."""
 
+QUARANTINE = frozenset({"review", "correction"})
+"""Kinds of labels that come of what was stopped: they say nothing of what passes."""
+
 Floats = NDArray[np.float64]
+
+
+def labels_missing(supported: Sequence[bool], kinds: Sequence[str | None] = ()) -> str | None:
+    """Why no threshold can be fitted to these labels, and what is wanted; None where one can.
+
+    ``kinds`` says how each label came about, as `labels export` writes it.
+    """
+    counts = {"supported": sum(supported), "unsupported": len(supported) - sum(supported)}
+    wanted = [
+        f"{MIN_PER_CLASS - count} more {name}"
+        for name, count in counts.items()
+        if count < MIN_PER_CLASS
+    ]
+    if wanted:
+        had = " and ".join(f"{count} {name}" for name, count in counts.items())
+        return f"of {len(supported)} labels ({had}) {' and '.join(wanted)} ones are wanted"
+    if kinds and QUARANTINE.issuperset(kinds):
+        return (
+            "every label is of a value that was stopped, so none says what passes: judge spot "
+            "checks too"
+        )
+    return None
 
 
 class Target(Contract):
@@ -53,9 +78,15 @@ class FittedThreshold(Contract):
 
 
 def fit_threshold(
-    scores: Sequence[float] | Floats, supported: Sequence[bool], target: Target
+    scores: Sequence[float] | Floats,
+    supported: Sequence[bool],
+    target: Target,
+    weights: Sequence[float] | Floats | None = None,
 ) -> FittedThreshold:
     """The threshold for ``target`` on pairs with ``scores`` in [0, 1].
+
+    ``weights`` [pairs] are how many values of the stream each pair stands for; None is 1. The
+    intervals are of the pairs.
 
     Of all that reach a recall, the one with the best precision is taken, and the other way
     round. It lies half-way between two scores, so that it does not hang on the last digit.
@@ -71,10 +102,20 @@ def fit_threshold(
     between = (distinct[1:] + distinct[:-1]) / 2
     above = [(distinct[-1] + 1.0) / 2] if distinct[-1] < 1.0 else []
     candidates = np.concatenate([[0.0], between, above])
-    flagged = np.searchsorted(np.sort(values), candidates)
-    hits = np.searchsorted(np.sort(values[unsupported]), candidates)
-    best, met = _choose(hits, flagged, int(unsupported.sum()), target)
-    return _fitted(float(candidates[best]), int(hits[best]), int(flagged[best]), unsupported, met)
+    standing = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
+    flagged = _below(values, standing, candidates)
+    hits = _below(values[unsupported], standing[unsupported], candidates)
+    best, met = _choose(hits, flagged, float(standing[unsupported].sum()), target)
+    stopped = values < candidates[best]
+    counts = int((stopped & unsupported).sum()), int(stopped.sum())
+    return _fitted(float(candidates[best]), *counts, unsupported, met)
+
+
+def _below(values: Floats, weights: Floats, candidates: Floats) -> Floats:
+    """The weight [candidates] of the values below each candidate."""
+    order = np.argsort(values)
+    sums = np.concatenate([[0.0], np.cumsum(weights[order])])
+    return np.asarray(sums[np.searchsorted(values[order], candidates)])
 
 
 def fit_thresholds(
@@ -82,6 +123,7 @@ def fit_thresholds(
     supported: Sequence[bool],
     entity_types: Sequence[str],
     target: Target,
+    weights: Sequence[float] | Floats | None = None,
 ) -> tuple[Thresholds, dict[str, FittedThreshold]]:
     """The global threshold, one for each type with enough labels, and how each was fitted.
 
@@ -90,12 +132,13 @@ def fit_thresholds(
     values = np.asarray(scores, dtype=np.float64)
     labels = np.asarray(supported, dtype=bool)
     names = np.asarray(entity_types)
-    fitted = {"": fit_threshold(values, labels.tolist(), target)}
+    standing = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
+    fitted = {"": fit_threshold(values, labels.tolist(), target, standing)}
     for name, count in sorted(Counter(entity_types).items()):
         own = names == name
         rarer = min(int(labels[own].sum()), int((~labels[own]).sum()))
         if count >= MIN_LABELS and rarer >= MIN_PER_CLASS:
-            fitted[name] = fit_threshold(values[own], labels[own].tolist(), target)
+            fitted[name] = fit_threshold(values[own], labels[own].tolist(), target, standing[own])
     by_type = {
         name: TypeThreshold(value=one.value, n=one.n, target=str(target))
         for name, one in fitted.items()
@@ -104,14 +147,12 @@ def fit_thresholds(
     return Thresholds(default=fitted[""].value, by_type=by_type), fitted
 
 
-def _choose(
-    hits: NDArray[np.int64], flagged: NDArray[np.int64], unsupported: int, target: Target
-) -> tuple[int, bool]:
+def _choose(hits: Floats, flagged: Floats, unsupported: float, target: Target) -> tuple[int, bool]:
     """The index of the best candidate, and whether it reaches the target."""
     precision = np.divide(hits, flagged, out=np.ones(len(hits)), where=flagged > 0)
-    recall = hits / max(unsupported, 1)
+    recall = hits / (unsupported or 1.0)
     if target.measure == "f1":
-        return int(np.argmax(2 * hits / np.maximum(flagged + unsupported, 1))), True
+        return int(np.argmax(2 * hits / np.maximum(flagged + unsupported, 1e-9))), True
     aimed, other = (precision, recall) if target.measure == "precision" else (recall, precision)
     reached = np.flatnonzero(aimed >= target.value)
     if len(reached):

@@ -72,6 +72,19 @@ class Settings(JudgingSettings, LLMSettings):
     shadow_scorer: str | None = None
     score_batch_records: int = Field(default=512, ge=1)
 
+    # Learning from decisions (`safepassage worker learn`)
+    # Where candidates are kept; every score worker has to find them there.
+    learn_folder: Path = Path("learnt")
+    # New decisions that begin a run, and labels of each class to learn from and to judge by.
+    learn_every: int = Field(default=50, ge=1)
+    learn_min_labels: int = Field(default=10, ge=2)
+    # The share of the documents that judge candidates and teach them nothing.
+    learn_held: float = Field(default=0.4, gt=0, lt=1)
+    learn_replay: bool = True
+    # Put a candidate that keeps the bounds into force without asking a person.
+    learn_promotes: bool = False
+    learn_poll_seconds: float = Field(default=30, gt=0)
+
     # Files
     # The folder below which originals lie; the console shows pages of no other file.
     originals: Path | None = None

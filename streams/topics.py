@@ -17,6 +17,8 @@ from safepassage.schemas import (
     Event,
     Extraction,
     ExtractionManifest,
+    LearningEvent,
+    MemorySnapshot,
     Response,
     Review,
     ScorerRelease,
@@ -62,26 +64,31 @@ QUARANTINE = Topic("quarantine", Verdict, FOR_EVER)
 SHADOW = Topic("shadow", Verdict, QUARTER)
 # What people decided is training data, and cannot be made again.
 REVIEWS = Topic("reviews", Review, FOR_EVER)
-# What follows from it, one small record a case: every score and align worker holds all of them.
+# What follows from it, one record a case: every score and align worker holds all of them, on disk.
 DECISIONS = Topic("decisions", StandingDecision, FOR_EVER, single=True, compacted=True)
+# What scorers remember of them, a record a change: verdicts name it, and replays judge by it.
+MEMORIES = Topic("memories", MemorySnapshot, FOR_EVER, single=True, compacted=True)
 REPORTS = Topic("reports", DocumentReport, YEAR)
 DEAD_LETTERS = Topic("dead-letters", DeadLetter, YEAR)
 # A chain that lost its beginning proves nothing about what it began with.
 AUDIT = Topic("audit", AuditBlock, FOR_EVER)
 WARNINGS = Topic("warnings", DriftWarning, QUARTER, single=True)
+# How candidates came about, and on what figures they were promoted.
+LEARNING = Topic("learning", LearningEvent, FOR_EVER, single=True)
 SCORERS = Topic("scorers", ScorerRelease, FOR_EVER, single=True, compacted=True)
 
-RoleName = Literal["extract", "align", "score", "review", "report"]
+RoleName = Literal["extract", "align", "score", "review", "report", "learn"]
 ROLE_NAMES: tuple[RoleName, ...] = get_args(RoleName)
 
-# What each role reads. Its consumer group has the same topics, apart from `review`, which reads
-# outside every group.
+# What each role reads. Its consumer group has the same topics, apart from `review` and `learn`,
+# which read outside every group.
 READ_BY: Mapping[RoleName, tuple[Topic, ...]] = {
     "extract": (DOCUMENTS, RESPONSES),
     "align": (EXTRACTIONS, CLAIMS),
     "score": (ALIGNMENTS,),
     "review": (ACCEPTED, QUARANTINE, REVIEWS, DECISIONS),
     "report": (MANIFESTS, ACCEPTED, QUARANTINE, DEAD_LETTERS),
+    "learn": (REVIEWS, LEARNING),
 }
 
 ALL_TOPICS = (
@@ -96,10 +103,12 @@ ALL_TOPICS = (
     SHADOW,
     REVIEWS,
     DECISIONS,
+    MEMORIES,
     REPORTS,
     DEAD_LETTERS,
     AUDIT,
     WARNINGS,
+    LEARNING,
     SCORERS,
 )
 
@@ -133,8 +142,8 @@ ACCESS: Mapping[str, Access] = {
         groups=("align",),
     ),
     "score": Access(
-        reads=(*READ_BY["score"], DECISIONS, SCORERS),
-        writes=(ACCEPTED, QUARANTINE, SHADOW, DEAD_LETTERS),
+        reads=(*READ_BY["score"], DECISIONS, MEMORIES, SCORERS),
+        writes=(ACCEPTED, QUARANTINE, MEMORIES, SHADOW, DEAD_LETTERS),
         groups=("score",),
     ),
     "report": Access(
@@ -143,8 +152,13 @@ ACCESS: Mapping[str, Access] = {
         groups=("report", "audit", "drift"),
     ),
     "review": Access(
-        reads=(*READ_BY["review"], DOCUMENTS, RESPONSES),
-        writes=(REVIEWS, DECISIONS, ACCEPTED, QUARANTINE),
+        reads=(*READ_BY["review"], DOCUMENTS, RESPONSES, LEARNING, SCORERS),
+        writes=(REVIEWS, DECISIONS, ACCEPTED, QUARANTINE, LEARNING, SCORERS),
+    ),
+    # Its replay needs what `safepassage replay` needs beside this.
+    "learn": Access(
+        reads=(*READ_BY["learn"], SCORERS, ALIGNMENTS, ACCEPTED, QUARANTINE),
+        writes=(LEARNING, SCORERS),
     ),
 }
 

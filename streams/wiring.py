@@ -51,8 +51,16 @@ async def source(
             return ReportSource(publisher, settings)
         case "review":
             from .console import ReviewSource
+            from .learning.candidates import Candidates
 
-            return ReviewSource(publisher, settings, await document_store(settings, resources))
+            store = await document_store(settings, resources)
+            return ReviewSource(
+                publisher, settings, store, candidates=Candidates(publisher, settings)
+            )
+        case "learn":
+            from .learning.source import LearnSource
+
+            return LearnSource(publisher, settings)
         case _:
             raise ValueError(f"no role {role!r}; there are: {', '.join(ROLE_NAMES)}")
 
@@ -135,6 +143,7 @@ async def score_source(
     from safepassage.scoring_worker.error_types.verdict_errors import typing_of
 
     from .delivery.batch_source import BatchSource
+    from .memory.live import LiveMemory
     from .release.live_scorer import LiveScorer, ScoreSource
     from .release.releases import releases_in_force
     from .release.shadow import ShadowScoring
@@ -143,17 +152,18 @@ async def score_source(
 
     held = await releases_in_force(settings)
     released, shadowed = held.live, held.releases.get("shadow")
-    live, shadow = LiveScorer(load), ShadowScoring(publisher, load)
+    decisions = await _decisions(settings, resources)
+    memory = LiveMemory(decisions, publisher, settings)
+    live, shadow = LiveScorer(load, memory.prepare), ShadowScoring(publisher, load)
     resources.callback(live.close)
     if released and released.scorer:
         await live.change_to(released.scorer, released.revision)
     else:
-        await live.change_to(settings.scorer, None)
+        await live.change_to(settings.judge, None)
     if shadowed:
         shadow.change_to(shadowed.scorer, shadowed.revision)
     else:
         shadow.change_to(settings.shadow_scorer, None)
-    decisions = await _decisions(settings, resources)
     role = score_role(
         live.assess,
         batch=settings.score_batch_records,
@@ -162,7 +172,7 @@ async def score_source(
         type_errors=typing_of(settings.error_types),
     )
     batches = BatchSource(role, delivery(role, publisher, settings), settings)
-    source = ScoreSource(batches, live, shadow, settings, held)
+    source = ScoreSource(batches, live, shadow, settings, held=held, memory=memory)
     return HeldToDecisions(source, decisions, settings)
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import socket
 from collections.abc import Sequence
 
 import structlog
-from aiokafka.errors import (
-    GroupAuthorizationFailedError,
-    KafkaError,
-    TopicAuthorizationFailedError,
-)
+from aiokafka.errors import KafkaError
 
 from . import wiring
 from .delivery.circuit_breaker import CircuitOpen
@@ -22,12 +19,13 @@ from .kafka.clients import new_producer
 from .kafka.contact import contact
 from .kafka.publisher import KafkaPublisher, PublishFailed
 from .kafka.reading import UnknownTopic
+from .kafka.refusals import RIGHTS_ERRORS, check_rights, refusal
 from .runtime.errors import OperatorError
-from .runtime.health import health_server
-from .runtime.signals import Leave, stop_event
+from .runtime.health import health_listener, health_server
+from .runtime.signals import Leave, stop_event, unless_stopped
 from .runtime.tracebacks import frames
 from .settings import Settings
-from .topics import topics_of
+from .topics import ACCESS, topics_of
 
 log = structlog.get_logger(__name__)
 
@@ -37,9 +35,6 @@ EXPECTED = (OperatorError, KafkaError, PublishFailed, CircuitOpen, UnknownTopic)
 LEAVE_SECONDS = 5.0
 # In all, where the broker is away: nothing can be published or committed then.
 LEAVE_AWAY_SECONDS = 8.0
-
-RIGHTS_ERRORS = (GroupAuthorizationFailedError, TopicAuthorizationFailedError)
-RIGHTS = "; this user may not Read it: `safepassage doctor --acls` prints the rights of the role"
 
 
 class RoleStopped(OperatorError):
@@ -58,15 +53,44 @@ def run_worker(roles: Sequence[str], settings: Settings) -> None:
 async def _run(roles: Sequence[str], settings: Settings) -> None:
     within = settings.drain_seconds + LEAVE_SECONDS
     stop = stop_event(Leave(within, min(within, LEAVE_AWAY_SECONDS), lambda: contact.away))
+    async with contextlib.AsyncExitStack() as resources:
+        listener = health_listener(settings)  # a port that is taken is told before models load
+        if listener:
+            resources.callback(listener.close)
+        sources = await unless_stopped(stop, _start(roles, settings, resources))
+        if sources is None:
+            log.info("stopped_while_starting", roles=list(roles))
+        else:
+            await _serve(sources, settings, stop, listener)
+
+
+async def _start(
+    roles: Sequence[str], settings: Settings, resources: contextlib.AsyncExitStack
+) -> list[Source]:
+    """The roles, ready to run. What is opened is closed with ``resources``."""
     await prepare_topics(settings, roles)
+    await _check_rights(settings, roles)
     publisher = KafkaPublisher(new_producer(settings), settings)
     await publisher.start()
-    async with contextlib.AsyncExitStack() as resources:
-        resources.push_async_callback(publisher.stop)
-        sources = [await wiring.source(role, publisher, settings, resources) for role in roles]
-        for role in roles:
-            sources += wiring.companions(role, publisher, settings)
-        await _serve(sources, settings, stop)
+    resources.push_async_callback(publisher.stop)
+    sources = [await wiring.source(role, publisher, settings, resources) for role in roles]
+    for role in roles:
+        sources += wiring.companions(role, publisher, settings)
+    return sources
+
+
+async def _check_rights(settings: Settings, roles: Sequence[str]) -> None:
+    """
+    Raises:
+        RoleStopped: this user lacks a right that the roles read with.
+    """
+    access = [ACCESS[role] for role in roles]
+    topics = dict.fromkeys(settings.topic(topic.name) for a in access for topic in a.reads)
+    groups = dict.fromkeys(settings.group(group) for a in access for group in a.groups)
+    try:
+        await check_rights(settings, topics, groups)
+    except RIGHTS_ERRORS as error:
+        raise RoleStopped(f"{', '.join(roles)}: {refusal(error)}") from error
 
 
 async def prepare_topics(settings: Settings, roles: Sequence[str]) -> None:
@@ -87,10 +111,15 @@ async def prepare_topics(settings: Settings, roles: Sequence[str]) -> None:
         log.log(level, "topic_problem", topic=problem.topic, problem=problem.problem)
 
 
-async def _serve(sources: Sequence[Source], settings: Settings, stop: asyncio.Event) -> None:
+async def _serve(
+    sources: Sequence[Source],
+    settings: Settings,
+    stop: asyncio.Event,
+    listener: socket.socket | None,
+) -> None:
     tasks = {asyncio.create_task(source.run(stop)): source.progress.role for source in sources}
     health = health_server(settings, [source.progress for source in sources])
-    serving = asyncio.create_task(health.serve()) if health else None
+    serving = asyncio.create_task(health.serve([listener])) if listener else None
     log.info("worker_started", roles=list(tasks.values()))
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -99,7 +128,7 @@ async def _serve(sources: Sequence[Source], settings: Settings, stop: asyncio.Ev
     finally:
         for task in tasks:
             task.cancel()
-        if health and serving:
+        if serving:
             health.should_exit = True
             await serving
     _raise_first_failure(tasks)
@@ -112,8 +141,8 @@ def _raise_first_failure(tasks: dict[asyncio.Task[None], str]) -> None:
             name = type(error).__name__
             if isinstance(error, EXPECTED):
                 log.error("role_stopped", role=role, error=name, detail=str(error))
-                hint = RIGHTS if isinstance(error, RIGHTS_ERRORS) else ""
-                raise RoleStopped(f"{role}: {name}: {error}{hint}") from error
+                told = refusal(error) or f"{name}: {error}"
+                raise RoleStopped(f"{role}: {told}") from error
             # A defect of ours: what it says may quote a document, where it came from does not.
             log.error("role_stopped", role=role, error=name, frames=frames(error))
             raise RoleStopped(f"{role}: {name}, unexpected: see the frames in the log") from None

@@ -26,15 +26,19 @@ is only part of the document.
 
 What you do
 1. Find every fact of the kinds that the schema below describes, and nothing else.
-2. For each, give as context a short snippet of the document that shows both what kind of fact \
-it is and its value: usually one line or one sentence, at least a few words.
-3. Copy the context character by character, with its mistakes, accents and language. Never \
+2. For each, give as context a short snippet of the document that holds the value and the \
+words that say what it is: its label, the heads of its row and column, or the subject and verb \
+of its sentence. "Total due: 120.00" is a context, "120.00" is none. Usually that is one line or \
+one sentence.
+3. Look whether these words mean the kind of fact that is asked for. The same amount, date or \
+name under another label, or of somebody else, is another fact.
+4. Copy the context character by character, with its mistakes, accents and language. Never \
 correct, translate, complete or join it. If you have to leave something out in the middle, \
 write " ... " there.
-4. Give the value as the schema asks, and only as precisely as the document says it. Leave out \
+5. Give the value as the schema asks, and only as precisely as the document says it. Leave out \
 of a date what the document does not say.
-5. The same fact at several places is one fact, with the clearest context.
-6. What the document does not say is not a fact. An empty list is a good answer.
+6. The same fact at several places is one fact, with the clearest context.
+7. What the document does not say is not a fact. An empty list is a good answer.
 
 How you answer
 Answer with one JSON object of the following JSON schema, and with nothing else:

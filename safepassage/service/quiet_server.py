@@ -6,7 +6,8 @@ import contextlib
 from collections.abc import Iterator
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 class QuietServer(uvicorn.Server):
@@ -26,13 +27,13 @@ def quiet_server(
     drain_seconds: int | None = None,
 ) -> QuietServer:
     """A server for ``app`` that logs nothing by itself, believes no client who it is, and tells
-    none what it is itself.
+    none what it is itself. A client that leaves in the middle of its request is no error.
 
     ``host`` and ``port`` count where `QuietServer.serve` is given no sockets. Once it is told to
     end, requests at hand are answered for at most ``drain_seconds``; None is without a limit.
     """
     config = uvicorn.Config(
-        app,
+        _left_by_clients(app),
         host=host,
         port=port,
         log_config=None,
@@ -46,3 +47,11 @@ def quiet_server(
         timeout_graceful_shutdown=drain_seconds,
     )
     return QuietServer(config)
+
+
+def _left_by_clients(app: ASGIApp) -> ASGIApp:
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        with contextlib.suppress(ClientDisconnect):
+            await app(scope, receive, send)
+
+    return answer

@@ -133,8 +133,9 @@ class Declaration:
     """What a detector says of itself before it is loaded.
 
     ``paper`` names its source, with the section or table; ``cost`` and ``latency`` are one line
-    each, for people who choose. ``load`` may take seconds and may raise `ModelError`, or
-    ImportError where a package is missing.
+    each, for people who choose. ``threshold`` is where a claim counts as supported when the
+    detector judges claims, unless the loaded one has a ``threshold`` of its own. ``load`` may take
+    seconds and may raise `ModelError`, or ImportError where a package is missing.
     """
 
     name: str
@@ -145,6 +146,7 @@ class Declaration:
     cost: str
     latency: str
     load: Callable[[DetectorSettings], Detector]
+    threshold: float = 0.5
 
     @property
     def calls_llm(self) -> bool:

@@ -33,11 +33,13 @@ class PairFailure:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One sequence for the model; ``pair`` is the position of its pair in the call."""
+    """One sequence for the model; ``pair`` is the position of its pair in the call. ``kept`` are
+    the tokens whose hidden states are wanted."""
 
     pair: int
     ids: list[int]
     type_ids: list[int]
+    kept: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -48,16 +50,24 @@ class PairTokenizer:
 
     Special tokens written in a text ("[SEP]") are read as plain text: a document must not be
     able to end its own premise. ``typed`` is False for a tokenizer that gives its model no
-    token types; then they are all 0.
+    token types; then they are all 0. ``hypothesis_first`` is the order that a model was taught.
     """
 
-    def __init__(self, tokenizer: Tokenizer, max_length: int, *, typed: bool = True) -> None:
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        max_length: int,
+        *,
+        typed: bool = True,
+        hypothesis_first: bool = False,
+    ) -> None:
         self._tokenizer = Tokenizer.from_str(tokenizer.to_str())
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         self._tokenizer.encode_special_tokens = True
         self._max_length = max_length
         self._typed = typed
+        self._order = -1 if hypothesis_first else 1
         self._specials = self._tokenizer.num_special_tokens_to_add(is_pair=True)
 
     def pieces(
@@ -66,7 +76,7 @@ class PairTokenizer:
         """The pieces of (position, premise, hypothesis) triples, and the pairs that have none."""
         failures = {at: failure for at, *texts in pairs if (failure := unfit(*texts))}
         fit = [pair for pair in pairs if pair[0] not in failures]
-        encodings = self._tokenizer.encode_batch([texts for _, *texts in fit])
+        encodings = self._tokenizer.encode_batch([texts[:: self._order] for _, *texts in fit])
         pieces: list[Piece] = []
         for (at, premise, hypothesis), encoding in zip(fit, encodings, strict=True):
             if len(encoding) <= self._max_length:
@@ -96,7 +106,9 @@ class PairTokenizer:
         if len(windows) > MAX_WINDOWS:
             detail = f"the premise takes {len(windows)} windows, more than {MAX_WINDOWS}"
             return PairFailure("scorer_failed", detail)
-        return [self._tokenizer.post_process(window, asked) for window in windows]
+        return [
+            self._tokenizer.post_process(*(window, asked)[:: self._order]) for window in windows
+        ]
 
 
 def unfit(premise: str, hypothesis: str) -> PairFailure | None:

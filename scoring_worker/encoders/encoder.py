@@ -54,7 +54,8 @@ class PieceMaker(Protocol):
 class Encoder:
     """A cross-encoder: ``probabilities(premises, hypotheses)`` gives p(premise entails h).
 
-    ``forward`` and ``pieces`` stand in for a model that reads or answers in its own way.
+    ``forward`` and ``pieces`` stand in for a model that reads or answers in its own way;
+    ``hypothesis_first`` is for one that was taught so.
 
     A packed model computes as many tiles at once as torch may use threads, each with one of
     them; any other computes one tile at a time with all. Safe to call from several threads: their
@@ -71,13 +72,14 @@ class Encoder:
         placement: Placement,
         forward: Forward | None = None,
         pieces: PieceMaker | None = None,
+        hypothesis_first: bool = False,
     ) -> None:
         self.placement = placement
         self.max_length = max_length
         self._entailment = entailment
         typed = "token_type_ids" in tokenizer.model_input_names
         self._tokenizer: PieceMaker = pieces or PairTokenizer(
-            tokenizer.backend_tokenizer, max_length, typed=typed
+            tokenizer.backend_tokenizer, max_length, typed=typed, hypothesis_first=hypothesis_first
         )
         if forward is None and placement.device.type == "cpu" and PackedBert.fits(model):
             forward = PackedBert(model)

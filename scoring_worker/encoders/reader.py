@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from .padded import laid_out
 from .quantised import TYPICAL_PAIRS
 from .reader_model import HEADS, ReaderModel
 from .reading_windows import Task, Window, WindowMaker
+from .token_states import Places, states_of, wanted_rows
 
 AHEAD = 1_024
 """Tasks that are tokenised, and then sorted by length, at a time."""
@@ -31,6 +32,7 @@ DECIMALS = 4
 TOKENS, CLAIM, FOUNDED = range(len(HEADS))
 
 Floats = NDArray[np.float64]
+Wanted = Mapping[Task, Collection[Places]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class Reading:
     token is part of an answer. ``claim``: the logit that the passage entails what was asked.
     ``asked_starts``, ``asked_ends``, ``founded`` [tokens of what was asked]: the logit that the
     passage bears the token out. Of several windows the best counts: any of them suffices.
+    ``states``: the reader's own state [width] of the words that it was asked for.
     """
 
     starts: NDArray[np.int64]
@@ -50,6 +53,7 @@ class Reading:
     asked_starts: NDArray[np.int64]
     asked_ends: NDArray[np.int64]
     founded: Floats
+    states: Mapping[Places, Floats] = field(default_factory=dict)
 
     def inside(self, start: int, end: int) -> NDArray[np.bool_]:
         """Which tokens of the passage share a code point with ``start`` to ``end``."""
@@ -79,14 +83,19 @@ class Reader:
             self._quantise()
         self._lanes = Lanes(self._compute, placement, packed=packs)
 
-    def read(self, tasks: Sequence[Task]) -> list[Reading | PairFailure]:
-        """A reading of every task, in order, or why it has none. Equal tasks are read once."""
+    def read(
+        self, tasks: Sequence[Task], wanted: Wanted | None = None
+    ) -> list[Reading | PairFailure]:
+        """A reading of every task, in order, or why it has none. Equal tasks are read once.
+
+        ``wanted`` names, by task, the words whose states the reading is to carry.
+        """
         distinct = list(dict.fromkeys(tasks))
         found: dict[Task, Reading | PairFailure] = {}
         with one_thread_each() if self._trunk is not None else nullcontext():
             for start in range(0, len(distinct), AHEAD):
                 chunk = distinct[start : start + AHEAD]
-                found |= zip(chunk, self._read_chunk(chunk), strict=True)
+                found |= zip(chunk, self._read_chunk(chunk, wanted or {}), strict=True)
         return [found[task] for task in tasks]
 
     def _quantise(self) -> None:
@@ -95,69 +104,97 @@ class Reader:
         typical = [Task(asked.partition(":")[0], passage) for passage, asked in TYPICAL_PAIRS]
         windows, _ = self._windows.windows(typical)
         with one_thread_each():
-            self._trunk.quantise(self._tiles(windows))
+            self._trunk.quantise(
+                self._tiles([window.piece(number) for number, window in enumerate(windows)])
+            )
 
-    def _tiles(self, windows: Sequence[Window]) -> list[list[Piece]]:
-        pieces = (window.piece(number) for number, window in enumerate(windows))
+    def _tiles(self, pieces: Sequence[Piece]) -> list[list[Piece]]:
         if self._trunk is None:
             return tiles(pieces, self.placement.tile_tokens)
         return tiles(pieces, PackedTrunk.tile_tokens, packed=True)
 
-    def _read_chunk(self, tasks: list[Task]) -> list[Reading | PairFailure]:
+    def _read_chunk(self, tasks: list[Task], wanted: Wanted) -> list[Reading | PairFailure]:
         windows, failures = self._windows.windows(tasks)
-        logits: dict[int, list[tuple[Window, Floats]]] = {}
-        for piece, outcome in self._lanes.outcomes(self._tiles(windows)):
+        pieces = [
+            window.piece(number, wanted_rows(window, wanted.get(tasks[window.task], ())))
+            for number, window in enumerate(windows)
+        ]
+        read: dict[int, list[_Part]] = {}
+        for piece, outcome in self._lanes.outcomes(self._tiles(pieces)):
             window = windows[piece.pair]
             if isinstance(outcome, PairFailure):
                 failures[window.task] = outcome
             else:
-                logits.setdefault(window.task, []).append((window, outcome))
+                read.setdefault(window.task, []).append(_Part(window, piece.kept, *outcome))
         return [
-            failures[at] if at in failures else _reading(tasks[at], logits[at])
-            for at in range(len(tasks))
+            failures[at] if at in failures else _reading(read[at], wanted.get(task, ()))
+            for at, task in enumerate(tasks)
         ]
 
-    def _compute(self, tile: Sequence[Piece]) -> list[Floats | None]:
-        """Logits [tokens, 3] of every piece, None where one is not finite.
+    def _compute(self, tile: Sequence[Piece]) -> list[tuple[Floats, Floats] | None]:
+        """Logits [tokens, 3] of every piece and the states [kept, width] of its kept tokens; None
+        where one is not finite.
 
         Raises:
             RuntimeError: the forward pass failed.
         """
         rows = self._packed(tile) if self._trunk is not None else self._padded(tile)
+        computed = [
+            (np.round(logits.double().cpu().numpy(), DECIMALS), states.double().cpu().numpy())
+            for logits, states in rows
+        ]
         return [
-            logits if np.isfinite(logits).all() else None
-            for logits in (np.round(row.double().cpu().numpy(), DECIMALS) for row in rows)
+            both if all(np.isfinite(numbers).all() for numbers in both) else None
+            for both in computed
         ]
 
-    def _packed(self, tile: Sequence[Piece]) -> Iterator[Tensor]:
+    def _packed(self, tile: Sequence[Piece]) -> Iterator[tuple[Tensor, Tensor]]:
         assert self._trunk is not None  # noqa: S101 (for the type checker; `_compute` knows)
-        logits = self._model.heads(self._trunk.hidden(tile))
+        hidden = self._trunk.hidden(tile)
+        logits = self._model.heads(hidden)
         start = 0
         for piece in tile:
-            yield logits[start : start + len(piece)]
+            own = slice(start, start + len(piece))
+            yield logits[own], hidden[own][list(piece.kept)]
             start += len(piece)
 
-    def _padded(self, tile: Sequence[Piece]) -> Iterator[Tensor]:
+    def _padded(self, tile: Sequence[Piece]) -> Iterator[tuple[Tensor, Tensor]]:
         inputs = laid_out(tile, self._pad, types=bool(any(tile[0].type_ids)))
         device = self.placement.device
-        logits = self._model(**{name: rows.to(device) for name, rows in inputs.items()})
-        for row, piece in zip(logits, tile, strict=True):
-            yield row[: len(piece)]
+        inputs = {name: rows.to(device) for name, rows in inputs.items()}
+        hidden = self._model.encoder(**inputs).last_hidden_state
+        for states, logits, piece in zip(
+            hidden, self._model.heads(hidden).float(), tile, strict=True
+        ):
+            yield logits[: len(piece)], states[list(piece.kept)]
 
 
-def _reading(task: Task, parts: list[tuple[Window, Floats]]) -> Reading:
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A window with its logits [tokens, 3], and the states [kept, width] of some tokens."""
+
+    window: Window
+    kept: tuple[int, ...]
+    logits: Floats
+    states: Floats
+
+
+def _reading(parts: Sequence[_Part], wanted: Collection[Places]) -> Reading:
     """One reading of all windows: tokens by where they stand, the best logit of each."""
     answers: dict[tuple[int, int], float] = {}
     founded: dict[tuple[int, int], float] = {}
-    for window, logits in parts:
-        for side, offset, row in zip(window.sides, window.offsets, logits, strict=True):
+    for part in parts:
+        rows = zip(part.window.sides, part.window.offsets, part.logits, strict=True)
+        for side, offset, row in rows:
             if side is None or offset[0] == offset[1]:
                 continue
             best, column = (answers, TOKENS) if side else (founded, FOUNDED)
             best[offset] = max(best.get(offset, -np.inf), float(row[column]))
-    claim = over_windows([float(logits[0, CLAIM]) for _, logits in parts])
+    claim = over_windows([float(part.logits[0, CLAIM]) for part in parts])
     assert claim is not None  # noqa: S101 (every task that is read has a window)
-    return Reading(*_columns(answers), claim, *_columns(founded))
+    ordered = sorted(parts, key=lambda part: part.window.offsets)
+    states = states_of([(part.window, part.kept, part.states) for part in ordered], wanted)
+    return Reading(*_columns(answers), claim, *_columns(founded), states)
 
 
 def _columns(by_place: dict[tuple[int, int], float]) -> tuple[Any, Any, Any]:

@@ -32,9 +32,9 @@ class Window:
     sides: list[int | None]
     offsets: list[tuple[int, int]]
 
-    def piece(self, number: int) -> Piece:
-        """What the model reads of it, under the window's own number."""
-        return Piece(number, self.ids, self.type_ids)
+    def piece(self, number: int, kept: tuple[int, ...] = ()) -> Piece:
+        """What the model reads of it, under the window's own number; see `Piece`."""
+        return Piece(number, self.ids, self.type_ids, kept)
 
 
 class WindowMaker:

@@ -1,24 +1,47 @@
-"""Reading weights: safetensors only, no code of the model's, nothing left at random."""
+"""Reading weights: no code of the model's is run, and nothing is left at random.
+
+Safetensors are read first. Weights that are published as a pickle alone (``pytorch_model.bin``) are
+read by torch's ``weights_only`` reader, which builds tensors and nothing else; from the hub they
+need a commit, so that nobody can put other ones in their place.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from pickle import UnpicklingError  # the exception alone
+from typing import Any, Final
 
 import torch
 import transformers
 from safetensors import SafetensorError
-from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+)
 
 from safepassage.scoring_worker.manifest import ModelError, file_digest
+
+from .published import head_of, pinned
 
 ENTAILMENT_LABELS = frozenset({"entailment", "entail", "entailed", "supported", "supports"})
 """Names of the entailment logit, without case. "not_entailment" is not one of them."""
 
-_HUB_FILES = ["*.json", "*.safetensors", "*.txt", "*.model"]
+_VOCABULARIES: Final = ["*.json", "*.txt", "*.model"]
+_HUB_FILES: Final = [*_VOCABULARIES, "*.safetensors"]
+_PICKLES: Final = "pytorch_model*.bin"
+_TOKENIZERS: Final = ("tokenizer.json", "vocab.txt", "vocab.json")
+_SENTENCEPIECES: Final = ("spm.model", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_UNREADABLE: Final = (
+    OSError, ValueError, KeyError, RuntimeError, TypeError, SafetensorError, UnpicklingError,
+)  # fmt: skip
 _NO_LIMIT = 100_000
 """Tokenizers that know no limit claim one of 1e30."""
 
@@ -49,7 +72,10 @@ def named_folder(named: str) -> Path:
 def base_digest(folder: Path) -> str:
     """Hex digits that change with the config, the vocabulary or any weight of ``folder``."""
     digest = hashlib.sha256()
-    for pattern in ("config.json", "tokenizer.json", "*.safetensors"):
+    words = (folder / "tokenizer.json").exists()
+    vocabularies = ("tokenizer.json",) if words else (*_TOKENIZERS, "merges.txt", *_SENTENCEPIECES)
+    weights = "*.safetensors" if any(folder.glob("*.safetensors")) else _PICKLES
+    for pattern in ("config.json", *vocabularies, weights):
         for path in sorted(folder.glob(pattern)):
             digest.update(f"{path.name} {file_digest(path)}\n".encode())
     return digest.hexdigest()
@@ -78,9 +104,24 @@ def load_with_new_head(folder: Path) -> Any:
     from is drawn from torch's generator.
 
     Raises:
-        ModelError: it is no such model, or holds no safetensors.
+        ModelError: it is no such model, or holds no weights.
     """
-    model, _ = _load(folder, num_labels=1, ignore_mismatched_sizes=True)
+    # Half precision, as some are published, would not survive the small steps of training.
+    model, _ = _load(folder, num_labels=1, ignore_mismatched_sizes=True, dtype=torch.float32)
+    return model
+
+
+def load_headless(folder: Path, dtype: torch.dtype) -> Any:
+    """The encoder of ``folder`` without any head, ready for inference.
+
+    Raises:
+        ModelError: it is no such model, or holds no weights.
+    """
+    model, report = _load(folder, AutoModel, dtype=dtype)
+    # Poolers are not read, and many checkpoints lack one.
+    missing = [name for name in report["missing_keys"] if not name.startswith("pooler.")]
+    if missing or report.get("mismatched_keys"):
+        raise ModelError(f"{folder}: its weights lack parts of the encoder; fetch it again")
     return model
 
 
@@ -99,12 +140,23 @@ def load_config(folder: Path) -> Any:
         raise ModelError(f"{folder}: cannot read its config: {_line(error)}") from error
 
 
-def load_tokenizer(folder: Path) -> Any:
-    """The fast tokenizer of ``folder``.
+def load_tokenizer(folder: Path, named: str = "") -> Any:
+    """The fast tokenizer of ``folder``; a sentencepiece model is converted.
+
+    Where the folder has none, the one that the published weights ``named`` take from elsewhere.
 
     Raises:
-        ModelError: there is none.
+        ModelError: there is none, or sentencepiece is not installed.
     """
+    if not any((folder / name).exists() for name in (*_TOKENIZERS, *_SENTENCEPIECES)):
+        head = head_of(named)
+        if head is None or head.tokenizer is None:
+            raise ModelError(f"{folder} holds no tokenizer; copy the one that it was taught with")
+        return load_tokenizer(_from_hub(head.tokenizer, _VOCABULARIES))
+    if not any((folder / name).exists() for name in _TOKENIZERS) and not find_spec("sentencepiece"):
+        raise ModelError(
+            f"{folder} has a sentencepiece vocabulary: pip install 'safepassage[sentencepiece]'"
+        )
     try:
         with _quiet():
             tokenizer = AutoTokenizer.from_pretrained(
@@ -113,7 +165,7 @@ def load_tokenizer(folder: Path) -> Any:
     except (OSError, ValueError, KeyError, ImportError) as error:
         raise ModelError(f"{folder}: cannot load its tokenizer: {_line(error)}") from error
     if not getattr(tokenizer, "is_fast", False):
-        raise ModelError(f"{folder}: only tokenizers with a tokenizer.json are supported")
+        raise ModelError(f"{folder}: its tokenizer has no fast form, which alone is read here")
     return tokenizer
 
 
@@ -128,36 +180,46 @@ def longest_input(config: Any, tokenizer: Any) -> int:
     return int(min(limits, default=512))
 
 
-def _load(folder: Path, **options: Any) -> tuple[Any, dict[str, Any]]:
-    """The sequence classifier, and transformers' report of which weights were found."""
-    if not any(folder.glob("*.safetensors")):
-        raise ModelError(
-            f"{folder} holds no safetensors file; convert the weights first "
-            "(model.save_pretrained writes safetensors), pickles are never loaded"
-        )
+def _load(folder: Path, kind: Any = None, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """The model, by default a sequence classifier, and transformers' report of which weights were
+    found."""
+    safe = any(folder.glob("*.safetensors"))
+    if not safe and not any(folder.glob(_PICKLES)):
+        raise ModelError(f"{folder} holds no weights: neither *.safetensors nor {_PICKLES}")
     try:
         with _quiet():
-            model, report = AutoModelForSequenceClassification.from_pretrained(
+            model, report = (kind or AutoModelForSequenceClassification).from_pretrained(
                 folder,
                 **options,
-                use_safetensors=True,
+                use_safetensors=safe,
+                weights_only=True,
                 trust_remote_code=False,
                 local_files_only=True,
                 output_loading_info=True,
             )
-    except (OSError, ValueError, KeyError, RuntimeError, TypeError, SafetensorError) as error:
+    except _UNREADABLE as error:
         raise ModelError(f"{folder}: cannot load its model: {_line(error)}") from error
     return model.eval(), report
 
 
-def _from_hub(base: str) -> Path:
+def _from_hub(base: str, files: list[str] = _HUB_FILES) -> Path:
     from huggingface_hub import snapshot_download  # noqa: PLC0415 (only hub ids need it)
     from huggingface_hub.errors import HfHubHTTPError  # noqa: PLC0415
 
+    name, _, revision = pinned(base).partition("@")
     try:
-        name, _, revision = base.partition("@")
-        return Path(snapshot_download(name, revision=revision or None, allow_patterns=_HUB_FILES))
+        folder = Path(snapshot_download(name, revision=revision or None, allow_patterns=files))
+        if "*.safetensors" not in files or any(folder.glob("*.safetensors")):
+            return folder
+        if not _COMMIT.fullmatch(revision):
+            raise ModelError(
+                f"{name} has no safetensors: look its weights over and name their commit, "
+                f"{name}@<40 hex digits>"
+            )
+        return Path(snapshot_download(name, revision=revision, allow_patterns=[*files, _PICKLES]))
     except (OSError, ValueError, HfHubHTTPError) as error:
+        if isinstance(error, ModelError):
+            raise
         raise ModelError(
             f"cannot fetch {base!r} from the model hub: {_line(error)}; with no access to the "
             "hub, give the path of a folder that holds the model"

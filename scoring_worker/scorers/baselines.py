@@ -22,6 +22,7 @@ from safepassage.scoring_worker.encoders.batching import PairFailure, Piece, unf
 from safepassage.scoring_worker.encoders.devices import Placement
 from safepassage.scoring_worker.encoders.encoder import Encoder
 from safepassage.scoring_worker.encoders.padded import PaddedForward
+from safepassage.scoring_worker.encoders.published import HEM
 from safepassage.scoring_worker.encoders.weights import (
     base_digest,
     base_folder,
@@ -34,7 +35,7 @@ from safepassage.scoring_worker.manifest import ModelError, ScorerManifest
 from .encoder import EncoderScorer
 
 NLI_HUB_ID = "cross-encoder/nli-deberta-v3-base"
-HHEM_HUB_ID = "vectara/hallucination_evaluation_model"
+HHEM_HUB_ID = HEM
 HHEM_FOUNDATION = "google/flan-t5-base"
 """Config and tokenizer of HHEM, unless its config.json names others under "foundation"."""
 

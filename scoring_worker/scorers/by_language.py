@@ -6,8 +6,14 @@ from collections.abc import Sequence
 
 from safepassage.schemas import Assessment, stable_id
 from safepassage.scoring_worker.learnt_from import LearntFrom, said_by
+from safepassage.scoring_worker.memory.index import Memory
+from safepassage.scoring_worker.memory.learning import remember_in, traces_of
+from safepassage.scoring_worker.memory.states import Trace
 from safepassage.scoring_worker.scorer import Pair, Scorer
 from safepassage.scoring_worker.text.language import language_of
+
+ROUTED = "en"
+"""The language that `default` reads with the large reader, where it is installed."""
 
 
 class ByLanguage:
@@ -35,6 +41,19 @@ class ByLanguage:
             answers |= dict(zip(at, judged, strict=True))
         renamed = {"scorer": self.name, "revision": self.revision}
         return [answers[number].model_copy(update=renamed) for number in range(len(pairs))]
+
+    def remember(self, memory: Memory) -> None:
+        """Weigh what ``memory`` holds from the next batch on, each scorer its own part."""
+        remember_in(memory, self._own, self._other)
+
+    def traces(self, pairs: Sequence[Pair]) -> list[tuple[Trace, ...]]:
+        """What each pair would leave in a memory, by the scorer that judges it, in order."""
+        mine = [is_in(pair, self._language) for pair in pairs]
+        found: dict[int, tuple[Trace, ...]] = {}
+        for scorer, wanted in ((self._own, True), (self._other, False)):
+            at = [number for number, is_mine in enumerate(mine) if is_mine is wanted]
+            found |= zip(at, traces_of(scorer, [pairs[number] for number in at]), strict=True)
+        return [found[number] for number in range(len(pairs))]
 
     def close(self) -> None:
         """Close both scorers."""

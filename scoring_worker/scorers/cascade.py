@@ -19,6 +19,9 @@ import structlog
 
 from safepassage.schemas import Assessment, Finding, stable_id
 from safepassage.scoring_worker.learnt_from import said_by
+from safepassage.scoring_worker.memory.index import Memory
+from safepassage.scoring_worker.memory.learning import remember_in, traces_of
+from safepassage.scoring_worker.memory.states import Trace
 from safepassage.scoring_worker.scorer import Pair, Scorer
 
 from .llm_grades import GraderMisconfigured
@@ -97,6 +100,15 @@ class CascadeScorer:
         log.info("cascade", pairs=made.pairs, by_second=made.by_second)
         return [answers[at] for at in range(len(pairs))]
 
+    def remember(self, memory: Memory) -> None:
+        """Weigh what ``memory`` holds from the next batch on, each scorer its own part."""
+        remember_in(memory, self._first, self._second)
+
+    def traces(self, pairs: Sequence[Pair]) -> list[tuple[Trace, ...]]:
+        """What each pair would leave in a memory, by both scorers: either may judge the next."""
+        both = (traces_of(scorer, pairs) for scorer in (self._first, self._second))
+        return [first + second for first, second in zip(*both, strict=True)]
+
     def close(self) -> None:
         """Close both scorers."""
         self._first.close()
@@ -143,6 +155,8 @@ class CascadeScorer:
                 "revision": self.revision,
                 "findings": findings + last.findings,
                 "trail": trail + last.trail,
+                # The first's memory had part in whether the second was asked.
+                "memory": last.memory or (before.memory if before else None),
             }
         )
 

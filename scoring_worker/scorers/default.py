@@ -11,8 +11,8 @@ parts is worth what its worst part is worth.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -24,32 +24,39 @@ from safepassage.scoring_worker.encoders.batching import PairFailure
 from safepassage.scoring_worker.encoders.devices import demanded_precision
 from safepassage.scoring_worker.encoders.reader import Reader, Reading
 from safepassage.scoring_worker.encoders.reading_windows import Task
+from safepassage.scoring_worker.encoders.token_states import Places
 from safepassage.scoring_worker.forest import Predictor
 from safepassage.scoring_worker.manifest import ScorerManifest
+from safepassage.scoring_worker.memory.index import NO_MEMORY, Memory
+from safepassage.scoring_worker.memory.recall import Recall, recalled
+from safepassage.scoring_worker.memory.states import Bytes, Trace, quantised
 from safepassage.scoring_worker.packs.interface import Pack
+from safepassage.scoring_worker.risk.groups import BELOW, NOTHING_PASSES, threshold_of
 from safepassage.scoring_worker.scorer import Pair
 from safepassage.scoring_worker.weighing.claim_support import packaged_forest
 from safepassage.scoring_worker.weighing.languages import READ_LANGUAGES, unread_language
-from safepassage.scoring_worker.weighing.opinion import Opinion, opinion_of
+from safepassage.scoring_worker.weighing.opinion import CLAUSE, Opinion, opinion_of, shape_of
 from safepassage.scoring_worker.weighing.questions import Part, parts_of
 from safepassage.scoring_worker.weighing.stack import Stack
 
 DECIMALS = 6
-BELOW = 10.0**-DECIMALS
-"""By how much a score is at least below a threshold that it may not reach."""
 REFUSED = 0.01
 """The most that a pair is worth whose value the comparators call different."""
 MAX_FINDINGS = 12
+TRACE_DECIMALS = 4
 
 Readings = dict[Task, Reading | PairFailure]
 
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """A pair's opinions in the order of its parts, or why it has none."""
+    """A pair's opinions in the order of its parts, or why it has none; and where they were asked
+    for, the reader's states of the parts' words by their number."""
 
     opinions: tuple[Opinion, ...] = ()
     failure: PairFailure | None = None
+    parts: tuple[Part, ...] = ()
+    states: Mapping[int, Bytes] = field(default_factory=dict)
 
 
 class DefaultScorer:
@@ -74,14 +81,46 @@ class DefaultScorer:
         self._claims = claims or packaged_forest()
         self._languages = manifest.languages or READ_LANGUAGES
         self._stack = Stack.of(manifest, names)
+        self._by_clause = CLAUSE in self._stack.shapes["located"].weights
+        self._memory = NO_MEMORY
 
     def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:
         """One assessment per pair, in order; a pair that cannot be judged gets a failure."""
+        memory = self._memory  # one for the batch, whatever is put in its place meanwhile
         return [
             self._failed(judged.failure)
             if judged.failure is not None
-            else self._scored(pair, judged.opinions)
-            for pair, judged in zip(pairs, self._judge(pairs), strict=True)
+            else self._scored(pair, judged.opinions, memory)
+            for pair, judged in zip(pairs, self._judge(pairs, memory=memory), strict=True)
+        ]
+
+    def remember(self, memory: Memory) -> None:
+        """Weigh what ``memory`` holds from the next batch on."""
+        self._memory = memory
+
+    def traces(self, pairs: Sequence[Pair]) -> list[tuple[Trace, ...]]:
+        """What each pair would leave in a memory, by part; nothing where it is a claim, failed, or
+        has a part that the comparators call different: there no neighbour is asked."""
+        return [
+            tuple(
+                [
+                    Trace(
+                        number=number,
+                        part=part.asked.entity_type,
+                        shape=opinion.shape,
+                        space=self.revision,
+                        state=judged.states[number],
+                        log_odds=round(
+                            self._stack.log_odds(opinion, pair.entity_type), TRACE_DECIMALS
+                        ),
+                    )
+                    for number, (part, opinion) in enumerate(
+                        zip(judged.parts, judged.opinions, strict=True)
+                    )
+                    if number in judged.states
+                ]
+            )
+            for pair, judged in zip(pairs, self._judge(pairs, whole=True, states=True), strict=True)
         ]
 
     def opinions(self, pairs: Sequence[Pair]) -> list[tuple[Opinion, ...]]:
@@ -91,9 +130,17 @@ class DefaultScorer:
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _judge(self, pairs: Sequence[Pair], *, whole: bool = False) -> list[_Judged]:
+    def _judge(
+        self,
+        pairs: Sequence[Pair],
+        *,
+        whole: bool = False,
+        memory: Memory = NO_MEMORY,
+        states: bool = False,
+    ) -> list[_Judged]:
         """Opinions on every pair. The statement of a value that stands in the quote is read only
-        where that could change the verdict, or everywhere where the ``whole`` is wanted."""
+        where that could change the verdict, or everywhere where the ``whole`` is wanted. The
+        reader's ``states`` come where they are asked for or ``memory`` needs them."""
         unread = {
             at: why
             for at, pair in enumerate(pairs)
@@ -102,15 +149,33 @@ class DefaultScorer:
         parts = {
             at: parts_of(pair, self._packs) for at, pair in enumerate(pairs) if at not in unread
         }
-        readings = self._read(_first(part) for at in parts for part in _open(parts[at]))
+        open_parts = [part for at in parts for part in _open(parts[at])]
+        wanted: dict[Task, set[Places]] = {}
+        for part in open_parts:
+            if part.question is not None and (
+                states or memory.knows(self.revision, part.asked.entity_type, shape_of(part))
+            ):
+                wanted.setdefault(_first(part), set()).add(_words(part))
+        clauses = self._by_clause or whole
+        asked = ((_first(part), part.clause if clauses else None) for part in open_parts)
+        readings = self._read((task for both in asked for task in both if task), wanted)
+        known = {at: _states(parts[at], readings) for at in parts}
+        recalls = {
+            at: {
+                number: recall
+                for number, state in known[at].items()
+                if (recall := self._recall(memory, parts[at][number], state)) is not None
+            }
+            for at in parts
+        }
         # By pair: a statement read for a neighbour must not move this pair's score.
         stated = {
             at: [
                 part.claim
-                for part in _open(parts[at])
+                for number, part in _numbered_open(parts[at])
                 if _first(part) == part.claim
                 or whole
-                or self._matters(pairs[at], part, readings[_first(part)])
+                or self._matters(pairs[at], part, readings, recalls[at].get(number))
             ]
             for at in parts
         }
@@ -120,27 +185,46 @@ class DefaultScorer:
         return [
             _Judged(failure=unread[at])
             if at in unread
-            else _judged(parts[at], readings, stated[at], self._claims)
+            else _judged(
+                parts[at],
+                readings,
+                stated[at],
+                self._claims,
+                recalls=recalls[at],
+                states=known[at],
+            )
             for at in range(len(pairs))
         ]
 
-    def _read(self, tasks: Iterable[Task]) -> Readings:
-        wanted = list(tasks)
-        return dict(zip(wanted, self.reader.read(wanted), strict=True))
+    def _read(
+        self, tasks: Iterable[Task], wanted: Mapping[Task, set[Places]] | None = None
+    ) -> Readings:
+        listed = list(tasks)
+        return dict(zip(listed, self.reader.read(listed, wanted), strict=True))
 
-    def _matters(self, pair: Pair, part: Part, read: Reading | PairFailure) -> bool:
+    def _recall(self, memory: Memory, part: Part, state: Bytes) -> Recall | None:
+        return memory.recall(self.revision, part.asked.entity_type, shape_of(part), state)
+
+    def _matters(self, pair: Pair, part: Part, readings: Readings, recall: Recall | None) -> bool:
         """Whether what the reader says of the whole statement could change the verdict."""
-        opinion = opinion_of(part, read, None, self._claims)
+        clause = readings.get(part.clause) if part.clause else None
+        opinion = opinion_of(part, readings[_first(part)], None, self._claims, clause)
         if isinstance(opinion, PairFailure):
             return False
-        least, most = (self._score(opinion.with_statement(said)) for said in (-1.0, 1.0))
-        return least < self.manifest.thresholds.of(pair.entity_type) <= most
+        opinion, name = replace(opinion, recall=recall), pair.entity_type
+        least, most = (self._score(opinion.with_statement(said), name) for said in (-1.0, 1.0))
+        return least < threshold_of(self.manifest.thresholds, pair) <= most
 
-    def _scored(self, pair: Pair, opinions: tuple[Opinion, ...]) -> Assessment:
-        score = min(self._score(opinion) for opinion in opinions)
+    def _scored(self, pair: Pair, opinions: tuple[Opinion, ...], memory: Memory) -> Assessment:
+        score, _, recall = min(
+            (self._score(opinion, pair.entity_type), number, opinion.recall)
+            for number, opinion in enumerate(opinions)
+        )
         if not math.isfinite(score):
             return self._failed(PairFailure("score_not_finite", "the stack gave no number"))
-        threshold = self.manifest.thresholds.of(pair.entity_type)
+        threshold = threshold_of(self.manifest.thresholds, pair)
+        if threshold >= NOTHING_PASSES:
+            score = min(score, NOTHING_PASSES - BELOW)
         if any(opinion.different for opinion in opinions):
             score = min(score, REFUSED, threshold / 2)
         if not pair.premise.strip():  # of claims alone: there is nothing that could support it
@@ -150,13 +234,15 @@ class DefaultScorer:
             revision=self.revision,
             score=score,
             threshold=threshold,
-            findings=_findings(opinions),
+            findings=_findings(opinions) + recalled(recall),
             trail=(self._trail(score, threshold),),
             evidence=_evidence(pair, opinions),
+            memory=recall.trail(memory.name) if recall else None,
         )
 
-    def _score(self, opinion: Opinion) -> float:
-        odds = self._stack.log_odds(opinion)
+    def _score(self, opinion: Opinion, entity_type: str) -> float:
+        odds = self._stack.log_odds(opinion, entity_type)
+        odds += opinion.recall.shift if opinion.recall else 0.0
         raw = (
             1.0 / (1.0 + math.exp(-odds)) if odds >= 0 else math.exp(odds) / (1.0 + math.exp(odds))
         )
@@ -189,6 +275,30 @@ def _open(parts: Sequence[Part]) -> Sequence[Part]:
     return () if decided else [part for part in parts if not part.unread]
 
 
+def _numbered_open(parts: Sequence[Part]) -> list[tuple[int, Part]]:
+    reading = bool(_open(parts))
+    return [(at, part) for at, part in enumerate(parts) if reading and not part.unread]
+
+
+def _words(part: Part) -> Places:
+    """The value's words where the reader reads them first; see `_first`."""
+    if _first(part) == part.claim:
+        return ()
+    return tuple(
+        sorted({(p.start + part.shift, p.end + part.shift) for p in part.comparison.places})
+    )
+
+
+def _states(parts: Sequence[Part], readings: Readings) -> dict[int, Bytes]:
+    """The states of the parts' words by the number of the part, as far as they were asked for."""
+    found = {}
+    for number, part in _numbered_open(parts):
+        read = readings[_first(part)]
+        if isinstance(read, Reading) and (state := read.states.get(_words(part))) is not None:
+            found[number] = quantised(state)
+    return found
+
+
 def _first(part: Part) -> Task:
     """What the reader is asked first: which words answer, where the value stands in the quote;
     else whether the statement follows."""
@@ -197,19 +307,26 @@ def _first(part: Part) -> Task:
 
 
 def _judged(
-    parts: Sequence[Part], readings: Readings, stated: Sequence[Task], forest: Predictor
+    parts: Sequence[Part],
+    readings: Readings,
+    stated: Sequence[Task],
+    forest: Predictor,
+    *,
+    recalls: Mapping[int, Recall],
+    states: Mapping[int, Bytes],
 ) -> _Judged:
     """The opinions on ``parts``; ``stated`` are the statements that were read for them."""
     opinions = []
     reading = bool(_open(parts))
-    for part in parts:
+    for number, part in enumerate(parts):
         read = readings[_first(part)] if reading and _first(part) != part.claim else None
         entailed = readings[part.claim] if part.claim in stated else None
-        opinion = opinion_of(part, read, entailed, forest)
+        clause = readings.get(part.clause) if reading and part.clause else None
+        opinion = opinion_of(part, read, entailed, forest, clause)
         if isinstance(opinion, PairFailure):
             return _Judged(failure=opinion)
-        opinions.append(opinion)
-    return _Judged(tuple(opinions))
+        opinions.append(replace(opinion, recall=recalls.get(number)))
+    return _Judged(tuple(opinions), parts=tuple(parts), states=states)
 
 
 def _findings(opinions: Sequence[Opinion]) -> tuple[Finding, ...]:

@@ -11,6 +11,7 @@ from safepassage.scoring_worker.calibration import apply
 from safepassage.scoring_worker.encoders.batching import PairFailure
 from safepassage.scoring_worker.encoders.encoder import Encoder
 from safepassage.scoring_worker.manifest import ScorerManifest
+from safepassage.scoring_worker.risk.groups import BELOW, NOTHING_PASSES, threshold_of
 from safepassage.scoring_worker.scorer import Pair
 
 
@@ -41,7 +42,9 @@ class EncoderScorer:
         """Nothing is held open."""
 
     def _scored(self, pair: Pair, score: float) -> Assessment:
-        threshold = self.manifest.thresholds.of(pair.entity_type)
+        threshold = threshold_of(self.manifest.thresholds, pair)
+        if threshold >= NOTHING_PASSES:
+            score = min(score, NOTHING_PASSES - BELOW)
         trail = ScorerTrail(
             scorer=self.name, revision=self.revision, score=score, threshold=threshold
         )

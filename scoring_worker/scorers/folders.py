@@ -1,7 +1,7 @@
 """Model folders: the verified manifest of a scorer, its weights, and what they make.
 
-Weights are read from safetensors only and no code of a model is ever run
-(``trust_remote_code`` stays off): a model file is untrusted input like any other.
+No code of a model is ever run (``trust_remote_code`` stays off, pickles are read as weights only):
+a model file is untrusted input like any other.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from tokenizers import Tokenizer
 
 from safepassage.scoring_worker.encoders.devices import DeviceChoice, PrecisionChoice, place
 from safepassage.scoring_worker.encoders.encoder import Encoder
+from safepassage.scoring_worker.encoders.published import head_of
 from safepassage.scoring_worker.encoders.reader import Reader
 from safepassage.scoring_worker.encoders.reader_model import load_reader, reader_base_digest
 from safepassage.scoring_worker.encoders.weights import (
@@ -33,7 +34,7 @@ from safepassage.scoring_worker.manifest import (
     ScorerManifest,
 )
 from safepassage.scoring_worker.packs.interface import Pack
-from safepassage.scoring_worker.scorer import Scorer
+from safepassage.scoring_worker.scorer import CLAIMS_BY, Scorer
 from safepassage.scoring_worker.weighing.claim_support import forest_of
 
 from .encoder import EncoderScorer
@@ -45,31 +46,35 @@ NAMES = ("default", "small", "large", "words", "llm", "hhem", "nli", "cascade")
 GRAPHED = "+hallugraph"
 """Behind a scorer's name: what its claims rest on is drawn."""
 
-_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(@[A-Za-z0-9][\w.-]*)?")
 
 
 def open_manifest(name_or_path: str | Path) -> tuple[Path, ScorerManifest]:
     """The folder of "small", "large", a path or a hub id, and its verified manifest. "default" has
     two readers; here it is the small one.
 
-    A folder as transformers writes it gets one: threshold .5, entailment by the label's name. What
-    draws graphs beside a scorer moves no score: "default+hallugraph" is "default" here.
+    A folder as transformers writes it gets one: threshold .5, entailment by the label's name; of a
+    hub id in `encoders.published`, what stands there. What
+    draws graphs beside a scorer, or judges claims in its place, moves no score of a value:
+    "default+hallugraph" is "default" here.
 
     Raises:
         ModelError: there is no such folder, or it is incomplete or altered.
     """
-    name_or_path = str(name_or_path).removesuffix(GRAPHED)
+    name_or_path = str(name_or_path).partition(CLAIMS_BY)[0].removesuffix(GRAPHED)
     folder = _folder(name_or_path)
     if (folder / MANIFEST_NAME).exists():
         return folder, ScorerManifest.load(folder)
     config = load_config(folder)
     given = Path(name_or_path).expanduser()
+    head = None if given.is_dir() else head_of(name_or_path)
     return folder, ScorerManifest(
         name=given.resolve().name if given.is_dir() else str(name_or_path),
         kind="encoder",
         base_digest=base_digest(folder),
-        labels=entailment_index(config, folder),
-        max_length=longest_input(config, load_tokenizer(folder)),
+        labels=head.label if head else entailment_index(config, folder),
+        hypothesis_first=head is not None and head.sentence_first,
+        max_length=longest_input(config, load_tokenizer(folder, name_or_path)),
     )
 
 
@@ -154,13 +159,15 @@ def load_encoder(
     model = load_full(base, placement.dtype)
     if manifest.labels >= model.config.num_labels:
         raise ModelError(f"{manifest.name}: no logit {manifest.labels} in its model")
-    tokenizer = load_tokenizer(folder if (folder / "tokenizer.json").exists() else base)
+    own = (folder / "tokenizer.json").exists()
+    tokenizer = load_tokenizer(folder if own else base, manifest.base or manifest.name)
     return Encoder(
         model.to(placement.device),
         tokenizer,
         entailment=manifest.labels,
         max_length=min(manifest.max_length, longest_input(model.config, tokenizer)),
         placement=placement,
+        hypothesis_first=manifest.hypothesis_first,
     )
 
 

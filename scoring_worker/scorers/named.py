@@ -21,7 +21,7 @@ from safepassage.scoring_worker.packs.interface import Pack
 from safepassage.scoring_worker.packs.registry import packs_named, packs_of_environment
 from safepassage.scoring_worker.scorer import Scorer
 
-from .by_language import ByLanguage
+from .by_language import ROUTED, ByLanguage
 from .folders import load_folder, open_manifest
 from .installed_models import is_installed
 from .words import WordMatching
@@ -82,9 +82,14 @@ class _Models:
             manifest = manifest.model_copy(update={"name": name, "learnt_from": LearntFrom()})
         elif name == "small":
             manifest = manifest.model_copy(update={"name": name})
-        return load_folder(
+        scorer = load_folder(
             folder, manifest, device=self.device, precision=self.precision, packs=self.packs
         )
+        if manifest.others == "small":
+            return ByLanguage(manifest.name, ROUTED, scorer, self.of("small"))
+        if manifest.others == "large":
+            return ByLanguage(manifest.name, ROUTED, self.of("large"), scorer)
+        return scorer
 
     def default(self) -> Scorer:
         """The large reader for English and the small one for other languages; the small one for
@@ -92,7 +97,7 @@ class _Models:
         if not is_installed("large"):
             log.info("default_reads_small", mend="pip install 'safepassage[large]'")
             return self.of("default")
-        return ByLanguage("default", "en", self.of("large"), self.of("small"))
+        return ByLanguage("default", ROUTED, self.of("large"), self.of("small"))
 
 
 def _grader(settings: GraderSettings | None) -> Scorer:

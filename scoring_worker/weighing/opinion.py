@@ -11,6 +11,7 @@ from safepassage.scoring_worker.comparison import Place
 from safepassage.scoring_worker.encoders.batching import PairFailure
 from safepassage.scoring_worker.encoders.reader import Reading
 from safepassage.scoring_worker.forest import Predictor
+from safepassage.scoring_worker.memory.recall import Recall
 
 from .claim_support import claim_support, reading
 from .questions import Part
@@ -25,21 +26,29 @@ UNREAD = {"entailed": -1.0}
 """What the reader says for a claim that it has nothing to read for."""
 
 SHAPES = ("claim", "located", "unlocated")
+CLAUSE = "clause_mean"
+"""The value's tokens where the reader reads nothing but the value's own clause: what stands around
+it distracts (emails of `general`: AUROC .83 with this feature, .77 without)."""
 READ_FEATURES = frozenset(
-    {"value_mean", "value_least", "rival", "lead", "entailed", "founded_least", "borne_out"}
-)
+    {
+        "value_mean", "value_least", "rival", "lead", "entailed", "founded_least", "borne_out",
+        CLAUSE,
+    }
+)  # fmt: skip
 """What the reader says; the other features are of the comparators and of packs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """``shape`` says which coefficients weigh ``features``; ``different`` is decisive."""
+    """``shape`` says which coefficients weigh ``features``; ``different`` is decisive. ``recall``
+    is what people decided on values like this one."""
 
     shape: str
     features: dict[str, float]
     findings: tuple[Finding, ...] = ()
     different: bool = False
     unfounded: tuple[Place, ...] = ()
+    recall: Recall | None = None
 
     def with_statement(self, said: float) -> Opinion:
         """This opinion as if the reader had said ``said`` in [-1, 1] of the whole statement."""
@@ -51,17 +60,20 @@ def opinion_of(
     read: Reading | PairFailure | None,
     entailed: Reading | PairFailure | None,
     forest: Predictor,
+    clause: Reading | PairFailure | None = None,
 ) -> Opinion | PairFailure:
-    """The opinion on ``part``: ``read`` answers its question, ``entailed`` its claim.
+    """The opinion on ``part``: ``read`` answers its question, ``entailed`` its claim, ``clause``
+    its question of the value's clause.
 
-    Either is None where it was not asked. A failure of what was asked is the part's failure.
+    Each is None where it was not asked. A failure of what was asked is the part's failure.
     ``forest`` weighs free-text claims; see `claim_support`.
     """
-    for given in (read, entailed):
+    for given in (read, entailed, clause):
         if isinstance(given, PairFailure):
             return given
     assert not isinstance(read, PairFailure)  # noqa: S101 (for the type checker)
     assert not isinstance(entailed, PairFailure)  # noqa: S101
+    assert not isinstance(clause, PairFailure)  # noqa: S101
     comparison = part.comparison
     features = dict(part.known)
     findings = list(comparison.findings)
@@ -70,10 +82,15 @@ def opinion_of(
         located, rival = _located(part, read)
         features |= located
         findings += rival
+    if clause is not None:
+        place, shift = comparison.places[0], part.shift - part.clause_start
+        inside = clause.inside(place.start + shift, place.end + shift)
+        if inside.any():
+            features[CLAUSE] = _scaled(float(clause.answers[inside].mean()))
     if entailed is not None:
         features |= of_statement(entailed)
         unfounded = unfounded_words(entailed)
-    shape = _shape(part)
+    shape = shape_of(part)
     if part.unread:
         features |= UNREAD
     if part.asked.entity_type == CLAIM_TYPE and "entailed" in features:
@@ -91,7 +108,8 @@ def of_statement(read: Reading) -> dict[str, float]:
     return said
 
 
-def _shape(part: Part) -> str:
+def shape_of(part: Part) -> str:
+    """Which coefficients weigh ``part``."""
     if part.question is None:
         return "claim"
     return "located" if part.comparison.places else "unlocated"

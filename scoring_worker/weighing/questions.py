@@ -7,6 +7,7 @@ the words that the passage has to contain.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -34,6 +35,8 @@ MAX_DEPTH = 4
 MAX_DESCRIPTION = 300
 """Characters of a field's description that the reader is asked; more is for people."""
 _JOINT = "\n"
+_EDGE = re.compile(r"[.;!?|](?=\s|$)|[。！？；।]|\n")
+"""What ends a clause or a cell in any language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,8 @@ class Part:
 
     ``shift`` is where the quote begins in the text of the tasks. ``question`` asks which words
     answer the type; it is None for a claim. ``claim`` asks whether the text entails it.
+    ``clause`` asks ``question`` of the value's own clause, which begins at ``clause_start`` of
+    the text; it is None where the value stands nowhere.
     """
 
     comparison: Comparison
@@ -51,6 +56,8 @@ class Part:
     claim: Task
     known: Mapping[str, float] = field(default_factory=dict)
     """Features of the comparators and the packs: an opinion is formed more than once."""
+    clause: Task | None = None
+    clause_start: int = 0
     siblings: bool = False
     """Whether the field may have several values, which then are no rivals of each other."""
 
@@ -101,7 +108,19 @@ def _part(pair: Pair, asked: Question, compared: Comparison, packs: Sequence[Pac
     several = isinstance(pair.value, list | dict) or (
         pair.field is not None and pair.field.single is False
     )
-    return Part(comparison, asked, shift, question, stated, known, several)
+    part = Part(comparison, asked, shift, question, stated, known, siblings=several)
+    if question is None or not comparison.places:
+        return part
+    place = comparison.places[0]
+    start, end = _clause(text, place.start + shift, place.end + shift)
+    return replace(part, clause=Task(question.asked, text[start:end]), clause_start=start)
+
+
+def _clause(text: str, start: int, end: int) -> tuple[int, int]:
+    """Where the clause or cell around ``start`` to ``end`` begins and ends, without its mark."""
+    first = max((edge.end() for edge in _EDGE.finditer(text, 0, start)), default=0)
+    edge = _EDGE.search(text, end)
+    return first, edge.start() if edge else len(text)
 
 
 def _said(claim: JsonValue) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from pydantic import Field, ValidationError
 
-from safepassage.schemas.base import Contract
+from safepassage.schemas.base import Contract, is_empty
 from safepassage.scoring_worker.manifest import ModelError, ScorerManifest
 
 from .opinion import SHAPES, Opinion
@@ -32,11 +32,13 @@ class Stack(Contract):
     """``stack`` of scorer.json: coefficients for every shape.
 
     ``with_packs`` holds other coefficients by the packs they were fitted with, their names in
-    alphabetical order joined by "+".
+    alphabetical order joined by "+". ``by_type`` is what reviews add to the log-odds of the values
+    of an entity type (its name in lower case).
     """
 
     shapes: dict[str, ShapeWeights] = Field(min_length=1)
     with_packs: dict[str, dict[str, ShapeWeights]] = Field(default_factory=dict)
+    by_type: dict[str, float] = Field(default_factory=dict, exclude_if=is_empty)
 
     @classmethod
     def of(cls, manifest: ScorerManifest, packs: tuple[str, ...] = ()) -> Stack:
@@ -53,8 +55,9 @@ class Stack(Contract):
         if missing:
             raise ModelError(f"{manifest.name}: no coefficients for {', '.join(missing)}")
         fitted = stack.with_packs.get("+".join(packs), {})
-        return Stack(shapes={**stack.shapes, **fitted})
+        return Stack(shapes={**stack.shapes, **fitted}, by_type=stack.by_type)
 
-    def log_odds(self, opinion: Opinion) -> float:
-        """Log-odds of support."""
-        return self.shapes[opinion.shape].log_odds(opinion.features)
+    def log_odds(self, opinion: Opinion, entity_type: str) -> float:
+        """Log-odds of support for (a part of) a value of ``entity_type``."""
+        of_type = self.by_type.get(entity_type.casefold(), 0.0)
+        return self.shapes[opinion.shape].log_odds(opinion.features) + of_type

@@ -20,7 +20,7 @@ from safepassage.schemas import AuditBlock, Verdict
 from safepassage.streams.delivery.assignment_work import Fetched, polling_meanwhile
 from safepassage.streams.delivery.batch_source import POLL_MILLISECONDS, commit
 from safepassage.streams.delivery.lag import LagMeter
-from safepassage.streams.kafka.clients import new_group_consumer
+from safepassage.streams.kafka.membership import group_member
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
 from safepassage.streams.kafka.reading import ends, to_record
 from safepassage.streams.kafka.records import (
@@ -75,22 +75,20 @@ class AuditSource:
             PublishFailed: a block could not be written.
             OperatorError: a topic holds less than was recorded of it.
         """
-        consumer = new_group_consumer(self._settings, ROLE)
         names = [self._settings.topic(topic.name) for topic in AUDITED]
-        consumer.subscribe(names, listener=_OnRebalance(self))
-        await consumer.start()
-        try:
-            while not stop.is_set():
-                if self._assigned is not None:
-                    await self._take_up(consumer)
-                few = await self._record_batch(consumer) < BLOCK_ENTRIES
-                await self._lag.measure(consumer)
-                if few:
-                    with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(stop.wait(), GATHER_SECONDS)
-        finally:
-            self._lag.clear()
-            await consumer.stop()
+        listener = _OnRebalance(self)
+        async with group_member(self._settings, ROLE, names, listener, stop) as consumer:
+            try:
+                while not stop.is_set():
+                    if self._assigned is not None:
+                        await self._take_up(consumer)
+                    few = await self._record_batch(consumer) < BLOCK_ENTRIES
+                    await self._lag.measure(consumer)
+                    if few:
+                        with contextlib.suppress(TimeoutError):
+                            await asyncio.wait_for(stop.wait(), GATHER_SECONDS)
+            finally:
+                self._lag.clear()
 
     def reassigned(self, partitions: Iterable[TopicPartition]) -> None:
         """Called by the rebalance listener, while no batch is under way."""

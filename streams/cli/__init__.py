@@ -11,6 +11,7 @@ from safepassage.extras import MissingExtra, missing_extra
 from safepassage.schemas.jsonl import validation_summary
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.logs import configure_command_logging
+from safepassage.streams.runtime.threads import leave
 from safepassage.streams.settings import settings
 
 from . import (
@@ -21,9 +22,11 @@ from . import (
     demo,
     doctor,
     evaluate,
+    files,
     graph,
     groundedness,
     labels,
+    learn,
     mcp,
     promote,
     ragulator,
@@ -49,9 +52,9 @@ app = typer.Typer(
 )
 for command in (
     *(demo.demo, up.up, worker.worker),
-    *(submit.submit, check.check, verdicts.verdicts, watch.watch),
+    *(files.files, submit.submit, check.check, verdicts.verdicts, watch.watch),
     *(evaluate.evaluate, train.train, calibrate.calibrate, compare.compare),
-    *(replay.replay, promote.promote, rollback.rollback, shadow.shadow),
+    *(learn.learn, replay.replay, promote.promote, rollback.rollback, shadow.shadow),
     *(serve.serve, mcp.mcp, doctor.doctor, recorded_llm.recorded_llm),
 ):
     app.command()(command)
@@ -74,7 +77,7 @@ def before_every_command() -> None:
 
 _EXTRAS = {
     **dict.fromkeys(("demo", "up"), "demo"),
-    **dict.fromkeys(("evaluate", "train", "calibrate", "compare", "graph"), "training"),
+    **dict.fromkeys(("evaluate", "train", "learn", "calibrate", "compare", "graph"), "training"),
     **{"serve": "serve", "mcp": "mcp", "check": "llm"},
 }
 """The extra that a command needs, where it is not "stream"."""
@@ -84,12 +87,14 @@ def main() -> None:
     """Run the command line. Expected failures are one line on stderr and exit code 1."""
     try:
         app()
+    except SystemExit as end:  # typer's own, of every command
+        leave(end.code if isinstance(end.code, int) else int(end.code is not None))
     except Exception as error:
         message = _for_operator(error)
         if message is None:
             raise
         sys.stderr.write(f"safepassage: {message}\n")
-        sys.exit(1)
+        leave(1)
 
 
 def _for_operator(error: Exception) -> str | None:
@@ -100,7 +105,10 @@ def _for_operator(error: Exception) -> str | None:
     if isinstance(error, ValidationError):
         return f"a setting is wrong: {_variable(error)}{validation_summary(error)}"
     if _is_of_kafka(error):
-        return f"Kafka: {error}; is KAFKA_BOOTSTRAP_SERVERS right? (`safepassage doctor` says more)"
+        from safepassage.streams.kafka.refusals import refusal
+
+        asked = f"{error}; is KAFKA_BOOTSTRAP_SERVERS right? (`safepassage doctor` says more)"
+        return f"Kafka: {refusal(error) or asked}"
     if isinstance(error, KeyError | IndexError):
         return None  # a slip of ours: the errors that mean "there is none" are of other types
     if isinstance(error, OperatorError | MissingExtra | OSError | ValueError | LookupError):

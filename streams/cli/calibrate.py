@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from safepassage.scoring_worker.laboratory.evaluation.calibration import CalibrationReport
+    from safepassage.scoring_worker.laboratory.evaluation.promise import PromiseReport
 
 
 class Probabilities(StrEnum):
@@ -45,6 +46,17 @@ def calibrate(
     ] = None,
     documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],
     target: Annotated[str, typer.Option(help=TARGET_HELP)] = "f1",
+    risk: Annotated[
+        float | None,
+        typer.Option(
+            help="Promise instead: of what is accepted no larger share is wrong.",
+            min=0.0001,
+            max=0.5,
+        ),
+    ] = None,
+    confidence: Annotated[
+        float, typer.Option(help="Of the promise.", min=0.5001, max=0.9999)
+    ] = 0.95,
     kind: Annotated[
         Probabilities, typer.Option(help="How scores become probabilities.")
     ] = Probabilities.auto,
@@ -59,12 +71,14 @@ def calibrate(
 ) -> None:
     """Fit probabilities, and thresholds per entity type, on labels; write a new scorer.
 
-    Types with too few labels use the global threshold. The reliability plot is in the folder.
+    Types with too few labels use the global threshold. The reliability plot is in the folder. With
+    --risk the probabilities stay, and the thresholds are those that keep the promise.
     """
     from safepassage.scoring_worker.laboratory.evaluation import read_dataset
     from safepassage.scoring_worker.laboratory.evaluation.calibration import (
         calibrate as run_calibration,
     )
+    from safepassage.scoring_worker.laboratory.evaluation.promise import promise
 
     aim = read_target(target)
     open_outputs(files=[json_file])
@@ -73,6 +87,18 @@ def calibrate(
         read = [read_dataset(path, sources, labels=labels) for path in datasets]
         for path, dataset in zip(datasets, read, strict=True):
             show_refused(path, dataset.refused)
+        if risk is not None:
+            kept = promise(
+                read,
+                scorer or settings().scorer,
+                out,
+                risk=risk,
+                confidence=confidence,
+                name=name,
+                on_progress=on_progress,
+            )
+            _show_promise(kept, out, json_file)
+            return
         report = run_calibration(
             read,
             scorer or settings().scorer,
@@ -92,6 +118,41 @@ def calibrate(
         json_file.write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
     if any(dataset.refused for dataset in read):
         raise typer.Exit(1)
+
+
+def _show_promise(report: PromiseReport, out: Path, json_file: Path | None) -> None:
+    from safepassage.scoring_worker.laboratory.evaluation.tables import terminal_table
+
+    rows = []
+    for part in report.parts:
+        held, short = part.certified, part.shortfall
+        name = part.name or "all the rest"
+        if held:
+            least, most = held.observed_ci[0], held.observed_ci[1]
+            low, high = held.accepted_ci
+            cells = (
+                f"{held.value:.4f}",
+                f"{held.observed:.1%} ({least:.1%} – {most:.1%})",
+                f"{held.accepted:.1%} ({low:.1%} – {high:.1%})",
+                held.method,
+            )
+        else:
+            wanted = (
+                "no number does" if short is None or short.wanted is None else str(short.wanted)
+            )
+            people = f"{short.to_people:.1%}" if short else "–"
+            cells = ("nothing passes", "–", "–", f"labels wanted: {wanted}; people: {people}")
+        rows.append((part.kind, name, str(part.labels), *cells))
+    title = (
+        f"At most {report.risk:.1%} of what is accepted is wrong, with {report.confidence:.0%} "
+        f"confidence in all parts together, on {report.n} labels"
+    )
+    columns = ("part", "name", "labels", "threshold", "risk", "share accepted", "by")
+    note = f"Labels: {report.labels}; {report.left_out} left out. Bounds of each part in brackets."
+    print_tables([terminal_table(title, columns, rows, note)])
+    print_line(f"revision {report.revision}: {out}")
+    if json_file:
+        json_file.write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
 def _calibration_table(report: CalibrationReport) -> Table:

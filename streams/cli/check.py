@@ -64,7 +64,7 @@ def check(  # noqa: PLR0917 - typer's options
     given = read_input(documents, extractions, responses, settings())
     for line in given.refused:
         complain.print(f"refused {line}", markup=False, soft_wrap=True)
-    loaded = load_scorer(scorer or settings().scorer, packs=settings().packs)
+    loaded = load_scorer(scorer or settings().judge, packs=settings().packs)
     typed = typing_of(settings().error_types)
     verdicts = run_check(given, new_aligner(settings()), loaded, typed)
     _write(verdicts, out)

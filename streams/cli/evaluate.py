@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +18,7 @@ from safepassage.streams.cli.label_options import (
     show_refused,
 )
 from safepassage.streams.cli.output import complain, open_outputs, print_line
+from safepassage.streams.console.index.queue import CHECK_EVERY
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
@@ -24,11 +26,14 @@ if TYPE_CHECKING:
     from safepassage.scoring_worker.laboratory.experiments.runs import Outcome
 
 DETECTORS_PANEL = "With --detector, or for folders"
-CURVE_PANEL = "With --experiment figure4"
+CURVE_PANEL = "With --experiment figure4 or reviews"
 
 
-OF_DETECTORS = frozenset({"detectors", "keep", "source"})
-OF_CURVE = frozenset({"silver", "base", "head_only", "sizes", "folds", "epochs"})
+FIGURE4_SIZES, REVIEWS_SIZES = "0,100,200,300,400,500", "0,25,100"
+OF_DETECTORS = frozenset({"detectors", "source"})
+OF_FIGURE4 = frozenset({"silver", "folds"})
+OF_REVIEWS = frozenset({"draws", "checks", "judged", "flipped"})
+OF_CURVE = OF_FIGURE4 | OF_REVIEWS | {"base", "head_only", "sizes", "epochs"}
 OF_SCORERS = frozenset({"scorers", "documents", "labels", "experiment"})
 
 
@@ -38,6 +43,7 @@ class Experiment(StrEnum):
     table1 = "table1"
     figure4 = "figure4"
     figure5 = "figure5"
+    reviews = "reviews"
 
 
 def evaluate(
@@ -68,8 +74,8 @@ def evaluate(
     keep: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of what detectors said, by their revision: a stopped run goes on.",
-            rich_help_panel=DETECTORS_PANEL,
+            help="Folder of what detectors said, or of what draws of reviews gave: a stopped "
+            "run goes on.",
         ),
     ] = None,
     source: Annotated[
@@ -98,7 +104,8 @@ def evaluate(
         Experiment | None,
         typer.Option(
             help="table1: scorers beside the paper's figures; figure4: F1 by gold labels, with "
-            "and without silver; figure5: extractor models by score and by label."
+            "and without silver; figure5: extractor models by score and by label; reviews: "
+            "quality by the number of reviews of a field that were learnt from."
         ),
     ] = None,
     silver: Annotated[
@@ -107,7 +114,8 @@ def evaluate(
     base: Annotated[
         str | None,
         typer.Option(
-            help="The start without silver: the folder of a base that nothing was taught.",
+            help="figure4: the start without silver, the folder of a base that nothing was "
+            "taught. reviews: the scorer that learns, `default` if omitted.",
             rich_help_panel=CURVE_PANEL,
         ),
     ] = None,
@@ -120,14 +128,49 @@ def evaluate(
         ),
     ] = False,
     sizes: Annotated[
-        str, typer.Option(help="Numbers of gold labels.", rich_help_panel=CURVE_PANEL)
-    ] = "0,100,200,300,400,500",
+        str | None,
+        typer.Option(
+            help="Numbers of gold labels, or of reviews; 0,100,200,300,400,500 if omitted, or "
+            "0,25,100.",
+            rich_help_panel=CURVE_PANEL,
+        ),
+    ] = None,
     folds: Annotated[
         int, typer.Option(help="Disjoint by document.", min=2, rich_help_panel=CURVE_PANEL)
     ] = 5,
     epochs: Annotated[
-        float, typer.Option(help="Of each training.", rich_help_panel=CURVE_PANEL)
-    ] = 6.0,
+        float | None,
+        typer.Option(
+            help="Of each training; 6 if omitted, or 5 of reviews.", rich_help_panel=CURVE_PANEL
+        ),
+    ] = None,
+    draws: Annotated[
+        int, typer.Option(help="Draws of reviews at each size.", min=1, rich_help_panel=CURVE_PANEL)
+    ] = 3,
+    checks: Annotated[
+        float,
+        typer.Option(
+            help="Share of the reviews that are spot checks of accepted values.",
+            min=0,
+            max=1,
+            rich_help_panel=CURVE_PANEL,
+        ),
+    ] = 1 / CHECK_EVERY,
+    judged: Annotated[
+        int | None,
+        typer.Option(
+            help="Judge each draw on about so many cases.", min=20, rich_help_panel=CURVE_PANEL
+        ),
+    ] = None,
+    flipped: Annotated[
+        float,
+        typer.Option(
+            help="Share of the reviews' labels that are turned round, as a grader errs.",
+            min=0,
+            max=0.5,
+            rich_help_panel=CURVE_PANEL,
+        ),
+    ] = 0.0,
 ) -> None:
     """Measure how well scorers find what is not supported, on labelled data.
 
@@ -138,12 +181,16 @@ def evaluate(
     if with_detectors:
         _refuse(context, "judging by detectors", OF_SCORERS | OF_CURVE)
     elif experiment is Experiment.figure4:
-        _refuse(context, "figure4", OF_DETECTORS | {"scorers"})
+        _refuse(context, "figure4", OF_DETECTORS | OF_REVIEWS | {"scorers", "keep"})
+    elif experiment is Experiment.reviews:
+        _refuse(context, "reviews", OF_DETECTORS | OF_FIGURE4 | {"scorers"})
     else:
-        _refuse(context, "judging by scorers", OF_DETECTORS | OF_CURVE)
+        _refuse(context, "judging by scorers", OF_DETECTORS | OF_CURVE | {"keep"})
     open_outputs(files=[json_file], folders=(report, keep))
     from safepassage.scoring_worker.laboratory.experiments import runs
     from safepassage.scoring_worker.laboratory.experiments.curve_scorers import CurveSettings
+    from safepassage.scoring_worker.laboratory.experiments.reviews import ReviewsSettings
+    from safepassage.scoring_worker.laboratory.training import Recipe
 
     read: list[Dataset] = []
     with progress_bars() as on_progress:
@@ -165,12 +212,26 @@ def evaluate(
                 told = CurveSettings(
                     silver=silver, base=base, head_only=head_only, folds=folds, seed=seed
                 )
-                curve = runs.curve_settings(sizes, epochs, told)
+                curve = runs.curve_settings(sizes or FIGURE4_SIZES, epochs or 6.0, told)
                 found = runs.figure4(read, curve, report, on_progress)
+            elif experiment is Experiment.reviews:
+                recipe = Recipe(head_only=head_only)
+                recipe = replace(recipe, gold=replace(recipe.gold, epochs=epochs or 5.0))
+                reviewing = ReviewsSettings(
+                    base=base or "default",
+                    sizes=runs.numbers_of(sizes or REVIEWS_SIZES),
+                    draws=draws,
+                    checks=checks,
+                    judged=judged,
+                    flipped=flipped,
+                    recipe=recipe,
+                    seed=seed,
+                )
+                found = runs.reviews(read, reviewing, keep, report, on_progress)
             elif experiment is Experiment.table1:
                 found = runs.table1(read, scorers, report, on_progress)
             else:
-                judged = runs.judge(read, scorers or [settings().scorer], on_progress)
+                judged = runs.judge(read, scorers or [settings().judge], on_progress)
                 figure5 = experiment is Experiment.figure5
                 found = (runs.figure5 if figure5 else runs.side_by_side)(judged, report)
     _show(found, json_file)

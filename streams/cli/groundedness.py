@@ -268,8 +268,9 @@ def train_types(
         list[Path],
         typer.Argument(
             metavar="TEXTS...",
-            help='JSON lines (.gz) of documents {"id","text"} and of NLI rows, of which those '
-            "with a permissive licence are taken.",
+            help='JSON lines (.gz) of documents {"id","text"}, of NLI rows, of which those with a '
+            "permissive licence are taken, and of `labels export`, of which those with a "
+            "reviewer's reason are.",
         ),
     ],
     *,
@@ -277,10 +278,13 @@ def train_types(
     most: Annotated[int, typer.Option(help="Examples of a type and kind of text.", min=10)] = 1_500,
     seed: Annotated[int, typer.Option(help="Of alterations and draws.")] = 0,
 ) -> None:
-    """Train the local classifier of error types on sentences that rules alter, and measure it."""
+    """Train the local classifier of error types on sentences that rules alter and on claims that
+    reviewers refused for a reason, and measure it."""
+    from safepassage.schemas import LabelledExtraction
     from safepassage.scoring_worker.laboratory.training.corpora import read_rows
     from safepassage.scoring_worker.laboratory.training.error_types import (
         of_documents,
+        of_reviews,
         of_statements,
         trained,
     )
@@ -289,8 +293,11 @@ def train_types(
     examples, names = [], []
     for path in texts:
         rows = list(read_rows(path))
-        is_nli = bool(rows) and "premise" in rows[0]
-        examples += list((of_statements if is_nli else of_documents)(rows, seed))
+        if rows and "entity_type" in rows[0]:
+            examples += list(of_reviews(map(LabelledExtraction.model_validate, rows)))
+        else:
+            is_nli = bool(rows) and "premise" in rows[0]
+            examples += list((of_statements if is_nli else of_documents)(rows, seed))
         names.append(path.name.removesuffix(".gz").removesuffix(".jsonl"))
     weights = trained(examples, names, most, seed)
     out.write_text(weights.model_dump_json() + "\n", encoding="utf-8")

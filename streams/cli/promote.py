@@ -45,8 +45,12 @@ def promote(
     max_recall_loss: Annotated[
         float, typer.Option(help="By how much recall of unsupported may fall.", min=0, max=1)
     ] = 0.02,
+    max_accepted_loss: Annotated[
+        float,
+        typer.Option(help="By how much the accepted share of supported may fall.", min=0, max=1),
+    ] = 0.05,
     min_f1_gain: Annotated[
-        float, typer.Option(help="F1 must rise by more than this.", min=-1, max=1)
+        float, typer.Option(help="Macro F1 must rise by more than this.", min=-1, max=1)
     ] = 0.0,
     min_labels: Annotated[
         int, typer.Option(help="Labels of each class that are needed.", min=1)
@@ -68,6 +72,7 @@ def promote(
 
     bounds = Bounds(
         max_recall_loss=max_recall_loss,
+        max_accepted_loss=max_accepted_loss,
         min_f1_gain=min_f1_gain,
         min_labels=min_labels,
         confidence=confidence,
@@ -101,14 +106,19 @@ async def _promote(
     scorer: str, gold: _Gold, bounds: Bounds, signed: Signature | None
 ) -> PromotionResult:
     from safepassage.scoring_worker import load_scorer
+    from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import labels_wanted
     from safepassage.streams.release import promotion
 
     cases = await promotion.reviewed_gold(settings(), gold.since) if gold.reviews else []
     cases += await asyncio.to_thread(
         promotion.labelled_gold, gold.labels, gold.documents, settings()
     )
-    if not cases:
-        raise OperatorError("there are no gold labels: review some verdicts, or give --labels")
+    supported = sum(case.supported for case in cases)
+    if wanted := labels_wanted(supported, len(cases) - supported, bounds.min_labels):
+        raise OperatorError(
+            f"too few gold labels to compare scorers: {wanted} are wanted, {bounds.min_labels} of "
+            "each class; review more verdicts (spot checks bring supported ones), or give --labels"
+        )
     scorer = promotion.absolute(scorer)
     live, result = await promotion.hold_against(settings(), scorer, cases, bounds, load_scorer)
     Console().print(_table(result))
@@ -130,8 +140,10 @@ def _table(result: PromotionResult) -> Table:
     old, new = result.incumbent, result.candidate
     table.add_row("scorer", Text(old.scorer), Text(new.scorer), "")
     table.add_row("revision", old.revision, new.revision, "")
-    for name in ("recall", "precision", "f1"):
-        table.add_row(name, f"{getattr(old, name):.3f}", f"{getattr(new, name):.3f}", "")
+    for name in ("recall", "precision", "f1", "accepted", "macro_f1"):
+        table.add_row(
+            name.replace("_", " "), f"{getattr(old, name):.3f}", f"{getattr(new, name):.3f}", ""
+        )
     for bound in result.bounds:
         table.add_row(bound.name, "", "passed" if bound.passed else "missed", bound.explanation)
     return table

@@ -63,6 +63,13 @@ def replay(
         str | None,
         typer.Option(help="Only these: PARTITION:FROM-TO, separated by commas; TO is left out."),
     ] = None,
+    memory: Annotated[
+        str,
+        typer.Option(
+            help="What reviewers decided: as it stands now, none, or a snapshot's name (a "
+            "verdict's memory.snapshot), by which its verdicts repeat to the byte."
+        ),
+    ] = "now",
     rate: Annotated[
         float | None, typer.Option(help="At most so many records a second.", min=0.1)
     ] = None,
@@ -97,6 +104,7 @@ def replay(
         until=_moment("--until", until),
         offsets=offsets,
         alignment_threshold=alignment_threshold,
+        memory=memory,
     )
     open_outputs(folders=[report])
     configure_logging(settings(), replay=identity)
@@ -113,7 +121,7 @@ def _load(scorer: str | None, thresholds: Path | None) -> Scorer:
     )
 
     replaced = read_thresholds(thresholds) if thresholds else None
-    loaded = load_scorer(scorer or settings().scorer, packs=settings().packs)
+    loaded = load_scorer(scorer or settings().judge, packs=settings().packs)
     return Rethresholded(loaded, replaced) if replaced else loaded
 
 

@@ -26,7 +26,7 @@ def scorers(context: typer.Context) -> None:
 
     held = asyncio.run(releases_in_force(settings()))
     live, beside = held.live, held.releases.get("shadow")
-    print_line(f"live: {named(live) if live else f'{settings().scorer} (as configured)'}")
+    print_line(f"live: {named(live) if live else f'{settings().judge} (as configured)'}")
     print_line(f"shadow: {named(beside) if beside else settings().shadow_scorer or 'none'}")
 
 

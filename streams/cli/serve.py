@@ -20,7 +20,8 @@ def serve() -> None:
     from safepassage import Verifier
     from safepassage.service.app import service_app
     from safepassage.service.limits import Limits
-    from safepassage.service.serving import check_entrance, listen
+    from safepassage.service.serving import check_entrance
+    from safepassage.streams.runtime.listening import open_listener
 
     chosen = settings()
     token = chosen.serve_token.get_secret_value() if chosen.serve_token else None
@@ -35,7 +36,9 @@ def serve() -> None:
     # The scorer first: whoever can connect gets an answer.
     with Verifier(settings=chosen) as verifier:
         app = service_app(verifier, limits=limits, token=token)
-        asyncio.run(_serve(app, listen(chosen.serve_host, chosen.serve_port), chosen))
+        host, port = chosen.serve_host, chosen.serve_port
+        listening = open_listener("the service", host, port, "SAFEPASSAGE_SERVE")
+        asyncio.run(_serve(app, listening, chosen))
 
 
 async def _serve(app: Starlette, listener: socket.socket, chosen: Settings) -> None:

@@ -55,18 +55,18 @@ def train(
     ] = [],
     target: Annotated[str, typer.Option(help=TARGET_HELP)] = "f1",
     epochs: Annotated[float, typer.Option(help="Of the silver stage.", min=0.01)] = 1.0,
-    gold_epochs: Annotated[float, typer.Option(help="Of the gold stage.", min=0.01)] = 3.0,
+    gold_epochs: Annotated[float, typer.Option(help="Of the gold stage.", min=0.01)] = 5.0,
     learning_rate: Annotated[float, typer.Option(help="Of the silver stage.")] = 1e-4,
     gold_learning_rate: Annotated[float, typer.Option(help="Of the gold stage.")] = 5e-5,
     batch_size: Annotated[int, typer.Option(help="Questions of a step.", min=1)] = 16,
     rehearsal: Annotated[
-        float,
+        float | None,
         typer.Option(
             help="Questions of invented documents for each question of the labels, so that "
-            "nothing is unlearnt; 0 for none.",
+            "nothing is unlearnt; 0 for none; 1 of silver labels and .25 of gold ones if omitted.",
             min=0,
         ),
-    ] = 1.0,
+    ] = None,
     head_only: Annotated[
         bool,
         typer.Option("--head-only", help="Keep the reader; refit stack and thresholds: seconds."),
@@ -78,20 +78,24 @@ def train(
 ) -> None:
     """Train a scorer: its reader on silver labels first and gold ones after, then its stack.
 
-    FOLDER then holds weights, thresholds and a model card, and is a name for --scorer.
+    From `default` the reader learns that serves the language of the labels. FOLDER then holds
+    weights, thresholds and a model card, and is a name for --scorer. What too few labels would
+    have taught is kept as it was, and said.
     """
-    from safepassage.scoring_worker.laboratory.training import Recipe, TuningSettings
+    from safepassage.scoring_worker.laboratory.training import Recipe
     from safepassage.scoring_worker.laboratory.training import train as run_training
+    from safepassage.scoring_worker.laboratory.training.outcome import learnt_lines
     from safepassage.scoring_worker.laboratory.training.recipe import make_room
 
     configure_logging(settings(), run="train")
-    silver_stage = TuningSettings(
-        epochs=epochs, learning_rate=learning_rate, batch_size=batch_size, rehearsal=rehearsal
-    )
+    usual = Recipe()
+    common = {"batch_size": batch_size}
+    if rehearsal is not None:
+        common |= {"rehearsal": rehearsal}
     recipe = Recipe(
         name=name,
-        silver=silver_stage,
-        gold=replace(silver_stage, epochs=gold_epochs, learning_rate=gold_learning_rate),
+        silver=replace(usual.silver, epochs=epochs, learning_rate=learning_rate, **common),
+        gold=replace(usual.gold, epochs=gold_epochs, learning_rate=gold_learning_rate, **common),
         target=read_target(target),
         head_only=head_only,
         seed=seed,
@@ -104,7 +108,11 @@ def train(
         sources = label_sources(documents, seed, on_progress)
         labels = _labels(gold, silver, graded, sources, tuple(source))
     written = run_training(base, labels, folder, recipe, resume=resume)
+    for line in learnt_lines(written):
+        print_line(line)
     print_line(f"{written.name}, revision {written.revision}: {folder}")
+    if kept := written.metrics.get("thresholds_kept"):
+        print_line(f"thresholds are kept: {kept}")
     print_line(f"use it with  --scorer {folder}  or  SAFEPASSAGE_SCORER={folder}")
 
 

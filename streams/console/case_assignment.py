@@ -12,17 +12,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import random
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import structlog
 
-from safepassage.schemas import Review, ReviewDecision, StandingDecision, Verdict, stable_id
+from safepassage.schemas import Draw, Review, ReviewDecision, StandingDecision, Verdict, stable_id
 from safepassage.schemas.base import Json
+from safepassage.schemas.review import DecisionReason
 from safepassage.schemas.reviews_that_count import case_id as case_of
 from safepassage.schemas.reviews_that_count import opinions
 from safepassage.schemas.rivals import reads_alike
+from safepassage.scoring_worker.risk.draws import Chance, draw
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
 from safepassage.streams.kafka.records import Outgoing
 from safepassage.streams.runtime import metrics
@@ -37,7 +40,10 @@ from .session import Session
 log = structlog.get_logger(__name__)
 
 SAVE_PATIENCE_SECONDS = 10.0
+MAX_DRAWS = 10_000
 MAX_SECONDS_OPEN = 86_400.0
+ReadAccepted = Callable[[str], Awaitable[Verdict | None]]
+"""The accepted verdict at a place, as partition:offset; None where it cannot be read."""
 ACCEPTING: frozenset[ReviewDecision] = frozenset(("supports", "corrected"))
 
 
@@ -64,29 +70,44 @@ class NotSaved(DeskError):
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a reviewer says of a case. ``seen`` is the id of the decision that stood when the
-    page was shown, "" if none; ``opened`` when that was, in seconds since the epoch."""
+    page was shown, "" if none; ``opened`` when that was, in seconds since the epoch. ``reason`` and
+    ``comment`` say why, where the reviewer does."""
 
     case_id: str
     decision: ReviewDecision
     value: Json
     seen: str
     opened: float
+    reason: DecisionReason | None = None
+    comment: str = ""
 
 
 class ReviewDesk:
     """One for all reviewers. ``ready`` turns true once the topics were read to their end."""
 
-    def __init__(self, store: CaseStore, publisher: Publisher, settings: Settings) -> None:
+    def __init__(
+        self,
+        store: CaseStore,
+        publisher: Publisher,
+        settings: Settings,
+        *,
+        read_accepted: ReadAccepted | None = None,
+        chance: Chance | None = None,
+    ) -> None:
         self.store = store
+        self._rate = settings.leakage_sample
+        self._chance = chance or random.SystemRandom()
+        self._draws: dict[str, tuple[str, Draw]] = {}
+        self._read_accepted = read_accepted
         self.leases = Leases(settings.console_lease_seconds)
         self.ready = False
         self._publisher = publisher
         self._outcomes = Outcomes(store, publisher, settings.console_grace_seconds)
         self._saving: set[str] = set()
 
-    def note_verdict(self, verdict: Verdict, at: int) -> None:
-        """A verdict came in on a topic."""
-        self._outcomes.judged(self.store.add_verdict(verdict, at), verdict)
+    def note_verdict(self, verdict: Verdict, at: int, place: str = "") -> None:
+        """A verdict came in on a topic, at ``place`` (partition:offset)."""
+        self._outcomes.judged(self.store.add_verdict(verdict, at, place), verdict)
 
     def note_review(self, review: Review) -> None:
         """A review was saved, by us or in an earlier life."""
@@ -103,6 +124,8 @@ class ReviewDesk:
         if case_id is None:
             self.leases.release(session.id)
             return None
+        if self._draws.get(session.id, ("",))[0] != case_id:
+            self._draws.pop(session.id, None)
         self.leases.take(case_id, session.id, session.reviewer)
         return self.store.case(case_id)
 
@@ -116,6 +139,16 @@ class ReviewDesk:
         if case is None:
             raise CaseGone("There is no such case, or its topic no longer holds it.")
         return case, self.leases.take(case_id, session.id, session.reviewer)
+
+    async def bring(self, case_ids: Iterable[str]) -> None:
+        """Read the accepted verdicts that the index keeps no copy of, so that they can be shown."""
+        for case_id in case_ids:
+            place = self.store.place_of(case_id)
+            if place is None or self._read_accepted is None:
+                continue
+            verdict = await self._read_accepted(place)
+            if verdict is not None and case_of(verdict) == case_id:
+                self.store.keep(case_id, verdict)
 
     async def decide(self, session: Session, answer: Answer) -> Review:
         """Save a decision; it is on the topic when this returns.
@@ -185,8 +218,38 @@ class ReviewDesk:
             order.append(CaseFilter(pool="checks"))
             if self.store.reviews_made(session.reviewer) % CHECK_EVERY == CHECK_EVERY - 1:
                 order.reverse()
-        found = (self.store.next_case(pool, session.reviewer, taken) for pool in order)
+        found = (self._next(pool, session, taken) for pool in order)
         return next((case_id for case_id in found if case_id), None)
+
+    def _next(self, wanted: CaseFilter, session: Session, taken: set[str]) -> str | None:
+        """The next case of a filter: the first, or where chance decides, a draw, which is kept
+        for the review."""
+        if not wanted.drawn:
+            return self.store.next_case(wanted, session.reviewer, taken)
+        own = {case for case in taken if self.store.holds(case, wanted, session.reviewer)}
+        among = self.store.count(wanted, session.reviewer) - len(own)
+        if among < 1:
+            return None
+        checks = wanted.pool == "checks"
+        top = [] if checks else self.store.teaching(wanted, session.reviewer, own)
+        drawn = draw(range(len(top)), among, self._chance)
+        if drawn.position < len(top):
+            case_id: str | None = top[drawn.position]
+        else:
+            # The lots are as good as chance, and the same after a restart.
+            position = 0 if checks else drawn.position - len(top)
+            case_id = self.store.by_lot(wanted, session.reviewer, own | set(top), position)
+        if case_id:
+            said = Draw(
+                probability=drawn.probability,
+                among=among,
+                before=self.store.draws(accepted=checks),
+                rate=self._rate if checks else 1.0,
+            )
+            self._draws[session.id] = (case_id, said)
+            while len(self._draws) > MAX_DRAWS:
+                self._draws.pop(next(iter(self._draws)))
+        return case_id
 
     def _refuse_conflict(self, session: Session, case: Case, answer: Answer) -> None:
         lease = self.leases.on(case.id)
@@ -235,6 +298,8 @@ class ReviewDesk:
         ]
 
     def _review(self, session: Session, case: Case, answer: Answer, now: datetime) -> Review:
+        drawn = self._draws.get(session.id)
+        before = next((review.draw for review in case.reviews if review.draw), None)
         return Review(
             id=stable_id("review", case.id, session.reviewer, now.isoformat()),
             verdict=case.verdict,
@@ -245,6 +310,9 @@ class ReviewDesk:
             seconds=min(max(0.0, now.timestamp() - answer.opened), MAX_SECONDS_OPEN),
             sampled=case.sampled,
             supersedes=self._own_opinion(session, case),
+            draw=drawn[1] if drawn and drawn[0] == case.id else before,
+            reason=answer.reason,
+            comment=answer.comment,
         )
 
     @staticmethod
@@ -285,6 +353,7 @@ def _undoing(taken_back: Review, now: datetime) -> Review:
         reviewer=taken_back.reviewer,
         decided_at=now,
         sampled=taken_back.sampled,
+        draw=taken_back.draw,
         supersedes=taken_back.id,
     )
 

@@ -12,27 +12,36 @@ from functools import partial
 
 import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
+from aiokafka.errors import KafkaError
 
 from safepassage.agents.document_store import DocumentStore
-from safepassage.schemas import Event, Review, StandingDecision, Verdict
+from safepassage.schemas import Coordinates, Event, Review, StandingDecision, Verdict
 from safepassage.service.quiet_server import quiet_server
 from safepassage.streams.agent_factory import reread_document
 from safepassage.streams.delivery.lag import LagMeter
-from safepassage.streams.kafka.clients import new_reader
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
-from safepassage.streams.kafka.reading import POLL_MILLISECONDS, assign, ends, to_record
+from safepassage.streams.kafka.reading import (
+    POLL_MILLISECONDS,
+    Unreadable,
+    assign,
+    ends,
+    reader,
+    reread,
+    to_record,
+)
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
 from safepassage.streams.runtime import metrics
-from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.runtime.listening import open_listener
 from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import READ_BY, RoleName
+from safepassage.streams.topics import ACCEPTED, READ_BY, RoleName
 
 from .case_assignment import ReviewDesk
 from .index.measures import open_cases
 from .index.store import CaseStore
 from .session import Sessions
 from .web.app import console_app
+from .web.learning import Candidates
 from .web.originals import Originals
 from .web.texts import DocumentTexts
 
@@ -48,11 +57,18 @@ class ReviewSource:
     """Reads outside every consumer group, always from the beginning: its state is what the
     topics say, and there is nothing to commit. One process serves all reviewers."""
 
-    def __init__(self, publisher: Publisher, settings: Settings, texts: DocumentStore) -> None:
+    def __init__(
+        self,
+        publisher: Publisher,
+        settings: Settings,
+        texts: DocumentStore,
+        candidates: Candidates | None = None,
+    ) -> None:
         self.progress = Progress(ROLE)
         self._lag = LagMeter(ROLE)
         self._publisher = publisher
         self._settings = settings
+        self._candidates = candidates
         self._texts = DocumentTexts(texts)
         reading = partial(reread_document, settings)
         self._originals = Originals(settings, reading) if settings.originals else None
@@ -65,14 +81,22 @@ class ReviewSource:
             OperatorError: the console's address cannot be bound.
             UnknownTopic: a topic is missing.
         """
-        listener = _listen(self._settings)
+        host, port = self._settings.console_host, self._settings.console_port
+        listener = open_listener("the console", host, port, "SAFEPASSAGE_CONSOLE")
         store = CaseStore(self._settings.leakage_sample)
-        desk = ReviewDesk(store, self._publisher, self._settings)
+        reading_accepted = partial(_accepted_at, self._settings)
+        desk = ReviewDesk(store, self._publisher, self._settings, read_accepted=reading_accepted)
         configured = self._settings.console_token
         token = configured.get_secret_value() if configured else secrets.token_urlsafe(TOKEN_BYTES)
         sessions, originals = Sessions(token), self._originals
         app = console_app(
-            desk, self._texts, sessions, self.progress, self._settings, originals=originals
+            desk,
+            self._texts,
+            sessions,
+            self.progress,
+            self._settings,
+            originals=originals,
+            candidates=self._candidates,
         )
         server = quiet_server(app, *listener.getsockname()[:2])
         _announce(listener, None if configured else token)
@@ -92,6 +116,7 @@ class ReviewSource:
             # Not cancelled at once: a Kafka client in the middle of its start cannot clean up.
             await asyncio.wait(working, timeout=self._settings.drain_seconds)
             await _cancel(working)
+            self._lag.clear()
             store.close()
             if self._originals:
                 self._originals.close()
@@ -101,9 +126,7 @@ class ReviewSource:
 
     async def _read(self, desk: ReviewDesk, ending: asyncio.Event) -> None:
         missing = await ends(self._settings, READ_BY[ROLE])
-        consumer = new_reader(self._settings)
-        await consumer.start()
-        try:
+        async with reader(self._settings) as consumer:
             assigned = await assign(consumer, list(self._models))
             # The reviews first: of a verdict that nobody will be shown only the figures are kept,
             # unless it is known by then that somebody decided on it.
@@ -121,9 +144,6 @@ class ReviewSource:
                 if not missing and not desk.ready:
                     desk.ready = True
                     log.info("console_ready", **open_cases(desk.store))
-        finally:
-            self._lag.clear()
-            await consumer.stop()
 
     async def _read_batch(self, consumer: AIOKafkaConsumer, desk: ReviewDesk) -> None:
         fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS, max_records=BATCH_RECORDS)
@@ -163,23 +183,23 @@ class ReviewSource:
 def _note_record(desk: ReviewDesk, record: Record, model: type[Event]) -> None:
     match decode(record, model).event:
         case Verdict() as verdict:
-            desk.note_verdict(verdict, record.timestamp)
+            desk.note_verdict(verdict, record.timestamp, f"{record.partition}:{record.offset}")
         case Review() as review:
             desk.note_review(review)
         case StandingDecision() as decision:
             desk.note_decision(decision)
 
 
-def _listen(settings: Settings) -> socket.socket:
-    address = settings.console_host, settings.console_port
+async def _accepted_at(settings: Settings, place: str) -> Verdict | None:
+    partition, _, offset = place.partition(":")
+    where = Coordinates(
+        topic=settings.topic(ACCEPTED.name), partition=int(partition), offset=int(offset)
+    )
     try:
-        family = socket.AF_INET6 if ":" in settings.console_host else socket.AF_INET
-        return socket.create_server(address, family=family)
-    except OSError as error:
-        raise OperatorError(
-            f"the console cannot listen on {address[0]}:{address[1]}: {error.strerror}; "
-            "set SAFEPASSAGE_CONSOLE_HOST or SAFEPASSAGE_CONSOLE_PORT"
-        ) from error
+        return decode(await reread(settings, where), Verdict).event
+    except (Unreadable, UnreadableRecord, KafkaError) as error:
+        log.warning("accepted_verdict_unread", place=place, error=type(error).__name__)
+        return None
 
 
 def _announce(listener: socket.socket, token: str | None) -> None:

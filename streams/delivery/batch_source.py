@@ -14,7 +14,7 @@ from aiokafka import (
 )
 from aiokafka.errors import CommitFailedError, IllegalGenerationError, RebalanceInProgressError
 
-from safepassage.streams.kafka.clients import new_group_consumer
+from safepassage.streams.kafka.membership import group_member
 from safepassage.streams.kafka.reading import to_record
 from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
@@ -43,6 +43,7 @@ class BatchSource:
         self._delivery = delivery
         self._settings = settings
         self._lag = LagMeter(role.name)
+        self._committed: dict[TopicPartition, int] = {}
         self._turn = _Turn(settings.kafka_rebalance_timeout_seconds / 2)
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -51,21 +52,20 @@ class BatchSource:
         Raises:
             Exception: what stopped the role (see `Delivery.handle`); its batch is not committed.
         """
-        consumer = new_group_consumer(self._settings, self.role.name)
         names = [self._settings.topic(topic.name) for topic in self.role.topics]
-        consumer.subscribe(names, listener=self._turn)
-        await consumer.start()
-        try:
-            while not stop.is_set():
-                fetched = await consumer.getmany(
-                    timeout_ms=POLL_MILLISECONDS, max_records=self.role.batch
-                )
-                self.progress.polled()
-                await self._take(consumer, fetched)
-                await self._lag.measure(consumer)
-        finally:
-            self._lag.clear()
-            await consumer.stop()
+        async with group_member(
+            self._settings, self.role.name, names, self._turn, stop
+        ) as consumer:
+            try:
+                while not stop.is_set():
+                    fetched = await consumer.getmany(
+                        timeout_ms=POLL_MILLISECONDS, max_records=self.role.batch
+                    )
+                    self.progress.polled()
+                    await self._take(consumer, fetched)
+                    await self._commit_positions(consumer)
+            finally:
+                self._lag.clear()
 
     async def _take(
         self, consumer: AIOKafkaConsumer, fetched: Mapping[TopicPartition, list[ConsumerRecord]]
@@ -83,9 +83,19 @@ class BatchSource:
         forfeited = self._turn.forfeited
         await self._delivery.handle(records)
         ends = {tp: messages[-1].offset + 1 for tp, messages in fetched.items()}
-        if forfeited == self._turn.forfeited:
-            await commit(consumer, ends)
+        if forfeited == self._turn.forfeited and await commit(consumer, ends):
+            self._committed |= ends
         self.progress.finished(len(records))
+
+    async def _commit_positions(self, consumer: AIOKafkaConsumer) -> None:
+        """Commit what was read without a record, when all that was fetched is done: the marker of
+        a transaction counts as lag until it is passed."""
+        generation = self._turn.generation
+        positions = await self._lag.measure(consumer)
+        passed = {tp: at for tp, at in positions.items() if at > self._committed.get(tp, at)}
+        async with self._turn.lock:
+            if passed and generation == self._turn.generation and await commit(consumer, passed):
+                self._committed |= passed
 
 
 class _Turn(ConsumerRebalanceListener):  # type: ignore[misc]

@@ -17,7 +17,7 @@ import asyncio
 import contextlib
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import faust
@@ -80,7 +80,22 @@ class SafeConsumer(FaustConsumer):
         """Faust's fetch loop came round: the consumer is alive, with or without records."""
         fetched = await super()._wait_next_records(timeout)
         self.source.progress.polled()
+        self._note_positions(fetched[0] or {})
         return fetched
+
+    def _note_positions(self, fetched: Mapping[TP, Sequence[Any]]) -> None:
+        """Tell the ledger what was read without a record: the marker of a transaction counts as
+        lag until it is passed."""
+        for tp, state in self._states():
+            partition = TP(tp.topic, tp.partition)
+            if not state.has_valid_position:
+                continue
+            if records := fetched.get(partition):
+                self.source.fetched[partition] = records[-1].offset + 1
+            # Not behind what the ledger knows: of what was fetched, a part may still be queued.
+            start = self.source.fetched.get(partition)
+            if start is not None and start < state.position:
+                self.source.ledger.skipped(partition, start, state.position)
 
     def _filter_tps_with_pending_acks(self, topics: Any = None) -> Iterator[TP]:
         chosen = self.source.ledger.partitions()
@@ -109,17 +124,19 @@ class SafeConsumer(FaustConsumer):
 
     def behind(self) -> list[tuple[str, int, int]]:
         """Of each partition assigned now, how many records are not done as the last fetch saw."""
+        return [
+            (tp.topic, tp.partition, state.highwater - self._reached(tp, state))
+            for tp, state in self._states()
+            if state.highwater is not None
+        ]
+
+    def _states(self) -> list[tuple[Any, Any]]:
+        """Of each partition assigned now, what aiokafka knows of it."""
         consumer = getattr(self._thread, "_consumer", None)
         subscription = consumer._subscription.subscription if consumer else None
         assignment = subscription.assignment if subscription else None
-        if assignment is None:
-            return []
-        states = {tp: assignment.state_value(tp) for tp in assignment.tps}
-        return [
-            (tp.topic, tp.partition, state.highwater - self._reached(tp, state))
-            for tp, state in states.items()
-            if state is not None and state.highwater is not None
-        ]
+        states = [(tp, assignment.state_value(tp)) for tp in assignment.tps] if assignment else []
+        return [(tp, state) for tp, state in states if state is not None]
 
     def _reached(self, tp: Any, state: Any) -> int:
         done = self.source.ledger.reached(TP(tp.topic, tp.partition))
@@ -167,6 +184,7 @@ class FaustSource:
         self.role = role
         self.ledger: OffsetLedger[TP] = OffsetLedger()
         self.progress = progress or Progress(role.name)
+        self.fetched: dict[TP, int] = {}  # one past the last record, in this assignment
         self.assignments = 0
         self._lag = LagMeter(role.name)
         self._assigned = False
@@ -300,6 +318,7 @@ class FaustSource:
         self.assignments += 1
         self.ledger.forget(self.ledger.partitions())
         self._delivered.clear()
+        self.fetched.clear()
         self.progress.dropped(self.progress.outstanding)
 
     def take_up(self) -> None:

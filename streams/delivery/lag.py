@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
@@ -28,22 +29,19 @@ class LagMeter:
             metrics.LAG.labels(self._role, *labels).set(max(0, lag))
         self._shown = set(now)
 
-    async def measure(self, consumer: AIOKafkaConsumer) -> None:
-        """Show how far ``consumer`` is behind the ends that its last fetches saw."""
-        behind = []
+    async def measure(self, consumer: AIOKafkaConsumer) -> dict[TopicPartition, int]:
+        """Show how far ``consumer`` is behind the ends that its last fetches saw; returns where it
+        stands in each partition that it fetched from."""
+        positions, behind = {}, []
         for tp in consumer.assignment():
             high = readable_end(consumer, tp)
             if high is not None:
-                behind.append((tp.topic, tp.partition, high - await _position(consumer, tp, high)))
+                with contextlib.suppress(IllegalStateError):  # it was given up meanwhile
+                    positions[tp] = int(await consumer.position(tp))
+                behind.append((tp.topic, tp.partition, high - positions.get(tp, high)))
         self.show(behind)
+        return positions
 
     def clear(self) -> None:
         """Nothing is assigned any more."""
         self.show(())
-
-
-async def _position(consumer: AIOKafkaConsumer, tp: TopicPartition, otherwise: int) -> int:
-    try:
-        return int(await consumer.position(tp))
-    except IllegalStateError:  # it was given up meanwhile
-        return otherwise

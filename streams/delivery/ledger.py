@@ -21,6 +21,14 @@ class _Progress:
     outstanding: dict[int, None] = field(default_factory=dict)  # ordered by delivery
     next_offset: int = 0
     committed: int | None = None
+    gap: tuple[int, int] = (0, 0)  # no record stands from the first offset to before the second
+
+    @property
+    def reached(self) -> int:
+        """The lowest offset that is not done."""
+        done = next(iter(self.outstanding), self.next_offset)
+        start, stop = self.gap
+        return stop if done == start else done
 
 
 class OffsetLedger(Generic[P]):
@@ -29,7 +37,8 @@ class OffsetLedger(Generic[P]):
     The committable offset of a partition is its lowest delivered offset that is not finished,
     or one past the highest delivered when all are. It rests on what was delivered, not on
     arithmetic over offsets, so gaps that transactions and compaction leave are no special case,
-    and a slow record holds back the commit of the faster ones behind it.
+    and a slow record holds back the commit of the faster ones behind it. A gap at the end is the
+    exception: the marker of a transaction counts as lag until it is passed (`skipped`).
     """
 
     def __init__(self) -> None:
@@ -50,18 +59,24 @@ class OffsetLedger(Generic[P]):
         if progress := self._progress.get(partition):
             progress.outstanding.pop(offset, None)
 
+    def skipped(self, partition: P, start: int, stop: int) -> None:
+        """The consumer read on from ``start`` to ``stop`` and found no record. What was delivered
+        before is not known to be all of it where nothing was: nothing is noted then."""
+        if progress := self._progress.get(partition):
+            progress.gap = (start, stop)
+
     def committable(self, partition: P) -> int | None:
         """The offset to commit, or None where that would change nothing."""
         progress = self._progress.get(partition)
         if progress is None:
             return None
-        safe = next(iter(progress.outstanding), progress.next_offset)
+        safe = progress.reached
         return safe if progress.committed is None or safe > progress.committed else None
 
     def reached(self, partition: P) -> int | None:
         """The lowest offset that is not done; None where nothing was delivered yet."""
         progress = self._progress.get(partition)
-        return next(iter(progress.outstanding), progress.next_offset) if progress else None
+        return progress.reached if progress else None
 
     def committed(self, partition: P, offset: int) -> None:
         """The broker stored ``offset``."""

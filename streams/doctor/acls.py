@@ -12,8 +12,10 @@ from safepassage.streams.topics import (
     ALIGNMENTS,
     CLAIMS,
     DEAD_LETTERS,
+    DECISIONS,
     DOCUMENTS,
     EXTRACTIONS,
+    MEMORIES,
     QUARANTINE,
     REPORTS,
     RESPONSES,
@@ -33,7 +35,7 @@ OF_COMMANDS: dict[str, Access] = {
     "replay": Access(
         reads=(
             *(ALIGNMENTS, EXTRACTIONS, CLAIMS, DOCUMENTS, RESPONSES),
-            *(ACCEPTED, QUARANTINE, REVIEWS),
+            *(ACCEPTED, QUARANTINE, REVIEWS, DECISIONS, MEMORIES),
         )
     ),
 }

@@ -15,6 +15,7 @@ from safepassage.streams.kafka.admin import create_topics, topic_problems
 from safepassage.streams.kafka.clients import new_admin, ssl_context
 from safepassage.streams.kafka.configuration import TopicProblem
 from safepassage.streams.kafka.reading import newest_timestamp
+from safepassage.streams.kafka.refusals import refusal
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, DOCUMENTS, QUARANTINE, REPORTS
 
@@ -103,7 +104,7 @@ async def _bounded(subject: str, check: Check, settings: Settings) -> list[Diagn
             Diagnosis(
                 subject,
                 "failed",
-                f"{type(error).__name__}: {first_line(error)}",
+                refusal(error) or f"{type(error).__name__}: {first_line(error)}",
                 "the broker answers, but not to this: are this user's rights sufficient?",
             )
         ]
@@ -113,6 +114,9 @@ async def _why_no_broker(settings: Settings, error: BaseException) -> Diagnosis:
     server = settings.kafka_bootstrap_servers.split(",")[0].strip()
     host, _, port = server.rpartition(":")
     protocol = settings.kafka_security_protocol
+    if told := refusal(error):
+        found, _, remedy = told.partition(": ")
+        return Diagnosis("broker", "failed", f"{server}: {found}", remedy or found)
     problem = await asyncio.to_thread(_probe_server, host.strip("[]"), port, settings)
     if problem:
         return Diagnosis("broker", "failed", f"{server}: {problem[0]}", problem[1])

@@ -46,18 +46,18 @@ async def check_redis(settings: Settings) -> list[Diagnosis]:
 async def check_model(settings: Settings) -> list[Diagnosis]:
     """Whether the scorer loads and scores, and which revision it is."""
     try:
-        revision = await asyncio.to_thread(_probe_scorer, settings.scorer)
+        revision = await asyncio.to_thread(_probe_scorer, settings.judge)
     except (ImportError, LookupError, OSError, RuntimeError, ValueError) as error:
         return [
             Diagnosis(
                 "model",
                 "failed",
-                f"scorer {settings.scorer!r} cannot be used: {first_line(error)}",
+                f"scorer {settings.judge!r} cannot be used: {first_line(error)}",
                 "set SAFEPASSAGE_SCORER to a scorer's name or to a folder that holds its "
                 "scorer.json and weights",
             )
         ]
-    return [Diagnosis("model", "ok", f"scorer {settings.scorer!r} loads, revision {revision}")]
+    return [Diagnosis("model", "ok", f"scorer {settings.judge!r} loads, revision {revision}")]
 
 
 async def check_llm(settings: Settings) -> list[Diagnosis]:
@@ -118,14 +118,17 @@ def _of_redis_memory(memory: dict[str, Any], stats: dict[str, Any]) -> Diagnosis
 
 
 def _probe_scorer(name: str) -> str:
+    from safepassage.schemas import CLAIM_TYPE  # noqa: PLC0415 - only here
     from safepassage.scoring_worker import Pair, load_scorer  # noqa: PLC0415 - takes seconds to import
 
     scorer = load_scorer(name)
     try:
         pair = Pair("The hearing was held on May 3, 2012.", "Date: May 3, 2012", "Date", "May 3")
-        (assessment,) = scorer.assess([pair])
-        if assessment.failure:
-            raise RuntimeError(f"it cannot score: {assessment.failure}")
+        said = "The hearing was held on May 3, 2012."
+        claim = Pair(pair.premise, said, CLAIM_TYPE, said)
+        for assessment in scorer.assess([pair, claim]):
+            if assessment.failure:
+                raise RuntimeError(f"it cannot score: {assessment.failure}")
         return scorer.revision
     finally:
         scorer.close()

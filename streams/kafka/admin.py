@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from aiokafka import OffsetAndMetadata, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
@@ -15,6 +17,7 @@ from aiokafka.errors import (
     TopicAuthorizationFailedError,
     for_code,
 )
+from aiokafka.protocol.metadata import MetadataRequest
 
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
@@ -81,15 +84,20 @@ async def create_topics(
 async def topic_problems(
     settings: Settings, topics: Sequence[Topic] = ALL_TOPICS
 ) -> list[TopicProblem]:
-    """What is wrong with the topics as they are: missing, with other partition counts, or
-    configured so that they lose or refuse what the promises need."""
+    """What is wrong with the topics as they are: missing, not to be seen by this user, with other
+    partition counts, or configured so that they lose or refuse what the promises need."""
     admin = new_admin(settings)
     try:
         await admin.start()
-        partitions = await _partition_counts(admin, [settings.topic(t.name) for t in topics])
-        there = [topic for topic in topics if settings.topic(topic.name) in partitions]
-        problems = list(_of_partitions(settings, topics, partitions))
-        return problems + await configuration_problems(admin, settings, there)
+        described = await _described(admin, [settings.topic(t.name) for t in topics])
+        there = [t for t in topics if isinstance(described[settings.topic(t.name)], _Described)]
+        problems = list(_of_partitions(settings, topics, described))
+        replicas = {
+            name: found.replicas
+            for name, found in described.items()
+            if isinstance(found, _Described)
+        }
+        return problems + await configuration_problems(admin, settings, there, replicas)
     finally:
         await admin.close()
 
@@ -124,26 +132,55 @@ async def committed_offsets(
         await admin.close()
 
 
+@dataclass(frozen=True, slots=True)
+class _Described:
+    """How many partitions a topic has, and how many replicas the least of them."""
+
+    partitions: int
+    replicas: int
+
+
 def _of_partitions(
-    settings: Settings, topics: Sequence[Topic], partitions: Mapping[str, int]
+    settings: Settings,
+    topics: Sequence[Topic],
+    described: Mapping[str, _Described | type[Exception]],
 ) -> Iterator[TopicProblem]:
     for topic in topics:
         name, wanted = settings.topic(topic.name), _partitions(settings, topic)
-        if name not in partitions:
-            yield TopicProblem(name, "is missing", "run `safepassage doctor --create-topics`")
-        elif partitions[name] != wanted:
-            yield TopicProblem(
-                name,
-                f"has {partitions[name]} partitions instead of {wanted}",
-                "set SAFEPASSAGE_PARTITIONS to what all topics have, or recreate the topic",
-            )
+        match described[name]:
+            case _Described(partitions=partitions):
+                if partitions != wanted:
+                    yield TopicProblem(
+                        name,
+                        f"has {partitions} partitions instead of {wanted}",
+                        "set SAFEPASSAGE_PARTITIONS to what all topics have, or recreate the topic",
+                    )
+            case error if error is TopicAuthorizationFailedError:
+                yield TopicProblem(
+                    name,
+                    "cannot be seen by this user",
+                    "grant Describe, as `safepassage doctor --acls` prints it, or look as one who "
+                    "may",
+                )
+            case _:
+                yield TopicProblem(name, "is missing", "run `safepassage doctor --create-topics`")
 
 
-async def _partition_counts(admin: AIOKafkaAdminClient, names: Sequence[str]) -> dict[str, int]:
-    """Partitions of each topic of ``names`` that exists."""
-    known = set(await admin.list_topics())
-    described = await admin.describe_topics([name for name in names if name in known])
-    return {topic["topic"]: len(topic["partitions"]) for topic in described}
+async def _described(
+    admin: AIOKafkaAdminClient, names: Sequence[str]
+) -> dict[str, _Described | type[Exception]]:
+    """Each topic of ``names``, or the error that the broker gives for it. None is created by it,
+    as a broker does by default for a topic that somebody asks after."""
+    answer = await admin._send_request(MetadataRequest(list(names), False))
+    return {topic["topic"]: _of_metadata(topic) for topic in answer.to_object()["topics"]}
+
+
+def _of_metadata(topic: Mapping[str, Any]) -> _Described | type[Exception]:
+    if topic["error_code"]:
+        error: type[Exception] = for_code(topic["error_code"])
+        return error
+    replicas = [len(partition["replicas"]) for partition in topic["partitions"]]
+    return _Described(len(replicas), min(replicas, default=0))
 
 
 def _new_topic(settings: Settings, topic: Topic) -> NewTopic:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -14,6 +15,7 @@ from safepassage.streams.settings import Settings
 from safepassage.streams.topics import Topic, topic_config
 
 FOR_EVER = -1
+IN_SYNC = "min.insync.replicas"
 
 Severity = Literal["failed", "warning"]
 
@@ -29,9 +31,13 @@ class TopicProblem:
 
 
 async def configuration_problems(
-    admin: AIOKafkaAdminClient, settings: Settings, topics: Sequence[Topic]
+    admin: AIOKafkaAdminClient,
+    settings: Settings,
+    topics: Sequence[Topic],
+    replicas: Mapping[str, int],
 ) -> list[TopicProblem]:
-    """How the configuration of these topics, which exist, differs from what they need.
+    """How the configuration of these topics, which exist, differs from what they need;
+    ``replicas`` of each, by its name on the broker.
 
     What a broker does not tell is not held against it: the embedded one names only what it was
     told itself.
@@ -42,7 +48,11 @@ async def configuration_problems(
     wanted = {settings.topic(t.name): topic_config(t, settings.max_record_bytes) for t in topics}
     problems: list[TopicProblem] = []
     async for name, found in _described(admin, wanted):
-        problems += [_untold(name)] if found is None else _differences(name, wanted[name], found)
+        if found is None:
+            problems.append(_untold(name))
+            continue
+        differences = _differences(wanted[name], found, replicas[name])
+        problems += [_problem(settings, name, difference) for difference in differences]
     return problems
 
 
@@ -71,16 +81,27 @@ async def _described(
             yield name, None if code else {entry[0]: entry[1] for entry in entries}
 
 
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    key: str
+    found: str
+    wanted: str
+    severity: Severity = "failed"
+
+
 def _differences(
-    name: str, wanted: Mapping[str, str], found: Mapping[str, str | None]
-) -> Iterator[TopicProblem]:
+    wanted: Mapping[str, str], found: Mapping[str, str | None], replicas: int
+) -> Iterator[_Difference]:
     policy = found.get("cleanup.policy")
     # "compact,delete" is not "compact": it deletes the last record of a key as well.
     if policy is not None and policy != wanted["cleanup.policy"]:
-        yield _problem(name, "cleanup.policy", policy, wanted["cleanup.policy"])
+        yield _Difference("cleanup.policy", policy, wanted["cleanup.policy"])
     limit = _number(found.get("max.message.bytes"))
     if limit is not None and limit < int(wanted["max.message.bytes"]):
-        yield _problem(name, "max.message.bytes", str(limit), wanted["max.message.bytes"])
+        yield _Difference("max.message.bytes", str(limit), wanted["max.message.bytes"])
+    in_sync = _number(found.get(IN_SYNC))
+    if in_sync is not None and in_sync > replicas:
+        yield _Difference(IN_SYNC, str(in_sync), str(replicas))
     if wanted["cleanup.policy"] == "compact":
         return
     needed = _number(wanted.get("retention.ms"))
@@ -88,21 +109,24 @@ def _differences(
     # What is kept for ever is needed for ever; elsewhere a shorter time may be chosen knowingly.
     severity: Severity = "failed" if needed == FOR_EVER else "warning"
     if needed is not None and kept is not None and _longer(needed, kept):
-        yield _problem(name, "retention.ms", str(kept), wanted["retention.ms"], severity)
+        yield _Difference("retention.ms", str(kept), wanted["retention.ms"], severity)
     size = _number(found.get("retention.bytes"))
     if needed is not None and size is not None and size != FOR_EVER:
-        yield _problem(name, "retention.bytes", str(size), str(FOR_EVER), severity)
+        yield _Difference("retention.bytes", str(size), str(FOR_EVER), severity)
 
 
-def _problem(
-    name: str, key: str, found: str, wanted: str, severity: Severity = "failed"
-) -> TopicProblem:
+def _problem(settings: Settings, name: str, difference: _Difference) -> TopicProblem:
+    key, wanted = difference.key, difference.wanted
+    problem = f"has {key}={difference.found} instead of {wanted}"
+    if key == IN_SYNC:
+        problem += f": it has only {wanted} replicas, so no record is taken"
     return TopicProblem(
         name,
-        f"has {key}={found} instead of {wanted}",
-        f"kafka-configs.sh --alter --entity-type topics --entity-name {name} "
-        f"--add-config {key}={wanted}",
-        severity,
+        problem,
+        f"kafka-configs.sh --bootstrap-server {shlex.quote(settings.kafka_bootstrap_servers)} "
+        "--command-config ADMIN.properties --alter --entity-type topics "
+        f"--entity-name {shlex.quote(name)} --add-config {key}={wanted}",
+        difference.severity,
     )
 
 

@@ -15,13 +15,21 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import aiokafka.admin.client
+import aiokafka.client
 import aiokafka.consumer.consumer
 import aiokafka.producer.producer
 import structlog
 from aiokafka.client import AIOKafkaClient
+from aiokafka.conn import create_conn
+from aiokafka.errors import (
+    KafkaConnectionError,
+    SaslAuthenticationFailed,
+    UnsupportedSaslMechanismError,
+)
 from aiokafka.protocol.fetch import FetchRequest
 from aiokafka.protocol.group import JoinGroupRequest, SyncGroupRequest
 
@@ -84,6 +92,21 @@ class Contact:
 contact = Contact()
 
 
+LOGIN_ERRORS = (SaslAuthenticationFailed, UnsupportedSaslMechanismError)
+
+
+async def _connection(*arguments: Any, **options: Any) -> Any:
+    """aiokafka's connection. Its client logs why one cannot be made, and says it to nobody."""
+    try:
+        return await create_conn(*arguments, **options)
+    except LOGIN_ERRORS as error:
+        _refused_login.set(error)
+        raise
+
+
+_refused_login: ContextVar[Exception | None] = ContextVar("refused_login", default=None)
+
+
 class PatientClient(AIOKafkaClient):  # type: ignore[misc]
     """A client that waits longer after each failure to connect to a node, and lets the broker wait
     longer for records after many fetches without any."""
@@ -92,6 +115,19 @@ class PatientClient(AIOKafkaClient):  # type: ignore[misc]
         super().__init__(*arguments, **options)
         self._waits: dict[Any, float] = {}
         self._empty_fetches = 0
+
+    async def bootstrap(self) -> None:
+        """Connect to one of the servers.
+
+        Raises:
+            SaslAuthenticationFailed: the last of them refuses the login.
+            KafkaConnectionError: none can be reached.
+        """
+        _refused_login.set(None)
+        try:
+            await super().bootstrap()
+        except KafkaConnectionError as error:
+            raise (_refused_login.get() or error) from error
 
     async def send(self, node_id: Any, request: Any, **options: Any) -> Any:
         if isinstance(request, (JoinGroupRequest, SyncGroupRequest)):
@@ -129,3 +165,4 @@ def back_off() -> None:
     """Let every aiokafka client of this process that is made from now on be patient."""
     for module in (aiokafka.admin.client, aiokafka.consumer.consumer, aiokafka.producer.producer):
         module.AIOKafkaClient = PatientClient
+    aiokafka.client.create_conn = _connection

@@ -26,6 +26,7 @@ from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, QUARANTINE
 
 from .records import Outgoing
+from .refusals import RIGHTS_ERRORS, refused_write
 
 log = structlog.get_logger(__name__)
 
@@ -38,7 +39,12 @@ PRODUCER_ERRORS = (OutOfOrderSequenceNumber, ProducerFenced)
 
 
 class PublishFailed(Exception):
-    """The broker did not take the records in time. The role stops without committing."""
+    """The broker did not take the records in time, or refuses them to this user. The role stops
+    without committing."""
+
+
+class WriteRefused(PublishFailed):
+    """This user may not write to a topic; the message names it, and the right."""
 
 
 class Publisher(Protocol):
@@ -50,6 +56,7 @@ class Publisher(Protocol):
         Returns the positions of records that the broker will never take, with the error's name.
 
         Raises:
+            WriteRefused: this user may not write to one of the topics.
             PublishFailed: the others could not all be published in time.
         """
         ...
@@ -98,13 +105,15 @@ class KafkaPublisher:
                 with attempt:
                     await self._publish_pending(pending, refused)
         except KafkaError as error:
-            raise PublishFailed(f"{len(pending)} records: {type(error).__name__}") from error
+            topics = {self._settings.topic(out.topic.name) for out in pending.values()}
+            where = f"{len(pending)} records for {', '.join(sorted(topics))}"
+            raise PublishFailed(f"{where}: {type(error).__name__}") from error
         return refused
 
     async def _publish_pending(self, pending: dict[int, Outgoing], refused: dict[int, str]) -> None:
         """Send what is pending, in order; acknowledged and refused records leave ``pending``."""
         handed_over: list[tuple[int, asyncio.Future[RecordMetadata]]] = []
-        failure: KafkaError | None = None
+        failures: list[tuple[Outgoing, KafkaError]] = []
         for position, outgoing in list(pending.items()):
             try:
                 handed_over.append(
@@ -114,13 +123,19 @@ class KafkaPublisher:
                 refused[position] = type(error).__name__
                 del pending[position]
             except KafkaError as error:
-                failure = error
+                failures.append((outgoing, error))
                 break
         results = await asyncio.gather(*(f for _, f in handed_over), return_exceptions=True)
         for (position, _), result in zip(handed_over, results, strict=True):
-            failure = self._settle(position, result, pending, refused) or failure
-        if failure:
-            raise failure
+            outgoing = pending[position]
+            if failure := self._settle(position, result, pending, refused):
+                failures.append((outgoing, failure))
+        for outgoing, failure in failures:
+            if isinstance(failure, RIGHTS_ERRORS):
+                name = self._settings.topic(outgoing.topic.name)
+                raise WriteRefused(refused_write(name, failure)) from failure
+        if failures:
+            raise failures[0][1]
 
     @staticmethod
     def _settle(

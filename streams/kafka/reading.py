@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 
 import stamina
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
-from aiokafka.errors import KafkaError, KafkaTimeoutError
+from aiokafka.errors import KafkaError, KafkaTimeoutError, TopicAuthorizationFailedError
 
 from safepassage.schemas import Coordinates
 from safepassage.streams.settings import Settings
@@ -281,6 +281,8 @@ async def _partitions(consumer: AIOKafkaConsumer, name: str) -> set[int]:
     """Partition numbers of a topic, which may be younger than what this client knows."""
     deadline = asyncio.get_running_loop().time() + METADATA_PATIENCE_SECONDS
     while not (known := consumer.partitions_for_topic(name)):
+        if name in consumer._client.cluster.unauthorized_topics:
+            raise TopicAuthorizationFailedError(name)
         if asyncio.get_running_loop().time() > deadline:
             raise UnknownTopic(
                 f"topic {name} does not exist; run `safepassage doctor --create-topics`"

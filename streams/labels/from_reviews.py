@@ -18,12 +18,16 @@ from pydantic import JsonValue
 from safepassage.schemas import (
     Document,
     DocumentRef,
+    Draw,
     LabelledExtraction,
     Review,
     Verdict,
     extraction_id,
 )
 from safepassage.schemas.base import Json
+from safepassage.schemas.error_type import OF_REASONS, ErrorType
+from safepassage.schemas.hypothesis import CLAIM_TYPE
+from safepassage.schemas.review import DecisionReason
 from safepassage.schemas.reviews_that_count import (
     JUDGED,
     case_id,
@@ -33,7 +37,9 @@ from safepassage.schemas.reviews_that_count import (
     standing,
 )
 from safepassage.scoring_worker import Pair
+from safepassage.scoring_worker.laboratory.evaluation.cases import labelled_pair
 from safepassage.scoring_worker.laboratory.evaluation.kappa import Ratings
+from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.evaluation.pair_rows import row_of_pair
 from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import UnreadableRecord, decode
@@ -45,7 +51,9 @@ PAPER_LABELS_SUFFICIENT = 500
 LONGEST_SECONDS = 300.0
 """A case that was open for longer was left alone meanwhile; it counts as this long."""
 
-Kind = Literal["review", "spot_check", "correction"]
+Kind = Literal["review", "spot_check", "asked", "correction"]
+"""A review of what was stopped, of an accepted value that was drawn, of one that somebody chose; or
+what a reviewer put in the place of a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +88,14 @@ class Label:
     label: Literal[0, 1]
     kind: Kind
     why: str
+    draw: Draw | None = None
+    reason: DecisionReason | None = None
+
+    @property
+    def error_type(self) -> ErrorType | None:
+        """What the reviewer's reason makes of a claim that was refused."""
+        refused = self.verdict.entity_type == CLAIM_TYPE and self.label == 0 and self.reason
+        return OF_REASONS.get(self.reason or "") if refused else None
 
     @property
     def asked(self) -> Pair | None:
@@ -87,6 +103,14 @@ class Label:
         alignment = self.verdict.alignment
         found = alignment is not None and alignment.found
         return Pair.judged(self.verdict, self.value) if found else None
+
+    @property
+    def pair(self) -> LabelledPair | None:
+        """The label as training takes it; None where the quote was not found."""
+        asked, verdict = self.asked, self.verdict
+        if asked is None:
+            return None
+        return labelled_pair(asked, bool(self.label), kind=self.kind, group=verdict.doc_id)
 
     def extraction(self, doc_id: str) -> LabelledExtraction:
         """The label as a row of a labelled extraction file whose document is ``doc_id``."""
@@ -109,6 +133,9 @@ class Label:
             extractor=verdict.extractor,
             attempt=verdict.attempt,
             retrieved=self._retrieved(),
+            draw=self.draw.model_dump(mode="json") if self.draw else None,
+            reason=self.reason,
+            error_type=self.error_type,
         )
 
     def _retrieved(self) -> dict[str, JsonValue] | None:
@@ -172,11 +199,18 @@ def reviewed_cases(reviews: Iterable[Review], since: datetime | None = None) -> 
 def labels(case: ReviewedCase) -> Iterator[Label]:
     """The label of a case; of a correction two: the old value 0, the corrected one 1."""
     review, verdict = case.standing, case.verdict
-    kind: Kind = "spot_check" if review.sampled else "review"
+    kind: Kind = "review"
+    if review.sampled:
+        kind = "spot_check"
+    elif verdict.decision == "accepted":
+        kind = "asked"
     agreeing = sum(rating == case.ratings[review.reviewer] for rating in case.ratings.values())
     why = f"{review.decision} by {review.reviewer}; {agreeing} of {len(case.ratings)} agree"
+    if review.comment:
+        why = f"{why}: {review.comment}"
     supported = review.decision == "supports"
-    yield Label(verdict, verdict.value, 1 if supported else 0, kind, why)
+    reason = review.reason
+    yield Label(verdict, verdict.value, 1 if supported else 0, kind, why, review.draw, reason)
     if review.decision == "corrected":
         yield Label(verdict, review.value, 1, "correction", why)
 
@@ -229,7 +263,13 @@ def pair_rows(found: Iterable[Label]) -> Iterator[bytes]:
     """Pairs of passage and hypothesis; a quote that was not found has no passage and no pair."""
     for label in found:
         if pair := label.asked:
-            row = row_of_pair(pair) | {"label": label.label, "doc_id": label.verdict.doc_id}
+            row = row_of_pair(pair) | {
+                "label": label.label,
+                "doc_id": label.verdict.doc_id,
+                "kind": label.kind,
+            }
+            if label.draw:
+                row["draw"] = label.draw.model_dump(mode="json")
             yield json.dumps(row, ensure_ascii=False).encode()
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 from pydantic import BaseModel
@@ -18,8 +19,9 @@ from safepassage.scoring_worker import Scorer
 from safepassage.scoring_worker.error_types.verdict_errors import TypeVerdicts
 from safepassage.streams.settings import Settings
 
-from .documents import read_documents
-from .files import Rejected
+from .documents import ROW_SUFFIXES, files_of, read_documents
+from .files import Rejected, path_id
+from .names import UnknownDocuments, WantedDocuments
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -46,6 +48,8 @@ def read_input(
 
     Raises:
         OSError: a file cannot be opened.
+        UnknownDocuments: no extraction names one of the documents. Where their names show it, no
+            file is read.
         ValueError: one id stands for two documents.
     """
     result = CheckInput()
@@ -59,17 +63,8 @@ def read_input(
             Extraction(**row.model_dump(exclude={"label", "kind", "why", "retrieved"}))
         )
     result.responses += _rows(responses, Response, result)
-    wanted = {extraction.doc_id for extraction in result.extractions}
     settings = settings or Settings()
-    most = settings.max_file_bytes
-    files = [path for path in documents if path.is_dir() or _is_a_document(path, most)]
-    rows = [path for path in documents if path not in files]
-    for document in (*_rows(rows, Document, result), *_read(files, settings, result)):
-        if document.id not in wanted:
-            continue
-        known = result.documents.setdefault(document.id, document)
-        if known.text != document.text:
-            raise ValueError(f"document id {document.id!r} stands for two texts; give each its own")
+    _read_documents(documents, settings, result)
     return result
 
 
@@ -86,13 +81,59 @@ def check(
     return list(judge_in_batches(results, scorer.assess, type_errors))
 
 
-def _is_a_document(path: Path, most: int) -> bool:
-    """Whether a file is one document and not rows of them. At most ``most`` bytes are read."""
-    return kind_of(path.name, beginning(path, most)) not in (Kind.TEXT, Kind.UNKNOWN)
+def _read_documents(paths: Sequence[Path], settings: Settings, result: CheckInput) -> None:
+    """Read what the extractions name, and give each of them its document's id."""
+    if not result.extractions:
+        return
+    wanted = WantedDocuments(extraction.doc_id for extraction in result.extractions)
+    most = settings.max_file_bytes
+    folders = [path for path in paths if path.is_dir() or not _has_rows(path, most)]
+    rows = [path for path in paths if path not in folders]
+    found = _by_id(_rows(rows, Document, result))
+    files = [path for folder in folders for path in files_of(folder)]
+    if not wanted.resolved(found)[0] and not any(
+        path.name.endswith(ROW_SUFFIXES) or wanted.may_be_read_from(path, most) for path in files
+    ):
+        raise UnknownDocuments(wanted.names, [*found, *map(path_id, files)])
+    found |= _by_id(
+        _read(folders, settings, result, lambda path: wanted.may_be_in(path, most)), found
+    )
+    ids, problems = wanted.resolved(found)
+    if not ids:
+        raise UnknownDocuments(wanted.names, found)
+    result.refused += problems
+    result.documents = {doc_id: found[doc_id] for doc_id in ids.values()}
+    result.extractions = [
+        extraction.model_copy(update={"doc_id": ids.get(extraction.doc_id, extraction.doc_id)})
+        for extraction in result.extractions
+    ]
 
 
-def _read(paths: Sequence[Path], settings: Settings, result: CheckInput) -> Iterator[Document]:
-    for found in read_documents(paths, settings) if paths else ():
+def _by_id(
+    documents: Iterable[Document], known: Mapping[str, Document] = MappingProxyType({})
+) -> dict[str, Document]:
+    found: dict[str, Document] = {}
+    for document in documents:
+        other = known.get(document.id) or found.setdefault(document.id, document)
+        if other.text != document.text:
+            raise ValueError(f"document id {document.id!r} stands for two texts; give each its own")
+    return found
+
+
+def _has_rows(path: Path, most: int) -> bool:
+    """Whether a file is rows of documents and not one. At most ``most`` bytes are read."""
+    if path.name.endswith(ROW_SUFFIXES):
+        return True
+    head = beginning(path, most)
+    kind = kind_of(path.name, head)
+    starts = head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+    return kind is Kind.UNKNOWN or (kind is Kind.TEXT and starts)
+
+
+def _read(
+    paths: Sequence[Path], settings: Settings, result: CheckInput, wanted: Callable[[Path], bool]
+) -> Iterator[Document]:
+    for found in read_documents(paths, settings, wanted=wanted) if paths else ():
         if isinstance(found, Rejected):
             result.refused.append(str(found))
         elif isinstance(found, Document):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from safepassage.schemas import Document, Response, text_digest
@@ -17,21 +17,26 @@ Submittable = Document | Response
 
 
 def read_documents(
-    paths: Sequence[Path], settings: Settings, model: type[Submittable] = Document
+    paths: Sequence[Path],
+    settings: Settings,
+    model: type[Submittable] = Document,
+    wanted: Callable[[Path], bool] = lambda _: True,
+    *,
+    empty: bool = False,
 ) -> Iterator[Submittable | Rejected]:
-    """The documents of files of any kind, of folders (recursively, hidden files left out) and of
-    JSON lines, whose rows are of ``model``.
+    """The documents of those files of any kind that are ``wanted``, of folders (recursively,
+    hidden files left out) and of JSON lines, whose rows are of ``model``.
 
     A file's id is its path as given; an attachment's has its number and name behind it. The same
     id with the same text is one document; with another text it is refused, since verdicts would
-    mix.
+    mix. One without a text is refused too, unless ``empty`` ones are asked for.
     """
     seen: dict[str, str] = {}
     with FileReader(settings) as reader:
-        for found in (found for path in paths for found in _read_path(path, reader, model)):
+        for found in (found for path in paths for found in _read_path(path, reader, model, wanted)):
             if isinstance(found, Rejected):
                 yield found
-            elif refusal := _refuse(found, seen, settings):
+            elif (found.text or not empty) and (refusal := _refuse(found, seen, settings)):
                 yield refusal
             elif found.id not in seen or _in_parts(found):
                 seen[found.id] = _digest(found)
@@ -39,13 +44,13 @@ def read_documents(
 
 
 def _read_path(
-    path: Path, reader: FileReader, model: type[Submittable]
+    path: Path, reader: FileReader, model: type[Submittable], wanted: Callable[[Path], bool]
 ) -> Iterator[Submittable | Rejected]:
     if not path.exists():
         yield Rejected(str(path), "there is no such file or folder")
         return
     files: list[Path] = []
-    for child in _files_in(path) if path.is_dir() else [path]:
+    for child in files_of(path):
         if child.name.endswith(ROW_SUFFIXES):
             for row in read_jsonl(child, model):
                 yield _rejected_line(row) if isinstance(row, BadLine) else row
@@ -53,11 +58,14 @@ def _read_path(
             yield Rejected(str(child), "answers come as JSON lines (.jsonl, .jsonl.gz)")
         else:
             files.append(child)
-    yield from reader.read_all(files)
+    yield from reader.read_all(files, wanted)
 
 
-def _files_in(folder: Path) -> list[Path]:
-    found = (p for p in sorted(folder.rglob("*")) if p.is_file())
+def files_of(path: Path) -> list[Path]:
+    """The files of a folder, hidden ones left out; a file is its own."""
+    if not path.is_dir():
+        return [path]
+    found = (p for p in sorted(path.rglob("*")) if p.is_file())
     return [path for path in found if not path.name.startswith(".")]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,13 +63,15 @@ class FileReader(AbstractContextManager["FileReader"]):
     def __exit__(self, *_error: object) -> None:
         self._intake.close()
 
-    def read_all(self, paths: Sequence[Path]) -> Iterator[Document | Rejected]:
-        """The documents of ``paths``. A file that an OCR output among them is about is not read:
-        the output says what stands in it."""
+    def read_all(
+        self, paths: Sequence[Path], wanted: Callable[[Path], bool] = lambda _: True
+    ) -> Iterator[Document | Rejected]:
+        """The documents of those files of ``paths`` that are ``wanted``. A file that an OCR output
+        among them is about is not read: the output says what stands in it."""
         about = {output: of for output in paths if (of := self._subject(output, paths))}
         known = set(about.values())
         for path in paths:
-            if path not in known:
+            if path not in known and wanted(about.get(path, path)):
                 yield from self._read(path, about.get(path))
 
     def _read(self, path: Path, subject: Path | None) -> Iterator[Document | Rejected]:
@@ -140,7 +142,7 @@ class FileReader(AbstractContextManager["FileReader"]):
             return Rejected(
                 str(path), "looks binary (it holds NUL characters); extract its text first"
             )
-        return Document(id=_path_id(path), text=text)
+        return Document(id=path_id(path), text=text)
 
     def _uri(self, path: Path) -> str:
         """Below the folder of originals, from there; else from the root of the file system."""
@@ -192,11 +194,12 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-def _path_id(path: Path) -> str:
+def path_id(path: Path) -> str:
+    """The id of the document in a file: its path as given."""
     return unicodedata.normalize("NFC", str(path))
 
 
 def _document_id(path: Path, part: ImportedPart) -> str:
     if not part.part:
-        return _path_id(path)
-    return f"{_path_id(path)}#{'.'.join(map(str, part.part))}/{part.name}"
+        return path_id(path)
+    return f"{path_id(path)}#{'.'.join(map(str, part.part))}/{part.name}"

@@ -9,9 +9,9 @@ from aiokafka import TopicPartition
 from aiokafka.structs import RecordMetadata
 
 from safepassage.schemas import Coordinates, DeadLetter, Document, DocumentReport, Response
-from safepassage.streams.kafka.clients import new_producer, new_reader
+from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import hand_over
-from safepassage.streams.kafka.reading import assign, to_record
+from safepassage.streams.kafka.reading import assign, reader, to_record
 from safepassage.streams.kafka.records import Outgoing, UnreadableRecord, decode
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DEAD_LETTERS, DOCUMENTS, REPORTS, RESPONSES
@@ -50,9 +50,7 @@ async def wait_for_reports(
     pending: set[Coordinates], settings: Settings
 ) -> AsyncIterator[DocumentReport | DeadLetter]:
     """The report, or else the dead letter, of each document of ``pending``, as they come."""
-    consumer = new_reader(settings)
-    await consumer.start()
-    try:
+    async with reader(settings) as consumer:
         await assign(consumer, [settings.topic(t.name) for t in (REPORTS, DEAD_LETTERS)])
         remaining = set(pending)
         while remaining:
@@ -64,8 +62,6 @@ async def wait_for_reports(
                     if event and place in remaining:
                         remaining.discard(place)
                         yield event
-    finally:
-        await consumer.stop()
 
 
 def is_reported(document: Submittable) -> bool:

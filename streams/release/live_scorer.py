@@ -9,13 +9,16 @@ names the revision that made it, and its id is made of it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
 
 from safepassage.schemas import Assessment, ScorerRelease
 from safepassage.streams.delivery.batch_source import BatchSource
+from safepassage.streams.memory.live import LiveMemory
+from safepassage.streams.runtime.threads import in_daemon_thread
 from safepassage.streams.settings import Settings
 
 from .releases import InForce, ReleaseRefused, follow_releases
@@ -27,15 +30,18 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 Load = Callable[[str], "Scorer"]
+Prepare = Callable[["Scorer"], Awaitable[None]]
 
 WARM_UP = ("The tenant paid 1,250 euros in May.", "Rent: 1,250 euros", "Rent", "1,250 euros")
 
 
 class LiveScorer:
-    """The scorer in force. `assess` and `change_to` never overlap."""
+    """The scorer in force. `assess` and `change_to` never overlap. ``prepare`` is awaited for a
+    scorer before it is put into force."""
 
-    def __init__(self, load: Load) -> None:
+    def __init__(self, load: Load, prepare: Prepare | None = None) -> None:
         self._load = load
+        self._prepare = prepare
         self._scorer: Scorer | None = None
         self._between_batches = asyncio.Lock()
 
@@ -46,6 +52,7 @@ class LiveScorer:
 
     async def change_to(self, name: str, revision: str | None) -> None:
         """Load and warm up the scorer beside the one in force, then exchange them between batches.
+        A process that stops does not wait for it.
 
         ``revision`` is what was released; None takes whatever the name stands for.
 
@@ -54,13 +61,19 @@ class LiveScorer:
         """
         if revision is not None and revision == self.revision:
             return
-        candidate = await asyncio.to_thread(load_released, self._load, name, revision)
-        await asyncio.to_thread(warm_up, candidate)
+        candidate = await in_daemon_thread(partial(self._loaded, name, revision))
+        if self._prepare:
+            await self._prepare(candidate)
         async with self._between_batches:
             former, self._scorer = self._scorer, candidate
         if former:
             former.close()
         log.info("scorer_in_force", scorer=name, revision=candidate.revision)
+
+    def _loaded(self, name: str, revision: str | None) -> Scorer:
+        candidate = load_released(self._load, name, revision)
+        warm_up(candidate)
+        return candidate
 
     async def assess(self, pairs: Sequence[Pair]) -> Sequence[Assessment]:
         """Judge a batch, off the event loop.
@@ -128,7 +141,8 @@ def warm_up(scorer: Scorer) -> None:
 
 
 class ScoreSource:
-    """Runs the score role, follows the releases, and keeps the shadow beside it."""
+    """Runs the score role, follows the releases and the decisions that are to be remembered, and
+    keeps the shadow beside it."""
 
     def __init__(
         self,
@@ -136,7 +150,9 @@ class ScoreSource:
         live: LiveScorer,
         shadow: ShadowScoring,
         settings: Settings,
+        *,
         held: InForce,
+        memory: LiveMemory,
     ) -> None:
         self.progress = source.progress
         self._source = source
@@ -144,6 +160,7 @@ class ScoreSource:
         self._shadow = shadow
         self._settings = settings
         self._held = held
+        self._memory = memory
 
     async def run(self, stop: asyncio.Event) -> None:
         """Score until ``stop`` is set.
@@ -153,18 +170,19 @@ class ScoreSource:
             Exception: what stopped the role (see `Delivery.handle`).
         """
         working = asyncio.create_task(self._source.run(stop))
-        following = asyncio.create_task(self._follow())
+        following = [asyncio.create_task(run) for run in (self._follow(), self._memory.run())]
         shadowing = asyncio.create_task(self._shadow.run())
         try:
-            await asyncio.wait((working, following), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((working, *following), return_when=asyncio.FIRST_COMPLETED)
             stop.set()
             await asyncio.wait((working,))
         finally:
-            for task in (working, following, shadowing):
+            for task in (working, *following, shadowing):
                 task.cancel()
-            await asyncio.gather(following, shadowing, return_exceptions=True)
-        if not following.cancelled():
-            following.result()
+            await asyncio.gather(*following, shadowing, return_exceptions=True)
+        for task in following:
+            if not task.cancelled():
+                task.result()
         working.result()
 
     async def _follow(self) -> None:

@@ -22,6 +22,7 @@ from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import (
     not_learnt,
 )
 from safepassage.scoring_worker.learnt_from import said_by
+from safepassage.scoring_worker.scorer import CLAIMS_BY
 from safepassage.streams.labels.from_reviews import Label, labels, read_reviews, reviewed_cases
 from safepassage.streams.settings import Settings
 
@@ -46,9 +47,16 @@ class Signature:
 
 
 def absolute(scorer: str) -> str:
-    """A folder's name as every worker would have to spell it; other names as they are."""
-    folder = Path(scorer).expanduser()
-    return str(folder.resolve()) if folder.is_dir() else scorer
+    """A folder's name as every worker would have to spell it, also that of a detector's weights;
+    other names as they are."""
+    base, by, detector = scorer.partition(CLAIMS_BY)
+    named, equals, model = detector.partition("=")
+    return f"{_absolute(base)}{by}{named}{equals}{_absolute(model)}"
+
+
+def _absolute(name: str) -> str:
+    folder = Path(name).expanduser()
+    return str(folder.resolve()) if name and folder.is_dir() else name
 
 
 async def incumbent(settings: Settings) -> Incumbent:
@@ -60,7 +68,7 @@ async def incumbent(settings: Settings) -> Incumbent:
     release = (await releases_in_force(settings)).live
     if release and release.scorer:
         return Incumbent(release.scorer, release.revision)
-    return Incumbent(settings.scorer, None)
+    return Incumbent(settings.judge, None)
 
 
 async def reviewed_gold(settings: Settings, since: datetime | None = None) -> list[LabelledCase]:
@@ -70,7 +78,7 @@ async def reviewed_gold(settings: Settings, since: datetime | None = None) -> li
     """
     reviews, _ = await read_reviews(settings)
     found = [label for case in reviewed_cases(reviews, since) for label in labels(case)]
-    return [_case(label) for label in found if label.asked]
+    return [case_of(label) for label in found if label.asked]
 
 
 def labelled_gold(
@@ -109,7 +117,7 @@ async def hold_against(
     try:
         new = await asyncio.to_thread(load_released, load, candidate, None)
         try:
-            return live, await asyncio.to_thread(_compare, cases, old, new, bounds)
+            return live, await asyncio.to_thread(compare, cases, old, new, bounds)
         finally:
             new.close()
     finally:
@@ -168,7 +176,7 @@ async def reinstate(
     except ReleaseLost:
         pass
     else:
-        known = release.scorer if release else f"{settings.scorer}, as configured"
+        known = release.scorer if release else f"{settings.judge}, as configured"
         raise ReleaseRefused(f"nothing is lost: live is {known}; use `safepassage promote`")
     revision = await _revision_of(scorer, load)
     return await _release(settings, signed, slot="live", scorer=scorer, revision=revision)
@@ -200,9 +208,15 @@ async def _release(settings: Settings, signed: Signature, **what: Any) -> Scorer
     return release
 
 
-def _compare(
+def compare(
     cases: Sequence[LabelledCase], old: Scorer, new: Scorer, bounds: Bounds
 ) -> PromotionResult:
+    """Judge ``new`` against ``old`` on the cases that it has not learnt from.
+
+    Raises:
+        ReleaseRefused: they are the same; or the new one learnt from the documents of every case,
+            or does not say from which it did.
+    """
     if old.revision == new.revision:
         raise ReleaseRefused(f"revision {new.revision} is live already")
     learnt = said_by(new)
@@ -221,7 +235,8 @@ def _compare(
     return result.model_copy(update={"learnt": len(cases) - len(fair)})
 
 
-def _case(label: Label) -> LabelledCase:
+def case_of(label: Label) -> LabelledCase:
+    """A label as the test of a promotion takes it: with the stream's own question."""
     verdict = label.verdict
     return LabelledCase(
         id=verdict.extraction_id,
@@ -229,4 +244,6 @@ def _case(label: Label) -> LabelledCase:
         supported=bool(label.label),
         entity_type=verdict.entity_type,
         parts=(part_of_reviewed(verdict, label.value),),
+        kind=label.kind,
+        draw=label.draw,
     )

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -22,6 +21,7 @@ from safepassage.streams.kafka.publisher import Publisher
 from safepassage.streams.kafka.reading import read_topics, tails
 from safepassage.streams.kafka.records import Outgoing, UnreadableRecord, decode
 from safepassage.streams.runtime import metrics
+from safepassage.streams.runtime.threads import in_daemon_thread
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import SHADOW
 
@@ -29,8 +29,6 @@ from .releases import ReleaseRefused, releases_in_force
 
 if TYPE_CHECKING:
     from safepassage.scoring_worker import Scorer
-
-T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
@@ -140,36 +138,6 @@ async def shadowing_revision(settings: Settings) -> str:
     if last is None:
         raise ReleaseRefused("no candidate ever shadowed: run `safepassage shadow SCORER` first")
     return last[1]
-
-
-async def in_daemon_thread(call: Callable[[], T], seconds: float) -> T:
-    """``call`` in a thread that neither the event loop nor the end of the process waits for.
-
-    Raises:
-        TimeoutError: it takes longer than ``seconds``; the thread is left to itself.
-    """
-    loop = asyncio.get_running_loop()
-    answer: asyncio.Future[T] = loop.create_future()
-
-    def settle(result: T | None, error: BaseException | None) -> None:
-        if answer.done():
-            return
-        if error:
-            answer.set_exception(error)
-        else:
-            answer.set_result(result)  # type: ignore[arg-type]
-
-    def work() -> None:
-        try:
-            outcome = call(), None
-        except Exception as error:  # noqa: BLE001 - handed to the caller
-            outcome = None, error  # type: ignore[assignment]
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(settle, *outcome)
-
-    threading.Thread(target=work, name="shadow", daemon=True).start()
-    async with asyncio.timeout(seconds):
-        return await answer
 
 
 def _log_end(working: asyncio.Future[None]) -> None:

@@ -15,6 +15,7 @@ from safepassage.pipeline import new_aligner
 from safepassage.schemas import Event, Verdict
 from safepassage.scoring_worker import Scorer
 from safepassage.scoring_worker.error_types.verdict_errors import typing_of
+from safepassage.scoring_worker.memory.learning import memory_revision, remembering
 from safepassage.streams.agent_factory import document_store
 from safepassage.streams.delivery.delivery import Failed, Outcome, Step
 from safepassage.streams.kafka.admin import create_topics
@@ -22,6 +23,8 @@ from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher, Publisher, PublishFailed
 from safepassage.streams.kafka.reading import read_between
 from safepassage.streams.kafka.records import Outgoing, Received, Record, UnreadableRecord, decode
+from safepassage.streams.memory.live import memory_as_it_stands
+from safepassage.streams.memory.snapshots import read_snapshots
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
 from safepassage.streams.topology import align_role, score_role
@@ -44,6 +47,8 @@ log = structlog.get_logger(__name__)
 REMEMBERED_BATCHES = 200
 # Small beside the live role's: brokers are shared, and a large batch holds up who comes after it.
 BATCH_RECORDS = 64
+MEMORY_NOW = "now"
+MEMORY_NONE = "none"
 
 
 class Pace(Protocol):
@@ -62,6 +67,7 @@ class ReplayRequest:
     until: Any = None
     offsets: str | None = None
     alignment_threshold: float | None = None
+    memory: str = MEMORY_NOW
 
 
 async def run_replay(
@@ -76,13 +82,15 @@ async def run_replay(
     A crash costs at most the repetition of one batch, with the same verdicts under the same ids.
 
     Raises:
-        OperatorError: an earlier run of this id was asked for something else.
+        OperatorError: an earlier run of this id was asked for something else, or the memory that
+            was asked for is lost.
         UnknownTopic: a topic to be read is missing.
         PublishFailed: verdicts could not be written; run it again to go on.
     """
     topics = (verdicts_topic(request.id), progress_topic(request.id))
     await create_topics(settings, topics)
-    state = await _begin(request, scorer, settings)
+    memory = await _remember(request.memory, scorer, settings)
+    state = await _begin(request, scorer, memory, settings)
     async with AsyncExitStack() as resources:
         publisher = KafkaPublisher(new_producer(settings), settings)
         await publisher.start()
@@ -94,14 +102,30 @@ async def run_replay(
         return replay.state
 
 
-async def _begin(request: ReplayRequest, scorer: Scorer, settings: Settings) -> ReplayState:
+async def _remember(wanted: str, scorer: Scorer, settings: Settings) -> str | None:
+    """Let ``scorer`` judge by the memory that is ``wanted``: as decisions stand now, none, or the
+    snapshot of that name. Returns the name of what it holds."""
+    remembers = remembering(scorer)
+    if remembers is None or wanted == MEMORY_NONE:
+        return None
+    if wanted == MEMORY_NOW:
+        memory = await memory_as_it_stands(settings, remembers)
+    else:
+        memory = (await read_snapshots(settings)).memory(wanted, memory_revision(remembers))
+    remembers.remember(memory)
+    return memory.name or None
+
+
+async def _begin(
+    request: ReplayRequest, scorer: Scorer, memory: str | None, settings: Settings
+) -> ReplayState:
     """The state to go on from; a new one where there is none."""
     known = await last_state(settings, request.id)
     if known is None:
         ranges = await resolve_ranges(settings, request.origin, request.offsets)
-        plan = _plan(request, scorer, ranges, settings)
+        plan = _plan(request, scorer, memory, ranges, settings)
         return ReplayState(plan=plan, positions=ranges)
-    wanted = _plan(request, scorer, known.plan.ranges, settings)
+    wanted = _plan(request, scorer, memory, known.plan.ranges, settings)
     for name in _FIXED:
         before, now = getattr(known.plan, name), getattr(wanted, name)
         if before != now:
@@ -112,11 +136,18 @@ async def _begin(request: ReplayRequest, scorer: Scorer, settings: Settings) -> 
     return known
 
 
-_FIXED = ("origin", "since", "until", "offsets", "scorer", "revision", "alignment_threshold")
+_FIXED = (
+    *("origin", "since", "until", "offsets", "scorer", "revision", "memory"),
+    "alignment_threshold",
+)
 
 
 def _plan(
-    request: ReplayRequest, scorer: Scorer, ranges: tuple[SourceRange, ...], settings: Settings
+    request: ReplayRequest,
+    scorer: Scorer,
+    memory: str | None,
+    ranges: tuple[SourceRange, ...],
+    settings: Settings,
 ) -> ReplayPlan:
     tau = request.alignment_threshold
     if request.origin == "extractions" and tau is None:
@@ -130,6 +161,7 @@ def _plan(
         offsets=request.offsets,
         scorer=scorer.name,
         revision=scorer.revision,
+        memory=memory,
         alignment_threshold=tau,
     )
 

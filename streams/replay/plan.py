@@ -39,7 +39,7 @@ class ReplayPlan(Contract):
     """What is replayed, and by what. ``since`` and ``until`` bound the records' times.
 
     ``alignment_threshold`` is None where alignments are taken as they are. ``offsets`` is what the
-    operator chose of them, None where all of it.
+    operator chose of them, None where all of it. ``memory`` names the snapshot that was judged by.
     """
 
     id: str = Field(pattern=REPLAY_ID.pattern)
@@ -50,6 +50,7 @@ class ReplayPlan(Contract):
     offsets: str | None = None
     scorer: str
     revision: str
+    memory: str | None = None
     alignment_threshold: Probability | None = None
 
     @property

@@ -19,7 +19,7 @@ from safepassage.streams.delivery.assignment_work import Fetched, polling_meanwh
 from safepassage.streams.delivery.batch_source import POLL_MILLISECONDS, commit
 from safepassage.streams.delivery.lag import LagMeter
 from safepassage.streams.delivery.ledger import OffsetLedger
-from safepassage.streams.kafka.clients import new_group_consumer
+from safepassage.streams.kafka.membership import group_member
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
 from safepassage.streams.kafka.reading import read_topics, readable_end, tails, to_record
 from safepassage.streams.kafka.records import Outgoing, Record, UnreadableRecord, decode
@@ -63,16 +63,16 @@ class ReportSource:
         Raises:
             PublishFailed: reports could not be written; nothing of theirs is committed.
         """
-        consumer = new_group_consumer(self._settings, ROLE)
-        consumer.subscribe(list(self._models), listener=_OnAssignment(self))
-        await consumer.start()
-        try:
-            while not stop.is_set():
-                await self._read_batch(consumer)
-                await self._lag.measure(consumer)
-        finally:
-            self._lag.clear()
-            await consumer.stop()
+        listener = _OnAssignment(self)
+        async with group_member(
+            self._settings, ROLE, list(self._models), listener, stop
+        ) as consumer:
+            try:
+                while not stop.is_set():
+                    await self._read_batch(consumer)
+                    await self._lag.measure(consumer)
+            finally:
+                self._lag.clear()
 
     def reassigned(self, partitions: Iterable[TopicPartition]) -> None:
         """Called by the rebalance listener: everything uncommitted is delivered again, and until

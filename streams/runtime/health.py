@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Sequence
 
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
@@ -13,6 +14,7 @@ from starlette.routing import Route
 from safepassage.service.quiet_server import QuietServer, quiet_server
 from safepassage.streams.settings import Settings
 
+from .listening import open_listener
 from .progress import Progress
 
 
@@ -39,9 +41,18 @@ def health_app(progress: Sequence[Progress], stalled_after_seconds: float) -> St
     return Starlette(routes=[Route("/health", health), Route("/metrics", metrics)])
 
 
-def health_server(settings: Settings, progress: Sequence[Progress]) -> QuietServer | None:
-    """The server, or None where no port is set."""
+def health_listener(settings: Settings) -> socket.socket | None:
+    """Where `health_server` listens, or None where no port is set.
+
+    Raises:
+        OperatorError: the address cannot be bound.
+    """
     if settings.health_port is None:
         return None
-    app = health_app(progress, settings.stalled_after_seconds)
-    return quiet_server(app, settings.health_host, settings.health_port)
+    host, port = settings.health_host, settings.health_port
+    return open_listener("/health", host, port, "SAFEPASSAGE_HEALTH")
+
+
+def health_server(settings: Settings, progress: Sequence[Progress]) -> QuietServer:
+    """The server of `health_app`, for the socket of `health_listener`."""
+    return quiet_server(health_app(progress, settings.stalled_after_seconds), drain_seconds=1)

@@ -71,6 +71,7 @@ OPEN_CASES = Gauge("safepassage_open_cases", "Cases that wait for a reviewer", (
 # What the candidate beside the live scorer did with live traffic: judged, dropped, failed; and
 # how often it was turned off.
 SHADOW = Counter("safepassage_shadow", "Extractions offered to the shadow scorer", ("outcome",))
+LEARNING = Counter("safepassage_learning_runs", "Runs of learning, by how they ended", ("outcome",))
 GIVEN_UP = Counter(
     "safepassage_documents_given_up", "Documents whose verdicts never all came", ("outcome",)
 )

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import Callable
 
 import structlog
 from aiokafka import TopicPartition
@@ -41,6 +42,8 @@ class StandingDecisions:
 
     def __init__(self) -> None:
         self.next_offset = 0
+        self.on_change: Callable[[str], None] = lambda _: None
+        """Told the case of every decision that is noted."""
         # An empty name is SQLite's own temporary file: unlinked at once, private, spilled on need.
         self._connection = sqlite3.connect("", isolation_level=None)
         self._connection.executescript(_SCHEMA)
@@ -50,29 +53,46 @@ class StandingDecisions:
         self._connection.close()
 
     def note(self, record: Record) -> None:
-        """Count one record of the topic. What is no decision is left out."""
+        """Count one record of the topic. What is no decision is left out; a tombstone takes the
+        decision on its case out."""
         self.next_offset = record.offset + 1
+        if record.value is None:
+            self._forget((record.key or b"").decode("utf-8", "replace"))
+            return
         try:
             decision = decode(record, StandingDecision).event
         except UnreadableRecord as error:
             log.warning("not_a_decision", problem=str(error), offset=record.offset)
             return
         if decision.decision is None:
-            query, values = "DELETE FROM decisions WHERE case_id = ?", (decision.case_id,)
-            self._connection.execute(query, values)
+            self._forget(decision.case_id)
             return
         self._connection.execute(
             "INSERT OR REPLACE INTO decisions VALUES (?, ?)", (decision.case_id, decision.to_json())
         )
+        self.on_change(decision.case_id)
+
+    def decision(self, case_id: str) -> StandingDecision | None:
+        """What stands on a case; None where nothing does."""
+        row = self._connection.execute(
+            "SELECT decision FROM decisions WHERE case_id = ?", (case_id,)
+        ).fetchone()
+        return StandingDecision.model_validate_json(row[0]) if row else None
+
+    def cases(self) -> list[str]:
+        """Every case on which a decision stands."""
+        return [row[0] for row in self._connection.execute("SELECT case_id FROM decisions")]
+
+    def _forget(self, case_id: str) -> None:
+        self._connection.execute("DELETE FROM decisions WHERE case_id = ?", (case_id,))
+        self.on_change(case_id)
 
     def settle(self, verdict: Verdict) -> Verdict:
         """A scorer's verdict, or the one that a person's decision puts in its place."""
-        row = self._connection.execute(
-            "SELECT decision FROM decisions WHERE case_id = ?", (case_id(verdict),)
-        ).fetchone()
-        if row is None:
+        decision = self.decision(case_id(verdict))
+        if decision is None:
             return verdict
-        instead = verdict_in_place(verdict, StandingDecision.model_validate_json(row[0]))
+        instead = verdict_in_place(verdict, decision)
         if instead is None:
             return verdict
         log.info("decided_before", verdict_id=instead.id, review_id=instead.review.review_id)  # type: ignore[union-attr]

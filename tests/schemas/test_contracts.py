@@ -34,6 +34,7 @@ from safepassage.schemas import (
     ExtractionManifest,
     ExtractorTrail,
     LabelledExtraction,
+    LearningEvent,
     Part,
     Response,
     Review,
@@ -128,6 +129,9 @@ EVENTS: list[Event] = [
         released_at=NOW,
         released_by="ann",
         reason="better",
+    ),
+    LearningEvent(
+        id="l", run="r", step="started", at=NOW, by="learn", reviews=2, supported=1, unsupported=1
     ),
     AuditBlock(
         chain="accepted/0",

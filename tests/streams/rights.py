@@ -18,6 +18,7 @@ from safepassage.streams.topics import ACCESS, Access
 
 PRODUCE, FETCH, METADATA, OFFSET_COMMIT, OFFSET_FETCH = 0, 1, 3, 8, 9
 FIND_COORDINATOR, JOIN_GROUP, CREATE_TOPICS, DESCRIBE_CONFIGS = 10, 11, 19, 32
+NOT_LEADER = 6
 TOPIC_AUTHORIZATION_FAILED, GROUP_AUTHORIZATION_FAILED = 29, 30
 
 
@@ -57,8 +58,10 @@ class Rights:
         match struct.API_KEY:
             case key if key in (PRODUCE, FETCH):
                 allowed = self.write if key == PRODUCE else self.read
-                names = [topic[0] for topic in struct.topics]
-                self._deny("write" if key == PRODUCE else "read", set(names) - allowed)
+                refused = {topic[0] for topic in struct.topics} - allowed
+                self._deny("write" if key == PRODUCE else "read", refused)
+                if refused:
+                    return _refused(struct, refused)
             case key if key in (FIND_COORDINATOR, JOIN_GROUP):
                 group = struct.coordinator_key if key == FIND_COORDINATOR else struct.group
                 if group not in self.groups:
@@ -103,12 +106,41 @@ def rights_of(role: str, settings: Settings) -> Rights:
     )
 
 
+def _refused(struct: Any, refused: set[str]) -> Any:
+    """The answer to a fetch or a produce request. What is allowed beside the refused has to be
+    asked for again, by itself."""
+    schema = struct.RESPONSE_TYPE.SCHEMA
+    topics = schema.fields[schema.names.index("topics")].array_of
+    names = topics.fields[1].array_of.names
+
+    def answer(partition: int, code: int) -> tuple[Any, ...]:
+        known = {"partition": partition, "error_code": code, "message_set": b""}
+        known |= {"record_errors": [], "error_message": None, "aborted_transactions": []}
+        return tuple(known.get(name, -1) for name in names)
+
+    return _filled(
+        struct,
+        topics=[
+            (
+                topic,
+                [
+                    answer(
+                        partition[0], TOPIC_AUTHORIZATION_FAILED if topic in refused else NOT_LEADER
+                    )
+                    for partition in partitions
+                ],
+            )
+            for topic, partitions in struct.topics
+        ],
+    )
+
+
 def _filled(struct: Any, **fields: Any) -> Any:
     """An answer to ``struct`` with these fields, and nothing in the others."""
     schema = struct.RESPONSE_TYPE.SCHEMA
     empty = {"throttle_time_ms": 0, "coordinator_id": -1, "host": "", "port": 0}
     empty |= {"generation_id": -1, "group_protocol": "", "leader_id": "", "member_id": ""}
-    empty |= {"members": [], "error_message": None}
+    empty |= {"members": [], "error_message": None, "session_id": 0, "error_code": 0}
     return struct.RESPONSE_TYPE(**{name: {**empty, **fields}[name] for name in schema.names})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import socket
 import subprocess
 import sys
 from contextlib import asynccontextmanager
@@ -13,11 +14,12 @@ import pytest
 
 from safepassage.streams import topology, worker
 from safepassage.streams.kafka.admin import TopicsRefused, create_topics
+from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, ACCESS, ALL_TOPICS, topics_of
 from safepassage.streams.wiring import ROLE_NAMES
 from tests.stack import environment
-from tests.streams.judged import FakeScorer
+from tests.streams.judged import FakeScorer, publish, verdict
 from tests.streams.rights import Rights, rights_of
 
 TOPICS_PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "topics.md").read_text()
@@ -51,6 +53,22 @@ async def test_role_works_with_its_rights_and_tries_no_others(
         assert not task.done(), task.exception()
     task.result()
     assert rights.denied == []
+
+
+async def test_role_that_may_read_a_topic_but_not_write_it_stops_and_names_both(
+    kafka: Settings, monkeypatch
+):
+    """The chain of `audit` is read before it is written: only the first block is refused."""
+    await create_topics(kafka)
+    await publish(kafka, ACCEPTED, [verdict(1)])
+    rights = rights_of("report", kafka)
+    rights.write -= {kafka.topic("audit")}
+    rights.install(monkeypatch)
+    async with working(["report"], kafka, monkeypatch) as task:
+        await asyncio.wait((task,), timeout=kafka.publish_patience_seconds / 2)
+        with pytest.raises(worker.RoleStopped, match=r"topic \S+audit: this user may not Write it"):
+            await asyncio.wait_for(task, 0)
+    assert {("write", kafka.topic("audit"))} == set(rights.denied)
 
 
 async def test_missing_topic_that_may_not_be_created_is_named_and_stops_the_worker(
@@ -113,6 +131,39 @@ async def test_role_without_its_group_ends_and_names_the_right(role: str, kafka:
     assert kafka.group("") in told
     assert "may not Read it" in told
     assert "doctor --acls" in told
+
+
+@pytest.mark.parametrize("lacking", ["group", "topic"])
+async def test_missing_right_is_named_before_the_model_is_loaded(
+    kafka: Settings, monkeypatch, lacking: str
+):
+    await create_topics(kafka)
+    rights = rights_of("score", kafka)
+    hidden = kafka.topic("alignments")
+    if lacking == "group":
+        rights = rights.without_groups()
+    rights.read -= {hidden}
+    rights.install(monkeypatch)
+    monkeypatch.setattr(worker.wiring, "source", _never)
+    monkeypatch.setattr(worker, "stop_event", lambda *_: asyncio.Event())
+    named = kafka.group("score") if lacking == "group" else hidden
+    with pytest.raises(worker.RoleStopped, match=rf"{lacking} {named}: this user may not Read"):
+        await worker._run(["score"], kafka)
+
+
+async def test_health_port_that_is_taken_is_named_before_the_model_is_loaded(
+    kafka: Settings, monkeypatch
+):
+    monkeypatch.setattr(worker.wiring, "source", _never)
+    monkeypatch.setattr(worker, "stop_event", lambda *_: asyncio.Event())
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        settings = kafka.model_copy(update={"health_port": taken.getsockname()[1]})
+        with pytest.raises(OperatorError, match="already in use; set SAFEPASSAGE_HEALTH_HOST or"):
+            await worker._run(["score"], settings)
+
+
+async def _never(*_) -> None:
+    raise AssertionError("the role was put together")
 
 
 def test_topology_reads_what_the_roles_may_read():

@@ -26,7 +26,7 @@ from safepassage.scoring_worker.detectors.contract import (
     Grounding,
 )
 
-from .fidelity import Fidelity, FoundEdge, compare
+from .fidelity import Fidelity, FoundEdge, compare, graph_rules
 from .graph import QUERY, GraphExtractor, Graphs, NoGraph
 from .local_graphs import LocalExtractor
 
@@ -39,7 +39,7 @@ class HalluGraph:
 
     def __init__(self, name: str, extractor: GraphExtractor) -> None:
         self.name = name
-        self.revision = f"{name}-{rules_revision()}-{extractor.revision}"
+        self.revision = f"{name}-{rules_revision()}-{graph_rules()}-{extractor.revision}"
         self._extractor = extractor
 
     def ground(self, answers: Sequence[Answer]) -> list[Grounding]:
@@ -112,7 +112,7 @@ def _triple(found: FoundEdge) -> JudgedTriple:
     return JudgedTriple(
         subject=_short(found.edge.subject.text),
         relation=_short(found.edge.relation),
-        object=_short(found.edge.object.text),
+        object="" if found.edge.is_statement else _short(found.edge.object.text),
         status="missing_entity" if found.missing else status,
         missing=tuple([_short(entity.text) for entity in found.missing]),
         place=_stretch(found.edge.place),

@@ -6,16 +6,27 @@ entities, and RP of one without edges, are unknown, and never 1.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from safepassage.scoring_worker.comparison.contract import Place
 
+from .clauses import cues_digest
 from .graph import Edge, Entity, Graphs
 from .matching import Matcher
 
 ENTITY_WEIGHT = 0.5
 """Of EG in `Fidelity.score`; the paper names both measures and no way to join them."""
+GRAPH_RULES = "3"
+"""Raise it by one whenever the same texts may get another graph or another alignment of graphs; the
+words of ``cues.txt`` and the weight above have a digest of their own."""
+
+
+def graph_rules() -> str:
+    """``graphs3-1f2e3d4c``: changes with the rules, the cues and the weight of a score."""
+    said = f"{GRAPH_RULES} {ENTITY_WEIGHT} {cues_digest()}".encode()
+    return f"graphs{GRAPH_RULES}-{hashlib.sha256(said).hexdigest()[:8]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +98,8 @@ def compare(graphs: Graphs) -> Fidelity:
 
 
 def _found(edge: Edge, matcher: Matcher) -> FoundEdge:
-    missing = tuple([end for end in (edge.subject, edge.object) if not matcher.matches(end)])
+    ends = (edge.subject,) if edge.is_statement else (edge.subject, edge.object)
+    missing = tuple([end for end in ends if not matcher.matches(end)])
     return FoundEdge(edge, None if missing else matcher.aligned(edge), missing)
 
 

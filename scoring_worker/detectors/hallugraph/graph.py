@@ -9,6 +9,8 @@ from typing import Final, Literal, Protocol
 from safepassage.scoring_worker.comparison.contract import Place
 from safepassage.scoring_worker.detectors.contract import Answer
 
+from .clauses import Force, Role
+
 EntityKind = Literal["name", "figure", "date", "identifier", "term"]
 
 QUERY: Final = -1
@@ -33,7 +35,12 @@ class Entity:
 @dataclass(frozen=True, slots=True)
 class Edge:
     """``subject`` and ``object`` in the text's order, and the words between. ``said`` is the text
-    it was read from, ``passage`` that passage's number (`QUERY`: the query)."""
+    it was read from, ``passage`` that passage's number (`QUERY`: the query).
+
+    An edge from an entity to itself is what a clause says of that entity alone ("was granted").
+    ``roles`` are those of subject and object, None where nothing but the order is known;
+    ``clause`` are the stems of what the clause says up to here, ``force`` is how binding it is.
+    """
 
     subject: Entity
     relation: str
@@ -41,6 +48,14 @@ class Edge:
     said: str = ""
     place: Place | None = None
     passage: int = 0
+    roles: tuple[Role, Role] | None = None
+    clause: tuple[str, ...] = ()
+    force: Force = ""
+
+    @property
+    def is_statement(self) -> bool:
+        """Whether it says something of one entity alone."""
+        return self.subject == self.object
 
 
 @dataclass(frozen=True, slots=True)

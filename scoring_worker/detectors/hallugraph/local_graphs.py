@@ -1,22 +1,24 @@
 """Graphs without a model: entities as `mentions` finds them, relations as the words between them.
 
-Of an answer, two neighbours in a clause are an edge: what it asserts, each once. Of the passages,
-any two in one sentence are, so that an assertion is looked for however it was spread. This is no
-parser: who does what to whom is read off the order of the words, and a pronoun stands for nobody.
+Of an answer, two neighbours in a clause are an edge: what it asserts, each once; what a clause says
+behind its last entity is asserted of that one alone. Of the passages, any two in one sentence are
+an edge, so that an assertion is looked for however it was spread. This is no parser: who does what
+to whom is read off function words and the order of the words, and a pronoun stands for nobody.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from dataclasses import replace
+from itertools import islice
 
 from safepassage.passages.sentences import sentences
 from safepassage.scoring_worker.comparison.contract import Passage, Place
 from safepassage.scoring_worker.comparison.passage_language import with_language
 from safepassage.scoring_worker.detectors.contract import Answer
 
+from .clauses import Clauses
 from .graph import QUERY, Edge, Entity, Graph, Graphs, NoGraph
 from .mentions import Mention, Vocabulary, mentions, vocabulary
 
@@ -26,6 +28,7 @@ MAX_EDGES = 20_000
 LONGEST_RELATION = 160
 _REACH = 8
 """How many entities further on in its sentence one of the passages is still tied to."""
+_OF_A_VERB = frozenset({"doer", "taker", ""})
 _CLAUSE = re.compile(r"[;:()\[\]|\n]|\s[–—-]\s")
 
 
@@ -72,31 +75,88 @@ class LocalExtractor:
         ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
 class _Sentence:
     """``text`` begins at ``start`` of passage number ``passage``."""
 
-    passage: int
-    start: int
-    text: str
-    mentions: list[Mention]
+    def __init__(self, passage: int, start: int, text: str, found: list[Mention]) -> None:
+        self.mentions = found
+        self._passage = passage
+        self._start = start
+        self._text = text
+        self._clauses = Clauses(text, [(one.start, one.end) for one in found])
 
-    def between(self, one: Mention, other: Mention) -> str:
-        return self.text[one.end : other.start]
+    def entity(self, number: int) -> Entity:
+        mention = self.mentions[number]
+        return replace(mention.entity, place=self._place(mention.start, mention.end))
 
-    def entity(self, mention: Mention) -> Entity:
-        place = Place(self.start + mention.start, self.start + mention.end)
-        return replace(mention.entity, place=place)
+    def parted(self, one: int, other: int) -> bool:
+        """Whether a mark that parts clauses stands between two entities."""
+        between = self._text[self.mentions[one].end : self.mentions[other].start]
+        return _CLAUSE.search(between) is not None
 
-    def edge(self, one: Mention, other: Mention) -> Edge:
+    def edge(self, one: int, other: int) -> Edge:
+        """From one entity to another behind it."""
+        first, second = self.mentions[one], self.mentions[other]
+        start = self._clauses.clause_start(first.start)
+        until = self._until(one, other)
+        between = self._text[first.end : until]
         return Edge(
             subject=self.entity(one),
-            relation=" ".join(self.between(one, other)[:LONGEST_RELATION].split()),
+            relation=" ".join(between[:LONGEST_RELATION].split()),
             object=self.entity(other),
-            said=self.text[one.start : other.end],
-            place=Place(self.start + one.start, self.start + other.end),
-            passage=self.passage,
+            said=self._text[first.start : second.end],
+            place=self._place(first.start, second.end),
+            passage=self._passage,
+            roles=(self._clauses.role(one), self._clauses.role(other)),
+            clause=self._clauses.between(start, until),
+            force=self._clauses.force(second.end),
         )
+
+    def statement(self, number: int, *, whole: bool) -> Edge | None:
+        """What the clause says of one entity, in all of it or behind the entity; None if nothing.
+
+        A clause that ends with the entity is taken whole where it has no other.
+        """
+        mention = self.mentions[number]
+        start = self._clauses.clause_start(mention.start)
+        end = self._clauses.clause_end(mention.start)
+        said = () if whole else self._clauses.between(mention.end, end)
+        alone = not any(
+            start <= other.start < end for other in self.mentions if other is not mention
+        )
+        if whole or (alone and not said):
+            said = self._clauses.between(start, end)
+        if not said:
+            return None
+        entity = self.entity(number)
+        last = len(self._text[:end].rstrip(" .,!?\n\t")) if not whole else mention.end
+        last = max(mention.end, min(last, mention.end + LONGEST_RELATION))
+        return Edge(
+            subject=entity,
+            relation="" if whole else " ".join(self._text[mention.end : last].split()),
+            object=entity,
+            said=self._text[start:end],
+            place=self._place(mention.start, last),
+            passage=self._passage,
+            roles=(self._clauses.role(number),) * 2,
+            clause=said,
+            force=self._clauses.force(end),
+        )
+
+    def _until(self, one: int, other: int) -> int:
+        """Up to where the words between two entities are said of the first: what follows another
+        subject is said of that one."""
+        for number in range(one + 1, other):
+            if self._clauses.role(one) in _OF_A_VERB and self._clauses.acts(number):
+                return self.mentions[number].start
+        return self.mentions[other].start
+
+    def clause_of(self, number: int) -> int:
+        """Where the clause of an entity begins."""
+        return self._clauses.clause_start(self.mentions[number].start)
+
+    def _place(self, start: int, end: int) -> Place:
+        return Place(self._start + start, self._start + end)
 
 
 def _language(text: str) -> str | None:
@@ -106,20 +166,29 @@ def _language(text: str) -> str | None:
 def _graph(read: Sequence[_Sentence], edges: Callable[[_Sentence], Iterator[Edge]]) -> Graph:
     stated = (edge for sentence in read for edge in edges(sentence))
     return Graph(
-        mentions=tuple([s.entity(mention) for s in read for mention in s.mentions]),
+        mentions=tuple([s.entity(number) for s in read for number in range(len(s.mentions))]),
         edges=tuple(islice(stated, MAX_EDGES)),
     )
 
 
 def _neighbours(sentence: _Sentence) -> Iterator[Edge]:
-    """What an answer asserts: each entity with the next one of its clause."""
-    for one, other in pairwise(sentence.mentions):
-        if not _CLAUSE.search(sentence.between(one, other)):
-            yield sentence.edge(one, other)
+    """What an answer asserts: each entity with the next one of its clause, and what follows the
+    last one."""
+    last = len(sentence.mentions) - 1
+    for number in range(last + 1):
+        if number < last and not sentence.parted(number, number + 1):
+            yield sentence.edge(number, number + 1)
+        if number == last or sentence.clause_of(number) != sentence.clause_of(number + 1):
+            statement = sentence.statement(number, whole=False)
+            if statement is not None:
+                yield statement
 
 
 def _within_reach(sentence: _Sentence) -> Iterator[Edge]:
-    """What a passage may support: each entity with those behind it."""
-    for at, one in enumerate(sentence.mentions):
-        for other in sentence.mentions[at + 1 : at + 1 + _REACH]:
+    """What a passage may support: each entity with those behind it, and what is said of it."""
+    for one in range(len(sentence.mentions)):
+        statement = sentence.statement(one, whole=True)
+        if statement is not None:
+            yield statement
+        for other in range(one + 1, min(len(sentence.mentions), one + 1 + _REACH)):
             yield sentence.edge(one, other)

@@ -23,8 +23,18 @@ from safepassage.scoring_worker.comparison.identifiers.character_rows import key
 from safepassage.scoring_worker.comparison.names.comparator import compare_names
 from safepassage.scoring_worker.text.segmentation import words_of
 
+from .clauses import (
+    Role,
+    conflicts,
+    cues,
+    is_negated,
+    opposed,
+    opposites,
+    order,
+    stem,
+    stems,
+)
 from .graph import Edge, Entity, Graph
-from .mentions import stem
 
 _SAME = 2
 _MOST_CANDIDATES = 64
@@ -33,6 +43,7 @@ _MOST_FIGURES = 2_000
 _MOST_EDGES = 2_000
 """Of one entity that are looked at."""
 _LONGEST_ACRONYM = 8
+_DENYING = frozenset({"prohibition", "release"})
 _AGENTS = frozenset({"by", "von", "durch", "par", "por", "pelo", "pela", "da", "dal", "door"})
 """Beside one of two relations, and not the other, it may turn who did it and to whom."""
 
@@ -66,6 +77,8 @@ class Matcher:
         subjects, objects = self.matches(edge.subject), self.matches(edge.object)
         for subject in subjects:
             for other in self._edges[subject][:_MOST_EDGES]:
+                if other.is_statement != edge.is_statement:
+                    continue
                 ends = other.subject.node, other.object.node
                 along = ends[0] in subjects and ends[1] in objects
                 against = ends[1] in subjects and ends[0] in objects
@@ -151,15 +164,87 @@ def _same_date(text: str, other: Entity) -> bool:
 
 
 def _same_relation(edge: Edge, other: Edge, *, turned: bool) -> bool:
-    """Whether the words between say the same, as far as words show it: one of those that say
-    anything is shared, and both deny or neither does."""
-    mine, theirs = _words(edge.relation), _words(other.relation)
-    said, quoted = _stems(edge.relation), _stems(other.relation)
-    if turned and said and bool(mine & _AGENTS) == bool(theirs & _AGENTS):
+    """Whether two edges between the same entities say the same, as far as words show it."""
+    if edge.roles is None or other.roles is None:
+        return _same_words(edge, other, turned=turned)
+    theirs = other.roles[::-1] if turned else other.roles
+    if any(map(opposed, edge.roles, theirs)) or _exchanged(edge.roles, theirs):
         return False
-    if said and not said & quoted:
+    # With a verb between them on both sides, only roles can show that a turn changes nothing.
+    verbs = turned and stems(edge.relation) and stems(other.relation)
+    if verbs and (edge.roles[0] == edge.roles[1] or edge.roles != theirs):
+        return False
+    return (
+        _same_order(order(*edge.roles), order(*theirs))
+        and not conflicts(edge.force, other.force)
+        and not _contrary(edge, other)
+        and _same_predicate(edge, other)
+        and _same_polarity(edge, other)
+    )
+
+
+def _same_order(mine: int, theirs: int) -> bool:
+    """What comes first has to be said; what is said of it need not be told."""
+    return not mine or mine == theirs
+
+
+def _contrary(edge: Edge, other: Edge) -> bool:
+    """Whether one says "and" where the other says "or"; of statements, before for after, and the
+    like, which no role tells there."""
+    mine, theirs = (
+        opposites(each.said if each.is_statement else each.relation) for each in (edge, other)
+    )
+    mine_joins, their_joins = mine & cues("conjunctions"), theirs & cues("conjunctions")
+    if mine_joins and their_joins and not mine_joins & their_joins:
+        return not stems(edge.relation)
+    return edge.is_statement and any(
+        opposed(one, another) for one in mine - theirs for another in theirs - mine
+    )
+
+
+def _same_predicate(edge: Edge, other: Edge) -> bool:
+    """Whether the first word of one predicate, the likeliest verb, is in the other; of statements,
+    whether the most of what is said is."""
+    relation = stems(edge.relation)
+    said = relation or edge.clause
+    quoted = (*stems(other.relation), *other.clause)
+    if not said or not quoted:
+        return not relation
+    if edge.is_statement:
+        return 2 * sum(word in quoted for word in said) > len(said)
+    return said[0] in quoted or quoted[0] in said
+
+
+def _same_polarity(edge: Edge, other: Edge) -> bool:
+    """Whether both deny or neither does. What is forbidden is denied in many ways, which the force
+    has compared; where only function words stand between, no verb is denied."""
+    if edge.force in _DENYING and edge.force == other.force:
+        return True
+    if not edge.is_statement and not stems(edge.relation):
+        return is_negated(edge.relation) == is_negated(other.relation)
+    if is_negated(edge.said) != is_negated(other.said):
         return False
     return _denied(edge.said) == _denied(other.said)
+
+
+def _exchanged(mine: tuple[Role, Role], theirs: tuple[Role, Role]) -> bool:
+    return mine[0] != mine[1] and mine == theirs[::-1]
+
+
+def _same_words(edge: Edge, other: Edge, *, turned: bool) -> bool:
+    """The same of edges that an LLM wrote: their order is their direction."""
+    mine, theirs = _words(edge.relation), _words(other.relation)
+    said, quoted = stems(edge.relation), stems(other.relation)
+    if turned and bool(mine & _AGENTS) == bool(theirs & _AGENTS) and not _joins(mine | theirs):
+        return False
+    if said and not set(said) & set(quoted):
+        return False
+    return _denied(edge.said) == _denied(other.said)
+
+
+def _joins(words: frozenset[str]) -> bool:
+    """Whether a relation has no direction: it has no words, or says no more than "and"."""
+    return words <= cues("conjunctions")
 
 
 def _words(text: str) -> frozenset[str]:

@@ -21,11 +21,11 @@ from safepassage.scoring_worker.comparison.identifiers.addresses import addresse
 from safepassage.scoring_worker.comparison.names.parts import PARTICLES
 from safepassage.scoring_worker.text.segmentation import Word, words_of
 
+from .clauses import cues, stem
 from .graph import Entity, EntityKind
 
 MAX_WORDS_OF_NAME = 8
 MAX_WORDS_OF_TERM = 4
-STEM_CHARACTERS = 6
 _FEWEST_LETTERS = 3
 _ARTICLES_OF = {
     "en": "a an the this that these those my your his her its our their each every some any no",
@@ -76,11 +76,6 @@ class Vocabulary:
     nouns: frozenset[str]
 
 
-def stem(word: str) -> str:
-    """Words are compared by their first letters: "dismissed" and "dismissal" are one."""
-    return word[:STEM_CHARACTERS]
-
-
 def words_before_nouns(language: str | None) -> frozenset[str]:
     """What stands before nouns in a language; in any, where the language is not known."""
     return _BEFORE_ANY if language is None else _BEFORE_NOUNS.get(language, frozenset())
@@ -120,7 +115,9 @@ def mentions(
     for address in addresses(sentence):
         take(address.place.start, address.place.end, "identifier")
     for date in dates_in(sentence, language):
-        if date.certainty == "stated":
+        # "may" is the month only with a day, a year or a capital beside it.
+        is_modal = sentence[date.start : date.end] in cues("permission")
+        if date.certainty == "stated" and not is_modal:
             take(date.start, date.end, "date")
     for figure in figures_in(sentence, language):
         if figure.stands:

@@ -33,13 +33,13 @@ def load_self_check(settings: DetectorSettings) -> LLMDetector:
     Raises:
         ModelError: the NLI model's weights are not there.
     """
-    from safepassage.scoring_worker.detectors.nli.detectors import CONTEXT_NLI, CONTRADICTS  # noqa: PLC0415
     from safepassage.scoring_worker.detectors.nli.pairs import cross_encoder  # noqa: PLC0415
+    from safepassage.scoring_worker.encoders.published import CONTEXT_NLI, HEADS  # noqa: PLC0415
 
     from .self_check import SelfCheck  # noqa: PLC0415
 
     pairs = cross_encoder(
-        settings.model or CONTEXT_NLI, settings, label=CONTRADICTS, sentence_first=True
+        settings.model or CONTEXT_NLI, settings, HEADS[CONTEXT_NLI], contradicts=True
     )
     asker = asker_of(settings)
     return LLMDetector("self_check", SelfCheck(pairs, asker.settings.llm_samples), asker)

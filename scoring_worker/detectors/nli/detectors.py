@@ -21,20 +21,18 @@ from safepassage.scoring_worker.detectors.contract import (
     Grounding,
 )
 from safepassage.scoring_worker.detectors.scorer_detector import WINDOW_CHARACTERS, grounding_of
+from safepassage.scoring_worker.encoders.published import (
+    CONTEXT_NLI,
+    FACT_KB,
+    HEADS,
+    HEM,
+    HEM_V1,
+    PublishedHead,
+)
 from safepassage.scoring_worker.manifest import ModelError
 
 from .pairs import PairProbabilities, cross_encoder, is_reader, reader_pairs
 
-HEM_V1 = "vectara/hallucination_evaluation_model@0be3b8b63b460542683d7bb4fea4a58cca4b6691"
-"""The last revision before version 2. It holds a pickle, which is never loaded: give a folder with
-the same weights as safetensors as the detector's model."""
-HEM_V2 = "vectara/hallucination_evaluation_model@6f7b3407e687ab9564eecec1382ba9a465826139"
-FACT_KB = "bunsenfeng/FactKB"
-CONTEXT_NLI = "potsawee/deberta-v3-large-mnli"
-FACTUAL = 1
-"""The logit of FactKB that says "factual"."""
-CONTRADICTS = 1
-"""The logit of the two of `CONTEXT_NLI`, which was taught without "neutral" (SelfCheckGPT, 5.4)."""
 MAX_PAIRS = 20_000
 """Pairs of one answer; more would take many minutes."""
 
@@ -43,10 +41,12 @@ Sources = Literal["sentences", "windows"]
 
 @dataclass(frozen=True, slots=True)
 class ModelUse:
-    """How a method reads its model. ``contradiction``: the probability speaks against."""
+    """How a method reads its model. ``contradiction``: the probability speaks against; ``room`` is
+    that of a window, in characters."""
 
     sources: Sources
     contradiction: bool = False
+    room: int = WINDOW_CHARACTERS
 
 
 class NLIDetector:
@@ -54,7 +54,7 @@ class NLIDetector:
 
     def __init__(self, name: str, pairs: PairProbabilities, reading: ModelUse) -> None:
         self.name = name
-        self.revision = stable_id("nli", name, pairs.revision, reading.sources)[:16]
+        self.revision = stable_id("nli", name, pairs.revision, repr(reading))[:16]
         self._pairs = pairs
         self._reading = reading
 
@@ -82,7 +82,7 @@ class NLIDetector:
     def _asked(self, answer: Answer) -> _Asked | Grounding:
         sources = [
             answer.context[window.passage][window.start : window.end]
-            for window in windows(answer.context, WINDOW_CHARACTERS)
+            for window in windows(answer.context, self._reading.room)
         ]
         if self._reading.sources == "sentences":
             sources = [text[start:end] for text in answer.context for start, end in claims(text)]
@@ -112,24 +112,11 @@ class _Asked:
         return grounding_of(tuple(judged))
 
 
-@dataclass(frozen=True, slots=True)
-class _HubModel:
-    """A cross-encoder by its hub id, the logit that counts, and how the method uses it."""
-
-    named: str
-    label: int
-    use: ModelUse
-    sentence_first: bool = False
-
-
 _HUB_MODELS: Final = {
-    "hem_v1": _HubModel(HEM_V1, 0, ModelUse("windows")),
-    # FactKB was taught with the summary before the source.
-    "fact_kb": _HubModel(FACT_KB, FACTUAL, ModelUse("sentences"), sentence_first=True),
-    # ContextNLI: minimum p(contradiction) over context sentences, maximum over answer sentences.
-    "context_nli": _HubModel(
-        CONTEXT_NLI, CONTRADICTS, ModelUse("sentences", contradiction=True), sentence_first=True
-    ),
+    "hem_v1": (HEM_V1, ModelUse("windows")),
+    "fact_kb": (FACT_KB, ModelUse("sentences")),
+    # Minimum p(contradiction) over context sentences, maximum over answer sentences.
+    "context_nli": (CONTEXT_NLI, ModelUse("sentences", contradiction=True)),
 }
 _ON_THE_READER: Final = {
     # The reader knows entailed or not: what is not entailed stands in for what contradicts.
@@ -144,11 +131,14 @@ def load_hub_model(name: str, settings: DetectorSettings) -> NLIDetector:
     Raises:
         ModelError: the weights are not there.
     """
-    one = _HUB_MODELS[name]
+    named, use = _HUB_MODELS[name]
     pairs = cross_encoder(
-        settings.model or one.named, settings, label=one.label, sentence_first=one.sentence_first
+        settings.model or named,
+        settings,
+        HEADS[named.partition("@")[0]],
+        contradicts=use.contradiction,
     )
-    return NLIDetector(name, pairs, one.use)
+    return NLIDetector(name, pairs, use)
 
 
 def load_with_reader(name: str, settings: DetectorSettings) -> NLIDetector:
@@ -175,20 +165,10 @@ def load_hem_v2(settings: DetectorSettings) -> NLIDetector:
     from .pairs import CrossEncoderPairs  # noqa: PLC0415
 
     use_threads(settings.threads)
-    folder = named_folder(settings.model or HEM_V2)
+    folder = named_folder(settings.model or HEM)
     scorer = load_hhem(place(settings.device, settings.precision), folder)
     pairs = CrossEncoderPairs(scorer.encoder, scorer.revision)
     return NLIDetector("hem_v2", pairs, ModelUse("windows"))
-
-
-def load_fact_kb(settings: DetectorSettings) -> NLIDetector:
-    """FactKB, best source sentence. It was taught with the summary before the source.
-
-    Raises:
-        ModelError: its weights are not there.
-    """
-    pairs = cross_encoder(settings.model or FACT_KB, settings, label=FACTUAL, sentence_first=True)
-    return NLIDetector("fact_kb", pairs, ModelUse("sentences"))
 
 
 def load_gc(settings: DetectorSettings) -> NLIDetector:
@@ -206,6 +186,6 @@ def load_gc(settings: DetectorSettings) -> NLIDetector:
     pairs: PairProbabilities = (
         reader_pairs(settings.model, settings)
         if reader
-        else cross_encoder(settings.model, settings, label=0)
+        else cross_encoder(settings.model, settings, PublishedHead(0))
     )
     return NLIDetector("gc", pairs, ModelUse("sentences"))

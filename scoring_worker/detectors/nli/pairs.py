@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from safepassage.scoring_worker.detectors.contract import DetectorSettings
 from safepassage.scoring_worker.encoders.batching import PairFailure
 from safepassage.scoring_worker.encoders.devices import place, use_threads
 from safepassage.scoring_worker.encoders.encoder import Encoder
+from safepassage.scoring_worker.encoders.published import PublishedHead, head_of
 from safepassage.scoring_worker.encoders.reader import Reader
 from safepassage.scoring_worker.encoders.reading_windows import Task
 from safepassage.scoring_worker.encoders.weights import (
@@ -43,17 +44,15 @@ class PairProbabilities(Protocol):
 
 
 class CrossEncoderPairs:
-    """A sequence classifier; ``sentence_first`` where it was taught with the source behind."""
+    """A sequence classifier."""
 
-    def __init__(self, encoder: Encoder, revision: str, *, sentence_first: bool = False) -> None:
+    def __init__(self, encoder: Encoder, revision: str) -> None:
         self.revision = revision
         self._encoder = encoder
-        self._sentence_first = sentence_first
 
     def probabilities(self, sources: Sequence[str], sentences: Sequence[str]) -> Floats:
         """[pairs]; a source too long for the model is read in windows, the best of which counts."""
-        first, second = (sentences, sources) if self._sentence_first else (sources, sentences)
-        return self._encoder.probabilities(first, second)
+        return self._encoder.probabilities(sources, sentences)
 
 
 class ReaderPairs:
@@ -80,31 +79,38 @@ class ReaderPairs:
 
 
 def cross_encoder(
-    named: str, settings: DetectorSettings, *, label: str | int, sentence_first: bool = False
+    named: str, settings: DetectorSettings, head: PublishedHead, *, contradicts: bool = False
 ) -> CrossEncoderPairs:
     """The sequence classifier in a folder or under a hub id (``owner/name@revision``).
 
     Args:
-        label: the name of the logit in its config, without case, or its position.
+        head: how it is read, unless `encoders.published` knows the hub id.
+        contradicts: the logit that says "contradiction" counts; a folder may name it in its config.
 
     Raises:
         ModelError: it is not there, is no such model, or has no such label.
     """
     use_threads(settings.threads)
     folder = named_folder(named)
-    config, tokenizer = load_config(folder), load_tokenizer(folder)
+    config, tokenizer = load_config(folder), load_tokenizer(folder, named)
+    known = head_of(named)
+    head = known or head
+    label: int | None = head.label
+    if contradicts:
+        label = head.contradiction if known else _named(config, "contradiction", head.contradiction)
+    if label is None or not 0 <= label < config.num_labels:
+        raise ModelError(f"{folder}: no logit {label} in a model of {config.num_labels}")
     placement = place(settings.device, settings.precision)
-    model = load_full(folder, placement.dtype).to(placement.device)
     encoder = Encoder(
-        model,
+        load_full(folder, placement.dtype).to(placement.device),
         tokenizer,
-        entailment=_position(config, label, folder),
+        entailment=label,
         max_length=longest_input(config, tokenizer),
         placement=placement,
+        hypothesis_first=head.sentence_first,
     )
-    return CrossEncoderPairs(
-        encoder, f"{base_digest(folder)[:16]}-{label}", sentence_first=sentence_first
-    )
+    order = "-sentence-first" if head.sentence_first else ""
+    return CrossEncoderPairs(encoder, f"{base_digest(folder)[:16]}-{label}{order}")
 
 
 def reader_pairs(named: str, settings: DetectorSettings, *, inverted: bool = False) -> ReaderPairs:
@@ -131,14 +137,8 @@ def is_reader(named: str) -> bool:
     return (folder / MANIFEST_NAME).is_file() and ScorerManifest.load(folder).kind == "reader"
 
 
-def _position(config: object, label: str | int, folder: Path) -> int:
-    count = int(getattr(config, "num_labels", 0))
-    if isinstance(label, int):
-        if not 0 <= label < count:
-            raise ModelError(f"{folder}: no logit {label} in a model of {count}")
-        return label
-    names: dict[object, object] = getattr(config, "id2label", None) or {}
-    found = [int(str(at)) for at, name in names.items() if str(name).casefold() == label]
-    if len(found) != 1:
-        raise ModelError(f"{folder}: cannot tell which of its logits is {label!r}")
-    return found[0]
+def _named(config: Any, label: str, otherwise: int | None) -> int | None:
+    """The position of the one logit that the config calls ``label``, without case."""
+    names = config.id2label or {}
+    found = [int(at) for at, name in names.items() if str(name).casefold() == label]
+    return found[0] if len(found) == 1 else otherwise

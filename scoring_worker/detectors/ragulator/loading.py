@@ -8,16 +8,22 @@ from pathlib import Path
 from typing import Final
 
 from safepassage.scoring_worker.detectors.contract import DetectorSettings
+from safepassage.scoring_worker.detectors.nli.detectors import ModelUse, NLIDetector
+from safepassage.scoring_worker.detectors.nli.pairs import cross_encoder
 from safepassage.scoring_worker.detectors.scorer_detector import ScorerDetector, named_scorer
 from safepassage.scoring_worker.detectors.similarity.word_vectors import word_vectors
+from safepassage.scoring_worker.encoders.published import HEADS, RAGULATOR
+from safepassage.scoring_worker.encoders.weights import load_config
 from safepassage.scoring_worker.forest import Forest
-from safepassage.scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.manifest import MANIFEST_NAME, ModelError
 from safepassage.scoring_worker.scorers.encoder import EncoderScorer
 
 from .features import EXTENDED
 from .measurement import ClaimMeasure
 from .meta_classifiers import MODELS, MetaClassifier, SingleFeature
 
+_PUBLISHED_ROOM: Final = 1_536
+"""Characters of a window of the published weights, which were taught 490 tokens of context."""
 _FEATURES: Final[dict[str, tuple[str, Callable[[float], float]]]] = {
     "token_precision": ("token_precision", lambda share: share),
     "unigram_perplexity": ("unigram_perplexity", lambda surprise: math.exp(-surprise)),
@@ -51,21 +57,34 @@ def load_feature(name: str, _settings: DetectorSettings) -> SingleFeature:
     return SingleFeature(name, feature, grounded)
 
 
-def load_encoder_detector(settings: DetectorSettings) -> ScorerDetector:
+def load_encoder_detector(settings: DetectorSettings) -> ScorerDetector | NLIDetector:
     """The cross-encoder in the folder, or under the hub id, ``settings.model``.
+
+    A folder with two logits that are not named is read as the authors' own weights are.
 
     Raises:
         ModelError: no model is named, or it is no cross-encoder.
     """
-    if settings.model is None:
+    named = settings.model
+    if named is None:
         raise ModelError(
             "ragulator-encoder needs a model: a folder that `safepassage ragulator train "
-            "--model encoder` wrote, or a hub id such as ipoeyke/ragulator-deberta-v3-large"
+            f"--model encoder` wrote, or {RAGULATOR}@COMMIT"
         )
-    scorer = named_scorer(settings, settings.model)
+    if named.partition("@")[0] == RAGULATOR or _is_published(Path(named)):
+        pairs = cross_encoder(named, settings, HEADS[RAGULATOR])
+        return NLIDetector("ragulator-encoder", pairs, ModelUse("windows", room=_PUBLISHED_ROOM))
+    scorer = named_scorer(settings, named)
     if not isinstance(scorer, EncoderScorer):
-        raise ModelError(f"{settings.model} is no cross-encoder")
+        raise ModelError(f"{named} is no cross-encoder")
     return ScorerDetector("ragulator-encoder", scorer, room=_characters(scorer))
+
+
+def _is_published(folder: Path) -> bool:
+    if not (folder / "config.json").is_file() or (folder / MANIFEST_NAME).exists():
+        return False
+    names = load_config(folder).id2label or {}
+    return sorted(map(str, names.values())) == ["LABEL_0", "LABEL_1"]
 
 
 def _characters(scorer: EncoderScorer) -> int:

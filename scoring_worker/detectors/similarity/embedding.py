@@ -8,7 +8,6 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError
 from tokenizers import Tokenizer
 from torch import Tensor
 
@@ -17,11 +16,11 @@ from safepassage.scoring_worker.encoders.devices import place, use_threads
 from safepassage.scoring_worker.encoders.weights import (
     base_digest,
     load_config,
+    load_headless,
     load_tokenizer,
     longest_input,
     named_folder,
 )
-from safepassage.scoring_worker.manifest import ModelError
 
 BATCH = 32
 """Sentences of about one length that are padded together."""
@@ -107,26 +106,15 @@ def encoder_embedder(named: str, settings: DetectorSettings) -> MeanPooled:
     """The encoder in a folder or under a hub id (``owner/name@revision``).
 
     Raises:
-        ModelError: it is not there, or holds no safetensors.
+        ModelError: it is not there, or holds no weights.
     """
-    from transformers import AutoModel  # noqa: PLC0415 (slow to import)
-
     use_threads(settings.threads)
     folder = named_folder(named)
     config, tokenizer = load_config(folder), load_tokenizer(folder)
     placement = place(settings.device, settings.precision)
-    try:
-        encoder = AutoModel.from_pretrained(
-            folder,
-            dtype=placement.dtype,
-            use_safetensors=True,
-            trust_remote_code=False,
-            local_files_only=True,
-        )
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        raise ModelError(f"{folder}: cannot load an encoder: {type(error).__name__}") from error
+    encoder = load_headless(folder, placement.dtype)
     return MeanPooled(
-        encoder.to(placement.device).eval(),
+        encoder.to(placement.device),
         tokenizer.backend_tokenizer,
         base_digest(folder)[:16],
         max_length=longest_input(config, tokenizer),

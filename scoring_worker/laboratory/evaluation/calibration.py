@@ -26,7 +26,12 @@ from safepassage.scoring_worker.manifest import (
 )
 from safepassage.scoring_worker.scorers import folders
 from safepassage.scoring_worker.scorers.folders import load_folder, open_manifest
-from safepassage.scoring_worker.thresholds import FittedThreshold, Target, fit_thresholds
+from safepassage.scoring_worker.thresholds import (
+    FittedThreshold,
+    Target,
+    fit_thresholds,
+    labels_missing,
+)
 
 from . import plots
 from .cases import Dataset, LabelledCase
@@ -62,8 +67,8 @@ class CalibrationReport(Contract):
 
 
 @dataclass(frozen=True, slots=True)
-class _Labelled:
-    """Cases of one pair, and their uncalibrated scores."""
+class LabelledScores:
+    """Cases of one pair, and their scores."""
 
     cases: tuple[LabelledCase, ...]
     raw: Floats
@@ -104,14 +109,12 @@ def calibrate(
         ModelError: the scorer is no model folder, or ``out`` is not empty.
         DatasetError: the labels are of one class, or of too few documents.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ModelError(f"{out} exists; calibrate writes a new folder")
-    folder, manifest = open_manifest(scorer)
-    shared = manifest.kind == "reader" and folder.samefile(folders.DEFAULT_MODEL)
-    if manifest.base and (folder / manifest.base).is_dir():
-        raise ModelError(f"{folder}: its base is a folder of its own, which a copy would lose")
+    folder, manifest, shared = model_folder(scorer, out)
     manifest = manifest.model_copy(update={"calibration": None, "name": name or manifest.name})
-    labelled = _scored(folder, manifest, datasets, on_progress)
+    labelled = scored(folder, manifest, datasets, on_progress)
+    kinds = [case.kind for case in labelled.cases]
+    if missing := labels_missing(labelled.supported.tolist(), kinds):
+        raise DatasetError(f"calibration needs supported and unsupported labels: {missing}")
     calibration = _fit(labelled.raw, labelled.supported, kind)
     thresholds, fitted = fit_thresholds(
         apply(calibration, labelled.raw),
@@ -120,7 +123,7 @@ def calibrate(
         target,
     )
     held_out, metrics = _held_out(labelled, kind, target)
-    _copy(folder, out, without=BASE_FILES if shared else ())
+    copy_scorer(folder, out, without=BASE_FILES if shared else ())
     _plot(out / PLOT_NAME, manifest.name, labelled, held_out)
     figures = metrics.model_dump(mode="json", include={"n", "precision", "recall", "f1", "auroc"})
     seen = [(c.group, pair.premise) for data in datasets for c in data.cases for pair in c.pairs]
@@ -151,9 +154,29 @@ def calibrate(
     )
 
 
-def _scored(
+def model_folder(scorer: str | Path, out: Path) -> tuple[Path, ScorerManifest, bool]:
+    """The folder of ``scorer``, its manifest, and whether its base is the one that ships.
+
+    Raises:
+        ModelError: the scorer is no model folder, or ``out`` is not empty.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ModelError(f"{out} exists; calibrate writes a new folder")
+    folder, manifest = open_manifest(scorer)
+    shared = manifest.kind == "reader" and folder.samefile(folders.DEFAULT_MODEL)
+    if manifest.base and (folder / manifest.base).is_dir():
+        raise ModelError(f"{folder}: its base is a folder of its own, which a copy would lose")
+    return folder, manifest, shared
+
+
+def scored(
     folder: Path, manifest: ScorerManifest, datasets: Sequence[Dataset], on_progress: OnProgress
-) -> _Labelled:
+) -> LabelledScores:
+    """What the scorer in ``folder`` makes of the labelled cases that are one pair each.
+
+    Raises:
+        DatasetError: there is none.
+    """
     scorer = load_folder(folder, manifest)
     outcomes = [
         outcome
@@ -164,14 +187,14 @@ def _scored(
     ]
     scorer.close()
     known = [one for one in outcomes if one.score is not None and len(one.case.parts) == 1]
-    if len({one.case.supported for one in known}) < 2:
+    if not known:
         raise DatasetError(
-            f"calibration needs supported and unsupported labels; {len(known)} of {len(outcomes)} "
-            "cases have one part and a score. Which sentence of an answer is wrong its label does "
-            "not say: give labelled sentences, as `claim` in place of `response`"
+            f"none of {len(outcomes)} cases has one part and a score. Which sentence of an answer "
+            "is wrong its label does not say: give labelled sentences, as `claim` in place of "
+            "`response`"
         )
     raw = np.array([one.score for one in known], dtype=np.float64)
-    return _Labelled(tuple(one.case for one in known), raw)
+    return LabelledScores(tuple(one.case for one in known), raw)
 
 
 def _fit(raw: Floats, supported: NDArray[np.bool_], kind: CalibrationKind) -> Calibration:
@@ -181,7 +204,9 @@ def _fit(raw: Floats, supported: NDArray[np.bool_], kind: CalibrationKind) -> Ca
         raise DatasetError(str(error)) from error
 
 
-def _held_out(labelled: _Labelled, kind: CalibrationKind, target: Target) -> tuple[Floats, Metrics]:
+def _held_out(
+    labelled: LabelledScores, kind: CalibrationKind, target: Target
+) -> tuple[Floats, Metrics]:
     """Scores and decisions on every document, from a fit that has not seen it."""
     fold_of_case = _folds(labelled.groups)
     scores = np.zeros(len(labelled.cases))
@@ -210,7 +235,7 @@ def _folds(groups: Sequence[str]) -> NDArray[np.int64]:
     return np.array([fold_of[group] for group in groups], dtype=np.int64)
 
 
-def _error_interval(scores: Floats, labelled: _Labelled) -> Interval | None:
+def _error_interval(scores: Floats, labelled: LabelledScores) -> Interval | None:
     supported = labelled.supported
 
     def error(weights: Floats) -> float:
@@ -220,7 +245,8 @@ def _error_interval(scores: Floats, labelled: _Labelled) -> Interval | None:
     return bootstrap(error, labelled.groups)
 
 
-def _copy(folder: Path, out: Path, without: Sequence[str]) -> None:
+def copy_scorer(folder: Path, out: Path, without: Sequence[str]) -> None:
+    """All files of a model folder but the manifest and ``without``, into the new one."""
     ignored = shutil.ignore_patterns(MANIFEST_NAME, PLOT_NAME, ".*", *without)
     shutil.copytree(folder, out, dirs_exist_ok=True, ignore=ignored)
 
@@ -243,7 +269,7 @@ def _extend_card(
     path.write_text(before + "\n".join(lines) + "\n", "utf-8")
 
 
-def _plot(path: Path, name: str, labelled: _Labelled, held_out: Floats) -> None:
+def _plot(path: Path, name: str, labelled: LabelledScores, held_out: Floats) -> None:
     supported = labelled.supported
     curves = {"before": (labelled.raw, supported), "after, held-out": (held_out, supported)}
     plots.reliability(path, curves, f"Reliability of {name}")

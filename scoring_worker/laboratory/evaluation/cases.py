@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import JsonValue
 
-from safepassage.schemas import AlignedExtraction, Alignment, Reason, Verdict
-from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
+from safepassage.schemas import AlignedExtraction, Alignment, Draw, Reason, Verdict
+from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair, Origin
 from safepassage.scoring_worker.scorer import Pair
 
 DatasetKind = Literal["extractions", "pairs", "responses", "entities", "conclusions"]
@@ -30,7 +30,7 @@ class LabelledCase:
 
     An extraction or a pair has one part, a response one per sentence. ``group`` is the document.
     ``kind`` says how the case was made and ``extractor`` which model extracted it: both are for
-    break-downs and never reach a scorer.
+    break-downs and never reach a scorer. ``draw`` says how it was drawn to be labelled.
     """
 
     id: str
@@ -40,6 +40,7 @@ class LabelledCase:
     parts: tuple[Pair | Lost, ...]
     kind: str | None = None
     extractor: str | None = None
+    draw: Draw | None = None
 
     @property
     def pairs(self) -> list[Pair]:
@@ -93,6 +94,15 @@ def learnable(cases: Iterable[LabelledCase]) -> Iterator[LabelledPair]:
             yield labelled_pair(case.pairs[0], case.supported, kind=kind, group=case.group)
 
 
+_ORIGINS: Mapping[str, Origin] = {
+    "review": "quarantine",
+    "correction": "quarantine",
+    "spot_check": "spot_check",
+    "asked": "asked",
+}
+"""How a label came, by the kind that `safepassage labels` writes."""
+
+
 def labelled_pair(pair: Pair, supported: bool, *, kind: str, group: str) -> LabelledPair:
     """``pair`` with its label."""
     return LabelledPair(
@@ -103,4 +113,5 @@ def labelled_pair(pair: Pair, supported: bool, *, kind: str, group: str) -> Labe
         kind=kind,
         group=group,
         around=pair,
+        origin=_ORIGINS.get(kind, "given"),
     )

@@ -88,6 +88,7 @@ def _aligned_cases(
             parts=(part_of(result),),
             kind=row.kind,
             extractor=row.model,
+            draw=row.draw,
         )
 
 
@@ -118,6 +119,7 @@ def _pair_cases(reading: DatasetFile) -> Iterator[LabelledCase]:
             entity_type=pair.entity_type,
             parts=(pair,),
             kind=row.kind,
+            draw=row.draw,
         )
 
 

@@ -10,6 +10,10 @@ from pydantic import JsonValue
 from safepassage.schemas import hypothesis
 from safepassage.scoring_worker.scorer import Pair
 
+Origin = Literal["given", "quarantine", "spot_check", "asked"]
+"""How a label came: in a file; or by a review of what was stopped, of an accepted value that was
+drawn, or of one that somebody chose."""
+
 
 @dataclass(frozen=True, slots=True)
 class LabelledPair:
@@ -17,6 +21,8 @@ class LabelledPair:
 
     ``kind`` names how the pair came about. It is for counting: no scorer sees it. ``around`` is
     the pair as the pipeline shows it, with what stands around the passage, where that is known.
+    ``origin`` is how it came to be labelled, and ``weight`` how many values of the stream it stands
+    for: the inverse of the probability that it was drawn.
     """
 
     premise: str
@@ -26,6 +32,8 @@ class LabelledPair:
     kind: str
     group: str = field(default="")
     around: Pair | None = field(default=None, repr=False)
+    origin: Origin = "given"
+    weight: float = 1.0
 
     @property
     def pair(self) -> Pair:

@@ -68,7 +68,7 @@ def measure(
     ranking = Ranking(truth, doubt)
     statistics: dict[str, Callable[[Weights], float | None]] = {
         "f1": lambda weights: _f1(truth, found, weights),
-        "macro_f1": lambda weights: _macro_f1(truth, found, weights),
+        "macro_f1": lambda weights: macro_f1_of(truth, found, weights),
         "auroc": ranking.auroc,
         "auprc": ranking.auprc,
     }
@@ -129,8 +129,8 @@ def recall_of(truth: Mask, found: Mask, weights: Weights) -> float:
     return float(weights[truth & found].sum() / total) if total else 0.0
 
 
-def _macro_f1(truth: Mask, found: Mask, weights: Weights) -> float | None:
-    """The mean over the classes that are there."""
+def macro_f1_of(truth: Mask, found: Mask, weights: Weights) -> float | None:
+    """F1 in [0, 1], the mean over the classes that are there; None where there are none."""
     both = (_f1(truth, found, weights), _f1(~truth, ~found, weights))
     defined = [f1 for f1 in both if f1 is not None]
     return sum(defined) / len(defined) if defined else None

@@ -10,6 +10,10 @@ from pydantic import ValidationError
 from safepassage.schemas import Assessment, stable_id, validation_summary
 from safepassage.scoring_worker import Pair, Scorer
 from safepassage.scoring_worker.manifest import ModelError, Thresholds
+from safepassage.scoring_worker.memory.index import Memory
+from safepassage.scoring_worker.memory.learning import remember_in, traces_of
+from safepassage.scoring_worker.memory.states import Trace
+from safepassage.scoring_worker.risk.groups import threshold_of
 
 
 class Rethresholded:
@@ -34,11 +38,19 @@ class Rethresholded:
         assessments = zip(pairs, self._scorer.assess(pairs), strict=True)
         return [self._replaced(pair, assessment) for pair, assessment in assessments]
 
+    def remember(self, memory: Memory) -> None:
+        """Let the scorer weigh what ``memory`` holds."""
+        remember_in(memory, self._scorer)
+
+    def traces(self, pairs: Sequence[Pair]) -> list[tuple[Trace, ...]]:
+        """What each pair would leave in the scorer's memory, in order."""
+        return traces_of(self._scorer, pairs)
+
     def close(self) -> None:
         self._scorer.close()
 
     def _replaced(self, pair: Pair, assessment: Assessment) -> Assessment:
-        threshold = self._thresholds.of(pair.entity_type)
+        threshold = threshold_of(self._thresholds, pair)
         return assessment.model_copy(
             update={
                 "revision": self._revision,

@@ -17,7 +17,12 @@ from safepassage.schemas.base import Contract, Probability
 from safepassage.scoring_worker import Pair, Scorer
 from safepassage.scoring_worker.laboratory.evaluation.cases import LabelledCase
 from safepassage.scoring_worker.laboratory.evaluation.intervals import Weights, draws
-from safepassage.scoring_worker.laboratory.evaluation.metrics import Mask, f1_of, recall_of
+from safepassage.scoring_worker.laboratory.evaluation.metrics import (
+    Mask,
+    f1_of,
+    macro_f1_of,
+    recall_of,
+)
 from safepassage.scoring_worker.learnt_from import LearntFrom
 
 RESAMPLES = 2_000
@@ -27,12 +32,14 @@ class Bounds(Contract):
     """What a candidate has to show. ``confidence`` is one-sided.
 
     ``max_recall_loss``: at that confidence, recall falls by no more than this.
-    ``min_f1_gain``: F1 rises by more than this.
+    ``max_accepted_loss``: the share of supported cases that is accepted falls by no more than this.
+    ``min_f1_gain``: macro F1, the mean over both classes, rises by more than this.
     ``max_unjudged``: no larger share of the cases gets no score.
     ``min_labels``: with fewer cases of either class, nothing can be said.
     """
 
     max_recall_loss: Probability = 0.02
+    max_accepted_loss: Probability = 0.05
     min_f1_gain: float = Field(default=0.0, ge=-1, le=1)
     max_unjudged: Probability = 0.01
     min_labels: int = Field(default=20, ge=1)
@@ -40,13 +47,16 @@ class Bounds(Contract):
 
 
 class Quality(Contract):
-    """One scorer on the gold labels."""
+    """One scorer on the gold labels. ``accepted`` is the share of the supported cases that it
+    accepts; ``macro_f1`` is over both classes."""
 
     scorer: str
     revision: str
     recall: float
     precision: float
     f1: float
+    accepted: float
+    macro_f1: float
     unjudged: int
 
 
@@ -91,6 +101,7 @@ def judge_candidate(
             _enough_labels(len(cases) - unsupported, unsupported, bounds),
             _judges(after, len(cases), bounds),
             _keeps_recall(truth, before, after, [case.group for case in cases], bounds),
+            _keeps_accepting(truth, before, after, bounds),
             _gains_f1(truth, before, after, bounds),
         ),
     )
@@ -132,6 +143,8 @@ class _Judged:
             recall=recall_of(truth, self.stopped, weights),
             precision=recall_of(self.stopped, truth, weights),
             f1=f1_of(truth, self.stopped, weights),
+            accepted=recall_of(~truth, ~self.stopped, weights),
+            macro_f1=macro_f1_of(truth, self.stopped, weights) or 0.0,
             unjudged=self.unjudged,
         )
 
@@ -145,13 +158,20 @@ def _accepts(assessment: Assessment | None) -> bool:
     )
 
 
+def labels_wanted(supported: int, unsupported: int, each: int) -> str:
+    """How many more labels of which class make ``each`` of both, for people; "" where enough."""
+    counts = (("supported", supported), ("unsupported", unsupported))
+    return " and ".join(f"{each - n} more {name}" for name, n in counts if n < each)
+
+
 def _enough_labels(supported: int, unsupported: int, bounds: Bounds) -> Bound:
-    passed = min(supported, unsupported) >= bounds.min_labels
+    wanted = labels_wanted(supported, unsupported, bounds.min_labels)
+    more = f": {wanted} are wanted" if wanted else ""
     return Bound(
         name="labels",
-        passed=passed,
+        passed=not wanted,
         explanation=f"{supported} supported and {unsupported} unsupported cases, "
-        f"at least {bounds.min_labels} of each are needed",
+        f"at least {bounds.min_labels} of each are needed{more}",
     )
 
 
@@ -183,11 +203,26 @@ def _keeps_recall(
     )
 
 
+def _keeps_accepting(truth: Mask, before: _Judged, after: _Judged, bounds: Bounds) -> Bound:
+    """A scorer that stops everything finds all that is wrong, and is of no use."""
+    weights = np.ones(len(truth))
+    old = recall_of(~truth, ~before.stopped, weights)
+    new = recall_of(~truth, ~after.stopped, weights)
+    return Bound(
+        name="accepted",
+        passed=new >= old - bounds.max_accepted_loss,
+        explanation=f"of the supported cases {new:.3f} are accepted, {old:.3f} before; "
+        f"at least {old - bounds.max_accepted_loss:.3f} are asked",
+    )
+
+
 def _gains_f1(truth: Mask, before: _Judged, after: _Judged, bounds: Bounds) -> Bound:
     weights = np.ones(len(truth))
-    gain = f1_of(truth, after.stopped, weights) - f1_of(truth, before.stopped, weights)
+    old = macro_f1_of(truth, before.stopped, weights) or 0.0
+    gain = (macro_f1_of(truth, after.stopped, weights) or 0.0) - old
     return Bound(
-        name="f1",
+        name="macro F1",
         passed=gain > bounds.min_f1_gain,
-        explanation=f"F1 changes by {gain:+.3f}; more than {bounds.min_f1_gain:+.3f} is asked",
+        explanation=f"macro F1 changes by {gain:+.3f}; "
+        f"more than {bounds.min_f1_gain:+.3f} is asked",
     )

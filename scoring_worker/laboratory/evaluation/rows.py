@@ -21,7 +21,7 @@ from pydantic import (
     WrapValidator,
 )
 
-from safepassage.schemas import Alignment, Document, Extraction, Response, SchemaField
+from safepassage.schemas import Alignment, Document, Draw, Extraction, Response, SchemaField
 from safepassage.schemas.alignment import LANGUAGE_PATTERN
 from safepassage.schemas.base import EntityType, EventId, Json, Text
 from safepassage.schemas.extraction import Value
@@ -93,6 +93,7 @@ def _or_else(default: object) -> WrapValidator:
 _Joints = Annotated[tuple[StrictStr, ...], _or_else(())]
 _Language = Annotated[Annotated[StrictStr, Field(pattern=LANGUAGE_PATTERN)] | None, _or_else(None)]
 _DayFirst = Annotated[StrictBool | None, _or_else(None)]
+_Draw = Annotated[Draw | None, _or_else(None)]
 _Places = Annotated[tuple[tuple[NonNegativeInt, NonNegativeInt], ...] | None, _or_else(None)]
 
 
@@ -144,6 +145,7 @@ class ExtractionRow(DescribedRow):
         default=None, validation_alias=AliasChoices("extractor", "model")
     )
     retrieved: Alignment | None = None
+    draw: _Draw = None
 
     @property
     def extraction(self) -> Extraction:
@@ -180,6 +182,7 @@ class PairRow(DescribedRow):
     language: _Language = None
     day_first: _DayFirst = None
     absent: _Places = None
+    draw: _Draw = None
 
 
 class ResponseRow(Row):

@@ -15,7 +15,6 @@ from safepassage.scoring_worker.encoders.reader_model import ReaderModel
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.evaluation.splits import split_by_group
 from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged, refitted
-from safepassage.scoring_worker.laboratory.training.recipe import MIN_APART
 from safepassage.scoring_worker.laboratory.training.stacking import LabelledOpinion, fit_stack
 from safepassage.scoring_worker.laboratory.training.starting_point import (
     starting_point,
@@ -35,6 +34,8 @@ from safepassage.scoring_worker.weighing.opinion import READ_FEATURES
 from safepassage.scoring_worker.weighing.stack import Stack
 
 SIZES = (0, 100, 200, 300, 400, 500)
+MIN_APART = 100
+"""Labels from which on some are kept from the reader for the stack."""
 NO_BASE = "no start without silver: name the folder of a base that nothing was taught"
 
 

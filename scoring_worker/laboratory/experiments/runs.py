@@ -32,7 +32,15 @@ from safepassage.scoring_worker.manifest import ModelError
 from . import extractors, label_curve
 from .curve_scorers import CurveSettings
 from .published import TABLE_1, Table1
-from .tables import curve_table, extractor_table, published_table
+from .reviews import ReviewsSettings, reviews_curve
+from .reviews import plot as plot_reviews
+from .tables import (
+    certified_table,
+    curve_table,
+    extractor_table,
+    published_table,
+    reviews_table,
+)
 
 LOCAL_SCORERS = ("default", "words", "nli", "hhem")
 """Those of table1 where none is named. The LLM is left out: it is asked only by name."""
@@ -148,18 +156,51 @@ def figure4(
     return Outcome(made, [curve_table(made)], written, made.absent)
 
 
+def reviews(
+    datasets: Sequence[Dataset],
+    settings: ReviewsSettings,
+    keep: Path | None,
+    folder: Path | None,
+    on_progress: OnProgress,
+) -> Outcome:
+    """Quality by the number of reviews; the plot goes to ``folder``.
+
+    Raises:
+        DatasetError: there is more than one data set, or it has too few documents.
+        ModelError: the base cannot be loaded.
+    """
+    if len(datasets) != 1:
+        raise DatasetError("reviews takes one data set: the labelled rows of one field")
+    made = reviews_curve(datasets[0], settings, keep, on_progress)
+    written = []
+    if folder:
+        written.append(folder / f"{file_name(made.dataset, 'reviews')}.png")
+        plot_reviews(written[-1], [made])
+    return Outcome(made, [reviews_table(made), certified_table(made)], written, made.absent)
+
+
+def numbers_of(sizes: str) -> tuple[int, ...]:
+    """The numbers of labels in a text such as "0,25,100".
+
+    Raises:
+        ValueError: it is no such text.
+    """
+    try:
+        numbers = tuple(int(size) for size in sizes.split(","))
+    except ValueError:
+        raise ValueError(f"--sizes {sizes!r} are no numbers such as 0,25,100") from None
+    if min(numbers) < 0:
+        raise ValueError("--sizes are numbers of labels, 0 or more")
+    return numbers
+
+
 def curve_settings(sizes: str, epochs: float, given: CurveSettings) -> CurveSettings:
     """``given`` with the ``sizes`` of a text such as "0,100,200", and ``epochs`` a training.
 
     Raises:
         ValueError: the sizes are no numbers of labels.
     """
-    try:
-        numbers = tuple(int(size) for size in sizes.split(","))
-    except ValueError:
-        raise ValueError(f"--sizes {sizes!r} are no numbers such as 0,100,200") from None
-    if min(numbers) < 0:
-        raise ValueError("--sizes are numbers of labels, 0 or more")
+    numbers = numbers_of(sizes)
     alone, after = replace(given.alone, epochs=epochs), replace(given.after, epochs=epochs)
     return replace(given, sizes=numbers, alone=alone, after=after)
 

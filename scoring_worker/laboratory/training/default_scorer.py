@@ -37,7 +37,14 @@ from .pack_weights import PACKS, pack_weights
 from .reading.base import make_base
 from .reading.corpora import FAMILIES, PERMISSIVE, training_corpus
 from .reading.recipe import train_reader
-from .source_figures import best_threshold, figure_blocks, scores_in_turn, thresholds_with_claims
+from .source_figures import (
+    answer_figures,
+    best_threshold,
+    figure_blocks,
+    judged_answers,
+    scores_in_turn,
+    thresholds_with_claims,
+)
 from .stack_pairs import generated_pairs, slot_pairs, unread_claims
 from .stacking import fit_stack
 from .unweighed import MAX_LENGTH, unweighed_scorer
@@ -102,7 +109,7 @@ def build(steps: Steps) -> ScorerManifest:
     packed = partial(unweighed_scorer, final, packs_named(PACKS), words=steps.words)
     weights = pack_weights(steps.folder / "opinions-packs.jsonl", packed, steps.data)
     stack = stack.model_copy(update={"with_packs": weights})
-    manifest = _manifest(steps, stack, labelled)
+    manifest = _manifest(steps, stack, labelled, final)
     steps.out.mkdir(exist_ok=True)
     for source in (steps.words, final):
         for path in source.iterdir():
@@ -163,11 +170,15 @@ def _unread_claims(data: Path) -> dict[str, list[LabelledPair]]:
     return unread_claims(data, training_corpus(data, share=FINAL_SHARE))
 
 
-def _manifest(steps: Steps, stack: Stack, labelled: dict[str, Judged]) -> ScorerManifest:
+def _manifest(
+    steps: Steps, stack: Stack, labelled: dict[str, Judged], reader: Path
+) -> ScorerManifest:
     """Threshold and figures are of stacks that were fitted without the family they are judged
     in."""
     scores = scores_in_turn(labelled, _judged_together(labelled))
-    thresholds = thresholds_with_claims(best_threshold(labelled, scores))
+    judge = partial(unweighed_scorer, reader, words=steps.words)
+    answers = judged_answers(steps.folder, steps.data, judge, stack)
+    thresholds = thresholds_with_claims(best_threshold(labelled, scores), answers)
     return ScorerManifest(
         name="default",
         kind="reader",
@@ -179,7 +190,10 @@ def _manifest(steps: Steps, stack: Stack, labelled: dict[str, Judged]) -> Scorer
         thresholds=thresholds,
         trained_on=SOURCES,
         learnt_from=LearntFrom(),
-        metrics=figure_blocks(labelled, scores, thresholds, PERMISSIVE),
+        metrics={
+            **figure_blocks(labelled, scores, thresholds, PERMISSIVE),
+            "answers, at the threshold of the other sources": dict(answer_figures(answers)),
+        },
     )
 
 

@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
 from safepassage.passages.sentences import sentences
+from safepassage.schemas import Alignment, LabelledExtraction, render_value
 from safepassage.schemas.error_type import ERROR_TYPES, ErrorType
 from safepassage.scoring_worker.error_types.contract import StoppedClaim
 from safepassage.scoring_worker.error_types.features import features
@@ -72,6 +73,16 @@ def of_statements(rows: Iterable[Mapping[str, Any]], seed: int = 0) -> Iterator[
             yield from _altered(statement, premise, premise, "statements", draw)
 
 
+def of_reviews(rows: Iterable[LabelledExtraction]) -> Iterator[TypedExample]:
+    """Claims that reviewers refused with a reason (rows of ``labels export``)."""
+    for row in rows:
+        if row.error_type is None or row.retrieved is None:
+            continue
+        passage = Alignment.model_validate(row.retrieved).passage
+        stopped = StoppedClaim(render_value(row.value), passage)
+        yield TypedExample(stopped, row.error_type, "review", row.doc_id, "reviews")
+
+
 def _altered(
     sentence: str, passage: str, group: str, source: str, draw: random.Random
 ) -> Iterator[TypedExample]:
@@ -99,7 +110,7 @@ def split(examples: Sequence[TypedExample], most: int, seed: int = 0) -> Split:
     order = list(examples)
     random.Random(seed).shuffle(order)
     for one in order:
-        rule_held = one.rule != "figure" and held_out(one.rule, HELD_RULES, "rule")
+        rule_held = one.rule not in ("figure", "review") and held_out(one.rule, HELD_RULES, "rule")
         if held_out(one.group, HELD_TEXTS, "text"):
             (made.held_rules if rule_held else made.known_rules).append(one)
         elif not rule_held:
@@ -159,7 +170,7 @@ def trained(
         {
             f"{rules}_{source}": [one for one in held if one.source == source]
             for rules, held in (("known_rules", parts.known_rules), ("new_rules", parts.held_rules))
-            for source in ("documents", "statements")
+            for source in ("documents", "statements", "reviews")
         },
     )
     return weights.model_copy(update={"measured": figures})

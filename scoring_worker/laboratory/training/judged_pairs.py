@@ -17,7 +17,7 @@ from safepassage.scoring_worker.weighing.opinion import Opinion
 from safepassage.scoring_worker.weighing.stack import Stack
 
 from .corpora import read_rows
-from .stacking import LabelledOpinion, StackSettings, fit_stack, stack_scores
+from .stacking import LabelledOpinion, StackSettings, by_type, fit_stack, stack_scores
 
 log = structlog.get_logger(__name__)
 
@@ -49,9 +49,13 @@ class Judged:
     def types(self) -> list[str]:
         return [pair.entity_type for pair in self.pairs]
 
+    @property
+    def kinds(self) -> list[str]:
+        return [pair.kind for pair in self.pairs]
+
     def scores(self, stack: Stack) -> NDArray[np.float64]:
         """Uncalibrated scores [pairs]."""
-        return stack_scores(stack, self.opinions)
+        return stack_scores(stack, self.opinions, self.types)
 
     def labelled(self, source: str) -> Iterator[LabelledOpinion]:
         """Opinions with a label of their own. Which part of a wrong value with several parts is
@@ -59,7 +63,9 @@ class Judged:
         for pair, opinions in zip(self.pairs, self.opinions, strict=True):
             if pair.label or len(opinions) == 1:
                 for opinion in opinions:
-                    yield LabelledOpinion(opinion, pair.label, source)
+                    yield LabelledOpinion(
+                        opinion, pair.label, source, pair.entity_type, pair.weight
+                    )
 
 
 def refitted(
@@ -73,7 +79,10 @@ def refitted(
     if {one.label for one in open_ones} != {0, 1}:
         log.info("stack_kept", opinions=len(open_ones))
         return start
-    return fit_stack(labelled, settings, start).model_copy(update={"with_packs": start.with_packs})
+    settings = settings or StackSettings()
+    before = {"with_packs": start.with_packs, "by_type": start.by_type}
+    moved = fit_stack(labelled, settings, start).model_copy(update=before)
+    return moved.model_copy(update={"by_type": by_type(labelled, moved, settings)})
 
 
 log = structlog.get_logger(__name__)

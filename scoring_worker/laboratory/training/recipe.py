@@ -1,8 +1,9 @@
 """The paper's recipe: a base, then silver labels, then gold ones (section 4.2.2).
 
 The reader is fine-tuned on both in turn, rehearsing what it knew; then the stack is refitted, and
-thresholds are fitted on labels that neither has seen. An interrupted run goes on where it stopped;
-with ``head_only`` the reader stays as it is.
+thresholds are fitted, on what readers say that have not seen the labels. An interrupted run goes on
+where it stopped; with ``head_only`` the reader stays as it is. What too few labels would teach is
+kept, and said (`outcome.Learnt`).
 """
 
 from __future__ import annotations
@@ -14,29 +15,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import structlog
-from pydantic import JsonValue
 
-from safepassage.scoring_worker.encoders.reader import Reader
-from safepassage.scoring_worker.encoders.reader_model import save_reader
+from safepassage.scoring_worker.encoders.reader_model import ReaderModel, save_reader
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.laboratory.evaluation.metrics import at_threshold
-from safepassage.scoring_worker.laboratory.evaluation.splits import split_by_group
+from safepassage.scoring_worker.laboratory.evaluation.splits import folds, split_by_group
 from safepassage.scoring_worker.learnt_from import more_learnt
-from safepassage.scoring_worker.manifest import (
-    MANIFEST_NAME,
-    ModelError,
-    ScorerManifest,
-    Thresholds,
-)
-from safepassage.scoring_worker.packs.registry import packs_named
-from safepassage.scoring_worker.scorers.default import DefaultScorer
-from safepassage.scoring_worker.scorers.folders import open_reader
-from safepassage.scoring_worker.thresholds import MIN_PER_CLASS, Target, fit_thresholds
-from safepassage.scoring_worker.weighing.claim_support import forest_of
-from safepassage.scoring_worker.weighing.stack import ShapeWeights, Stack
+from safepassage.scoring_worker.manifest import MANIFEST_NAME, ModelError, ScorerManifest
+from safepassage.scoring_worker.thresholds import Target
 
 from .card import write_card
-from .judged_pairs import Judged, refitted
+from .head import fit_head
+from .judged_pairs import Judged, read_judged, write_judged
+from .outcome import Learnt, lacking
 from .stacking import StackSettings
 from .starting_point import StartingPoint, starting_point, training_tokenizer
 from .tuning import TuningSettings, tune
@@ -45,9 +35,17 @@ log = structlog.get_logger(__name__)
 
 STAGES_FOLDER = "stages"
 _RUN_NAME = "run.txt"
-MIN_APART = 100
-"""Gold pairs from which on some are kept from the reader, so that the stack weighs what the reader
-makes of pairs it has not learnt by heart."""
+READER_LABELS = 5
+"""Of each class, for the reader to learn: from wrong values alone it learns that all is wrong."""
+REVIEWED = TuningSettings(
+    epochs=5.0,
+    learning_rate=5e-5,
+    rehearsal=0.25,
+    rehearsal_least=64,
+    max_length=112,
+    layers=6,
+)
+"""How a reader learns from reviews."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,26 +59,43 @@ class TrainingLabels:
     head: Sequence[LabelledPair] = ()
     sources: tuple[str, ...] = ()
 
+    def only(self, start: StartingPoint) -> TrainingLabels:
+        """The labels in languages that the reader of ``start`` reads.
+
+        Raises:
+            ValueError: there are none.
+        """
+        kinds = (self.gold, self.silver, self.head)
+        gold, silver, head = ([pair for pair in own if start.reads(pair)] for own in kinds)
+        foreign = sum(map(len, kinds)) - len(gold) - len(silver) - len(head)
+        if foreign:
+            log.warning(
+                "labels_left_out", pairs=foreign, reason="another reader serves their language"
+            )
+        if not (gold or silver):
+            raise ValueError("no label is in a language that this reader reads")
+        return replace(self, gold=gold, silver=silver, head=head)
+
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """How to train. ``head_only`` leaves the reader as it is and refits stack and thresholds.
 
-    The gold stage sees fewer labels, more often. ``validation_share`` of the gold documents (half
-    of that of the silver ones) fits the thresholds and nothing else; ``stack_share`` of the other
-    gold documents fits the stack and not the reader, from `MIN_APART` pairs on. ``target`` is
-    what the thresholds are fitted to.
+    The gold stage sees fewer labels, more often. Stack and thresholds are fitted to what readers
+    that learnt from the gold labels of other documents say: ``folds`` of them. ``validation_share``
+    of the silver documents takes that part where there is no gold. ``target`` is what the
+    thresholds are fitted to.
     """
 
     name: str = "trained"
     silver: TuningSettings = field(
         default_factory=lambda: TuningSettings(epochs=1.0, learning_rate=1e-4)
     )
-    gold: TuningSettings = field(default_factory=lambda: TuningSettings(epochs=3.0))
+    gold: TuningSettings = REVIEWED
     stack: StackSettings = field(default_factory=StackSettings)
     target: Target = field(default_factory=Target)
-    validation_share: float = 0.2
-    stack_share: float = 0.25
+    validation_share: float = 0.1
+    folds: int = 2
     head_only: bool = False
     seed: int = 0
 
@@ -105,22 +120,34 @@ def train(
         ValueError: there are no labels.
     """
     recipe = recipe or Recipe()
-    start = starting_point(base)
     if not (labels.gold or labels.silver):
         raise ValueError("there are no labels to train on")
+    start = starting_point(base, [*labels.gold, *labels.silver])
+    labels = labels.only(start)
     make_room(folder, resume)
-    _same_run(folder / STAGES_FOLDER, start, labels, recipe)
-    split = SplitLabels.of(labels, recipe)
-    if recipe.head_only:
+    stages = folder / STAGES_FOLDER
+    _same_run(stages, start, labels, recipe)
+    kept = _reader_kept(labels, recipe)
+    if kept:
+        log.info("reader_kept", reason=kept)
         start.copy_reader(folder)
+        judged = Judged([], [])
     else:
-        _train_reader(start, split, folder, recipe)
+        judged = _train_reader(start, labels, folder, recipe)
     manifest = start.manifest_of(folder, recipe.name, labels.sources)
     seen = [(p.group, p.premise) for p in (*labels.gold, *labels.silver, *labels.head)]
     learnt = more_learnt(start.manifest.learnt_from, seen)
     manifest = manifest.model_copy(update={"learnt_from": learnt})
-    fitted = _fit_head(manifest, folder, start.stack, split, recipe)
-    shutil.rmtree(folder / STAGES_FOLDER, ignore_errors=True)
+    fitted = fit_head(
+        manifest,
+        folder,
+        start.stack,
+        labels=labels,
+        recipe=recipe,
+        judged=judged,
+        learnt=Learnt.of_reader(kept),
+    )
+    shutil.rmtree(stages, ignore_errors=True)
     write_card(fitted, folder, recipe.target, counts=_counts(labels))
     return fitted.save(folder)
 
@@ -150,98 +177,95 @@ def _same_run(stages: Path, start: StartingPoint, labels: TrainingLabels, recipe
     path.write_text(digest, "utf-8")
 
 
-Pairs = list[LabelledPair]
+def _reader_kept(labels: TrainingLabels, recipe: Recipe) -> str:
+    """Why the reader is to stay as it is; "" where it learns."""
+    if recipe.head_only:
+        return "as asked"
+    return lacking([*labels.gold, *labels.silver], READER_LABELS)
+
+
+def _train_reader(
+    start: StartingPoint, labels: TrainingLabels, folder: Path, recipe: Recipe
+) -> Judged:
+    """Silver, then gold, whichever there are; the second goes on from the first.
+
+    Returns:
+        What readers that learnt from the other gold documents make of every gold pair; of silver
+        ones kept back where there is no gold.
+    """
+    stages = folder / STAGES_FOLDER
+    silver, held = split_by_group(labels.silver, recipe.validation_share, recipe.seed)
+    after = _Stages(start, stages, silver, recipe)
+    if lacking(labels.gold, READER_LABELS):
+        model = after.silver()
+        judged = after.judged(model, "held", held)
+        model = after.silver()
+    else:
+        judged = after.crosswise(labels.gold)
+        model = after.gold("gold", labels.gold)
+    save_reader(model, folder)
+    return judged
 
 
 @dataclass(frozen=True, slots=True)
-class SplitLabels:
-    """Each document is in one part only. With too few documents, ``weighed`` is the same as
-    ``gold``."""
+class _Stages:
+    """The stages of one run, each in a folder of its own."""
 
-    silver: Pairs
-    silver_held: Pairs
-    gold: Pairs
-    gold_held: Pairs
-    weighed: Pairs
-    head: Sequence[LabelledPair]
+    start: StartingPoint
+    folder: Path
+    labels: Sequence[LabelledPair]
+    recipe: Recipe
 
-    @classmethod
-    def of(cls, labels: TrainingLabels, recipe: Recipe) -> SplitLabels:
-        """The split; the same each time."""
-        silver, silver_held = split_by_group(
-            labels.silver, recipe.validation_share / 2, recipe.seed
-        )
-        gold, gold_held = split_by_group(labels.gold, recipe.validation_share, recipe.seed)
-        weighed = gold
-        if len(gold) >= MIN_APART and not recipe.head_only:
-            gold, weighed = split_by_group(gold, recipe.stack_share, recipe.seed + 1)
-        return cls(silver, silver_held, gold, gold_held, weighed, labels.head)
+    def silver(self) -> ReaderModel:
+        """The reader after the silver stage; as it starts without silver labels."""
+        model = self.start.model()
+        if self.labels:
+            self._tune(model, "silver", self.labels, self.recipe.silver)
+        return model
 
+    def gold(self, name: str, pairs: Sequence[LabelledPair]) -> ReaderModel:
+        """The reader after gold ``pairs`` as well."""
+        model = self.silver()
+        self._tune(model, name, pairs, self.recipe.gold)
+        return model
 
-def _train_reader(start: StartingPoint, split: SplitLabels, folder: Path, recipe: Recipe) -> None:
-    """Silver, then gold, whichever there are; the second goes on from the first."""
-    model, tokenizer = start.model(), training_tokenizer(start.words)
-    for name, pairs, settings in (
-        ("silver", split.silver, recipe.silver),
-        ("gold", split.gold, recipe.gold),
-    ):
-        if pairs:
-            log.info("stage", stage=name, pairs=len(pairs))
-            seeded = replace(settings, seed=settings.seed + recipe.seed)
-            tune(model, tokenizer, pairs, folder / STAGES_FOLDER / name, seeded)
-    save_reader(model, folder)
+    def crosswise(self, pairs: Sequence[LabelledPair]) -> Judged:
+        """What readers that did not learn from a document make of its pairs; few documents, or
+        labels of one class in what is left, are judged by the reader as it starts."""
+        fold_of = folds([pair.group for pair in pairs], self.recipe.folds, self.recipe.seed)
+        judged = Judged([], [])
+        for number in range(self.recipe.folds):
+            inside = [pair for pair in pairs if fold_of[pair.group] == number]
+            others = [pair for pair in pairs if fold_of[pair.group] != number]
+            name = f"fold-{number}"
+            if not (self.folder / f"{name}.jsonl").exists():
+                enough = inside and not lacking(others, READER_LABELS // 2)
+                model = self.gold(name, others) if enough else self.silver()
+                judged += self.judged(model, name, inside)
+            else:
+                judged += self.judged(None, name, inside)
+        return judged
 
+    def judged(self, model: ReaderModel | None, name: str, pairs: Sequence[LabelledPair]) -> Judged:
+        """What the scorer with ``model`` makes of ``pairs``, kept in a file."""
+        path = self.folder / f"{name}.jsonl"
+        if not pairs:
+            return Judged([], [])
+        if model is not None and not path.exists():
+            write_judged(path, {name: Judged.by(self.start.scorer(model), pairs)})
+        return read_judged(path).get(name, Judged([], []))
 
-def _fit_head(
-    manifest: ScorerManifest, folder: Path, start: Stack, split: SplitLabels, recipe: Recipe
-) -> ScorerManifest:
-    """Refit the stack, then thresholds on validation pairs; with too few of either kind, on all
-    gold pairs. Thresholds of single types are fitted to gold labels only: types of silver ones
-    are often invented."""
-    reader = open_reader(manifest, folder)
-    scorer = DefaultScorer(manifest, reader, claims=forest_of(folder))
-    held_silver = Judged.by(scorer, split.silver_held)
-    by_people = bool(split.gold_held)
-    held = Judged.by(scorer, split.gold_held) if by_people else held_silver
-    weighed = Judged.by(scorer, split.weighed)
-    labelled = [*Judged.by(scorer, split.head).labelled("head"), *weighed.labelled("gold")]
-    if by_people:
-        labelled += held_silver.labelled("silver")
-    stack = refitted(start, labelled, recipe.stack)
-    stack = stack.model_copy(
-        update={"with_packs": _with_packs(manifest, reader, start, split, recipe)}
-    )
-    few = min(held.supported.count(True), held.supported.count(False)) < MIN_PER_CLASS
-    judged = held + weighed if few else held
-    update: dict[str, object] = {"stack": stack.model_dump(mode="json")}
-    if not judged.pairs:
-        log.warning("thresholds_kept", reason="none of the validation pairs could be read")
-        return manifest.model_copy(update=update)
-    scores = judged.scores(stack)
-    thresholds, fitted = fit_thresholds(scores, judged.supported, judged.types, recipe.target)
-    if not by_people:
-        thresholds, fitted = Thresholds(default=thresholds.default), {"": fitted[""]}
-    found: dict[str, JsonValue] = {
-        "validation": at_threshold(held.scores(stack), held.pairs, thresholds.default)
-        if held.pairs
-        else {},
-        "thresholds": {name or "all": f.model_dump(mode="json") for name, f in fitted.items()},
-        "thresholds_fitted_on": "all labels: too few to hold any back" if few else "validation",
-    }
-    return manifest.model_copy(update={**update, "thresholds": thresholds, "metrics": found})
-
-
-def _with_packs(
-    manifest: ScorerManifest, reader: Reader, start: Stack, split: SplitLabels, recipe: Recipe
-) -> dict[str, dict[str, ShapeWeights]]:
-    """The coefficients for each set of packs that ``start`` has some for, refitted as well."""
-    found = {}
-    for names, shapes in start.with_packs.items():
-        scorer = DefaultScorer(manifest, reader, packs_named(names.split("+")))
-        labelled = list(Judged.by(scorer, split.weighed).labelled("gold"))
-        before = Stack(shapes={**start.shapes, **shapes})
-        found[names] = refitted(before, labelled, recipe.stack).shapes
-    return found
+    def _tune(
+        self,
+        model: ReaderModel,
+        name: str,
+        pairs: Sequence[LabelledPair],
+        settings: TuningSettings,
+    ) -> None:
+        log.info("stage", stage=name, pairs=len(pairs))
+        seeded = replace(settings, seed=settings.seed + self.recipe.seed)
+        words = training_tokenizer(self.start.words)
+        tune(model, words, pairs, self.folder / name, seeded, device=self.start.device)
 
 
 def _counts(labels: TrainingLabels) -> dict[str, int]:

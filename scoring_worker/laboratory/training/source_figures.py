@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,19 +12,25 @@ from sklearn.metrics import f1_score, roc_auc_score
 
 from safepassage.schemas import CLAIM_TYPE
 from safepassage.scoring_worker.manifest import Thresholds, TypeThreshold
+from safepassage.scoring_worker.scorers.default import DefaultScorer
+from safepassage.scoring_worker.weighing.stack import Stack
 
-from .judged_pairs import Judged
+from .judged_pairs import Judged, judged_once
+from .stack_pairs import answer_pairs
 from .stacking import fit_stack
 
 Scores = Mapping[str, NDArray[np.float64]]
+Answers = Mapping[str, tuple[NDArray[np.bool_], NDArray[np.float64]]]
+"""By source which answers are good [answers], and the scores [answers] of their worst claims."""
 
 CANDIDATES = tuple(round(0.05 * step, 2) for step in range(2, 19))
 """Thresholds in steps of .05: a finer one would be fitted to these sources and no others."""
 
-CLAIM_THRESHOLD = 0.4
-"""Below that of values: an answer has several sentences, and all of them have to pass. At .4 it is
-on NLI rows where the scorer was before it counted words (caught .63, refused .20), and refuses .46
-of the right sentences of RAG answers, for .61 at .45. RAGTruth and the demo were in view."""
+ANSWERS = ("ragtruth_qa", "expertqa", "faithbench", "wice_claim")
+"""Sources of judged answers, in `groundedness`."""
+ANSWERS_OF_A_SOURCE = 150
+GOOD_STOPPED = 0.1
+"""The share of good answers that the threshold of claims may stop, in the mean over the sources."""
 
 
 def scores_in_turn(
@@ -53,9 +60,65 @@ def best_threshold(judged: Mapping[str, Judged], scores: Scores) -> float:
     return max(CANDIDATES, key=reached)
 
 
-def thresholds_with_claims(default: float, claims: float = CLAIM_THRESHOLD) -> Thresholds:
-    """The ``default`` for values, and ``claims`` for claims."""
-    claim = TypeThreshold(value=claims, n=0, target="of sentences")
+def judged_answers(
+    folder: Path, data: Path, scorer: Callable[[], DefaultScorer], stack: Stack
+) -> Answers:
+    """What ``scorer`` makes of the sources `ANSWERS`, weighed by ``stack``; its opinions are kept
+    in ``folder``.
+
+    Raises:
+        CorpusError: a file is missing or unreadable.
+    """
+    judged = judged_once(
+        folder / "opinions-answers.jsonl",
+        scorer,
+        lambda: {name: answer_pairs(data, name, ANSWERS_OF_A_SOURCE) for name in ANSWERS},
+    )
+    found = {}
+    for name, own in judged.items():
+        by_answer: dict[str, tuple[bool, float]] = {}
+        for pair, score in zip(own.pairs, own.scores(stack), strict=True):
+            _, worst = by_answer.get(pair.group, (True, 1.0))
+            by_answer[pair.group] = bool(pair.label), min(worst, float(score))
+        good, scores = zip(*by_answer.values(), strict=True)
+        found[name] = np.array(good), np.array(scores)
+    return found
+
+
+def claim_threshold(
+    answers: Answers,
+    most: float = GOOD_STOPPED,
+) -> float:
+    """The highest threshold of claims, in steps of .01, that stops at most the share ``most`` of
+    the good answers, in the mean over the sources; 0 where none does."""
+
+    def stopped(threshold: float) -> float:
+        return float(
+            np.mean([(scores[good] < threshold).mean() for good, scores in answers.values()])
+        )
+
+    steps = (round(0.01 * step, 2) for step in range(99, 0, -1))
+    return next((threshold for threshold in steps if stopped(threshold) <= most), 0.0)
+
+
+def answer_figures(answers: Answers) -> dict[str, dict[str, JsonValue]]:
+    """By source its figures at the threshold that the other sources give."""
+    found = {}
+    for name, (good, scores) in answers.items():
+        others = {other: own for other, own in answers.items() if other != name}
+        threshold = claim_threshold(others)
+        own = _of_source(good, scores, np.full(len(scores), threshold))
+        found[name] = {**own, "threshold": threshold}
+    return found
+
+
+def thresholds_with_claims(default: float, answers: Answers) -> Thresholds:
+    """The ``default`` for values, and for claims what ``answers`` allow."""
+    claim = TypeThreshold(
+        value=claim_threshold(answers),
+        n=sum(len(good) for good, _ in answers.values()),
+        target=f"good answers stopped <= {GOOD_STOPPED}",
+    )
     return Thresholds(default=default, by_type={CLAIM_TYPE: claim})
 
 

@@ -6,12 +6,16 @@ import random
 from collections import defaultdict
 from pathlib import Path
 
-from safepassage.schemas import CLAIM_TYPE
+from safepassage.passages.index import PassageIndex
+from safepassage.passages.pleasantries import claims_nothing
+from safepassage.passages.sentences import sentences
+from safepassage.schemas import CLAIM_TYPE, hypothesis
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.training.corruption import (
     labelled_pairs,
     synthetic_documents,
 )
+from safepassage.scoring_worker.scorer import Pair
 
 from .corpora import PERMISSIVE_NLI, held_documents, nli_pairs, read_rows
 from .reading.claims import altered_sentences
@@ -131,6 +135,43 @@ def unread_claims(data: Path, corpus: Corpus, seed: int = 0) -> dict[str, list[L
                 unread[name].append(pair)
     rng = random.Random(seed)
     return {name: rng.sample(own, min(CLAIMS, len(own))) for name, own in unread.items()}
+
+
+def answer_pairs(data: Path, name: str, answers: int, seed: int = 0) -> list[LabelledPair]:
+    """The claims of about ``answers`` answers of a groundedness file as the pipeline grounds them.
+
+    The label is the answer's, whose id is the group: of a bad one no claim by itself need be wrong.
+    Claims of which nothing retrieved speaks are left out: no scorer is asked about them.
+
+    Raises:
+        CorpusError: the file is missing or unreadable.
+    """
+    rows = list(read_rows(data / f"groundedness/{name}.jsonl.gz"))
+    chosen = random.Random(seed).sample(rows, min(answers, len(rows)))
+    pairs = []
+    for row in chosen:
+        context = row["context"]
+        passages = PassageIndex(context if isinstance(context, str) else "\n\n".join(context))
+        text = row.get("claim") or row["response"]
+        places = [(0, len(text))] if row.get("claim") else sentences(text)
+        for start, end in places:
+            claim = text[start:end]
+            found = passages.retrieve(claim)
+            if found.found and not claims_nothing(claim):
+                said = hypothesis(CLAIM_TYPE, claim)
+                pair = Pair.at(found, hypothesis=said, entity_type=CLAIM_TYPE, value=claim)
+                pairs.append(
+                    LabelledPair(
+                        pair.premise,
+                        CLAIM_TYPE,
+                        claim,
+                        1 if row["label"] else 0,
+                        "answer",
+                        f"{name}:{row['id']}",
+                        around=pair,
+                    )
+                )
+    return pairs
 
 
 def document_pairs(data: Path, seed: int = 0) -> dict[str, list[LabelledPair]]:

@@ -23,6 +23,7 @@ SUPPORTIVE = frozenset(
     {
         "value_mean", "value_least", "lead", "entailed", "founded_least", "borne_out",
         "answer_same", "exact", "lonely", "finding_denied_twice", "finding_denial_asked", "share",
+        "clause_mean",
     }
 )  # fmt: skip
 """Features that may only raise a score."""
@@ -43,25 +44,34 @@ statements and premises are short, makes claims of long answers worse (AUROC .71
 OF_PACKS = ("legal_", "contracts_")
 """How the names of the packs' features begin; their weights may have either sign."""
 MIN_PARTS = 40
-"""A shape with fewer parts, or of one label only, keeps its coefficients, or those of all."""
+"""A shape with fewer parts, or of one label only, gets the coefficients of all."""
+MIN_PER_LABEL = 3
+"""A stack that is refitted keeps a shape's coefficients with fewer parts of either label."""
+LARGEST_OF_TYPE = 2.0
+"""The most by which an entity type may move the log-odds of its values."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledOpinion:
-    """One opinion, whether its value is supported (1 or 0), and where it comes from."""
+    """One opinion, whether its value is supported (1 or 0), and where it comes from. ``weight`` is
+    how many values it stands for."""
 
     opinion: Opinion
     label: int
     source: str
+    entity_type: str = ""
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class StackSettings:
-    """``ridge`` is the weight of the squared distance from where the coefficients start: zero,
-    or the stack that is refitted (then ``refit_ridge``)."""
+    """``ridge`` is the weight of the squared distance of the coefficients from zero. A stack that
+    is refitted stays the closer to where it was the fewer parts there are: the weight then is
+    ``prior`` by their number. ``of_type`` is the same for what an entity type adds."""
 
     ridge: float = 1e-3
-    refit_ridge: float = 3e-2
+    prior: float = 3.0
+    of_type: float = 4.0
 
 
 def fit_stack(
@@ -85,14 +95,43 @@ def fit_stack(
     for shape in SHAPES:
         own = [one for one in open_ones if one.opinion.shape == shape]
         before = start.shapes[shape] if start else None
-        both = {one.label for one in own} == {0, 1}
-        if len(own) >= MIN_PARTS and both:
+        rarer = min(sum(one.label == label for one in own) for label in (0, 1))
+        fits = rarer >= MIN_PER_LABEL if before else rarer > 0 and len(own) >= MIN_PARTS
+        if fits:
             only = OF_CLAIMS if shape == "claim" else None
             shapes[shape] = _fitted(own, settings, before, only)
         else:
             shapes[shape] = before or common
-        log.info("stack", shape=shape, opinions=len(own), fitted=both and len(own) >= MIN_PARTS)
+        log.info("stack", shape=shape, opinions=len(own), fitted=fits)
     return Stack(shapes=shapes)
+
+
+def by_type(
+    labelled: Sequence[LabelledOpinion], stack: Stack, settings: StackSettings
+) -> dict[str, float]:
+    """What each entity type adds to the log-odds of ``stack`` by the labels of its values, and what
+    it adds already; within `LARGEST_OF_TYPE`."""
+    found = dict(stack.by_type)
+    open_ones = [one for one in labelled if not one.opinion.different]
+    weights = len(open_ones) * _balanced(open_ones)
+    odds = np.array([stack.log_odds(one.opinion, one.entity_type) for one in open_ones])
+    signs = np.array([2.0 * one.label - 1.0 for one in open_ones])
+    names = np.array([one.entity_type.casefold() for one in open_ones])
+    for name in np.unique(names):
+        own = names == name
+        before = found.get(str(name), 0.0)
+
+        def loss(more: NDArray[np.float64], own: NDArray[np.bool_] = own) -> float:
+            margins = signs[own] * (odds[own] + more[0])
+            return float(
+                weights[own] @ np.logaddexp(0.0, -margins) + settings.of_type * more[0] ** 2
+            )
+
+        limits = (-LARGEST_OF_TYPE - before, LARGEST_OF_TYPE - before)
+        moved = before + float(minimize(loss, np.zeros(1), bounds=[limits]).x[0])
+        if abs(moved) > 5e-3:
+            found[str(name)] = round(moved, 4)
+    return found
 
 
 def _fitted(
@@ -111,7 +150,7 @@ def _fitted(
     origin = np.zeros(len(names) + 1)
     if start is not None:
         origin = np.array([*(start.weights.get(name, 0.0) for name in names), start.bias])
-    ridge = settings.ridge if start is None else settings.refit_ridge
+    ridge = settings.ridge if start is None else settings.prior / len(labelled)
 
     def loss(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         margins = signs * (features @ point[:-1] + point[-1])
@@ -135,18 +174,28 @@ def _bounds(name: str) -> tuple[float | None, float | None]:
 
 def _balanced(labelled: Sequence[LabelledOpinion]) -> NDArray[np.float64]:
     """Weights [opinions] that sum to 1, the same for every (source, label)."""
-    counts: dict[tuple[str, int], int] = {}
+    sums: dict[tuple[str, int], float] = {}
     for one in labelled:
-        counts[one.source, one.label] = counts.get((one.source, one.label), 0) + 1
-    raw = np.array([1.0 / counts[one.source, one.label] for one in labelled])
+        sums[one.source, one.label] = sums.get((one.source, one.label), 0.0) + one.weight
+    raw = np.array([one.weight / sums[one.source, one.label] for one in labelled])
     weights: NDArray[np.float64] = raw / raw.sum()
     return weights
 
 
-def stack_scores(stack: Stack, opinions: Sequence[Sequence[Opinion]]) -> NDArray[np.float64]:
-    """Uncalibrated scores [pairs] in [0, 1]: the worst part's, and 0 where a part differs."""
-    return np.array([min(_score(stack, part) for part in parts) for parts in opinions])
+def stack_scores(
+    stack: Stack, opinions: Sequence[Sequence[Opinion]], types: Sequence[str]
+) -> NDArray[np.float64]:
+    """Uncalibrated scores [pairs] in [0, 1] of pairs of the entity ``types``: the worst part's, and
+    0 where a part differs."""
+    return np.array(
+        [
+            min(_score(stack, part, name) for part in parts)
+            for parts, name in zip(opinions, types, strict=True)
+        ]
+    )
 
 
-def _score(stack: Stack, opinion: Opinion) -> float:
-    return 0.0 if opinion.different else 1.0 / (1.0 + float(np.exp(-stack.log_odds(opinion))))
+def _score(stack: Stack, opinion: Opinion, entity_type: str) -> float:
+    if opinion.different:
+        return 0.0
+    return 1.0 / (1.0 + float(np.exp(-stack.log_odds(opinion, entity_type))))

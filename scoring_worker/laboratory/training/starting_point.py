@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerFast
 
+from safepassage.scoring_worker.encoders.devices import place
+from safepassage.scoring_worker.encoders.reader import Reader
 from safepassage.scoring_worker.encoders.reader_model import (
     BASE_FILES,
     READER_FILE,
@@ -18,9 +21,13 @@ from safepassage.scoring_worker.encoders.reader_model import (
     reader_base_digest,
     trainable,
 )
+from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.manifest import PACKAGED_BASE, ModelError, ScorerManifest
 from safepassage.scoring_worker.scorers import folders
-from safepassage.scoring_worker.weighing.claim_support import CLAIMS_FILE
+from safepassage.scoring_worker.scorers.by_language import ROUTED, is_in
+from safepassage.scoring_worker.scorers.default import DefaultScorer
+from safepassage.scoring_worker.scorers.installed_models import is_installed
+from safepassage.scoring_worker.weighing.claim_support import CLAIMS_FILE, forest_of
 from safepassage.scoring_worker.weighing.stack import Stack
 
 
@@ -32,6 +39,25 @@ class StartingPoint:
     folder: Path
     manifest: ScorerManifest
     words: Path
+
+    @property
+    def device(self) -> str:
+        """Where it is trained: on a GPU where there is one."""
+        return place().device.type
+
+    def reads(self, pair: LabelledPair) -> bool:
+        """Whether this reader, and no other beside it, judges ``pair``."""
+        if self.manifest.others is None:
+            return True
+        return is_in(pair.pair, ROUTED) == (self.manifest.others == "small")
+
+    def scorer(self, model: ReaderModel) -> DefaultScorer:
+        """This scorer with another reader: ``model``, which is used up."""
+        placement = place(on_cpu=self.manifest.precision)
+        tokenizer = Tokenizer.from_file(str(self.words / "tokenizer.json"))
+        placed = model.to(placement.device).to(placement.dtype).eval()
+        reader = Reader(placed, tokenizer, max_length=self.manifest.max_length, placement=placement)
+        return DefaultScorer(self.manifest, reader, claims=forest_of(self.folder))
 
     @property
     def is_packaged(self) -> bool:
@@ -77,6 +103,8 @@ class StartingPoint:
             precision=self.manifest.precision,
             stack=self.manifest.stack,
             thresholds=self.manifest.thresholds,
+            languages=self.manifest.languages,
+            others=self.manifest.others,
             trained_on=tuple(dict.fromkeys((*self.manifest.trained_on, *sources))),
         )
 
@@ -85,13 +113,19 @@ class StartingPoint:
         shutil.copyfile(self.folder / READER_FILE, folder / READER_FILE)
 
 
-def starting_point(base: str | Path) -> StartingPoint:
+def starting_point(base: str | Path, pairs: Sequence[LabelledPair] = ()) -> StartingPoint:
     """Resolve "default", a scorer's folder, or a hub id.
+
+    "default" is the reader that serves most of ``pairs`` by their language; what is trained from it
+    leaves the other languages to the other reader.
 
     Raises:
         ModelError: there is no such scorer, it was altered, or it has no reader to train.
     """
+    base, others = _routed(pairs) if str(base) == PACKAGED_BASE else (base, None)
     folder, manifest = folders.open_manifest(base)
+    if others:
+        manifest = manifest.model_copy(update={"others": others})
     if manifest.kind != "reader":
         raise ModelError(
             f"{base} is a cross-encoder: only scorers with a reader are trained; start from "
@@ -99,6 +133,14 @@ def starting_point(base: str | Path) -> StartingPoint:
         )
     words = folders.DEFAULT_MODEL if manifest.base == PACKAGED_BASE else folder
     return StartingPoint(folder, manifest, words)
+
+
+def _routed(pairs: Sequence[LabelledPair]) -> tuple[str, Literal["small", "large"] | None]:
+    """The reader that `default` serves most of ``pairs`` with, and the one of other languages."""
+    if not is_installed("large"):
+        return PACKAGED_BASE, None
+    own = sum(is_in(pair.pair, ROUTED) for pair in pairs)
+    return ("large", "small") if 2 * own > len(pairs) else ("small", "large")
 
 
 def training_tokenizer(words: Path) -> PreTrainedTokenizerFast:

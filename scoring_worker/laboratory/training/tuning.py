@@ -21,6 +21,7 @@ from .reading.examples import Example, tokenised
 from .reading.fit import WEIGHTS, FitSettings, fit, is_fitted, load_weights
 from .reading.label_questions import questions_of
 from .reading.questions import ReadingQuestion
+from .reading.upper_layers import UpperLayers
 
 log = structlog.get_logger(__name__)
 
@@ -31,7 +32,8 @@ class TuningSettings:
 
     ``rehearsal`` is how many questions of invented documents are mixed in for each question of the
     labels, and ``rehearsal_least`` how many at the least; 0 and 0 for none. Questions longer than
-    ``max_length`` tokens are left out.
+    ``max_length`` tokens are left out. ``layers`` is how many of the last layers learn; None is all
+    of them.
     """
 
     epochs: float = 2.0
@@ -40,6 +42,7 @@ class TuningSettings:
     rehearsal: float = 1.0
     rehearsal_least: int = 400
     max_length: int = 256
+    layers: int | None = None
     seed: int = 0
 
 
@@ -50,6 +53,7 @@ def tune(
     folder: Path,
     settings: TuningSettings,
     *,
+    device: str = "cpu",
     stop: Callable[[], bool] = lambda: False,
 ) -> bool:
     """Teach ``model`` what ``pairs`` say; a run that was stopped goes on from ``folder``.
@@ -61,6 +65,8 @@ def tune(
         ValueError: no pair teaches anything, or ``folder`` holds another run's checkpoint.
     """
     model.freeze_words()
+    if settings.layers:
+        UpperLayers.freeze(model, settings.layers)
     if is_fitted(folder):
         load_weights(model, folder / WEIGHTS)
         model.eval()
@@ -74,10 +80,12 @@ def tune(
         warmup_steps=min(60, max(1, steps // 10)),
         seed=settings.seed,
         log_every=max(1, min(50, steps // 10)),
+        layers=settings.layers,
     )
-    return fit(
-        model, examples, folder, fitting, pad=model.encoder.config.pad_token_id or 0, stop=stop
-    )
+    pad = model.encoder.config.pad_token_id or 0
+    ended = fit(model, examples, folder, fitting, pad=pad, device=device, stop=stop)
+    model.to("cpu")
+    return ended
 
 
 def examples_of(

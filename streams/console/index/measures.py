@@ -44,7 +44,8 @@ def facets(store: CaseStore) -> dict[str, list[tuple[str, int]]]:
 def leakage(store: CaseStore) -> list[Leakage]:
     """Leakage over all scorer revisions (revision ""), then of each."""
     rows = store.connection.execute(
-        "SELECT revision, sum(leaked), count(*) FROM checked GROUP BY revision ORDER BY 3 DESC"
+        "SELECT revision, sum(wrong), count(*) FROM labelled "
+        "WHERE accepted AND drawn IS NOT NULL GROUP BY revision ORDER BY 3 DESC"
     ).fetchall()
     total = Proportion(sum(row[1] for row in rows), sum(row[2] for row in rows))
     each = [Leakage(revision or "(unknown)", Proportion(k, n)) for revision, k, n in rows]

@@ -9,11 +9,13 @@ from typing import Literal, get_args
 
 from safepassage.schemas import Verdict, stable_id
 
-Pool = Literal["queue", "stopped", "checks", "second", "skipped"]
+Pool = Literal["queue", "stopped", "checks", "second", "skipped", "document"]
 """``queue``: what was stopped, with spot checks mixed in; ``stopped``: without them; ``checks``:
-only them; ``second``: cases that others decided; ``skipped``: what the reviewer skipped."""
+only them; ``second``: cases that others decided; ``skipped``: what the reviewer skipped;
+``document``: all open ones of one document, accepted ones too."""
 
-Order = Literal["uncertain", "oldest", "newest"]
+Order = Literal["teaching", "uncertain", "oldest", "newest"]
+"""``teaching``: drawn by chance, what teaches most more often; as a list, uncertain ones first."""
 Age = Literal["", "hour", "day", "week", "older-day", "older-week"]
 
 CHECK_EVERY = 10
@@ -36,6 +38,13 @@ def margin(verdict: Verdict) -> float:
     return 3.0
 
 
+def teaching_value(margin: float, labels_of_type: int, labels_alike: int) -> float:
+    """How much a case teaches, in [0, 2.5]: uncertain ones, of types that have few labels, unlike
+    what was labelled (type, reasons and extractor)."""
+    uncertain = max(0.0, 1.0 - 2.0 * margin)
+    return uncertain + (1 + labels_of_type) ** -0.5 + 0.5 / (1 + labels_alike)
+
+
 def lot(verdict: Verdict) -> float:
     """A number in [0, 1) that only the verdict's id decides: the draw survives every restart."""
     return float(int(stable_id("lot", verdict.id)[:_LOT_DIGITS], 16) / 16**_LOT_DIGITS)
@@ -46,7 +55,7 @@ class CaseFilter:
     """What a reviewer wants to see. Empty and None stand for no restriction."""
 
     pool: Pool = "queue"
-    order: Order = "uncertain"
+    order: Order = "teaching"
     entity_type: str = ""
     reason: str = ""
     error_type: str = ""
@@ -61,7 +70,7 @@ class CaseFilter:
         """The filter of a query string; what it says wrongly restricts nothing."""
         return cls(
             pool=_one_of(query.get("pool", ""), get_args(Pool), "queue"),
-            order=_one_of(query.get("order", ""), get_args(Order), "uncertain"),
+            order=_one_of(query.get("order", ""), get_args(Order), "teaching"),
             age=_one_of(query.get("age", ""), get_args(Age), ""),
             entity_type=query.get("entity_type", "").strip(),
             reason=query.get("reason", "").strip(),
@@ -80,6 +89,13 @@ class CaseFilter:
             for field in fields(self)
             if (value := getattr(self, field.name)) != getattr(default, field.name)
         }
+
+    @property
+    def drawn(self) -> bool:
+        """Whether chance decides which case comes next."""
+        everything = not self.restrictions
+        teaching = self.order == "teaching" and self.pool in ("queue", "stopped")
+        return everything and (teaching or self.pool == "checks")
 
     @property
     def restrictions(self) -> int:

@@ -16,9 +16,15 @@ _POOLS: dict[Pool, str] = {
     "checks": "pool = 'checks' AND settled = 0",
     "second": "settled = 1 AND id NOT IN (SELECT case_id FROM opinions WHERE reviewer = ?)",
     "skipped": f"settled = 0 AND id {_SKIPPED}",
+    "document": "doc_id = ? AND settled = 0",
 }
 _BY_LOT = "lot, id"
-_ORDERS = {"uncertain": "margin, id", "oldest": "at, id", "newest": "at DESC, id"}
+_ORDERS = {
+    "teaching": "margin, id",
+    "uncertain": "margin, id",
+    "oldest": "at, id",
+    "newest": "at DESC, id",
+}
 
 
 def order(wanted: CaseFilter) -> str:
@@ -35,7 +41,8 @@ def select(
     """
     restrictions = wanted.conditions(int(time.time() * 1000)) if wanted.pool != "checks" else []
     where = [_POOLS[wanted.pool]]
-    values: list[object] = [reviewer] * where[0].count("?")
+    own = wanted.document if wanted.pool == "document" else reviewer
+    values: list[object] = [own] * where[0].count("?")
     if has_skips and wanted.pool in ("queue", "stopped", "checks"):
         where.append(f"id NOT {_SKIPPED}")
         values.append(reviewer)

@@ -24,12 +24,14 @@ from safepassage.schemas.reviews_that_count import (
     standing,
 )
 
-from .queue import CaseFilter, lot, margin
+from .queue import CaseFilter, lot, margin, teaching_value
 from .selection import ANY_SKIP, order, select
 from .tables import SCHEMA
 
 _COMPRESSOR = zstandard.ZstdCompressor(level=1)
 UNKNOWN_TIME = -1
+_UNCERTAIN, _TYPES, _OF_A_TYPE, _TAUGHT = 200, 10, 10, 20
+"""How many cases are weighed for what they teach, and how many of them are preferred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class Case:
     @property
     def sampled(self) -> bool:
         """Whether this is a spot check: an accepted verdict, drawn by lot."""
-        return self.verdict.decision == "accepted"
+        return self.pool == "checks"
 
     @property
     def standing(self) -> Review | None:
@@ -64,6 +66,8 @@ class CaseStore:
 
     def __init__(self, leakage_sample: float) -> None:
         self._leakage_sample = leakage_sample
+        self.latest: tuple[int, str] = (UNKNOWN_TIME, "")
+        """When the latest verdict of a scorer was published, and the scorer's revision."""
         # An empty name is SQLite's own temporary file: unlinked at once, private, spilled on need.
         self.connection = sqlite3.connect("", isolation_level=None)
         self.connection.executescript(SCHEMA)
@@ -81,8 +85,9 @@ class CaseStore:
         finally:
             self.connection.execute("COMMIT")
 
-    def add_verdict(self, verdict: Verdict, at: int) -> str:
-        """Note a verdict of ``accepted`` or ``quarantine``; returns its case.
+    def add_verdict(self, verdict: Verdict, at: int, place: str = "") -> str:
+        """Note a verdict of ``accepted`` or ``quarantine``; returns its case. ``place`` is where
+        on the topic it stands, as partition:offset.
 
         Of a scorer's verdicts on one case the latest counts; of two at once the one that stops.
         """
@@ -94,7 +99,9 @@ class CaseStore:
         stops = verdict.decision != "accepted"
         if known and (known[0], known[1] != "accepted") > (at, stops):
             return case
-        self._put_case(case, verdict, at)
+        self._put_case(case, verdict, at, place)
+        if verdict.scorer_revision:
+            self.latest = max(self.latest, (at, verdict.scorer_revision))
         return case
 
     def add_review(self, review: Review) -> str:
@@ -103,7 +110,7 @@ class CaseStore:
         at = int(moment(review.decided_at).timestamp() * 1000)
         if not self._one("SELECT 1 FROM cases WHERE id = ?", case):
             # Not read yet, or gone by retention: the review has it, and any record is newer.
-            self._put_case(case, review.verdict, UNKNOWN_TIME)
+            self._put_case(case, review.verdict, UNKNOWN_TIME, "")
         self.connection.execute(
             "INSERT OR IGNORE INTO reviews VALUES (?, ?, ?, ?, ?)",
             (review.id, case, review.reviewer, at, _packed(review.to_json())),
@@ -139,6 +146,18 @@ class CaseStore:
         verdict = Verdict.model_validate_json(_unpacked(body[0]))
         return Case(case, verdict, row[0], row[1], bool(row[2]), tuple(self.reviews_of(case)))
 
+    def place_of(self, case: str) -> str | None:
+        """Where the verdict of a case stands on ``accepted``, if only there it can be read."""
+        row = self._one("SELECT place FROM cases WHERE id = ? AND decision = 'accepted'", case)
+        body = self._one("SELECT 1 FROM bodies WHERE case_id = ?", case)
+        return str(row[0]) if row and row[0] and not body else None
+
+    def keep(self, case: str, verdict: Verdict) -> None:
+        """Keep the verdict of an accepted case, so that it can be shown."""
+        self.connection.execute(
+            "INSERT OR IGNORE INTO bodies VALUES (?, ?)", (case, _packed(verdict.to_json()))
+        )
+
     def rivals(self, verdict: Verdict) -> list[Case]:
         """The cases that ``verdict`` is in conflict with, as far as they are known."""
         return [case for name in rival_cases(verdict) if (case := self.case(name))]
@@ -156,6 +175,54 @@ class CaseStore:
             f"{query} ORDER BY {order(wanted)} LIMIT ?", (*values, limit)
         )
         return [row[0] for row in rows]
+
+    def teaching(self, wanted: CaseFilter, reviewer: str, taken: Collection[str]) -> list[str]:
+        """The open cases of the filter that teach most, a handful: of the most uncertain ones, and
+        of those of the types with the fewest labels."""
+        what = "id, margin, entity_type, entity_type || reasons || model"
+        query, values = self._select(what, wanted, reviewer)
+        found = self.connection.execute(f"{query} ORDER BY margin, id LIMIT {_UNCERTAIN}", values)
+        rows = {row[0]: row for row in found}
+        few = self.connection.execute(
+            "SELECT DISTINCT entity_type FROM cases WHERE pool = 'queue' AND settled = 0 ORDER BY "
+            "(SELECT count(*) FROM labelled WHERE labelled.entity_type = cases.entity_type), 1 "
+            "LIMIT ?",
+            (_TYPES,),
+        )
+        for (entity_type,) in few.fetchall():
+            own = self.connection.execute(
+                f"{query} AND entity_type = ? ORDER BY margin, id LIMIT {_OF_A_TYPE}",
+                (*values, entity_type),
+            )
+            rows |= {row[0]: row for row in own}
+        count = "SELECT count(*), coalesce(sum(alike = ?), 0) FROM labelled WHERE entity_type = ?"
+        valued = [
+            (-teaching_value(margin, *self.connection.execute(count, (alike, own)).fetchone()), id_)
+            for id_, margin, own, alike in rows.values()
+            if id_ not in taken
+        ]
+        return [id_ for _, id_ in sorted(valued)[:_TAUGHT]]
+
+    def by_lot(
+        self, wanted: CaseFilter, reviewer: str, without: Collection[str], position: int
+    ) -> str | None:
+        """The case at ``position`` in the order of the lots, ``without`` some."""
+        query, values = self._select("id", wanted, reviewer)
+        marks = ", ".join("?" * len(without))
+        row = self._one(
+            f"{query} AND id NOT IN ({marks}) ORDER BY lot, id LIMIT 1 OFFSET ?",
+            *values,
+            *without,
+            position,
+        )
+        return str(row[0]) if row else None
+
+    def draws(self, *, accepted: bool) -> int:
+        """How many cases of the queue, or of the spot checks, were drawn by chance and judged."""
+        row = self._one(
+            "SELECT count(*) FROM labelled WHERE accepted = ? AND drawn IS NOT NULL", accepted
+        )
+        return int(row[0]) if row else 0
 
     def holds(self, case: str, wanted: CaseFilter, reviewer: str) -> bool:
         """Whether a case belongs to the filter."""
@@ -205,18 +272,18 @@ class CaseStore:
             (case, _judged(verdict), at, _packed(verdict.to_json())),
         )
 
-    def _put_case(self, case: str, verdict: Verdict, at: int) -> None:
+    def _put_case(self, case: str, verdict: Verdict, at: int, place: str) -> None:
         stopped, drawn = verdict.decision != "accepted", lot(verdict)
         pool = "queue" if stopped else "checks" if drawn < self._leakage_sample else None
         extractor = verdict.extractor
         self.connection.execute(
-            "INSERT INTO cases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0) "
+            "INSERT INTO cases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?) "
             "ON CONFLICT (id) DO UPDATE SET at = excluded.at, decision = excluded.decision, "
             "entity_type = excluded.entity_type, model = excluded.model, "
             "prompt = excluded.prompt, reasons = excluded.reasons, "
             "error_types = excluded.error_types, score = excluded.score, "
             "margin = excluded.margin, lot = excluded.lot, revision = excluded.revision, "
-            "pool = excluded.pool",
+            "pool = excluded.pool, place = excluded.place",
             (
                 case,
                 at,
@@ -232,6 +299,7 @@ class CaseStore:
                 drawn,
                 verdict.scorer_revision or "",
                 pool,
+                place,
             ),
         )
         if pool or self.reviewed(case):
@@ -253,13 +321,28 @@ class CaseStore:
         self.connection.execute(
             "UPDATE cases SET settled = ? WHERE id = ?", (stands is not None, case)
         )
-        self.connection.execute("DELETE FROM checked WHERE case_id = ?", (case,))
-        if stands and stands.sampled:
-            leaked = stands.decision != "supports"
-            revision = stands.verdict.scorer_revision or ""
-            self.connection.execute(
-                "INSERT INTO checked VALUES (?, ?, ?)", (case, revision, leaked)
-            )
+        self.connection.execute("DELETE FROM labelled WHERE case_id = ?", (case,))
+        if stands:
+            self._label(case, stands)
+
+    def _label(self, case: str, stands: Review) -> None:
+        verdict, draw = stands.verdict, stands.draw
+        model = verdict.extractor.model if verdict.extractor else ""
+        by_chance = draw.model_dump_json() if draw else ("" if stands.sampled else None)
+        self.connection.execute(
+            "INSERT INTO labelled VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                case,
+                verdict.scorer_revision or "",
+                verdict.entity_type,
+                f"{verdict.entity_type} {' '.join(verdict.reasons)} {model}",
+                verdict.decision == "accepted",
+                stands.decision != "supports",
+                verdict.score,
+                verdict.threshold,
+                by_chance,
+            ),
+        )
 
     def _select(self, what: str, wanted: CaseFilter, reviewer: str) -> tuple[str, list[object]]:
         has_skips = self._one(ANY_SKIP, reviewer) is not None

@@ -21,7 +21,8 @@ CREATE TABLE cases (
     lot REAL NOT NULL,
     revision TEXT NOT NULL,
     pool TEXT,
-    settled INTEGER NOT NULL
+    settled INTEGER NOT NULL,
+    place TEXT NOT NULL  -- partition:offset on its topic, "" where that is not known
 ) WITHOUT ROWID;
 
 -- What a reviewer may be shown, compressed.
@@ -46,7 +47,15 @@ CREATE TABLE opinions (
     case_id TEXT NOT NULL, reviewer TEXT NOT NULL, judged INTEGER NOT NULL,
     PRIMARY KEY (case_id, reviewer)
 ) WITHOUT ROWID;
-CREATE TABLE checked (case_id TEXT PRIMARY KEY, revision TEXT NOT NULL, leaked INTEGER NOT NULL);
+-- What people decided that a scorer had judged. `drawn` is NULL where a person chose the case, else
+-- the draw as JSON, '' of spot checks from before draws were recorded.
+CREATE TABLE labelled (
+    case_id TEXT PRIMARY KEY, revision TEXT NOT NULL, entity_type TEXT NOT NULL,
+    alike TEXT NOT NULL, accepted INTEGER NOT NULL, wrong INTEGER NOT NULL,
+    score REAL, threshold REAL, drawn TEXT
+);
+CREATE INDEX labelled_of_type ON labelled (entity_type, alike);
+CREATE INDEX labelled_by ON labelled (revision, accepted);
 
 CREATE INDEX by_margin ON cases (pool, settled, margin, id);
 CREATE INDEX by_age ON cases (pool, settled, at, id);

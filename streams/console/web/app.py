@@ -16,6 +16,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from safepassage.schemas import ReviewDecision
 from safepassage.schemas.base import Json
+from safepassage.schemas.review import DecisionReason
 from safepassage.streams.console.case_assignment import (
     Answer,
     CaseGone,
@@ -27,12 +28,16 @@ from safepassage.streams.console.index import measures
 from safepassage.streams.console.index.queue import CaseFilter
 from safepassage.streams.console.index.store import Case
 from safepassage.streams.console.session import Session, Sessions
+from safepassage.streams.kafka.publisher import PublishFailed
+from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.health import health_app
 from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
 
 from .correction import BadCorrection, read_correction
+from .decision_reasons import read_comment, read_decision
 from .guard import Guard
+from .learning import Candidates, learning_page
 from .login import Entrance, foreign_form, login_path
 from .originals import NoPicture, Originals
 from .pages import claim, query_string
@@ -42,13 +47,6 @@ from .views import Views
 
 LISTED_CASES = 50
 LISTED_DECISIONS = 100
-
-_BUTTONS: dict[str, ReviewDecision] = {
-    "supports": "supports",
-    "insufficient": "insufficient",
-    "corrected": "corrected",
-    "skipped": "skipped",
-}
 
 Handler = Callable[["Console", Request, Session], Awaitable[Response]]
 
@@ -61,10 +59,11 @@ def console_app(
     settings: Settings,
     *,
     originals: Originals | None = None,
+    candidates: Candidates | None = None,
 ) -> Starlette:
     """The whole console, with ``/health`` and ``/metrics`` of the process. Without ``originals``
-    no pages are shown."""
-    console = Console(desk, texts, sessions, originals)
+    no pages are shown, without ``candidates`` nothing of learning."""
+    console = Console(desk, texts, sessions, originals, candidates=candidates)
     own_health = health_app([progress], settings.stalled_after_seconds)
     middleware = [Middleware(Guard)]
     if proxies := [str(network) for network in settings.console_proxies]:
@@ -98,8 +97,11 @@ class Console:
         texts: DocumentTexts,
         sessions: Sessions,
         originals: Originals | None = None,
+        *,
+        candidates: Candidates | None = None,
     ) -> None:
         self.desk = desk
+        self._candidates = candidates
         self.entrance = Entrance(sessions, desk.leases)
         self.views = Views(desk, texts, self.entrance, originals)
         self._texts = texts
@@ -120,6 +122,8 @@ class Console:
             Route("/reviews/{review_id}/undo", self.undo, methods=["POST"]),
             Route("/decisions", self.decisions),
             Route("/measures", self.show_measures),
+            Route("/learning", self.learning),
+            Route("/learning/{run}", self.promote, methods=["POST"]),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
 
@@ -130,6 +134,8 @@ class Console:
     async def review(self, request: Request, session: Session) -> Response:
         """The next case of the filter."""
         wanted = CaseFilter.parse(request.query_params)
+        if wanted.pool == "document":
+            await self.desk.bring(self.desk.store.cases(wanted, session.reviewer, LISTED_CASES))
         case = self.desk.next_case(session, wanted)
         if case is None:
             return render("empty.html", self.views.queue_frame(request, session, wanted))
@@ -139,6 +145,7 @@ class Console:
     async def show(self, request: Request, session: Session) -> Response:
         """A particular case."""
         wanted = CaseFilter.parse(request.query_params)
+        await self.desk.bring([request.path_params["case_id"]])
         try:
             case, mine = self.desk.open_case(session, request.path_params["case_id"])
         except CaseGone as error:
@@ -150,6 +157,7 @@ class Console:
         """The first cases of the filter as a table."""
         wanted = CaseFilter.parse(request.query_params)
         found = self.desk.store.cases(wanted, session.reviewer, LISTED_CASES)
+        await self.desk.bring(found)
         cases = [case for case_id in found if (case := self.desk.store.case(case_id))]
         leases = {case.id: self.desk.leases.on(case.id) for case in cases}
         context = {"cases": cases, "leases": leases, "claim": claim, "session": session}
@@ -182,11 +190,11 @@ class Console:
         form = {name: str(value) for name, value in (await request.form()).items()}
         wanted = CaseFilter.parse(form)
         case = self.desk.store.case(request.path_params["case_id"])
-        decision = _BUTTONS.get(form.get("decision", ""))
-        if case is None or decision is None:
+        pressed = read_decision(form)
+        if case is None or pressed is None:
             return self.views.notice(session, wanted, CaseGone("No such case or decision."))
         try:
-            review = await self.desk.decide(session, _answer(case, decision, form))
+            review = await self.desk.decide(session, _answer(case, *pressed, form))
         except (BadCorrection, NotSaved) as error:
             status = 503 if isinstance(error, NotSaved) else 422
             return await self.views.case(
@@ -230,6 +238,32 @@ class Console:
         return render("decisions.html", self.views.frame(session) | context)
 
     @signed_in
+    async def learning(self, _request: Request, session: Session) -> Response:
+        """What was learnt from decisions, and the candidate that asks to be promoted."""
+        return await self._learning(session)
+
+    @signed_in
+    async def promote(self, request: Request, session: Session) -> Response:
+        """Promote the candidate that asks, or end its run."""
+        form = await request.form()
+        run = str(request.path_params["run"])
+        if self._candidates is None:
+            return PlainTextResponse("Nothing learns here.", 404)
+        answer = self._candidates.promote
+        if form.get("answer") != "promote":
+            answer = self._candidates.refuse
+        try:
+            await answer(run, session.reviewer)
+        except (OperatorError, PublishFailed) as error:
+            return await self._learning(session, alert=str(error), status=409)
+        return RedirectResponse("/learning", 303)
+
+    async def _learning(self, session: Session, alert: str = "", status: int = 200) -> Response:
+        runs = None if self._candidates is None else await self._candidates.runs()
+        context = {"alert": alert, **learning_page(runs)}
+        return render("learning.html", self.views.frame(session) | context, status)
+
+    @signed_in
     async def show_measures(self, _request: Request, session: Session) -> Response:
         """Leakage and the extractors' scores."""
         store = self.desk.store
@@ -243,12 +277,22 @@ class Console:
         return render("measures.html", self.views.frame(session) | context)
 
 
-def _answer(case: Case, decision: ReviewDecision, form: Mapping[str, str]) -> Answer:
+def _answer(
+    case: Case, decision: ReviewDecision, reason: DecisionReason | None, form: Mapping[str, str]
+) -> Answer:
     value: Json = None
     if decision == "corrected":
         typed = {name: form[name] for name in form if name.startswith(("value", "field"))}
         value = read_correction(case.verdict.value, typed)
-    return Answer(case.id, decision, value, form.get("seen", ""), _seconds(form.get("opened", "")))
+    return Answer(
+        case.id,
+        decision,
+        value,
+        form.get("seen", ""),
+        _seconds(form.get("opened", "")),
+        reason,
+        read_comment(form),
+    )
 
 
 def _seconds(text: str) -> float:

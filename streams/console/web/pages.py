@@ -24,6 +24,7 @@ from .marking import (
     cut,
     excerpt,
 )
+from .reviewed_alike import ReviewedAlike, reviewed_alike
 from .texts import DocumentText
 
 MAX_VALUE_CHARACTERS = 2_000
@@ -79,6 +80,7 @@ class CasePage:
     opinions: tuple[Review, ...]
     rivals: tuple[RivalCase, ...]
     evidence: EvidenceShown | None
+    alike: ReviewedAlike | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,8 @@ def case_page(
         opinions=() if blind else tuple(opinions(case.reviews).values()),
         rivals=tuple(_rival(rival, blind) for rival in rivals),
         evidence=evidence_shown(verdict),
+        # A second opinion is to be one: what others said of a case is not shown before it.
+        alike=None if blind else reviewed_alike(verdict),
     )
 
 
@@ -186,6 +190,7 @@ def _trail(verdict: Verdict) -> tuple[tuple[str, str], ...]:
         ("Schema", extractor.schema_digest if extractor else None),
         ("Scorer", verdict.scorer),
         ("Scorer revision", verdict.scorer_revision),
+        ("Memory", verdict.memory.snapshot if verdict.memory else None),
         ("Alignment", _alignment_words(verdict) if alignment else None),
         ("Document", verdict.doc_id),
         ("Document digest", document.digest if document else None),

@@ -23,6 +23,7 @@ from safepassage.streams.console.index.queue import CaseFilter
 from safepassage.streams.console.index.store import Case
 from safepassage.streams.console.session import Session
 
+from .decision_reasons import REASON_BUTTONS
 from .login import Entrance
 from .originals import EvidencePages, Originals
 from .pages import case_page, claim, query_string
@@ -136,6 +137,8 @@ class Views:
             "refusal": stands and not blind and self._desk.refusal(stands),
             "correcting": typed is not None and typed.get("decision") == "corrected",
             "seen": stands.id if stands else "",
+            "reason_buttons": REASON_BUTTONS,
+            "comment": (typed or {}).get("comment", ""),
             "opened": (typed or {}).get("opened") or f"{time.time():.3f}",
         }
         return render("case.html", self.queue_frame(request, session, wanted) | context, status)

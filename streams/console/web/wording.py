@@ -8,9 +8,11 @@ POOLS = {
     "checks": "Spot checks only",
     "second": "Second opinions on decided cases",
     "skipped": "Skipped by me",
+    "document": "All of one document, accepted too",
 }
 
 ORDERS = {
+    "teaching": "What teaches most, drawn by lot",
     "uncertain": "Most uncertain first",
     "oldest": "Oldest first",
     "newest": "Newest first",

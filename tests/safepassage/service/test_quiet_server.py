@@ -16,6 +16,7 @@ from safepassage.service.quiet_server import quiet_server
 
 
 async def _client(request: Request) -> JSONResponse:
+    await request.body()
     return JSONResponse(request.client.host if request.client else None)
 
 
@@ -44,3 +45,15 @@ async def test_no_client_is_believed_and_none_is_told_what_serves():
         answer = await client.get(url, headers={"X-Forwarded-For": "192.0.2.7"})
     assert answer.json() == "127.0.0.1"
     assert "server" not in answer.headers
+
+
+async def test_a_client_that_leaves_in_mid_request_is_no_error(caplog):
+    async with _served() as url:
+        port = int(url.rstrip("/").rpartition(":")[2])
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET / HTTP/1.1\r\nHost: here\r\nContent-Length: 9\r\n\r\nhalf")
+        await writer.drain()
+        writer.close()
+        async with httpx2.AsyncClient(trust_env=False) as client:
+            assert (await client.get(url)).status_code == 200
+    assert not [record for record in caplog.records if record.exc_info]

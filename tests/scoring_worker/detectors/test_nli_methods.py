@@ -9,6 +9,7 @@ from safepassage.scoring_worker.detectors.contract import Answer, DetectorSettin
 from safepassage.scoring_worker.detectors.nli import detectors as nli
 from safepassage.scoring_worker.detectors.nli.detectors import ModelUse, NLIDetector
 from safepassage.scoring_worker.detectors.registry import load_detector
+from safepassage.scoring_worker.encoders.published import PublishedHead
 from safepassage.scoring_worker.manifest import ModelError
 from tests.scoring_worker import tiny
 
@@ -107,8 +108,8 @@ def test_a_method_loads_its_model_from_a_folder(folders, name):
 def test_a_method_taught_with_the_source_behind_asks_so(folders):
     settings = DetectorSettings(device="cpu")
     folder = str(folders["fact_kb"])
-    front = nli.cross_encoder(folder, settings, label=1)
-    behind = nli.cross_encoder(folder, settings, label=1, sentence_first=True)
+    front = nli.cross_encoder(folder, settings, PublishedHead(1))
+    behind = nli.cross_encoder(folder, settings, PublishedHead(1, sentence_first=True))
     assert front.probabilities(["a b"], ["c"])[0] == behind.probabilities(["c"], ["a b"])[0]
 
 
@@ -130,4 +131,4 @@ def test_gc_without_weights_says_how_to_get_them():
 
 def test_a_label_that_the_model_lacks_is_refused(folders):
     with pytest.raises(ModelError, match="no logit 3"):
-        nli.cross_encoder(str(folders["gc"]), DetectorSettings(), label=3)
+        nli.cross_encoder(str(folders["gc"]), DetectorSettings(), PublishedHead(3))

@@ -127,7 +127,7 @@ def test_a_failed_reading_is_a_failure_and_touches_no_neighbour() -> None:
 
 
 def test_a_language_that_was_not_measured_is_undetermined() -> None:
-    (unread,) = scorer().assess([pair("氏名：山田太郎", "氏名", "山田太郎")])
+    (unread,) = scorer().assess([pair("სახელი: ნინო ბერიძე", "სახელი", "ნინო ბერიძე")])
     assert (unread.score, unread.failure) == (None, "language_not_covered")
 
 
@@ -139,6 +139,28 @@ def test_the_statement_is_read_only_where_it_could_change_the_verdict() -> None:
     scorer(unsure, stack=stack).assess([pair("City: Lyon", "City", "Lyon")])
     assert [task.asked for task in sure.asked] == ["City"]
     assert [task.asked for task in unsure.asked] == ["City", "City: Lyon"]
+
+
+def test_the_clause_is_read_where_the_stack_weighs_it() -> None:
+    text = "Rent: 900. City: Lyon. Date: May."
+    weights = {**WEIGHTS, "clause_mean": 4.0}
+    stack = {"shapes": {shape: {"bias": 0.0, "weights": weights} for shape in SHAPES}}
+    by_clause, whole = ToldReader({"City": "Lyon"}), ToldReader({"City": "Lyon"})
+    (higher,) = scorer(by_clause, stack=stack).assess([pair(text, "City", "Lyon")])
+    (lower,) = scorer(whole).assess([pair(text, "City", "Lyon")])
+    assert " City: Lyon" in [task.passage for task in by_clause.asked]
+    assert " City: Lyon" not in [task.passage for task in whole.asked]
+    assert higher.score is not None
+    assert lower.score is not None
+    assert higher.score > lower.score
+
+
+def test_a_clause_that_cannot_be_read_is_a_failure() -> None:
+    stack = {"shapes": {s: {"bias": 0.0, "weights": {"clause_mean": 1.0}} for s in SHAPES}}
+    (failed,) = scorer(ToldReader(failing="Lyon"), stack=stack).assess(
+        [pair("Lima. Lyon", "City", "Lyon")]
+    )
+    assert failed.failure == "scorer_failed"
 
 
 def test_a_statement_read_for_a_neighbour_moves_no_score() -> None:

@@ -1,5 +1,6 @@
 """What comparator and reader are asked of a pair."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,6 +34,30 @@ def test_the_quote_is_found_again_between_its_surroundings() -> None:
     text, shift = text_of(asked)
     assert text == "A\nis not a citizen of Iran."
     assert text[shift : shift + len("a citizen")] == "a citizen"
+
+
+@pytest.mark.parametrize(
+    ("premise", "clause"),
+    [
+        ("Rent 900; deposit £2,500; notice 2 months", " deposit £2,500"),
+        ("Paid 1.5 of 2.0. The deposit is £2,500. It is held.", " The deposit is £2,500"),
+        ("Rent | £900\nDeposit | £2,500\nTotal | £3,400", " £2,500"),
+        ("家賃は九万円。敷金は£2,500。以上。", "敷金は£2,500"),
+        ("£2,500", " £2,500"),
+    ],
+)
+def test_the_clause_is_what_the_value_itself_stands_in(premise: str, clause: str) -> None:
+    (part,) = parts_of(pair(premise, "Deposit", "£2,500", before="Before. ", heading="H"))
+    assert part.clause is not None
+    assert part.clause.asked == "Deposit"
+    assert part.clause.passage == clause
+    assert part.question is not None
+    assert part.question.passage[part.clause_start :].startswith(clause)
+
+
+def test_a_value_that_stands_nowhere_has_no_clause() -> None:
+    (part,) = parts_of(pair("The agent holds it.", "Deposit", "£2,500"))
+    assert part.clause is None
 
 
 def test_every_element_of_a_list_is_asked_for() -> None:

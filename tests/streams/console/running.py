@@ -12,8 +12,7 @@ from redis.asyncio import Redis
 
 from safepassage.agents.document_store import DocumentStore
 from safepassage.schemas import Review, Verdict
-from safepassage.streams.agent_factory import document_store
-from safepassage.streams.console import ReviewSource
+from safepassage.streams import wiring
 from safepassage.streams.demo.embedded import free_port
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_producer
@@ -47,7 +46,7 @@ async def running_console(settings: Settings) -> AsyncIterator[str]:
         publisher = KafkaPublisher(new_producer(settings), settings)
         await publisher.start()
         resources.push_async_callback(publisher.stop)
-        source = ReviewSource(publisher, settings, await document_store(settings, resources))
+        source = await wiring.source("review", publisher, settings, resources)
         task = asyncio.create_task(source.run(stop))
         try:
             yield await _address(settings, task)

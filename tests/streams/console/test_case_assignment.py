@@ -11,6 +11,7 @@ import pytest
 
 from safepassage.schemas import Review, StandingDecision, Verdict
 from safepassage.schemas.reviews_that_count import case_id
+from safepassage.scoring_worker.risk import FLOOR
 from safepassage.streams.console import case_assignment as desk_module
 from safepassage.streams.console import outcomes
 from safepassage.streams.console.case_assignment import (
@@ -514,3 +515,78 @@ async def test_a_correction_to_the_other_value_refuses_nothing() -> None:
     desk = new_desk(publisher, one, other)
     await desk.decide(ANA, answer(case_id(one), "corrected", "Bob"))
     assert [r.decision for r in publisher.to(REVIEWS)] == ["corrected"]
+
+
+async def test_a_draw_and_its_probability_stand_on_the_review() -> None:
+    desk = new_desk(FakePublisher(), *[verdict(n, score=n / 100) for n in range(40)])
+    weights = []
+    for judged in range(40):
+        case = desk.next_case(ANA, CaseFilter())
+        assert case is not None
+        saved = await desk.decide(ANA, answer(case.id))
+        assert saved.draw is not None
+        assert (saved.draw.among, saved.draw.before) == (40 - judged, judged)
+        weights.append(saved.draw.weight)
+    assert max(weights) <= 1 / FLOOR + 1e-9
+    assert min(weights) < 0.99, "what teaches most is drawn more often"
+
+
+async def test_spot_checks_say_how_many_accepted_ones_each_stands_for() -> None:
+    passed = [verdict(n, score=0.9) for n in range(60)]
+    desk = new_desk(FakePublisher(), *passed, sample=0.5)
+    waiting = desk.store.count(CaseFilter(pool="checks"), "Ana")
+    case = desk.next_case(ANA, CaseFilter(pool="checks"))
+    assert case is not None
+    saved = await desk.decide(ANA, answer(case.id))
+    assert saved.draw is not None
+    assert (saved.draw.among, saved.draw.rate) == (waiting, 0.5)
+    assert saved.draw.weight == pytest.approx(1.0)
+
+
+async def test_what_a_person_chose_is_no_draw() -> None:
+    desk = new_desk(FakePublisher(), *[verdict(n) for n in range(5)])
+    chosen = desk.store.cases(STOPPED, "Ana", 5)[3]
+    desk.open_case(ANA, chosen)
+    assert (await desk.decide(ANA, answer(chosen))).draw is None
+    oldest = desk.next_case(ANA, CaseFilter(order="oldest"))
+    assert oldest is not None
+    assert (await desk.decide(ANA, answer(oldest.id))).draw is None
+    typed = desk.next_case(ANA, CaseFilter(entity_type="Judge"))
+    assert typed is not None
+    assert (await desk.decide(ANA, answer(typed.id))).draw is None
+
+
+async def test_a_decision_taken_back_and_made_again_keeps_its_draw() -> None:
+    desk = new_desk(FakePublisher(), verdict(1))
+    case = desk.next_case(ANA, CaseFilter())
+    assert case is not None
+    saved = await desk.decide(ANA, answer(case.id))
+    await desk.undo(ANA, saved.id)
+    desk.open_case(ANA, case.id)
+    again = await desk.decide(ANA, answer(case.id, "insufficient"))
+    assert again.draw == saved.draw is not None
+
+
+async def test_accepted_values_of_a_document_are_labelled_on_purpose() -> None:
+    """The index keeps no copy of what was accepted: it is read where it stands."""
+    passed = [verdict(n, score=0.9, doc_id="doc", extraction_id=f"e{n}") for n in range(3)]
+    stopped = verdict(9, doc_id="doc")
+    asked = []
+
+    async def read(place: str) -> Verdict | None:
+        asked.append(place)
+        return passed[int(place.partition(":")[2])]
+
+    settings = Settings(console_grace_seconds=0, leakage_sample=0)
+    desk = ReviewDesk(CaseStore(0), FakePublisher(), settings, read_accepted=read)
+    for at, one in enumerate(passed):
+        desk.note_verdict(one, at, f"0:{at}")
+    desk.note_verdict(stopped, 5, "0:5")
+    desk.ready = True
+    wanted = CaseFilter(pool="document", document="doc")
+    assert desk.store.count(wanted, "Ana") == 4
+    await desk.bring(desk.store.cases(wanted, "Ana", 50))
+    assert sorted(asked) == ["0:0", "0:1", "0:2"]
+    saved = await desk.decide(ANA, answer(case_id(passed[0])))
+    assert saved.verdict == passed[0]
+    assert (saved.draw, saved.sampled) == (None, False)

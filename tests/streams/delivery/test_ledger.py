@@ -48,6 +48,26 @@ def test_gaps_in_the_offsets_are_not_waited_for():
     assert ledger.committable(PARTITION) == 41
 
 
+def test_the_marker_of_a_transaction_is_passed_when_all_before_it_is_done():
+    ledger = ledger_with(0, 1)
+    ledger.skipped(PARTITION, 2, 3)
+    ledger.finished(PARTITION, 1)
+    assert ledger.committable(PARTITION) == 0
+    ledger.finished(PARTITION, 0)
+    assert (ledger.committable(PARTITION), ledger.reached(PARTITION)) == (3, 3)
+    ledger.delivered(PARTITION, 3)
+    assert ledger.committable(PARTITION) == 3
+
+
+def test_a_marker_is_not_passed_while_a_record_before_it_is_not_delivered():
+    ledger = ledger_with(0)
+    ledger.skipped(PARTITION, 2, 3)  # the record 1 was fetched, and is on its way
+    ledger.finished(PARTITION, 0)
+    assert ledger.committable(PARTITION) == 1
+    ledger.skipped(OTHER, 0, 3)
+    assert ledger.committable(OTHER) is None
+
+
 def test_what_is_committed_is_not_committed_again():
     ledger = ledger_with(0)
     ledger.finished(PARTITION, 0)

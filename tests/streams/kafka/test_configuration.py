@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 import structlog
 from aiokafka.admin import NewTopic
+from aiokafka.errors import TopicAuthorizationFailedError
 
 from safepassage.streams import worker
 from safepassage.streams.doctor import examination as doctor
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_admin
+from safepassage.streams.kafka.reading import ends
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ALL_TOPICS, DEAD_LETTERS, DOCUMENTS, REVIEWS, SCORERS, Topic
-from tests.streams.rights import rights_of
+from tests.streams.rights import Rights, rights_of
 
 WEEK = str(7 * 24 * 3600 * 1000)
 WRONG = [
@@ -21,6 +23,7 @@ WRONG = [
     (DOCUMENTS, {"cleanup.policy": "compact"}, "cleanup.policy=compact instead of delete"),
     (REVIEWS, {"retention.ms": WEEK}, f"retention.ms={WEEK} instead of -1"),
     (REVIEWS, {"retention.ms": "-1", "retention.bytes": "1000"}, "retention.bytes=1000"),
+    (DOCUMENTS, {"min.insync.replicas": "2"}, "min.insync.replicas=2 instead of 1: it has only 1"),
     (DEAD_LETTERS, {"max.message.bytes": "1048588"}, "max.message.bytes=1048588 instead of"),
 ]
 
@@ -47,7 +50,9 @@ async def test_doctor_fails_on_it_and_says_how_to_mend_it(
     assert diagnosis.state == "failed"
     assert diagnosis.found.startswith(kafka.topic(topic.name))
     assert words in diagnosis.found
-    assert "kafka-configs.sh --alter" in diagnosis.remedy
+    server = f"kafka-configs.sh --bootstrap-server {kafka.kafka_bootstrap_servers} "
+    assert diagnosis.remedy.startswith(server)
+    assert " --alter " in diagnosis.remedy
 
 
 async def test_worker_warns_of_it_and_starts(kafka: Settings):
@@ -62,6 +67,20 @@ async def test_worker_warns_of_it_and_starts(kafka: Settings):
 async def test_topics_as_they_are_created_are_well(kafka: Settings):
     await create_topics(kafka)
     assert [d.state for d in await doctor.check_topics(kafka)] == ["ok"]
+
+
+async def test_topic_that_may_not_be_described_is_not_said_to_be_missing(
+    kafka: Settings, monkeypatch
+):
+    await create_topics(kafka)
+    everything = frozenset(kafka.topic(topic.name) for topic in ALL_TOPICS)
+    hidden = kafka.topic(REVIEWS.name)
+    Rights(describe=everything - {hidden}).install(monkeypatch)
+    (diagnosis,) = await doctor.check_topics(kafka)
+    assert diagnosis.found == f"{hidden} cannot be seen by this user"
+    assert "grant Describe" in diagnosis.remedy
+    with pytest.raises(TopicAuthorizationFailedError, match=hidden):
+        await ends(kafka, [REVIEWS])
 
 
 async def test_configuration_that_may_not_be_read_is_no_failure(kafka: Settings, monkeypatch):

@@ -15,10 +15,11 @@ from aiokafka.errors import (
     OutOfOrderSequenceNumber,
     ProducerFenced,
     RecordTooLargeError,
+    TopicAuthorizationFailedError,
 )
 
 from safepassage.schemas import Document
-from safepassage.streams.kafka.publisher import KafkaPublisher, PublishFailed
+from safepassage.streams.kafka.publisher import KafkaPublisher, PublishFailed, WriteRefused
 from safepassage.streams.kafka.records import Outgoing
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DOCUMENTS
@@ -101,8 +102,25 @@ async def test_a_send_that_fails_for_now_keeps_the_order_of_those_behind_it():
 
 async def test_a_broker_that_stays_away_ends_in_publish_failed():
     producer = Producer(on_ack=lambda *_: KafkaConnectionError())
-    with pytest.raises(PublishFailed, match="2 records: KafkaConnectionError"):
+    with pytest.raises(PublishFailed, match="2 records for p-documents: KafkaConnectionError"):
         await publisher(producer, patience=0.05).publish(documents("a", "b"))
+
+
+@pytest.mark.parametrize("when", ["on_send", "on_ack"])
+async def test_a_write_that_is_refused_is_not_repeated_and_names_topic_and_right(when: str):
+    error = TopicAuthorizationFailedError("p-documents")
+    producer = Producer(**{when: lambda name, _: error if name == "b" else None})
+    with pytest.raises(WriteRefused, match="topic p-documents: this user may not Write it") as told:
+        await publisher(producer, patience=600).publish(documents("a", "b", "c"))
+    assert "doctor --acls" in str(told.value)
+    assert producer.attempts["b"] == 1
+
+
+async def test_a_refused_write_is_told_although_the_broker_also_fails_for_now():
+    errors = {"a": KafkaTimeoutError(), "b": TopicAuthorizationFailedError(), "c": None}
+    producer = Producer(on_ack=lambda name, _: errors[name])
+    with pytest.raises(WriteRefused, match="p-documents"):
+        await publisher(producer, patience=600).publish(documents("a", "b", "c"))
 
 
 @pytest.mark.parametrize("error", [OutOfOrderSequenceNumber, ProducerFenced])

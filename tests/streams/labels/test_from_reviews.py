@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from safepassage.schemas import (
+    CLAIM_TYPE,
     Alignment,
     Document,
     Extraction,
@@ -51,6 +52,20 @@ PASSED = verdict(2, score=0.9)
 
 def labels_of(*reviews: Review) -> list[Label]:
     return [label for case in reviewed_cases(reviews) for label in labels(case)]
+
+
+def test_a_reason_is_on_the_label_and_of_a_claim_its_error_type() -> None:
+    refused = review(STOPPED, "insufficient").model_copy(
+        update={"reason": "other_person", "comment": "that is her brother"}
+    )
+    (found,) = labels_of(refused)
+    assert (found.reason, found.error_type) == ("other_person", None)
+    assert found.why.endswith(": that is her brother")
+    claim = verdict(3, entity_type=CLAIM_TYPE, value="Ann Lee presided.")
+    (of_claim,) = labels_of(refused.model_copy(update={"verdict": claim}))
+    assert of_claim.error_type == "misattribution"
+    row = of_claim.extraction("doc")
+    assert (row.reason, row.error_type) == ("other_person", "misattribution")
 
 
 @pytest.mark.parametrize(("decision", "label"), [("supports", 1), ("insufficient", 0)])

@@ -17,6 +17,8 @@ OTHER_WEIGHT = 0.5
 """Weight of a token that is in no known answer: it may stand in one that nobody marked."""
 
 
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+"""What of a batch the reader is given; the rest are labels."""
 DESCRIBED = 0.2
 """Share of the questions that are asked by name and description together."""
 

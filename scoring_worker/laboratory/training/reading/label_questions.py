@@ -17,7 +17,7 @@ from safepassage.scoring_worker.weighing.questions import Part, parts_of
 
 from .questions import Place, ReadingQuestion, places_of
 
-LONGEST = 700
+LONGEST = 400
 """Characters of a passage to train on; of a longer one what stands around the value is shown."""
 
 

@@ -80,8 +80,8 @@ def test_better_candidate_passes():
 
 def test_candidate_that_is_no_better_is_refused():
     result = compare(LABELS, LABELS, LABELS)
-    assert missed(result) == {"f1"}
-    assert "+0.000" in next(b.explanation for b in result.bounds if b.name == "f1")
+    assert missed(result) == {"macro F1"}
+    assert "+0.000" in next(b.explanation for b in result.bounds if b.name == "macro F1")
 
 
 def test_better_f1_does_not_buy_a_loss_of_recall():
@@ -90,6 +90,22 @@ def test_better_f1_does_not_buy_a_loss_of_recall():
     result = compare(LABELS, [False] * 80, new)
     assert result.candidate.f1 > result.incumbent.f1
     assert missed(result) == {"recall"}
+
+
+def test_who_stops_nearly_everything_is_refused_though_f1_rises():
+    """Of reviews nearly all are of stopped values, and so nearly all are wrong."""
+    labels = [True] * 10 + [False] * 70
+    old = [True] * 10 + [False] * 40 + [True] * 30
+    result = compare(labels, old, [False] * 80)
+    assert result.candidate.f1 > result.incumbent.f1
+    assert result.candidate.accepted == 0.0
+    assert {"accepted", "macro F1"} <= missed(result)
+
+
+def test_how_many_labels_are_wanted_is_said_of_each_class():
+    result = compare([True] * 3 + [False] * 4, [False] * 7, [True] * 3 + [False] * 4)
+    (said,) = (bound.explanation for bound in result.bounds if bound.name == "labels")
+    assert "2 more supported and 1 more unsupported are wanted" in said
 
 
 def test_allowed_loss_is_stated_by_the_operator():

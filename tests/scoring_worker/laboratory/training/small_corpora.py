@@ -59,6 +59,20 @@ def write_relations(data: Path, documents: int) -> None:
     _write(data / "triples" / "redocred.jsonl.gz", rows)
 
 
+def write_answers(data: Path, name: str) -> None:
+    """Six answers of two sentences, half of them good."""
+    context = "The lease began in May. The rent is paid each month."
+    rows = [
+        {"id": f"{at}-{label}", "context": context, "response": said, "label": label}
+        for at in range(3)
+        for said, label in (
+            ("The lease began in May. The rent is paid each month.", 1),
+            ("The lease began in May. The rent is paid each year.", 0),
+        )
+    ]
+    _write(data / "groundedness" / f"{name}.jsonl.gz", rows)
+
+
 def few_documents(_count: int, seed: int) -> Iterator[KnownDocument]:
     """Six synthetic documents, however many were asked for."""
     return synthetic_documents(6, seed)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from safepassage.schemas import CLAIM_TYPE
-from safepassage.scoring_worker.laboratory.training import default_scorer, stack_pairs
+from safepassage.scoring_worker.laboratory.training import (
+    default_scorer,
+    source_figures,
+    stack_pairs,
+)
 from safepassage.scoring_worker.laboratory.training.default_scorer import Steps, build
 from safepassage.scoring_worker.laboratory.training.reading import corpora
 from safepassage.scoring_worker.laboratory.training.source_figures import CANDIDATES
@@ -18,7 +22,7 @@ from safepassage.scoring_worker.loading import load_scorer
 from safepassage.scoring_worker.manifest import ScorerManifest
 from tests.scoring_worker import tiny
 
-from .small_corpora import few_documents, write_corpora
+from .small_corpora import few_documents, write_answers, write_corpora
 
 FAMILIES = {"one": ("alpha",), "two": ("beta",)}
 
@@ -29,6 +33,9 @@ def steps(tmp_path, monkeypatch):
     data, folder = tmp_path / "data", tmp_path / "folder"
     names = [name for (name,) in FAMILIES.values()]
     write_corpora(data, names, 60, claims=("train", "dev"))
+    for name in ("answers", "more"):
+        write_answers(data, name)
+    monkeypatch.setattr(source_figures, "ANSWERS", ("answers", "more"))
     model = tiny.reader().encoder
     model.save_pretrained(folder / "base")
     tiny.tokenizer(tiny.READER_LENGTH).save_pretrained(folder / "base")

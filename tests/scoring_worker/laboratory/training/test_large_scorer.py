@@ -9,7 +9,7 @@ import pytest
 from safepassage.scoring_worker import ModelError, load_scorer
 from safepassage.scoring_worker.encoders.reader_model import READER_FILE, WORDS_FILE
 from safepassage.scoring_worker.forest import Forest
-from safepassage.scoring_worker.laboratory.training import large_scorer, stack_pairs
+from safepassage.scoring_worker.laboratory.training import large_scorer, source_figures, stack_pairs
 from safepassage.scoring_worker.laboratory.training.large_scorer import (
     WEIGHTS_FILE,
     LargeSteps,
@@ -21,7 +21,7 @@ from safepassage.scoring_worker.manifest import ScorerManifest, file_digest
 from safepassage.scoring_worker.weighing.claim_support import CLAIMS_FILE, FILE
 from tests.scoring_worker import tiny
 
-from .small_corpora import few_documents, write_corpora, write_relations
+from .small_corpora import few_documents, write_answers, write_corpora, write_relations
 
 NAMES = ("alpha", "beta", "gamma", "delta")
 
@@ -31,6 +31,9 @@ def steps(tmp_path, monkeypatch):
     data, base = tmp_path / "data", tmp_path / "base"
     write_corpora(data, NAMES, 40, claims=("train",))
     write_relations(data, 4)
+    for name in ("answers", "more"):
+        write_answers(data, name)
+    monkeypatch.setattr(source_figures, "ANSWERS", ("answers", "more"))
     tiny.reader(kind="mpnet").encoder.save_pretrained(base)
     tiny.tokenizer(tiny.READER_LENGTH).save_pretrained(base)
     monkeypatch.setattr(large_corpus, "ENGLISH", dict.fromkeys(NAMES[:3], 30))
@@ -64,6 +67,9 @@ def test_one_command_builds_large(steps, monkeypatch):
     assert manifest == ScorerManifest.load(steps.out) == build_large(steps)
     assert len(read) == 2, "what was trained is not trained again"
     assert manifest.languages == ("en",)
+    answers = manifest.metrics["answers, at the threshold of the other sources"]
+    assert answers["answers"]["rows"] == 6
+    assert manifest.thresholds.by_type["Claim"].n == 12
     assert manifest.metrics["sources left out"].keys() == {"alpha", "beta"}
     assert manifest.metrics["fields that trained nothing"].keys() == {"delta"}
     assert set(manifest.files) == {

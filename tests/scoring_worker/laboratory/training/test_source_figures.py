@@ -8,7 +8,9 @@ import pytest
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged
 from safepassage.scoring_worker.laboratory.training.source_figures import (
+    answer_figures,
     best_threshold,
+    claim_threshold,
     figures,
     mean_figures,
 )
@@ -46,3 +48,23 @@ def test_a_score_at_the_threshold_is_accepted():
     found = figures({"a": judged([0, 1])}, {"a": np.array([0.49, 0.5])}, Thresholds())
     assert (found["a"]["caught"], found["a"]["refused"]) == (1.0, 0.0)
     assert found["a"]["auroc"] == pytest.approx(1.0)
+
+
+def test_the_threshold_of_claims_stops_at_most_its_share_of_good_answers():
+    good, bad = np.ones(10, dtype=bool), np.zeros(4, dtype=bool)
+    labels = np.concatenate([good, bad])
+    scores = np.concatenate([np.linspace(0.05, 0.95, 10), [0.01, 0.02, 0.03, 0.5]])
+    threshold = claim_threshold({"a": (labels, scores)}, most=0.1)
+    assert threshold == 0.15
+    assert (scores[labels] < threshold).mean() == pytest.approx(0.1)
+    assert claim_threshold({"a": (labels, scores)}, most=0.0) == 0.05
+    assert claim_threshold({"a": (good, np.zeros(10))}) == 0.0
+
+
+def test_an_answer_is_judged_at_the_threshold_of_the_other_sources():
+    one = (np.array([True, True, False]), np.array([0.9, 0.8, 0.1]))
+    other = (np.array([True, False, False]), np.array([0.5, 0.6, 0.2]))
+    found = answer_figures({"one": one, "other": other})
+    assert found["one"]["threshold"] == 0.5
+    assert found["other"]["threshold"] == 0.8
+    assert (found["other"]["caught"], found["other"]["refused"]) == (1.0, 1.0)

@@ -22,9 +22,10 @@ from safepassage.scoring_worker.laboratory.training import (
     TuningSettings,
     corpora,
     recipe,
+    starting_point,
     train,
 )
-from safepassage.scoring_worker.laboratory.training.judged_pairs import refitted
+from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged, refitted
 from safepassage.scoring_worker.laboratory.training.stacking import (
     ADVERSE,
     SUPPORTIVE,
@@ -40,7 +41,9 @@ from safepassage.scoring_worker.weighing.opinion import Opinion
 from safepassage.scoring_worker.weighing.stack import Stack
 from tests.scoring_worker import tiny
 
-STAGE = TuningSettings(epochs=1, batch_size=8, learning_rate=1e-3, rehearsal=0.1, rehearsal_least=4)
+STAGE = TuningSettings(
+    epochs=1, batch_size=8, learning_rate=1e-3, rehearsal=0.1, rehearsal_least=4, layers=1
+)
 RECIPE = Recipe(name="learnt", silver=STAGE, gold=STAGE)
 HEAD_ONLY = replace(RECIPE, head_only=True)
 READER = "reader.safetensors"
@@ -130,6 +133,7 @@ def test_training_changes_the_reader_and_leaves_the_words(base, trained):
 
 def test_over_the_shipped_words_only_the_reader_is_kept(base, tmp_path, monkeypatch):
     monkeypatch.setattr(folders, "DEFAULT_MODEL", base)
+    monkeypatch.setattr(starting_point, "is_installed", lambda _: False)
     manifest = train("default", TrainingLabels(gold=pairs(30)), tmp_path / "s", RECIPE)
     assert manifest.base == "default"
     names = {path.name for path in (tmp_path / "s").iterdir()}
@@ -151,28 +155,47 @@ def test_a_scorer_goes_on_learning_and_the_head_alone_can_be_refitted(trained, t
     assert further.files[READER] != before.files[READER]
 
 
-def test_twenty_labels_are_enough_to_train_on(base, tmp_path):
+def test_twenty_labels_teach_the_reader_and_move_no_threshold(base, tmp_path):
+    before = ScorerManifest.load(base)
     manifest = train(base, TrainingLabels(gold=pairs(20)), tmp_path / "few", RECIPE)
-    assert Stack.of(manifest) == tiny.STACK, "twenty labels move no coefficient"
-    assert manifest.metrics["thresholds"]["all"]["n"] == 20
-    assert "too few" in manifest.metrics["thresholds_fitted_on"]
+    assert manifest.files[READER] != before.files[READER]
+    assert manifest.thresholds == before.thresholds
+    assert manifest.metrics["learnt"]["reader"] == "learnt"
+    assert "more supported" in manifest.metrics["learnt"]["thresholds"]
 
 
-def test_labels_of_one_kind_leave_the_stack_as_it_is(base, tmp_path):
+def test_labels_of_one_class_teach_nothing_and_are_told_apart_from_a_training(base, tmp_path):
     supported = [pair for pair in pairs(60) if pair.label]
     manifest = train(base, TrainingLabels(gold=supported), tmp_path / "one", RECIPE)
+    before = ScorerManifest.load(base)
     assert Stack.of(manifest) == tiny.STACK
+    assert manifest.files[READER] == before.files[READER]
+    assert manifest.thresholds == before.thresholds
+    said = manifest.metrics["learnt"]
+    assert said["reader"] == "kept: 5 more unsupported labels are wanted"
+    assert all(line.startswith("kept") for line in said.values())
+
+
+def test_no_threshold_is_fitted_on_what_was_stopped_alone(base, tmp_path):
+    stopped = [replace(pair, origin="quarantine") for pair in pairs(150)]
+    before = ScorerManifest.load(base)
+    manifest = train(base, TrainingLabels(gold=stopped), tmp_path / "s", HEAD_ONLY)
+    assert manifest.thresholds == before.thresholds
+    assert "spot checks of accepted values are wanted" in manifest.metrics["learnt"]["thresholds"]
+    mixed = [*stopped[:75], *(replace(pair, origin="spot_check") for pair in stopped[75:])]
+    manifest = train(base, TrainingLabels(gold=mixed), tmp_path / "t", HEAD_ONLY)
+    assert manifest.metrics["learnt"]["thresholds"] == "learnt"
 
 
 def test_an_interrupted_run_goes_on_after_the_stages_that_are_done(base, tmp_path, monkeypatch):
     begun = []
     tune = recipe.tune
 
-    def failing(model, tokenizer, labelled, folder, settings):
+    def failing(model, tokenizer, labelled, folder, settings, **more):
         begun.append(folder.name)
-        if begun == ["silver", "gold"]:
+        if begun == ["silver", "fold-0", "silver", "fold-1"]:
             raise KeyboardInterrupt
-        return tune(model, tokenizer, labelled, folder, settings)
+        return tune(model, tokenizer, labelled, folder, settings, **more)
 
     monkeypatch.setattr(recipe, "tune", failing)
     labels = TrainingLabels(gold=pairs(40), silver=pairs(40, 1))
@@ -184,7 +207,9 @@ def test_an_interrupted_run_goes_on_after_the_stages_that_are_done(base, tmp_pat
     with pytest.raises(ModelError, match="other labels"):
         train(base, TrainingLabels(gold=pairs(39)), tmp_path / "s", RECIPE, resume=True)
     assert (tmp_path / "s" / "stages" / "silver" / READER).stat().st_mtime_ns == done
+    begun.clear()
     resumed = train(base, labels, tmp_path / "s", RECIPE, resume=True)
+    assert "fold-0" not in begun
     monkeypatch.setattr(recipe, "tune", tune)
     at_once = train(base, labels, tmp_path / "t", RECIPE)
     assert resumed.files[READER] == at_once.files[READER]
@@ -211,12 +236,44 @@ def test_documents_never_stand_on_both_sides_of_a_split():
     assert all(split_by_group(one_document, 0.2))
 
 
-def test_every_document_has_one_use_where_there_are_enough():
-    split = recipe.SplitLabels.of(TrainingLabels(gold=pairs(200)), RECIPE)
-    uses = [split.gold, split.weighed, split.gold_held]
-    groups = [{pair.group for pair in own} for own in uses]
-    assert sum(map(len, uses)) == 200
-    assert len(set.union(*groups)) == sum(map(len, groups))
+def test_the_head_is_fitted_to_readers_that_have_not_seen_the_documents(
+    base, tmp_path, monkeypatch
+):
+    learnt, judged = {}, {}
+    tune, by = recipe.tune, Judged.by
+
+    def noting_tune(model, tokenizer, labelled, folder, settings, **more):
+        learnt[folder.name] = {pair.group for pair in labelled}
+        return tune(model, tokenizer, labelled, folder, settings, **more)
+
+    def noting_by(scorer, labelled):
+        judged.setdefault(len(learnt), {pair.group for pair in labelled})
+        return by(scorer, labelled)
+
+    monkeypatch.setattr(recipe, "tune", noting_tune)
+    monkeypatch.setattr(Judged, "by", noting_by)
+    train(base, TrainingLabels(gold=pairs(60)), tmp_path / "s", RECIPE)
+    assert list(learnt) == ["fold-0", "fold-1", "gold"]
+    assert not learnt["fold-0"] & judged[1]
+    assert not learnt["fold-1"] & judged[2]
+    assert judged[1] | judged[2] == learnt["gold"] == {f"d{at}" for at in range(10)}
+
+
+def test_default_trains_the_reader_that_serves_the_language(base, tmp_path, monkeypatch):
+    other = tiny.reader_scorer(tmp_path / "other")
+    monkeypatch.setattr(folders, "DEFAULT_MODEL", other)
+    monkeypatch.setattr(folders, "installed_model", lambda _: base)
+    monkeypatch.setattr(starting_point, "is_installed", lambda _: True)
+    english = pairs(20)
+    said = "Der Vertrag wurde von der Mieterin und dem Vermieter der Wohnung unterschrieben."
+    german = [replace(pair, premise=said) for pair in english[:6]]
+    start = starting_point.starting_point("default", [*english, *german])
+    assert (start.folder, start.manifest.others) == (base, "small")
+    assert [start.reads(pair) for pair in (english[0], german[0])] == [True, False]
+    start = starting_point.starting_point("default", german)
+    assert (start.folder, start.manifest.others) == (other, "large")
+    assert [start.reads(pair) for pair in (english[0], german[0])] == [False, True]
+    assert starting_point.starting_point(str(base), german).reads(german[0])
 
 
 def opinions(count: int, *, contrary: bool = False, shape: str = "located"):
@@ -231,13 +288,13 @@ def opinions(count: int, *, contrary: bool = False, shape: str = "located"):
 
 def test_the_stack_learns_what_counts_and_keeps_what_it_knew():
     learnt = fit_stack(list(opinions(120)))
-    scores = stack_scores(learnt, [(one.opinion,) for one in opinions(120)])
+    scores = stack_scores(learnt, [(one.opinion,) for one in opinions(120)], [""] * 120)
     assert [score > 0.5 for score in scores] == [one.label == 1 for one in opinions(120)]
     few = list(opinions(60, contrary=True))
-    moved = refitted(learnt, few, StackSettings(refit_ridge=1e-6))
+    moved = refitted(learnt, few, StackSettings(prior=1e-6))
     assert moved.shapes["claim"] == learnt.shapes["claim"]
     assert moved.shapes["located"] != learnt.shapes["located"]
-    firm = refitted(learnt, few, StackSettings(refit_ridge=1e3))
+    firm = refitted(learnt, few, StackSettings(prior=1e5))
     for name, weight in learnt.shapes["located"].weights.items():
         assert firm.shapes["located"].weights[name] == pytest.approx(weight, abs=0.01)
 
@@ -260,6 +317,18 @@ def test_coefficients_with_packs_are_refitted_too(base, tmp_path):
     assert refitted_pack["value_mean"] != shapes["located"].weights["value_mean"]
 
 
+def test_a_type_moves_the_score_by_the_labels_of_its_values_and_few_move_it_little():
+    stack = fit_stack(list(opinions(120)))
+    wrong = [replace(one, entity_type="Rent") for one in opinions(40, contrary=True)]
+    right = [replace(one, entity_type="Name") for one in opinions(40)]
+    lopsided = [one for one in wrong if one.label == 0] + [one for one in right if one.label]
+    moved = refitted(stack, lopsided, StackSettings(prior=1e5)).by_type
+    assert -2 <= moved["rent"] < -0.3
+    assert moved.get("name", 0.0) >= 0
+    once = refitted(stack, [*wrong[:1], *right], StackSettings(prior=1e5)).by_type
+    assert abs(once.get("rent", 0.0)) < 0.3
+
+
 def test_no_doubt_ever_raises_a_score_whatever_the_labels_say():
     stack = fit_stack(list(opinions(120, contrary=True)))
     for weights in stack.shapes.values():
@@ -276,7 +345,6 @@ def test_thresholds_reach_a_stated_target(base, tmp_path):
     aimed = replace(RECIPE, head_only=True, target=Target(measure="recall", value=0.9))
     manifest = train(base, TrainingLabels(gold=pairs(150)), tmp_path / "s", aimed)
     assert manifest.metrics["thresholds"]["all"]["recall"] >= 0.9
-    assert manifest.metrics["thresholds_fitted_on"] == "validation"
 
 
 def test_what_stands_around_a_passage_reaches_the_scorer():

@@ -11,12 +11,17 @@ from safepassage.scoring_worker.encoders.reader_model import load_reader, save_r
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.training import TuningSettings, tuning
 from safepassage.scoring_worker.laboratory.training.reading import fit as fitting
-from safepassage.scoring_worker.laboratory.training.reading.examples import tokenised
+from safepassage.scoring_worker.laboratory.training.reading.examples import (
+    INPUTS,
+    collate,
+    tokenised,
+)
 from safepassage.scoring_worker.laboratory.training.reading.label_questions import (
     LONGEST,
     questions_of,
 )
 from safepassage.scoring_worker.laboratory.training.reading.loss import IGNORED
+from safepassage.scoring_worker.laboratory.training.reading.upper_layers import UpperLayers
 from safepassage.scoring_worker.laboratory.training.starting_point import training_tokenizer
 from safepassage.scoring_worker.laboratory.training.tuning import rehearsed
 from tests.scoring_worker import tiny
@@ -112,9 +117,12 @@ def test_a_reader_reads_the_same_after_a_trip_through_its_folder(tmp_path):
         assert torch.equal(load_reader(tmp_path / "again", tmp_path)(input_ids=ids), before)
 
 
-def test_a_stopped_stage_ends_as_if_it_had_not_been_stopped(tmp_path, monkeypatch):
+@pytest.mark.parametrize("layers", [None, 1])
+def test_a_stopped_stage_ends_as_if_it_had_not_been_stopped(tmp_path, monkeypatch, layers):
     tiny.reader_scorer(tmp_path / "base")
-    settings = TuningSettings(epochs=4, batch_size=4, rehearsal=0.1, rehearsal_least=4)
+    settings = TuningSettings(
+        epochs=4, batch_size=4, rehearsal=0.1, rehearsal_least=4, layers=layers
+    )
     labels = [replace(one, premise=f"{LEASE} {at}") for at in range(4) for one in (RIGHT, WRONG)]
     tokenizer = training_tokenizer(tmp_path / "base")
 
@@ -136,6 +144,31 @@ def test_a_stopped_stage_ends_as_if_it_had_not_been_stopped(tmp_path, monkeypatc
     monkeypatch.setattr(tuning, "fit", None)
     _, loaded = run(tmp_path / "twice")
     assert torch.equal(loaded.claim.weight, resumed.claim.weight)
+
+
+@pytest.mark.parametrize("made", [tiny.reader_scorer, tiny.large_scorer])
+def test_the_last_layers_learn_over_what_the_others_make_of_an_example(tmp_path, made):
+    """As if the layers below were computed at every step, but for half precision."""
+    folder = made(tmp_path / "base")
+    model = trainable(load_reader(folder))
+    before = {name: weight.clone() for name, weight in model.state_dict().items()}
+    examples = tokenised(questions_of([RIGHT, WRONG]), training_tokenizer(folder), 256, 0)
+    read = {k: v for k, v in collate(examples, 0).items() if k in INPUTS}
+    UpperLayers.freeze(model, 1)
+    upper = UpperLayers(model, 1)
+    model.eval()
+    whole = model(**read)
+    words = read["attention_mask"] == 1
+    assert torch.allclose(upper.logits(examples, read)[words], whole[words], atol=1e-5)
+    upper.keep(examples, 0)
+    assert torch.allclose(upper.logits(examples, read)[words], whole[words], atol=5e-3)
+    upper.logits(examples, read).sum().backward()
+    learnt = {name for name, weight in model.named_parameters() if weight.grad is not None}
+    assert learnt
+    assert all(
+        ".layer.1." in name or name.startswith(("tokens", "claim", "founded")) for name in learnt
+    )
+    assert all(torch.equal(before[name], weight) for name, weight in model.state_dict().items())
 
 
 def test_a_stage_without_anything_to_learn_is_refused(tmp_path):

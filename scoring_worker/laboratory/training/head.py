@@ -1,0 +1,113 @@
+"""What labels make of the head: the stack and the thresholds, cautiously.
+
+Both are fitted on what readers say that have not learnt from these labels. The stack stays near
+where it was; thresholds stay altogether where labels are too few, or are all of what was stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import structlog
+from pydantic import JsonValue
+
+from safepassage.scoring_worker.encoders.reader import Reader
+from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.laboratory.evaluation.metrics import at_threshold
+from safepassage.scoring_worker.manifest import ScorerManifest, Thresholds
+from safepassage.scoring_worker.packs.registry import packs_named
+from safepassage.scoring_worker.scorers.default import DefaultScorer
+from safepassage.scoring_worker.scorers.folders import open_reader
+from safepassage.scoring_worker.thresholds import fit_thresholds
+from safepassage.scoring_worker.weighing.claim_support import forest_of
+from safepassage.scoring_worker.weighing.stack import ShapeWeights, Stack
+
+from .judged_pairs import Judged, refitted
+from .outcome import Learnt, lacking, of_quarantine_alone
+
+if TYPE_CHECKING:
+    from .recipe import Recipe, TrainingLabels
+
+log = structlog.get_logger(__name__)
+
+THRESHOLD_LABELS = 40
+"""Of each class, for thresholds to be fitted; with fewer the stack's bias learns, held near where
+it was."""
+
+
+def fit_head(
+    manifest: ScorerManifest,
+    folder: Path,
+    start: Stack,
+    *,
+    labels: TrainingLabels,
+    recipe: Recipe,
+    judged: Judged,
+    learnt: Learnt,
+) -> ScorerManifest:
+    """``manifest`` with the stack refitted from ``start``, and with thresholds where that is safe.
+
+    ``judged`` is what readers that have not learnt from them make of gold pairs, or of silver ones;
+    empty where the reader in ``folder`` learnt nothing, and judges them itself.
+    """
+    reader = open_reader(manifest, folder)
+    scorer = DefaultScorer(manifest, reader, claims=forest_of(folder))
+    if not judged.pairs:
+        judged = Judged.by(scorer, labels.gold or labels.silver)
+    by_people = bool(labels.gold)
+    own = [*judged.labelled("gold"), *Judged.by(scorer, labels.head).labelled("head")]
+    stack = refitted(start, own, recipe.stack)
+    update = {"with_packs": _with_packs(manifest, reader, start, judged.pairs, recipe=recipe)}
+    stack = stack.model_copy(update=update)
+    head = "" if stack != start else lacking(judged.pairs, 1) or "the labels agree with it"
+    kept = _thresholds_kept(judged.pairs)
+    learnt = learnt.model_copy(update={"head": head, "thresholds": kept})
+    scores = judged.scores(stack)
+    thresholds, found = manifest.thresholds, dict[str, JsonValue]()
+    if kept:
+        log.info("thresholds_kept", reason=kept)
+    else:
+        weights = [pair.weight for pair in judged.pairs]
+        thresholds, fitted = fit_thresholds(
+            scores, judged.supported, judged.types, recipe.target, weights
+        )
+        if not by_people:  # types of silver labels are often invented
+            thresholds, fitted = Thresholds(default=thresholds.default), {"": fitted[""]}
+        found["thresholds"] = {
+            name or "all": one.model_dump(mode="json") for name, one in fitted.items()
+        }
+    if judged.pairs:
+        found["validation"] = at_threshold(scores, judged.pairs, thresholds.default)
+    found["learnt"] = learnt.block
+    return manifest.model_copy(
+        update={"stack": stack.model_dump(mode="json"), "thresholds": thresholds, "metrics": found}
+    )
+
+
+def _thresholds_kept(pairs: Sequence[LabelledPair]) -> str:
+    """Why thresholds stay as they are; "" where they may be fitted."""
+    missing = lacking(pairs, THRESHOLD_LABELS)
+    if of_quarantine_alone(pairs):
+        few = f"{missing}, and " if missing else ""
+        return f"{few}all labels are of what was stopped: spot checks of accepted values are wanted"
+    return missing
+
+
+def _with_packs(
+    manifest: ScorerManifest,
+    reader: Reader,
+    start: Stack,
+    pairs: Sequence[LabelledPair],
+    *,
+    recipe: Recipe,
+) -> dict[str, dict[str, ShapeWeights]]:
+    """The coefficients for each set of packs that ``start`` has some for, refitted as well."""
+    found = {}
+    for names, shapes in start.with_packs.items():
+        scorer = DefaultScorer(manifest, reader, packs_named(names.split("+")))
+        labelled = list(Judged.by(scorer, pairs).labelled("gold"))
+        before = Stack(shapes={**start.shapes, **shapes})
+        found[names] = refitted(before, labelled, recipe.stack).shapes
+    return found

@@ -1,0 +1,53 @@
+"""How much a vote counts: the coefficients of ``weights.json``, and the bound of what they move.
+
+`safepassage.scoring_worker.laboratory.training.memory` fits them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from safepassage.schemas.base import Contract
+from safepassage.schemas.ids import stable_id
+from safepassage.scoring_worker.manifest import ModelError
+
+WEIGHTS = Path(__file__).with_name("weights.json")
+DECIMALS = 4
+
+
+class MemoryWeights(Contract):
+    """``weights`` by the features of `vote.vote_features`; ``bound`` is the most that the sum may
+    move the log-odds of support, either way. ``fitted_on`` names the sources."""
+
+    weights: dict[str, float]
+    bound: float = Field(gt=0)
+    fitted_on: tuple[str, ...]
+
+    @property
+    def revision(self) -> str:
+        """Changes with what could change a shift."""
+        return stable_id("memory-weights", self.model_dump_json())[:16]
+
+    def shift(self, features: Mapping[str, float]) -> float:
+        """What is added to the log-odds of support."""
+        moved = sum(self.weights.get(name, 0.0) * features[name] for name in sorted(features))
+        return round(min(max(moved, -self.bound), self.bound), DECIMALS)
+
+
+@lru_cache(maxsize=1)
+def packaged_weights() -> MemoryWeights:
+    """The weights that ship.
+
+    Raises:
+        ModelError: the file is missing or malformed.
+    """
+    try:
+        return MemoryWeights.model_validate_json(WEIGHTS.read_bytes())
+    except OSError as error:
+        raise ModelError(f"cannot read {WEIGHTS}: {error.strerror}") from error
+    except ValidationError as error:
+        raise ModelError(f"{WEIGHTS} holds no weights of a memory") from error

@@ -1,0 +1,56 @@
+"""``learn``: from decisions to a candidate that asks to be promoted, once and by hand."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from safepassage.streams.cli.output import print_line
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.runtime.logs import configure_logging
+from safepassage.streams.settings import settings
+
+if TYPE_CHECKING:
+    from safepassage.schemas import LearningEvent
+
+
+def learn() -> None:
+    """Learn from the decisions so far, or go on with a run that was stopped.
+
+    Head and reader are trained on the decisions, the candidate is judged on those about other
+    documents, put into shadow, and replayed. Then it asks to be promoted, on the console. The role
+    `learn` does the same by itself whenever there are enough new decisions.
+    """
+    configure_logging(settings(), run="learn")
+    event = asyncio.run(_learn())
+    if event.revision:
+        print_line(f"candidate: {event.scorer}, revision {event.revision}")
+    for name, what in event.learnt.items():
+        print_line(f"{name} {what}")
+    if event.step == "asked":
+        print_line("it asks to be promoted: see Learning on the console")
+    elif event.step == "promoted":
+        print_line("promoted: it keeps the bounds")
+    else:
+        raise OperatorError(f"not promoted: {event.detail}")
+
+
+async def _learn() -> LearningEvent:
+    from safepassage.streams.kafka.admin import create_topics
+    from safepassage.streams.kafka.clients import new_producer
+    from safepassage.streams.kafka.publisher import KafkaPublisher
+    from safepassage.streams.learning.learner import Learner
+
+    await create_topics(settings())
+    publisher = KafkaPublisher(new_producer(settings()), settings())
+    await publisher.start()
+    try:
+        learner = Learner(publisher, settings())
+        run = await learner.unfinished()
+        if run is None:
+            run, wanted = await learner.start(asked=True)
+            if run is None:
+                raise OperatorError(f"nothing to learn yet: {wanted}")
+        return await learner.go_on(run)
+    finally:
+        await publisher.stop()

@@ -1,0 +1,84 @@
+"""The page on what was learnt from decisions. No HTTP, no HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from safepassage.schemas import LearningEvent
+
+LISTED_EVENTS = 60
+WORDS: Mapping[str, str] = {
+    "started": "Began to learn",
+    "trained": "Learnt",
+    "judged": "Was judged on decisions of other documents",
+    "shadowed": "Judges beside the live scorer",
+    "replayed": "Judged old records again",
+    "asked": "Asks to be promoted",
+    "promoted": "Decides from now on",
+    "ended": "Ended",
+}
+FIGURES = ("recall", "precision", "f1", "accepted", "macro_f1")
+
+
+class Runs(Protocol):
+    """What runs of learning did so far."""
+
+    events: list[LearningEvent]
+
+    @property
+    def asking(self) -> LearningEvent | None: ...
+
+
+class Candidates(Protocol):
+    """Reads what was learnt, and answers a candidate that asks."""
+
+    async def runs(self) -> Runs: ...
+
+    async def promote(self, run: str, by: str) -> LearningEvent: ...
+
+    async def refuse(self, run: str, by: str) -> LearningEvent: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One figure of the live scorer and of the candidate."""
+
+    name: str
+    live: str
+    candidate: str
+
+
+def learning_page(runs: Runs | None) -> dict[str, object]:
+    """What the page shows; ``runs`` is None where this console knows of none."""
+    if runs is None:
+        return {"asking": None, "events": (), "compared": (), "bounds": (), "words": WORDS}
+    asking = runs.asking
+    figures = asking.figures if asking and isinstance(asking.figures, dict) else {}
+    return {
+        "asking": asking,
+        "events": tuple(reversed(runs.events[-LISTED_EVENTS:])),
+        "compared": _compared(figures),
+        "bounds": _bounds(figures),
+        "words": WORDS,
+    }
+
+
+def _compared(figures: Mapping[str, Any]) -> Sequence[Compared]:
+    live, candidate = figures.get("incumbent"), figures.get("candidate")
+    if not isinstance(live, dict) or not isinstance(candidate, dict):
+        return ()
+    return tuple(
+        Compared(name.replace("_", " "), f"{live[name]:.3f}", f"{candidate[name]:.3f}")
+        for name in FIGURES
+        if isinstance(live.get(name), int | float) and isinstance(candidate.get(name), int | float)
+    )
+
+
+def _bounds(figures: Mapping[str, Any]) -> Sequence[tuple[bool, str]]:
+    bounds = figures.get("bounds")
+    if not isinstance(bounds, list):
+        return ()
+    found = (bound for bound in bounds if isinstance(bound, dict))
+    return tuple((bool(one.get("passed")), str(one.get("explanation", ""))) for one in found)

@@ -1,0 +1,49 @@
+"""What the console shows of learning, and what its button does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from safepassage.schemas import LearningEvent
+from safepassage.streams.kafka.publisher import Publisher
+from safepassage.streams.release.releases import ReleaseRefused
+from safepassage.streams.settings import Settings
+
+from .events import Runs, following, read_runs, say
+from .learner import promoted
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The runs on the topic ``learning``, for people."""
+
+    publisher: Publisher
+    settings: Settings
+
+    async def runs(self) -> Runs:
+        """All runs up to now."""
+        return await read_runs(self.settings)
+
+    async def promote(self, run: str, by: str) -> LearningEvent:
+        """Put the candidate of ``run`` into force.
+
+        Raises:
+            ReleaseRefused: it does not ask any more, or another scorer went live meanwhile.
+        """
+        return await promoted(self.publisher, self.settings, await self._asking(run), by)
+
+    async def refuse(self, run: str, by: str) -> LearningEvent:
+        """End ``run`` without a promotion.
+
+        Raises:
+            ReleaseRefused: it does not ask any more.
+        """
+        asked = await self._asking(run)
+        event = following(asked, "ended", by=by, detail=f"not promoted, said {by}")
+        return await say(self.publisher, self.settings, event)
+
+    async def _asking(self, run: str) -> LearningEvent:
+        asking = (await read_runs(self.settings)).asking
+        if asking is None or asking.run != run:
+            raise ReleaseRefused("this candidate does not ask to be promoted any more")
+        return asking

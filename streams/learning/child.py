@@ -1,0 +1,27 @@
+"""``python -m safepassage.streams.learning.child FOLDER``: carries out one task."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+from safepassage.streams.runtime.logs import configure_logging
+from safepassage.streams.settings import settings
+
+from .task import carry_out
+
+NICENESS = 19
+
+
+def main() -> None:
+    """Ends by SIGTERM at once: what was learnt up to the last checkpoint is kept."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.nice(NICENESS)
+    configure_logging(settings(), run="learn")
+    carry_out(Path(sys.argv[1]))
+
+
+if __name__ == "__main__":
+    main()

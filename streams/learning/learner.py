@@ -1,0 +1,225 @@
+"""One run, step by step; each is an event, so that a run that was killed goes on after the last."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import orjson
+import structlog
+
+from safepassage.schemas import LearningEvent, ScorerRelease, stable_id
+from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import (
+    Bounds,
+    PromotionResult,
+)
+from safepassage.streams.kafka.publisher import Publisher
+from safepassage.streams.labels.from_reviews import read_reviews
+from safepassage.streams.release.promotion import Incumbent, Signature, incumbent, promote
+from safepassage.streams.release.releases import (
+    ReleaseRefused,
+    publish_release,
+    releases_in_force,
+)
+from safepassage.streams.settings import Settings
+
+from .events import Runs, following, read_runs, say
+from .task import SCORER, Decided, Outcome, Task, read_outcome, told, write_task
+
+log = structlog.get_logger(__name__)
+
+BY = "learn"
+Process = Callable[[Sequence[str]], Awaitable[int]]
+"""Runs Python with these arguments until it ends; returns its exit status."""
+
+
+class Learner:
+    """Learns from the decisions on the topics of ``settings``."""
+
+    def __init__(
+        self, publisher: Publisher, settings: Settings, process: Process | None = None
+    ) -> None:
+        self._publisher = publisher
+        self._settings = settings
+        self._process = process or python
+
+    async def unfinished(self) -> str | None:
+        """The run that was stopped in the middle, if there is one."""
+        return (await read_runs(self._settings)).unfinished
+
+    async def start(self, *, asked: bool = False) -> tuple[str | None, str]:
+        """Begin a run, if there are enough new decisions, or if it was ``asked`` for and there are
+        enough in all.
+
+        Returns:
+            The run; or None, and what is wanted.
+        """
+        settings = self._settings
+        reviews, _ = await read_reviews(settings)
+        runs = await read_runs(settings)
+        decided = Decided.of(reviews, settings.learn_held)
+        before = runs.last[0].reviews if runs.last else 0
+        supported, unsupported = decided.counts
+        missing = settings.learn_every - (len(reviews) - before)
+        if missing > 0 and not asked:
+            return None, f"{missing} more decisions are wanted"
+        if wanted := decided.wanted(settings.learn_min_labels):
+            listed = ", ".join(f"{count} {what}" for what, count in wanted.items())
+            return None, f"more decisions are wanted: {listed}"
+        live = await incumbent(settings)
+        now = datetime.now(UTC)
+        run = f"{now:%Y%m%d-%H%M%S}-{stable_id(*sorted(r.id for r in reviews))[:8]}"
+        task = Task(
+            base=settings.scorer,
+            live=live.name,
+            live_revision=live.revision,
+            bounds=Bounds(min_labels=settings.learn_min_labels),
+            held=settings.learn_held,
+            packs=settings.packs,
+        )
+        await asyncio.to_thread(write_task, self.folder(run), task, reviews)
+        event = LearningEvent(
+            id=stable_id("learning", run, "started"),
+            run=run,
+            step="started",
+            at=now,
+            by=BY,
+            reviews=len(reviews),
+            supported=supported,
+            unsupported=unsupported,
+        )
+        await self._say(event)
+        return run, ""
+
+    def folder(self, run: str) -> Path:
+        """Where a run keeps what it works with, and its candidate."""
+        return Path(self._settings.learn_folder) / run
+
+    async def go_on(self, run: str) -> LearningEvent:
+        """Every step of ``run`` that is left; returns the last.
+
+        Raises:
+            PublishFailed: an event could not be written; the run can be gone on with.
+        """
+        runs = await read_runs(self._settings)
+        started = runs.of(run, "started")
+        if started is None:
+            raise LookupError(f"there is no run {run}")
+        folder = self.folder(run)
+        if not folder.exists():
+            return await self._end(started, f"{folder} is gone")
+        outcome = await self._outcome(folder)
+        if outcome.revision is None:
+            return await self._end(started, outcome.problem or "the training ended without a word")
+        scorer = str((folder / SCORER).resolve())
+        found = {"scorer": scorer, "revision": outcome.revision, "learnt": outcome.learnt}
+        trained = await self._once(runs, following(started, "trained", **found))
+        if outcome.result is None:
+            return await self._end(trained, outcome.problem)
+        figures = told(outcome.result)
+        judged = await self._once(runs, following(trained, "judged", figures=figures))
+        await self._shadow(runs, judged)
+        await self._replay(runs, judged)
+        if not outcome.result.passed:
+            missed = [bound.explanation for bound in outcome.result.bounds if not bound.passed]
+            return await self._end(judged, "; ".join(missed))
+        asked = await self._once(runs, following(judged, "asked", figures=figures))
+        if not self._settings.learn_promotes:
+            return asked
+        return await promoted(self._publisher, self._settings, asked, BY)
+
+    async def _outcome(self, folder: Path) -> Outcome:
+        if (outcome := await asyncio.to_thread(read_outcome, folder)) is not None:
+            return outcome
+        status = await self._process(["-m", "safepassage.streams.learning.child", str(folder)])
+        found = await asyncio.to_thread(read_outcome, folder)
+        return found or Outcome(problem=f"the training ended with status {status}: see the log")
+
+    async def _shadow(self, runs: Runs, judged: LearningEvent) -> None:
+        if runs.of(judged.run, "shadowed"):
+            return
+        held = (await releases_in_force(self._settings)).releases.get("shadow")
+        if held is None or held.revision != judged.revision:
+            release = ScorerRelease(
+                slot="shadow",
+                scorer=judged.scorer,
+                revision=judged.revision,
+                released_at=datetime.now(UTC),
+                released_by=BY,
+                reason=f"learnt from {judged.reviews} reviews",
+            )
+            await publish_release(self._settings, release)
+        await self._say(following(judged, "shadowed"))
+
+    async def _replay(self, runs: Runs, judged: LearningEvent) -> None:
+        """What the candidate would have done; it tells people more, and decides nothing."""
+        if not self._settings.learn_replay or runs.of(judged.run, "replayed"):
+            return
+        report = self.folder(judged.run) / "replay"
+        command = ["-m", "safepassage.streams.cli", "replay", "--scorer", str(judged.scorer)]
+        identity = f"learn-{judged.run}"[:40]
+        status = await self._process([*command, "--id", identity, "--report", str(report)])
+        figures, detail = None, str(report)
+        if status:
+            detail = f"the replay ended with status {status}: see the log"
+        else:
+            figures = await asyncio.to_thread(_flips, report / "report.json")
+        await self._say(following(judged, "replayed", figures=figures, detail=detail))
+
+    async def _once(self, runs: Runs, event: LearningEvent) -> LearningEvent:
+        return runs.of(event.run, event.step) or await self._say(event)
+
+    async def _end(self, event: LearningEvent, why: str) -> LearningEvent:
+        return await self._say(following(event, "ended", detail=why[:2_000]))
+
+    async def _say(self, event: LearningEvent) -> LearningEvent:
+        log.info(
+            "learning", run=event.run, step=event.step, revision=event.revision, detail=event.detail
+        )
+        return await say(self._publisher, self._settings, event)
+
+
+async def promoted(
+    publisher: Publisher, settings: Settings, asked: LearningEvent, by: str
+) -> LearningEvent:
+    """Put the candidate that ``asked`` into force, and end its shadow.
+
+    Raises:
+        ReleaseRefused: it did not pass, or another scorer went live since it was judged.
+    """
+    result = PromotionResult.model_validate(asked.figures)
+    if asked.scorer is None:
+        raise ReleaseRefused("the event names no candidate")
+    live = await incumbent(settings)
+    if live.revision not in (None, result.incumbent.revision):
+        raise ReleaseRefused("another scorer went live meanwhile; learn again to compare with it")
+    live = Incumbent(live.name, live.revision)
+    reason = f"learnt from {asked.reviews} reviews, run {asked.run}"
+    await promote(settings, live, result, asked.scorer, Signature(by, reason))
+    return await say(publisher, settings, following(asked, "promoted", by=by))
+
+
+async def python(arguments: Sequence[str]) -> int:
+    """Run Python until it ends; it is ended with whoever waits."""
+    process = await asyncio.create_subprocess_exec(sys.executable, *arguments)
+    try:
+        return await process.wait()
+    except asyncio.CancelledError:
+        with contextlib.suppress(ProcessLookupError):
+            process.terminate()
+        await process.wait()
+        raise
+
+
+def _flips(path: Path) -> object:
+    """How many records a replay compared, and which decisions it changed, from its report."""
+    try:
+        report = orjson.loads(path.read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        return None
+    flips = report.get("flips") or ()
+    return {"compared": report.get("compared"), "flips": flips}

@@ -1,0 +1,82 @@
+"""The role ``learn``: begins a run when there are enough new decisions, and ends what was begun."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+import structlog
+
+from safepassage.schemas import LearningEvent
+from safepassage.streams.kafka.publisher import Publisher
+from safepassage.streams.kafka.reading import ends
+from safepassage.streams.runtime import metrics
+from safepassage.streams.runtime.progress import Progress
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import REVIEWS, RoleName
+
+from .learner import Learner, Process
+
+log = structlog.get_logger(__name__)
+
+ROLE: RoleName = "learn"
+BEAT_SECONDS = 5.0
+
+
+class LearnSource:
+    """One process learns: a second one would learn the same. Its state is what the topics and the
+    folder say."""
+
+    def __init__(
+        self, publisher: Publisher, settings: Settings, process: Process | None = None
+    ) -> None:
+        self.progress = Progress(ROLE)
+        self._settings = settings
+        self._learner = Learner(publisher, settings, process)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Learn until ``stop`` is set; a training in its middle is ended, and gone on with by the
+        next process.
+
+        Raises:
+            PublishFailed: an event could not be written.
+            UnknownTopic: a topic is missing.
+        """
+        if (unfinished := await self._learner.unfinished()) is not None:
+            log.info("learning_resumed", run=unfinished)
+            await self._until(stop, self._go_on(unfinished))
+        seen = -1
+        while not stop.is_set():
+            known = sum((await ends(self._settings, [REVIEWS])).values())
+            if known != seen:
+                seen = known
+                run, wanted = await self._learner.start()
+                if run is None:
+                    log.info("learning_waits", wanted=wanted)
+                else:
+                    await self._until(stop, self._go_on(run))
+            self.progress.polled()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), self._settings.learn_poll_seconds)
+
+    async def _go_on(self, run: str) -> None:
+        event: LearningEvent = await self._learner.go_on(run)
+        metrics.LEARNING.labels(event.step).inc()
+
+    async def _until(self, stop: asyncio.Event, work: object) -> None:
+        """``work``, which is cancelled where ``stop`` is set first; the role lives meanwhile."""
+        working = asyncio.ensure_future(work)  # type: ignore[arg-type]
+        stopped = asyncio.ensure_future(stop.wait())
+        try:
+            while not working.done() and not stop.is_set():
+                await asyncio.wait(
+                    (working, stopped), timeout=BEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                )
+                self.progress.polled()
+        finally:
+            stopped.cancel()
+            if not working.done():
+                working.cancel()
+            await asyncio.gather(working, stopped, return_exceptions=True)
+        if not working.cancelled():
+            working.result()

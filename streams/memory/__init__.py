@@ -1,0 +1,1 @@
+"""The scoring workers' memory of what people decided, on the stream."""

@@ -1,0 +1,104 @@
+"""The snapshots of scorers' memories: the topic ``memories``, read.
+
+Every verdict names the snapshot that it leaned on, and no worker judges by one that is not on the
+topic. A snapshot names its base and what changed since, so a decision costs one small record. The
+topic is compacted by name, and a name has one content, so compaction takes nothing away: a replay
+finds the memory of any verdict, and judges with the very states that the live scorer had.
+
+A tombstone (key: the name) erases what a snapshot added. Those that rest on it are lost with it;
+the workers' next snapshot rests on none then, and is made from ``decisions`` anew.
+"""
+
+from __future__ import annotations
+
+import structlog
+
+from safepassage.schemas import MemorySnapshot
+from safepassage.scoring_worker.memory.index import NO_MEMORY, Memory
+from safepassage.streams.kafka.reading import read_topics
+from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import MEMORIES
+
+log = structlog.get_logger(__name__)
+
+
+class SnapshotLost(OperatorError):
+    """A snapshot, or one that it rests on, is not on the topic any more."""
+
+
+class Snapshots:
+    """What the topic holds."""
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, MemorySnapshot] = {}
+        self._last: dict[str, str] = {}
+
+    def note(self, record: Record) -> None:
+        """Count one record. What is no snapshot is left out; a tombstone takes one out."""
+        if record.value is None:
+            self._by_name.pop((record.key or b"").decode("utf-8", "replace"), None)
+            return
+        try:
+            snapshot = decode(record, MemorySnapshot).event
+        except UnreadableRecord as error:
+            log.warning("not_a_snapshot", problem=str(error), offset=record.offset)
+            return
+        self._by_name[snapshot.name] = snapshot
+        self._last[snapshot.scorer] = snapshot.name
+
+    def last(self, scorer: str) -> Memory:
+        """The memory of the last snapshot that was made for ``scorer`` (see `memory_revision`); an
+        empty one where there is none, or where it is lost."""
+        try:
+            return self.memory(self._last[scorer], scorer) if scorer in self._last else NO_MEMORY
+        except SnapshotLost as error:
+            log.warning("memory_lost", detail=str(error))
+            return NO_MEMORY
+
+    def memory(self, name: str, scorer: str) -> Memory:
+        """The memory of that name.
+
+        Raises:
+            SnapshotLost: it is not there, or was made for another scorer.
+        """
+        chain: list[MemorySnapshot] = []
+        wanted: str | None = name
+        while wanted is not None:
+            snapshot = self._by_name.get(wanted)
+            if snapshot is None:
+                raise SnapshotLost(
+                    f"memory {name} cannot be built: snapshot {wanted} is not on the topic "
+                    "memories; choose another snapshot, or `--memory now`"
+                )
+            if snapshot.scorer != scorer:
+                raise SnapshotLost(
+                    f"memory {name} was made for another scorer or version; replay with the scorer "
+                    "that the verdict names, or choose `--memory now`"
+                )
+            chain.append(snapshot)
+            wanted = snapshot.base
+        memory = NO_MEMORY
+        for snapshot in reversed(chain):
+            memory = _changed(memory, snapshot)
+        return memory
+
+
+def _changed(memory: Memory, snapshot: MemorySnapshot) -> Memory:
+    try:
+        return memory.changed(snapshot)
+    except ValueError as error:
+        raise SnapshotLost(f"snapshot {snapshot.name} is damaged: {error}") from None
+
+
+async def read_snapshots(settings: Settings) -> Snapshots:
+    """Every snapshot on the topic now.
+
+    Raises:
+        UnknownTopic: the topic is missing.
+    """
+    found = Snapshots()
+    async for record in read_topics(settings, [MEMORIES]):
+        found.note(record)
+    return found

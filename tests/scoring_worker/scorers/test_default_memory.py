@@ -1,0 +1,114 @@
+"""The default scorer beside a memory: what decides, what moves, what stays to the byte."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from safepassage.schemas import StandingDecision
+from safepassage.schemas.memory import MemorySnapshot, ReviewerVote
+from safepassage.schemas.review import JudgedValue
+from safepassage.scoring_worker import Pair, load_scorer
+from safepassage.scoring_worker.memory.index import NO_MEMORY
+from safepassage.scoring_worker.memory.learning import learnt_entries, memory_revision
+from tests.scoring_worker.tiny import pair, reader_scorer
+
+RENT = pair("rent: 2500 a month, deposit: 900", "900", "Rent")
+LIKE_IT = pair("rent: 1800 a month, deposit: 700", "700", "Rent")
+ANOTHER = pair("the court sat in leeds", "leeds", "Place")
+
+
+@pytest.fixture(scope="module")
+def scorer(tmp_path_factory):
+    return load_scorer(reader_scorer(tmp_path_factory.mktemp("tiny")), device="cpu")
+
+
+def decision(of: Pair, supported: bool = False, number: int = 1, **changes) -> StandingDecision:
+    told = {
+        "case_id": f"case-{number}",
+        "doc_id": "doc",
+        "decision": "supports" if supported else "insufficient",
+        "reviewer": "ana",
+        "review_id": f"review-{number}",
+        "judged": "verdict",
+        "asked": JudgedValue(entity_type=of.entity_type, value=of.value, passage=of.premise),
+        "votes": (ReviewerVote(reviewer="ana", supported=supported),),
+        "decided_at": datetime(2026, 1, number, tzinfo=UTC),
+    }
+    return StandingDecision.model_validate(told | changes)
+
+
+def remember(scorer, *decisions: StandingDecision) -> str:
+    entries = [one for own in learnt_entries(decisions, scorer) for one in own]
+    snapshot = MemorySnapshot.of(memory_revision(scorer), None, tuple(entries), ())
+    scorer.remember(NO_MEMORY.changed(snapshot))
+    return snapshot.name
+
+
+@pytest.fixture(autouse=True)
+def forgetting(scorer):
+    yield
+    scorer.remember(NO_MEMORY)
+
+
+def test_a_rejection_lowers_the_next_like_it_and_is_named(scorer):
+    before = scorer.assess([LIKE_IT, ANOTHER])
+    name = remember(scorer, decision(RENT))
+    after = scorer.assess([LIKE_IT, ANOTHER])
+    assert after[0].score < before[0].score
+    assert after[0].memory.snapshot == name
+    assert [case.case_id for case in after[0].memory.cases] == ["case-1"]
+    assert after[0].memory.shift < 0
+    assert after[1] == before[1], "a type that nobody reviewed is judged as ever"
+    assert after[0].revision == before[0].revision
+
+
+def test_an_approval_raises_it(scorer):
+    before = scorer.assess([LIKE_IT])[0].score
+    remember(scorer, decision(RENT, supported=True))
+    assert scorer.assess([LIKE_IT])[0].score > before
+
+
+def test_a_contradiction_decides_whatever_was_approved(scorer):
+    wrong = pair("the hearing took place on may 4, 2015", "may 7, 2015", "Hearing Date")
+    right = pair("the hearing took place on may 4, 2015", "may 4, 2015", "Hearing Date")
+    before = scorer.assess([wrong])[0]
+    assert any(finding.contradicts for finding in before.findings)
+    remember(scorer, *[decision(right, supported=True, number=n) for n in range(1, 20)])
+    assert scorer.assess([wrong])[0] == before
+
+
+def test_a_failure_stays_one(scorer):
+    remember(scorer, decision(RENT, supported=True))
+    unread = replace(LIKE_IT, premise="租金 700", language="zh")
+    assert scorer.assess([unread])[0].failure == "language_not_covered"
+
+
+def test_who_is_in_the_batch_changes_nothing(scorer):
+    remember(scorer, decision(RENT), decision(LIKE_IT, supported=True, number=2))
+    pairs = [LIKE_IT, RENT, ANOTHER, pair("rent of the flat: 700", "700", "Rent")]
+    assert scorer.assess(pairs) == [scorer.assess([one])[0] for one in pairs]
+
+
+def test_what_teaches_nothing(scorer):
+    contradicted = pair("the hearing took place on may 4, 2015", "may 7, 2015", "Hearing Date")
+    undone = decision(RENT, decision=None, asked=None, votes=(), decided_at=None)
+    before_memory = decision(RENT, asked=None)
+    assert learnt_entries([decision(contradicted), undone, before_memory], scorer) == [(), (), ()]
+
+
+def test_a_correction_teaches_both_values(scorer):
+    corrected = decision(RENT, decision="corrected", value="2500")
+    (entries,) = learnt_entries([corrected], scorer)
+    said = [(one.role, [vote.supported for vote in one.votes]) for one in entries]
+    assert said == [("judged", [False]), ("correction", [True])]
+
+
+def test_of_a_refused_list_nobody_knows_which_part_was_wrong(scorer):
+    several = Pair("leeds, york and hull", "Places: leeds; york", "Places", ["leeds", "york"])
+    refused, approved = decision(several), decision(several, supported=True)
+    (none,), (both,) = learnt_entries([refused], scorer), learnt_entries([approved], scorer)
+    assert none == ()
+    assert [one.number for one in both] == [0, 1]

@@ -1,0 +1,60 @@
+"""Joining a group: it ends where the process is told to stop, and leaves nothing open."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from aiokafka import AIOKafkaConsumer
+from aiokafka.errors import GroupAuthorizationFailedError
+
+from safepassage.streams.audit.source import AuditSource
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.report.source import ReportSource
+from safepassage.streams.settings import Settings
+from tests.streams.broker import batch_source
+from tests.streams.doubles import FakePublisher, document_role
+from tests.streams.rights import rights_of
+
+SOURCES: dict[str, Callable[[Settings], Any]] = {
+    "extract": lambda settings: batch_source(document_role(), FakePublisher(), settings),
+    "report": lambda settings: ReportSource(FakePublisher(), settings),
+    "audit": lambda settings: AuditSource(FakePublisher(), settings),
+}
+each = pytest.mark.parametrize("name", SOURCES)
+
+
+@each
+async def test_a_group_that_is_refused_leaves_no_consumer_open(
+    kafka: Settings, name: str, monkeypatch: pytest.MonkeyPatch
+):
+    await create_topics(kafka)
+    rights_of("report" if name == "audit" else name, kafka).without_groups().install(monkeypatch)
+    told: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, what: told.append(what["message"]))
+    with pytest.raises(GroupAuthorizationFailedError):
+        await SOURCES[name](kafka).run(asyncio.Event())
+    gc.collect()
+    assert told == []
+
+
+@each
+async def test_a_stop_does_not_wait_for_the_group(
+    kafka: Settings, name: str, monkeypatch: pytest.MonkeyPatch
+):
+    """The other members may take minutes to end their batches."""
+    starting = asyncio.Event()
+
+    async def start(_consumer: AIOKafkaConsumer) -> None:
+        starting.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(AIOKafkaConsumer, "start", start)
+    stop = asyncio.Event()
+    running = asyncio.create_task(SOURCES[name](kafka).run(stop))
+    await starting.wait()
+    stop.set()
+    await asyncio.wait_for(running, 60)
