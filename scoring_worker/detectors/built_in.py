@@ -5,8 +5,6 @@ ending in ``_reader`` are a paper's arithmetic on the reader that ships, for whe
 reached.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Files of any kind as documents, each with a reference to the file that it was read from."""
 
-from __future__ import annotations
-
 import hashlib
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence

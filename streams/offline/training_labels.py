@@ -1,7 +1,5 @@
 """Reads what `safepassage train` is given into labelled pairs, with the pipeline's aligner."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Promote, roll back, shadow: releases, and the gold labels that a promotion must pass."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass

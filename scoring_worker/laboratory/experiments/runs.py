@@ -1,7 +1,5 @@
 """What ``evaluate`` runs: scorers side by side, detectors, and the paper's experiments."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Reads the files that training rests on into `LabelledPair`s. ``.gz`` is read everywhere."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any

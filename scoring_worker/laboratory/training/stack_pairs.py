@@ -1,7 +1,5 @@
 """The labelled pairs that the stack is fitted on: what the reader that judges them never read."""
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from pathlib import Path

@@ -3,8 +3,6 @@
 Only what licences allow trains what ships. DATA is a folder with the layout of `PERMISSIVE`.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
