@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 
-from safepassage.agents.intake import Kind, beginning, kind_of
+from safepassage.agents.intake.file_kinds import Kind, beginning, kind_of
 
 from .files import path_id
 

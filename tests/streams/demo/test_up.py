@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from safepassage.streams.demo import SCHEMA
+from safepassage.streams.demo.corpus import SCHEMA
 from safepassage.streams.demo.embedded import EmbeddedStack
 from safepassage.streams.demo.run import corpus_schema, exports
 from safepassage.streams.doctor import examination as doctor

@@ -15,10 +15,8 @@ from safepassage.scoring_worker.laboratory.training.corpora import (
     known_documents,
     read_rows,
 )
-from safepassage.scoring_worker.laboratory.training.corruption import (
-    KnownDocument,
-    synthetic_documents,
-)
+from safepassage.scoring_worker.laboratory.training.corruption.known_documents import KnownDocument
+from safepassage.scoring_worker.laboratory.training.corruption.synthesis import synthetic_documents
 
 from .claims import altered_sentences, nli_claims, value_claims
 from .generators import SlotPool, generated
