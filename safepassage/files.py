@@ -1,7 +1,5 @@
 """Files of any kind as documents, each with a reference to the file that it was read from."""
 
-from __future__ import annotations
-
 import hashlib
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
@@ -9,16 +7,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from safepassage.agents.intake import (
-    Imported,
-    ImportedPart,
-    Intake,
-    Kind,
-    Limits,
-    beginning,
-    kind_of,
-    media_type,
-)
+from safepassage.agents.intake.file_documents import Imported, ImportedPart
+from safepassage.agents.intake.file_kinds import Kind, beginning, kind_of, media_type
+from safepassage.agents.intake.intake import Intake
+from safepassage.agents.intake.limits import Limits
 from safepassage.schemas import Document, Original
 from safepassage.schemas.base import MAX_ID_CHARACTERS
 from safepassage.schemas.layout import MAX_URI_CHARACTERS

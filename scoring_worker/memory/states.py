@@ -5,8 +5,6 @@ adds them exactly in any order: a likeness is the same in every batch and on eve
 states are added in float64.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass

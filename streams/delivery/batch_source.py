@@ -1,7 +1,5 @@
 """The plain aiokafka loop of the batched roles: get many, handle, commit exactly that."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Mapping
 

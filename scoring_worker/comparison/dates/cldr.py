@@ -6,8 +6,6 @@ any text (dateparser's own README warns of it), where a comparator has to know t
 know.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections import defaultdict

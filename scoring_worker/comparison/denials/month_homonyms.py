@@ -1,8 +1,6 @@
 """Months whose names are small words of another language: the Romanian, German and French "mai"
 of a date is not the Italian "never", neither as a denial nor as a sign of Italian."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import cache

@@ -7,8 +7,6 @@ force from the modal nearest before its end. The cues are closed classes of Engl
 a text in another language has roles and forces only where its words are there too.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache

@@ -5,8 +5,6 @@ n-grams that stand in the corpus, there Wikipedia, here the context. The paper t
 development set and takes 21.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np

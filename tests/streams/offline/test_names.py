@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from safepassage.agents.intake import Intake
+from safepassage.agents.intake.intake import Intake
 from safepassage.streams.cli import app
 from safepassage.streams.offline.check import CheckInput, read_input
 from safepassage.streams.offline.names import UnknownDocuments
