@@ -104,9 +104,8 @@ class PairTokenizer:
         if len(windows) > MAX_WINDOWS:
             detail = f"the premise takes {len(windows)} windows, more than {MAX_WINDOWS}"
             return PairFailure("scorer_failed", detail)
-        return [
-            self._tokenizer.post_process(*(window, asked)[:: self._order]) for window in windows
-        ]
+        sides = [(window, asked)[:: self._order] for window in windows]
+        return [self._tokenizer.post_process(first, second) for first, second in sides]
 
 
 def unfit(premise: str, hypothesis: str) -> PairFailure | None:

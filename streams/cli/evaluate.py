@@ -234,9 +234,9 @@ def evaluate(
             elif experiment is Experiment.table1:
                 found = runs.table1(read, scorers, report, on_progress)
             else:
-                judged = runs.judge(read, scorers or [settings().judge], on_progress)
+                evaluations = runs.judge(read, scorers or [settings().judge], on_progress)
                 figure5 = experiment is Experiment.figure5
-                found = (runs.figure5 if figure5 else runs.side_by_side)(judged, report)
+                found = (runs.figure5 if figure5 else runs.side_by_side)(evaluations, report)
     _show(found, json_file)
     if any(dataset.refused for dataset in read):
         raise typer.Exit(1)

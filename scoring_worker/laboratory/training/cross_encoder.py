@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import structlog
 import torch
 from pydantic import JsonValue
@@ -190,7 +191,9 @@ def _with_thresholds(
         thresholds, fitted = Thresholds(default=thresholds.default), {"": fitted[""]}
     measured: dict[str, JsonValue] = {
         **manifest.metrics,
-        "validation": at_threshold(scores, [pair for _, pair in known], thresholds.default),
+        "validation": at_threshold(
+            np.array(scores), [pair for _, pair in known], thresholds.default
+        ),
         "thresholds": {name or "all": f.model_dump(mode="json") for name, f in fitted.items()},
     }
     return manifest.model_copy(update={"thresholds": thresholds, "metrics": measured})
