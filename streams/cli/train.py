@@ -49,15 +49,15 @@ def train(
     base: Annotated[
         str, typer.Option(help="Where to start: a scorer's name, folder or hub id.")
     ] = "default",
-    name: Annotated[str, typer.Option(help="Of the new scorer.")] = "trained",
+    name: Annotated[str, typer.Option(help="Name of the new scorer.")] = "trained",
     source: Annotated[
         list[str], typer.Option(help="A set of labels and its licence, for the model card.")
     ] = [],
     target: Annotated[str, typer.Option(help=TARGET_HELP)] = "f1",
-    epochs: Annotated[float, typer.Option(help="Of the silver stage.", min=0.01)] = 1.0,
-    gold_epochs: Annotated[float, typer.Option(help="Of the gold stage.", min=0.01)] = 5.0,
-    learning_rate: Annotated[float, typer.Option(help="Of the silver stage.")] = 1e-4,
-    gold_learning_rate: Annotated[float, typer.Option(help="Of the gold stage.")] = 5e-5,
+    epochs: Annotated[float, typer.Option(help="Passes over the silver labels.", min=0.01)] = 1.0,
+    gold_epochs: Annotated[float, typer.Option(help="Passes over the gold labels.", min=0.01)] = 5.0,
+    learning_rate: Annotated[float, typer.Option(help="Learning rate of the silver stage.")] = 1e-4,
+    gold_learning_rate: Annotated[float, typer.Option(help="Learning rate of the gold stage.")] = 5e-5,
     batch_size: Annotated[int, typer.Option(help="Questions of a step.", min=1)] = 16,
     rehearsal: Annotated[
         float | None,
@@ -74,7 +74,7 @@ def train(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with an interrupted run in FOLDER.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Of splits, corruptions and training.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of splits, corruptions and training.")] = 0,
 ) -> None:
     """Train a scorer: its reader on silver labels first and gold ones after, then its stack.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def up() -> None:
-    """Start the same stack and leave it running, with the review console."""
+    """Start an embedded broker, Redis, every role and the review console, and keep them running."""
     from safepassage.streams.demo.run import run_up
 
     run_up()
