@@ -27,7 +27,7 @@ from safepassage.schemas import (
 )
 from safepassage.schemas.extraction import MAX_RIVALS
 
-from .negation import denials
+from .contradictions import denials
 
 
 def split_claims(response: Response, ref: DocumentRef) -> list[Claim]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools import quality_tables, run_tables
+from tools import paper_tables, quality_tables, run_tables
 from tools.blocks import Makers
 
 MEASURED_TABLES: Makers = {
@@ -19,6 +19,9 @@ MEASURED_TABLES: Makers = {
     "general-wanted": quality_tables.general_wanted,
     "groundedness": quality_tables.groundedness,
     "hallugraph": quality_tables.hallugraph,
+    "memory": quality_tables.memory,
+    "papers": paper_tables.components,
+    "risk": quality_tables.risk,
     "scoring-speed": run_tables.scoring_speed,
     "table1": quality_tables.table1,
 }

@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .normalisation import Codes
-from .rows import MATCH_SCORE, OPEN
+from .smith_waterman import MATCH_SCORE, OPEN
 
 GRAM = 4
 _HASH_BITS = 16

@@ -6,8 +6,8 @@ are read in a process that is bounded and may die, see `Intake`.
 """
 
 from .file_documents import Imported, ImportedPart, RefusedPart
+from .file_kinds import Kind, beginning, kind_of, media_type
 from .intake import Intake
-from .kinds import Kind, beginning, kind_of, media_type
 from .limits import Limits, MissingExtra, OcrUse, Refused, ocr_is_installed
 
 __all__ = [

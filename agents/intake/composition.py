@@ -8,8 +8,8 @@ from safepassage.schemas import Layout, Omission, PageSize, Region
 from safepassage.schemas.layout import MAX_OMISSIONS
 
 from .limits import Limits, Refused
+from .page_words import Page, Word, turned
 from .reading_order import Line, read
-from .words import Page, Word, turned
 
 CELL_BREAK = "\t"
 

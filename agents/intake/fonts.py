@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from rapidfuzz.distance import Indel
 
+from .page_words import Group, Rectangle, Word
 from .pdf_characters import PdfWord
-from .words import Group, Rectangle, Word
 
 _ALIKE = 0.5  # similarity of a word's letters; below, it is another word
 _LETTERS = 3  # a shorter word is not compared by its letters

@@ -8,9 +8,9 @@ from typing import Any
 
 from .composition import row_line
 from .file_documents import Omitted
+from .hidden_elements import MAX_DEPTH, remove_unseen
 from .limits import Limits, Refused, extra_module
 from .style_rules import rules_of
-from .unseen import MAX_DEPTH, remove_unseen
 
 _NEVER_SHOWN = (
     "head, script, style, template, noscript, svg, iframe, object, embed, "

@@ -15,7 +15,7 @@ from safepassage.schemas import PageSize
 
 from .limits import Limits, Refused, extra_module
 from .ocr import Reader
-from .words import Page
+from .page_words import Page
 
 Pixels = npt.NDArray[np.uint8]
 

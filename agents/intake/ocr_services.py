@@ -14,7 +14,7 @@ from typing import Any
 from safepassage.schemas import PageSize
 
 from .limits import Limits, Refused
-from .words import Group, Page, Rectangle, Word, hull
+from .page_words import Group, Page, Rectangle, Word, hull
 
 _TEXTRACT_SIZE = PageSize(850, 1100)
 """Textract gives shares of a page of unknown size."""

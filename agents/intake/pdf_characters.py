@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .limits import extra_module
-from .words import Group, Rectangle, Word, hull
+from .page_words import Group, Rectangle, Word, hull
 
 _UNITS = 100  # of a point; page coordinates come as whole numbers
 _HYPHENS = {0x02: "-", 0xAD: "-", 0xFFFE: "-"}  # how PDFium writes one at a line's end

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import images, mail, pdf_pages
-from .kinds import Kind, kind_of
+from .file_kinds import Kind, kind_of
 from .limits import Limits, Refused, extra_module
 
 _WIDTH = 1_200  # pixels

@@ -15,9 +15,9 @@ from typing import BinaryIO
 from safepassage.schemas import Contract
 
 from .file_documents import Imported, RefusedPart
+from .file_import import read_file
 from .limits import Limits, Refused
 from .pictures import picture
-from .reading import read_file
 
 
 class Request(Contract):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from .words import Rectangle, Word, hull
+from .page_words import Rectangle, Word, hull
 
 _CELL_GAP = 1.1  # of the line's height; wider parts two cells …
 _USUAL_GAPS = 1.7  # … unless blanks are usually so wide: typewriters, justified lines …

@@ -23,12 +23,8 @@ from safepassage.scoring_worker.encoders.devices import Placement
 from safepassage.scoring_worker.encoders.encoder import Encoder
 from safepassage.scoring_worker.encoders.padded import PaddedForward
 from safepassage.scoring_worker.encoders.published import HEM
-from safepassage.scoring_worker.encoders.weights import (
-    base_digest,
-    base_folder,
-    load_config,
-    load_tokenizer,
-)
+from safepassage.scoring_worker.encoders.weight_folders import base_digest, base_folder
+from safepassage.scoring_worker.encoders.weights import load_config, load_tokenizer
 from safepassage.scoring_worker.learnt_from import LearntFrom
 from safepassage.scoring_worker.manifest import ModelError, ScorerManifest
 

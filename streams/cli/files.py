@@ -22,7 +22,7 @@ def files(
     text: Annotated[
         bool,
         typer.Option(
-            "--text", help='Print {"id","text"}, for an LLM of yours and for `check --documents`.'
+            "--text", help='Print {"id", "text"}, for an LLM of yours and for `check --documents`.'
         ),
     ] = False,
 ) -> None:

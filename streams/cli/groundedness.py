@@ -29,7 +29,7 @@ Datasets = Annotated[
     list[Path],
     typer.Argument(
         metavar="DATASET...",
-        help='JSON lines (.gz) of {"id","context","response" or "claim","label"}, with "query".',
+        help='JSON lines (.gz) of {"id", "context", "response" or "claim", "label"}, with "query".',
     ),
 ]
 
@@ -119,7 +119,7 @@ def adapt(
     answers: Annotated[
         Path,
         typer.Argument(
-            metavar="ANSWERS", help='JSON lines (.gz) of {"id","query","context","response"}.'
+            metavar="ANSWERS", help='JSON lines (.gz) of {"id", "query", "context", "response"}.'
         ),
     ],
     *,
@@ -180,7 +180,7 @@ def train(
         typer.Argument(
             metavar="TWINS",
             help="What `groundedness adapt` wrote, or JSON lines (.gz) of NLI rows "
-            '{"premise","hypothesis","label","source"}, of which SNLI and MultiNLI are taken.',
+            '{"premise", "hypothesis", "label", "source"}, of which SNLI and MultiNLI are taken.',
         ),
     ],
     *,
@@ -268,7 +268,7 @@ def train_types(
         list[Path],
         typer.Argument(
             metavar="TEXTS...",
-            help='JSON lines (.gz) of documents {"id","text"}, of NLI rows, of which those with a '
+            help='JSON lines (.gz) of documents {"id", "text"}, of NLI rows, of which those with a '
             "permissive licence are taken, and of `labels export`, of which those with a "
             "reviewer's reason are.",
         ),

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from safepassage.files import FileReader, Rejected
 from safepassage.schemas import Document, Response, text_digest
 from safepassage.schemas.jsonl import BadLine, read_jsonl
 from safepassage.streams.settings import Settings
-
-from .files import FileReader, Rejected
 
 ROW_SUFFIXES = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
 

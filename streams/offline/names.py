@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 
 from safepassage.agents.intake import Kind, beginning, kind_of
-
-from .files import path_id
+from safepassage.files import path_id
 
 SHOWN = 5
 HINT = "`safepassage files PATH` prints the ids of the documents"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .figure import Figure, FigurePart, FigureReading
+from .figure_reader import Read
 from .plain_text import Folded
-from .reading import Read
 
 _TO = frozenset(
     ("-", "–", "--", "~", "...", "to", "bis", "à", "a", "al", "until", "through", "till", "tot",

@@ -30,12 +30,18 @@
     target.click();
   });
 
+  // In a value as JSON, and with Shift, Enter begins a line; in an input method it chooses a word.
+  function saves(event) {
+    if (event.ctrlKey || event.metaKey) return true;
+    return event.target.matches("input, textarea") && !event.target.closest(".field.json")
+      && !event.shiftKey && !event.isComposing;
+  }
+
   function correctionKey(event) {
     if (event.key === "Escape") {
       correction.open = false;
       byId("correct").focus();
-    } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)
-        && correction.contains(event.target)) {
+    } else if (event.key === "Enter" && correction.contains(event.target) && saves(event)) {
       byId("save-correction").click();
     } else {
       return false;

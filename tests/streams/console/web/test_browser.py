@@ -157,6 +157,11 @@ async def test_letters_decide_nothing_while_one_types_or_has_switched_them_off(
         hands.press("i")
         assert hands.case() == case
         hands.find("shortcuts").click()
+        hands.press("c")
+        hands.until(lambda: browser.switch_to.active_element.get_attribute("name") == "value")
+        hands.press("March")
+        hands.press_and_go(Keys.ENTER)
+        assert hands.says("Saved: corrected")
 
     def hold_a_key(address: str) -> None:
         hands = Hands(browser, address)
@@ -168,7 +173,8 @@ async def test_letters_decide_nothing_while_one_types_or_has_switched_them_off(
     async with running_console(settings) as address:
         await asyncio.to_thread(type_letters, address)
         await asyncio.to_thread(hold_a_key, address)
-    assert await reviews(settings) == []
+    (made,) = await reviews(settings)
+    assert (made.decision, made.value) == ("corrected", "March")
 
 
 async def test_hostile_text_runs_nothing_loads_nothing_and_moves_nothing(

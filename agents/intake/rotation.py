@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .limits import extra_module
-from .words import Rectangle
+from .page_words import Rectangle
 
 Pixels = npt.NDArray[np.uint8]
 

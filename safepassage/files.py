@@ -22,10 +22,50 @@ from safepassage.agents.intake import (
 from safepassage.schemas import Document, Original
 from safepassage.schemas.base import MAX_ID_CHARACTERS
 from safepassage.schemas.layout import MAX_URI_CHARACTERS
-from safepassage.streams.settings import Settings
+
+from .extras import missing_extra
+from .settings import FileSettings
 
 _PAGED = (".pdf", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".gif", ".webp")
 _OCR_OUTPUTS = (".json", ".hocr", ".xml", ".html", ".htm")
+
+
+class UnreadableFile(ValueError):
+    """A file that gave no document, or several; the message says why."""
+
+
+def read(path: Path | str, settings: FileSettings | None = None) -> Document:
+    """The document in a file: PDF, scan, Word, web page, e-mail, OCR output or text, with its
+    layout where it has pages. Its id is the path as given. The limits are the environment's.
+
+    Raises:
+        UnreadableFile: it gave no document, or is an e-mail with attachments, see `read_all`.
+        MissingExtra: the extra "files" has to be installed for it.
+    """
+    every = read_all(path, settings)
+    if len(every) > 1:
+        names = ", ".join(document.id for document in every[:5])
+        raise UnreadableFile(f"{path} holds {len(every)} documents; read_all gives them: {names}")
+    return every[0]
+
+
+def read_all(path: Path | str, settings: FileSettings | None = None) -> list[Document]:
+    """The documents in a file, at least one: itself, and its attachments that can be read.
+
+    Raises:
+        UnreadableFile: it gave none.
+        MissingExtra: the extra "files" has to be installed for it.
+    """
+    path = Path(path)
+    try:
+        with FileReader(settings or FileSettings()) as reader:
+            found = list(reader.read_all([path]))
+    except ModuleNotFoundError as error:
+        raise missing_extra(error, "files") or error from None
+    documents = [one for one in found if isinstance(one, Document)]
+    if not documents:
+        raise UnreadableFile("; ".join(map(str, found)) or f"{path} holds no text")
+    return documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +79,7 @@ class Rejected:
         return f"{self.place}: {self.reason}"
 
 
-def limits(settings: Settings) -> Limits:
+def limits(settings: FileSettings) -> Limits:
     """What one file may cost, as configured."""
     return Limits(
         file_bytes=settings.max_file_bytes,
@@ -55,7 +95,7 @@ def limits(settings: Settings) -> Limits:
 class FileReader(AbstractContextManager["FileReader"]):
     """Reads files one after another; a context manager."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: FileSettings) -> None:
         self._settings = settings
         self._intake = Intake(limits(settings))
         self._root = settings.originals.resolve() if settings.originals else None

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from .element_style import Look, Style
 from .limits import Refused, extra_module
-from .look import Look, Style
 from .style_rules import Declaration, Rule, Specificity, declarations_of
 
 MAX_DEPTH = 400

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .words import Rectangle, Word
+from .page_words import Rectangle, Word
 
 _INK = 0.35  # of the contrast between paper and ink
 _FAINT = 24  # of 255: less contrast in a line is no ink
