@@ -36,7 +36,7 @@ from safepassage.streams.console.index.queue import CHECK_EVERY
 from safepassage.streams.settings import Settings
 
 SIZES = (25, 50, 100)
-ROUNDS = 10
+ROUNDS = 5
 REVIEWED = 0.6
 
 

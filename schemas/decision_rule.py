@@ -1,7 +1,5 @@
 """The decision rule: the only place where evidence becomes a verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Documents and where to find their text again."""
 
-from __future__ import annotations
-
 from typing import Self
 
 from pydantic import Field, model_validator

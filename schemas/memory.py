@@ -4,8 +4,6 @@ A snapshot is named by the digest of its base, of what it adds and of what it ta
 is. So a name stands for one content for ever, and no chain of snapshots closes on itself.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The decision on one extraction, with its whole trail."""
 
-from __future__ import annotations
-
 from typing import Literal, Self
 
 from pydantic import Field, model_validator

@@ -5,8 +5,6 @@ card. Every other file's SHA-256 is in the manifest and is verified at load,
 so that a half-copied or altered model cannot score (fail closed).
 """
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import Annotated, Literal, Self

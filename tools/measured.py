@@ -1,7 +1,5 @@
 """Every table of the documentation that is made from a measured file, by its block's name."""
 
-from __future__ import annotations
-
 from tools import paper_tables, quality_tables, run_tables
 from tools.blocks import Makers
 

@@ -1,7 +1,5 @@
 """Tables of quality in the documentation, made from the measured files in ``docs/measured``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -3,8 +3,6 @@
 ``make reference`` rewrites every generated block; a test fails when one differs.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Any, get_args
 

@@ -24,8 +24,6 @@ stretches of the document with at least ::
     m - 3 - C hits     within     m + C / 3 characters.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where the best local alignment ends, over a document of any length."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -5,8 +5,6 @@ reach over 25,000 characters of the document. So `_Walk` makes the same choice a
 with the rows recomputed from checkpoints.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import NamedTuple

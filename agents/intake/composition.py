@@ -1,7 +1,5 @@
 """Text and layout, put together word by word."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from safepassage.schemas import Layout, Omission, PageSize, Region

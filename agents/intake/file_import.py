@@ -1,7 +1,5 @@
 """From a file's bytes to documents, whatever kind of file it is."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A page is read by OCR and compared, word by word, with what the file says. One p
 a font that says what it shows; of one that was caught, every page is compared.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Takes out of a page what a browser would not show of it."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,8 +1,6 @@
 """HTML: the text that a browser would show, tables as rows. A web page has no pages, so there is
 no layout. Nothing that the page names is loaded."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Images: scans and photographs, one page for each of their frames."""
 
-from __future__ import annotations
-
 import io
 import warnings
 from collections.abc import Iterator

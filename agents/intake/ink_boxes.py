@@ -1,7 +1,5 @@
 """Boxes fitted to the ink: an OCR says roughly where a word is, its picture says where exactly."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

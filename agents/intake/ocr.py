@@ -1,7 +1,5 @@
 """Reading pictures of text: RapidOCR with the PP-OCR weights that its wheel holds."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from functools import cached_property

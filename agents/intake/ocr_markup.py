@@ -1,7 +1,5 @@
 """hOCR and ALTO, the two markups in which OCR programs and libraries keep what they read."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

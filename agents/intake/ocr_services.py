@@ -4,8 +4,6 @@ Both name an order and tables of their own. They are not asked: every page goes 
 pages go, see `reading_order`.
 """
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

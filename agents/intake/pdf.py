@@ -1,7 +1,5 @@
 """PDF: what a person sees on the pages, as words and boxes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The characters of a PDF page, and the words that they make."""
 
-from __future__ import annotations
-
 import ctypes
 import math
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """A page of a file as a picture, for the person who judges what was found on it."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

@@ -5,8 +5,6 @@ A request is a line of JSON (`Request`) and then as many bytes as it says; an an
 with a number of bytes and then those bytes. Nothing else comes from it that anyone reads.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import sys

@@ -7,8 +7,6 @@ A region is divided at a gutter where running text stands on both sides of it. T
 side by side and does not run is a table or a form: its rows stay lines.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Scans lie sideways, on their heads and askew: how a picture has to be turned to be read."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from statistics import median

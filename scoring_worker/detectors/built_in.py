@@ -4,8 +4,6 @@ A detector costs nothing until it is loaded: what loads it is named, and importe
 that begin with ``reader_`` are the reader that ships, asked as a paper's method asks its own model.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ is that of its best window: any window that supports the value suffices. Nothing
 A *tile* is what one forward pass takes: pieces of similar length up to a token budget.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 `safepassage.scoring_worker.laboratory.training.memory` fits them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Draws of cases to label: those that teach most, often; every one, with a known probability."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

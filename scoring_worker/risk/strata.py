@@ -1,7 +1,5 @@
 """From reviews to samples: what was accepted and drawn by lot, what was stopped and drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -21,7 +21,8 @@ from safepassage.streams.cli.output import complain, open_outputs, print_line
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from safepassage.scoring_worker.laboratory.evaluation import Dataset, Sources
+    from safepassage.scoring_worker.laboratory.evaluation.cases import Dataset
+    from safepassage.scoring_worker.laboratory.evaluation.sources import Sources
     from safepassage.scoring_worker.laboratory.experiments.runs import Outcome
 
 DETECTORS_PANEL = "With --detector, or for folders"
@@ -264,7 +265,7 @@ def _show(found: Outcome, json_file: Path | None) -> None:
 
 
 def _read(path: Path, sources: Sources, labels: str | None, limit: int | None) -> Dataset:
-    from safepassage.scoring_worker.laboratory.evaluation import read_dataset
+    from safepassage.scoring_worker.laboratory.evaluation.datasets import read_dataset
 
     dataset = read_dataset(path, sources, labels=labels, limit=limit)
     show_refused(path, dataset.refused)

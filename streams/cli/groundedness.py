@@ -262,6 +262,25 @@ def types(
         json_file.write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
+@groundedness_app.command("quip-length")
+def quip_length(
+    datasets: Annotated[
+        list[Path],
+        typer.Argument(metavar="DATASET...", help="JSON lines (.gz) of labelled answers."),
+    ],
+) -> None:
+    """Choose QuIP's n on half of the queries of each set, and measure it on the others."""
+    from safepassage.scoring_worker.laboratory.experiments.groundedness.quip import choose_length
+    from safepassage.scoring_worker.laboratory.experiments.groundedness.sampling import read_answers
+
+    for path in datasets:
+        found = choose_length(read_answers(path))
+        print_line(
+            f"{found.dataset}: n = {found.chosen}, AUROC {found.auroc:.3f} on the other half; "
+            f"n = 21: {found.auroc_of_21:.3f}"
+        )
+
+
 @groundedness_app.command("train-types")
 def train_types(
     texts: Annotated[

@@ -1,7 +1,5 @@
 """``scorers``: which scorer is live and which shadows; ``scorers list``: what there is."""
 
-from __future__ import annotations
-
 import asyncio
 
 import typer

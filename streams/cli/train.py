@@ -22,8 +22,8 @@ from safepassage.streams.runtime.logs import configure_logging
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from safepassage.scoring_worker.laboratory.evaluation import Sources
     from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
+    from safepassage.scoring_worker.laboratory.evaluation.sources import Sources
     from safepassage.scoring_worker.laboratory.training import TrainingLabels, TuningSettings
     from safepassage.scoring_worker.laboratory.training.fine_tuning import FineTuning
 

@@ -1,7 +1,5 @@
 """``worker``: roles in production."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """The role ``learn``: begins a run when there are enough new decisions, and ends what was begun."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 

@@ -1,7 +1,5 @@
 """Where a verdict's evidence stands on the pages: looked up, since no verdict carries boxes."""
 
-from __future__ import annotations
-
 from safepassage.schemas import Box, Contract, Document, Layout, Span, Verdict
 from safepassage.schemas.base import EventId, Probability
 

@@ -1,7 +1,5 @@
 """Figures that make one: "10–15", "between 10 and 15", "5 ft 11 in"."""
 
-from __future__ import annotations
-
 from .figure import Figure, FigurePart, FigureReading
 from .figure_reader import Read
 from .plain_text import Folded

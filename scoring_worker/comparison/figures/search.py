@@ -1,7 +1,5 @@
 """The figures of a text: numbers, amounts of money and quantities, in any notation and script."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from fractions import Fraction

@@ -5,8 +5,6 @@ letter but for case and blanks, so that nothing it makes up can support an answe
 in the answer and cannot be found there is looked for all the same.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Iterable, Sequence

@@ -153,7 +153,8 @@ class _Sentence:
         """Up to where the words between two entities are said of the first: what follows another
         subject is said of that one."""
         for number in range(one + 1, other):
-            if self._clauses.role(one) in _OF_A_VERB and self._clauses.acts(number):
+            own = self._clauses.role(number) in ("doer", "taker")
+            if own and self._clauses.role(one) in _OF_A_VERB and self._clauses.acts(number):
                 return self.mentions[number].start
         return self.mentions[other].start
 

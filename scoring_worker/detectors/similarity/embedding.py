@@ -77,15 +77,33 @@ class SentenceEncoder:
             found |= zip(batch, self._batch(batch), strict=True)
         return np.stack([found[text] for text in sentences]) if sentences else np.zeros((0, 0))
 
-    def _batch(self, batch: Sequence[str]) -> Floats:
+    @torch.inference_mode()
+    def tokens(self, sentences: Sequence[str]) -> list[Floats]:
+        """For each sentence the vectors [tokens, width] of its tokens, of length one and without
+        the marks at both ends."""
+        found: dict[str, Floats] = {}
+        distinct = sorted(set(sentences), key=lambda text: (len(text), text))
+        for start in range(0, len(distinct), BATCH):
+            batch = distinct[start : start + BATCH]
+            hidden, mask = self._hidden(batch)
+            normal = torch.nn.functional.normalize(hidden, dim=-1).cpu().numpy()
+            for text, row, length in zip(batch, normal, mask.sum(1).tolist(), strict=True):
+                found[text] = np.asarray(row[1 : length - 1], dtype=np.float64)
+        return [found[text] for text in sentences]
+
+    def _hidden(self, batch: Sequence[str]) -> tuple[Tensor, Tensor]:
+        """Hidden states [sentences, tokens, width], and which tokens there are."""
         ids = [encoding.ids for encoding in self._tokenizer.encode_batch(list(batch))]
         width = max(map(len, ids))
         rows = torch.tensor([row + [self._pad] * (width - len(row)) for row in ids])
         mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in ids])
         device = next(self._encoder.parameters()).device
         inputs = {"input_ids": rows.to(device), "attention_mask": mask.to(device)}
-        hidden: Tensor = self._encoder(**inputs).last_hidden_state.float()
-        weights = inputs["attention_mask"].unsqueeze(-1)
+        return self._encoder(**inputs).last_hidden_state.float(), inputs["attention_mask"]
+
+    def _batch(self, batch: Sequence[str]) -> Floats:
+        hidden, mask = self._hidden(batch)
+        weights = mask.unsqueeze(-1)
         mean = (hidden * weights).sum(1) / weights.sum(1)
         pooled = hidden[:, 0] if self._first else mean
         normal: Any = torch.nn.functional.normalize(pooled, dim=-1)

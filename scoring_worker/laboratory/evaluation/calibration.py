@@ -1,7 +1,5 @@
 """`safepassage calibrate`: a model folder with probabilities and thresholds fitted on labels."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`safepassage calibrate --risk`: a model folder whose thresholds keep a promise."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

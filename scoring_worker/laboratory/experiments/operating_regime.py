@@ -4,8 +4,6 @@ The paper (section 5, figure 1) finds it best on long, dense texts: above 400 wo
 20 entities. Here the same is measured on labelled answers of any set.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -11,8 +11,6 @@ Fitted with both shipped readers: `large` on the sources that its stack was fitt
 languages and fields that it was never taught. All may train what ships.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 from collections import defaultdict

@@ -17,7 +17,8 @@ from pathlib import Path
 from aiokafka.errors import KafkaError
 
 from safepassage.agents.document_store import DocumentStoreError
-from safepassage.agents.intake import Intake, Refused
+from safepassage.agents.intake.intake import Intake
+from safepassage.agents.intake.limits import Refused
 from safepassage.files import limits
 from safepassage.schemas import Box, Coordinates, Document, Omission, Original, PageSize, Verdict
 from safepassage.streams.offline.evidence_boxes import evidence_boxes, quoted_spans

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from safepassage.streams.demo import SCHEMA, run
+from safepassage.streams.demo import run
+from safepassage.streams.demo.corpus import SCHEMA
 from safepassage.streams.demo.embedded import EmbeddedStack
 from safepassage.streams.demo.run import corpus_schema, exports, own_llm
 from safepassage.streams.doctor import examination as doctor

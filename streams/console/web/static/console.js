@@ -57,6 +57,17 @@
     begin();
   }
 
+  // Reasons and a comment: W goes there, Escape comes back.
+  const why = byId("why");
+  if (why) {
+    why.addEventListener("toggle", () => { if (why.open) why.querySelector("button").focus(); });
+    why.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      why.open = false;
+      byId("because").focus();
+    });
+  }
+
   // One press, one decision.
   document.addEventListener("submit", (event) => {
     if (event.target.dataset.sent) { event.preventDefault(); return; }

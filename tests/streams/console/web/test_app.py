@@ -578,8 +578,7 @@ def test_a_decision_whose_verdict_kafka_refuses_says_that_it_is_not_in_force(
     assert "refuses its outcome" not in console.page(f"/cases/{case}?pool=second")
 
 
-def test_measures_show_what_is_promised_and_how_many_checks_it_wants() -> None:
-    console = Console()
+def test_measures_show_what_is_promised_and_how_many_checks_it_wants(console: Console) -> None:
     console.add(verdict(1, score=0.9))
     console.login()
     page = console.browser.get("/measures").text
@@ -588,8 +587,7 @@ def test_measures_show_what_is_promised_and_how_many_checks_it_wants() -> None:
     assert "59 more spot checks wanted" in page
 
 
-def test_a_case_leads_to_all_of_its_document() -> None:
-    console = Console()
+def test_a_case_leads_to_all_of_its_document(console: Console) -> None:
     case = console.add(verdict(1, doc_id="a b&c"))
     other = console.add(verdict(2, doc_id="a b&c", value="Bo Lund"))
     console.add(verdict(3))
