@@ -69,8 +69,9 @@ class MemoryEntry(Contract):
 
 
 class MemorySnapshot(Event):
-    """Topic ``memories`` (compacted by ``name``): what ``base`` held, without ``removed`` (ids of
-    entries) and with ``added``. ``scorer`` is the revision of the scorer that remembers.
+    """Topic ``memories`` (compacted by ``name``): what a scorer remembers of decisions. It is what
+    ``base`` held, without ``removed`` (ids of entries) and with ``added``. ``scorer`` is the
+    revision of the scorer that remembers.
 
     Raises:
         pydantic.ValidationError: it is not what its name says.

@@ -67,7 +67,7 @@ class Conflict(Contract):
 
 
 class Verdict(Event):
-    """Topics ``accepted`` and ``quarantine``, and a line of ``safepassage check --out``.
+    """Topics ``accepted``, ``quarantine`` and ``shadow``: what was decided of an extraction.
 
     No `Verdict` with decision "accepted" can be built without its evidence (promise P2): a
     found alignment and a finite score at or above its threshold, or a named reviewer.

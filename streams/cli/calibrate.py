@@ -55,19 +55,19 @@ def calibrate(
         ),
     ] = None,
     confidence: Annotated[
-        float, typer.Option(help="Of the promise.", min=0.5001, max=0.9999)
+        float, typer.Option(help="Confidence of the promise.", min=0.5001, max=0.9999)
     ] = 0.95,
     kind: Annotated[
         Probabilities, typer.Option(help="How scores become probabilities.")
     ] = Probabilities.auto,
-    name: Annotated[str | None, typer.Option(help="Of the new scorer.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the new scorer.")] = None,
     labels: Annotated[
         str | None, typer.Option(help="Who gave the labels; it stands beside the figures.")
     ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Where all figures go, as JSON.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of negatives that are made.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of negatives that are made.")] = 0,
 ) -> None:
     """Fit probabilities, and thresholds per entity type, on labels; write a new scorer.
 

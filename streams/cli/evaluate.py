@@ -99,7 +99,9 @@ def evaluate(
         int | None,
         typer.Option(help="About so many cases of each data set, whole documents.", min=1),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of --limit, folds, and negatives that are made.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Seed of --limit, folds, and negatives that are made.")
+    ] = 0,
     experiment: Annotated[
         Experiment | None,
         typer.Option(
@@ -141,7 +143,8 @@ def evaluate(
     epochs: Annotated[
         float | None,
         typer.Option(
-            help="Of each training; 6 if omitted, or 5 of reviews.", rich_help_panel=CURVE_PANEL
+            help="Passes of each training; 6 if omitted, or 5 of reviews.",
+            rich_help_panel=CURVE_PANEL,
         ),
     ] = None,
     draws: Annotated[

@@ -63,7 +63,7 @@ def benchmark(
     limit: Annotated[
         int | None, typer.Option(help="About so many answers of a set, whole queries.", min=2)
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of --limit.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of --limit.")] = 0,
     threads: Annotated[int, typer.Option(help="CPU threads; latency is of so many.", min=1)] = 1,
 ) -> None:
     """Compare methods on labelled answers: macro F1, accuracy, latency and cost, with intervals.
@@ -193,8 +193,8 @@ def train(
         ),
     ] = "default",
     limit: Annotated[int, typer.Option(help="So many twins at most.", min=1)] = 1_000,
-    epochs: Annotated[int, typer.Option(min=1)] = 2,
-    seed: Annotated[int, typer.Option(help="Of order, held-out queries and head.")] = 0,
+    epochs: Annotated[int, typer.Option(help="Passes over the sentences.", min=1)] = 2,
+    seed: Annotated[int, typer.Option(help="Seed of order, held-out queries and head.")] = 0,
 ) -> None:
     """Fine-tune GC, the grounding classifier, on the sentences that an altered answer changed."""
     from safepassage.scoring_worker.detectors.contract import DetectorSettings
@@ -295,7 +295,7 @@ def train_types(
     *,
     out: Annotated[Path, typer.Option("--out", "-o", help="Where the weights go, as JSON.")],
     most: Annotated[int, typer.Option(help="Examples of a type and kind of text.", min=10)] = 1_500,
-    seed: Annotated[int, typer.Option(help="Of alterations and draws.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of alterations and draws.")] = 0,
 ) -> None:
     """Train the local classifier of error types on sentences that rules alter and on claims that
     reviewers refused for a reason, and measure it."""

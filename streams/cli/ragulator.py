@@ -40,7 +40,7 @@ def curate(
     pairs: Annotated[
         list[Path], typer.Option(help="JSON lines (.gz) of similar or entailed sentences.")
     ] = [],
-    seed: Annotated[int, typer.Option(help="Of unrelated articles and noise sentences.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of unrelated articles and noise sentences.")] = 0,
     shortest: Annotated[int, typer.Option(help="Tokens of the shortest context.")] = 100,
 ) -> None:
     """Build sentence-context pairs: abstracts with own and unrelated articles, pairs in noise."""
@@ -125,7 +125,7 @@ def train(
         str, typer.Option(help="lightgbm, random-forest, extended, or encoder.")
     ] = "extended",
     base: Annotated[
-        str | None, typer.Option(help="Of --model encoder: a folder or hub id to fine-tune.")
+        str | None, typer.Option(help="With --model encoder: a folder or hub id to fine-tune.")
     ] = None,
     scorer: Annotated[str, typer.Option(help="What gives relevance, on what is retrieved.")] = (
         "default"

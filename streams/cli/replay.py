@@ -65,7 +65,10 @@ def replay(
     until: Annotated[str | None, typer.Option(help="Only records written before it.")] = None,
     offsets: Annotated[
         str | None,
-        typer.Option(help="Only these: PARTITION:FROM-TO, separated by commas; TO is left out."),
+        typer.Option(
+            help="Only these: PARTITION:FROM-TO, separated by commas. TO is exclusive; without "
+            "it, to the end."
+        ),
     ] = None,
     memory: Annotated[
         str,

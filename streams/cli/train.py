@@ -54,29 +54,31 @@ def train(
             "a cross-encoder: a folder or hub id such as microsoft/deberta-v3-large."
         ),
     ] = "default",
-    name: Annotated[str, typer.Option(help="Of the new scorer.")] = "trained",
+    name: Annotated[str, typer.Option(help="Name of the new scorer.")] = "trained",
     source: Annotated[
         list[str], typer.Option(help="A set of labels and its licence, for the model card.")
     ] = [],
     target: Annotated[str, typer.Option(help=TARGET_HELP)] = "f1",
     epochs: Annotated[
         float | None,
-        typer.Option(help="Of the silver stage: 1, of an encoder at most 3.", min=0.01),
+        typer.Option(help="Passes over the silver labels: 1, of an encoder at most 3.", min=0.01),
     ] = None,
     gold_epochs: Annotated[
         float | None,
-        typer.Option(help="Of the gold stage: 5, of an encoder at most 10.", min=0.01),
+        typer.Option(help="Passes over the gold labels: 5, of an encoder at most 10.", min=0.01),
     ] = None,
     learning_rate: Annotated[
         float | None,
         typer.Option(
-            help="Of the silver stage: 1e-4, of which a large reader gets .4; of an encoder 2e-5."
+            help="Learning rate of the silver stage: 1e-4, of which a large reader gets .4; of an "
+            "encoder 2e-5."
         ),
     ] = None,
     gold_learning_rate: Annotated[
         float | None,
         typer.Option(
-            help="Of the gold stage: 5e-5, of which a large reader gets .4; of an encoder 2e-5."
+            help="Learning rate of the gold stage: 5e-5, of which a large reader gets .4; of an "
+            "encoder 2e-5."
         ),
     ] = None,
     layers: Annotated[
@@ -101,7 +103,7 @@ def train(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with an interrupted run in FOLDER.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Of splits, corruptions and training.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of splits, corruptions and training.")] = 0,
 ) -> None:
     """Train a scorer: its reader on silver labels first and gold ones after, then its stack; of an
     encoder all layers, on a GPU where there is one, until F1 on held-out documents falls.

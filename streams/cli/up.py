@@ -13,7 +13,7 @@ def up(
         typer.Option("--empty", help="Without the bundled documents, for yours and for your LLM."),
     ] = False,
 ) -> None:
-    """Start the same stack and leave it running, with the review console."""
+    """Start an embedded broker, Redis, every role and the review console, and keep them running."""
     from safepassage.streams.demo.run import run_up
 
     run_up(empty=empty)
