@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import orjson
@@ -53,7 +54,7 @@ def main() -> None:
     parser.add_argument("--scorer", action="append", choices=sorted(SOURCES))
     parser.add_argument("--source", action="append", help="only these")
     parser.add_argument("--keep", type=Path, help="where what scorers made of the rows stays")
-    parser.add_argument("--out", type=Path, help="folder of memory.json")
+    parser.add_argument("--out", type=Path, help="folder of memory.json, which is added to")
     options = parser.parse_args()
     figures = {}
     for scorer in options.scorer or ["large", "small"]:
@@ -64,9 +65,18 @@ def main() -> None:
         figures[scorer] = own
         Console().print(_table(scorer, own))
     if options.out:
-        (options.out / "memory.json").write_bytes(
-            orjson.dumps(figures, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS) + b"\n"
-        )
+        _add(options.out / "memory.json", figures)
+
+
+def _add(path: Path, figures: dict[str, Any]) -> None:
+    """Put the figures into the file, beside those of other scorers and sources."""
+    known = orjson.loads(path.read_bytes()) if path.exists() else {}
+    merged = {
+        scorer: known.get(scorer, {}) | figures.get(scorer, {})
+        for scorer in sorted(known.keys() | figures.keys())
+    }
+    options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
+    path.write_bytes(orjson.dumps(merged, option=options) + b"\n")
 
 
 def _rows(
