@@ -54,8 +54,10 @@ def document_ids(paths: Sequence[Path], settings: Settings) -> Iterator[tuple[st
             rows = [child for child in found if child.name.endswith(ROW_SUFFIXES)]
             for child in rows:
                 for row in read_jsonl(child, Document):
-                    bad = isinstance(row, BadLine)
-                    yield _rejected_line(row) if bad else (row.id, ROW_MEDIA_TYPE)
+                    if isinstance(row, BadLine):
+                        yield _rejected_line(row)
+                    else:
+                        yield row.id, ROW_MEDIA_TYPE
             yield from reader.ids_of([child for child in found if child not in rows])
 
 
