@@ -16,21 +16,41 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .extraction import Extraction
+    from .extractor import extract
+    from .files import UnreadableFile, read, read_all
     from .outputs import extractions_of
-    from .result import Result
+    from .result import Result, Unsupported
     from .schemas import Document, Entity, Verdict
     from .verifier import Verifier
 
-__all__ = ["Document", "Entity", "Extraction", "Result", "Verdict", "Verifier", "extractions_of"]
+__all__ = [
+    "Document",
+    "Entity",
+    "Extraction",
+    "Result",
+    "UnreadableFile",
+    "Unsupported",
+    "Verdict",
+    "Verifier",
+    "extract",
+    "extractions_of",
+    "read",
+    "read_all",
+]
 
 _HOMES = {
     "Document": "schemas",
     "Entity": "schemas",
     "Extraction": "extraction",
     "Result": "result",
+    "UnreadableFile": "files",
+    "Unsupported": "result",
     "Verdict": "schemas",
     "Verifier": "verifier",
+    "extract": "extractor",
     "extractions_of": "outputs",
+    "read": "files",
+    "read_all": "files",
 }
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from safepassage.schemas import Document, Verdict
 from safepassage.schemas import Extraction as Event
 
-from .extraction import Extraction, as_events
+from .extraction import Extraction, as_events, listed
 from .result import Result
 
 
@@ -20,17 +20,18 @@ class Attempts:
     """The extractions of one document, through a first and perhaps a second attempt.
 
     Raises:
+        TypeError: these are no extractions.
         ValueError: an extraction cannot be one.
     """
 
     def __init__(self, document: Document, extractions: Iterable[Extraction]) -> None:
         self.document = document
-        self.events: Sequence[Event] = as_events(tuple(extractions), document.ref())
+        self.events: Sequence[Event] = as_events(listed(extractions), document.ref())
         self._stopped: dict[str, Verdict] = {}
 
     def first(self, verdicts: tuple[Verdict, ...]) -> Result:
         """The result, if nobody is asked again."""
-        result = Result(verdicts)
+        result = Result(verdicts, document=self.document)
         self._stopped = {verdict.extraction_id: verdict for verdict in result.stopped}
         return result
 
@@ -39,11 +40,13 @@ class Attempts:
         already stays the first attempt's, so that an id never stands for two verdicts.
 
         Raises:
+            TypeError: these are no extractions.
             ValueError: an extraction cannot be one.
         """
+        given = listed(answered, "what reask gave")
         known = {event.id: event for event in self.events}
         stands = {i: event for i, event in known.items() if i not in self._stopped}
-        for event in as_events(tuple(answered), self.document.ref()):
+        for event in as_events(given, self.document.ref()):
             again = event.model_copy(update={"attempt": 2})
             stands.setdefault(event.id, known.get(event.id, again))
         return list(stands.values())
@@ -52,4 +55,4 @@ class Attempts:
         """The result of what `again` gave."""
         given = {verdict.extraction_id for verdict in verdicts}
         replaced = (v for i, v in self._stopped.items() if i not in given)
-        return Result(verdicts, tuple(replaced))
+        return Result(verdicts, tuple(replaced), document=self.document)

@@ -1,7 +1,7 @@
 """What other extractors give, as `Extraction` objects: a model filled by an LLM, langextract's.
 
 instructor, pydantic-ai and langchain fill a pydantic model of yours; its `schemas.Entity` classes
-say which parts are facts with a quote.
+say which parts are facts with a quote. A model without them goes to `Verifier.check`.
 """
 
 from __future__ import annotations
@@ -32,20 +32,43 @@ def extractions_of(output: Any) -> list[Extraction]:
     itself), or langextract's annotated document. An entity without a value is none.
 
     Raises:
-        TypeError: it is none of these.
+        TypeError: it is none of these, or a model that has no place for an `Entity`.
         ValueError: langchain says that the LLM's answer could not be read.
     """
-    if isinstance(output, BaseModel):
-        return list(_of_model(output))
+    found = filled(output)
+    if isinstance(found, BaseModel):
+        return list(_of_model(found))
+    if isinstance(found, AnnotatedDocument):
+        return [of_langextract(one) for one in found.extractions or ()]
+    raise TypeError(f"no extractions are known in a {type(found).__name__}")
+
+
+def filled(output: Any) -> Any:
+    """What was filled: of langchain's answer with ``include_raw`` what was parsed, of a run of
+    pydantic-ai its output; anything else as it is.
+
+    Raises:
+        ValueError: langchain says that the LLM's answer could not be read.
+    """
+    if isinstance(output, BaseModel | AnnotatedDocument):
+        return output
     if isinstance(output, Mapping) and {"parsed", "parsing_error"} <= set(output):
         if output["parsing_error"] is not None or output["parsed"] is None:
             raise ValueError("the LLM's answer could not be read into the schema")
-        return extractions_of(output["parsed"])
-    if isinstance(output, AnnotatedDocument):
-        return list(_of_langextract(output))
-    if isinstance(getattr(output, "output", None), BaseModel):
-        return extractions_of(output.output)
-    raise TypeError(f"no extractions are known in a {type(output).__name__}")
+        return output["parsed"]
+    return getattr(output, "output", output)
+
+
+def of_langextract(found: Any) -> Extraction:
+    """An extraction of langextract's. The text that was extracted is the quote, and the value too
+    unless an attribute of that name says it. langextract's own alignment is not believed: the
+    quote is aligned anew."""
+    attributes = found.attributes or {}
+    return Extraction(
+        entity_type_name(found.extraction_class),
+        attributes.get("value", found.extraction_text),
+        quote=found.extraction_text,
+    )
 
 
 def _of_model(model: BaseModel) -> Iterator[Extraction]:
@@ -57,8 +80,16 @@ def _of_model(model: BaseModel) -> Iterator[Extraction]:
     )
     from safepassage.schemas import render_value  # noqa: PLC0415
 
-    ambiguous = ambiguous_types(entity_places(type(model)))
-    for entity, place in placed_entities(model):
+    places = entity_places(type(model))
+    placed = list(placed_entities(model))
+    if not places and not placed:
+        name = type(model).__name__
+        raise TypeError(
+            f"{name} has no field for an Entity, so nothing says what is quoted for its values: "
+            f"derive them from safepassage.Entity, or give the {name} to Verifier.check"
+        )
+    ambiguous = ambiguous_types(places)
+    for entity, place in placed:
         value, name = entity.payload(), entity.type_name()
         if render_value(value):
             yield Extraction(
@@ -68,15 +99,3 @@ def _of_model(model: BaseModel) -> Iterator[Extraction]:
                 field=schema_field(type(entity), place),
                 place=place.name if name in ambiguous else "",
             )
-
-
-def _of_langextract(document: AnnotatedDocument) -> Iterator[Extraction]:
-    """The text that was extracted is the quote, and the value too unless an attribute of that
-    name says it. langextract's own alignment is not believed: the quote is aligned anew."""
-    for found in document.extractions or ():
-        attributes = found.attributes or {}
-        yield Extraction(
-            entity_type_name(found.extraction_class),
-            attributes.get("value", found.extraction_text),
-            quote=found.extraction_text,
-        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
@@ -39,6 +40,21 @@ class JudgingSettings(BaseSettings):
     @classmethod
     def _split_packs(cls, value: object) -> object:
         return split_names(value)
+
+
+class FileSettings(JudgingSettings):
+    """The same, with what bounds the reading of files."""
+
+    # Files
+    # The folder below which originals lie; the console shows pages of no other file.
+    originals: Path | None = None
+    ocr: Literal["needed", "always", "never"] = "needed"
+    max_file_bytes: int = Field(default=100 * 2**20, ge=1)
+    max_file_pages: int = Field(default=2_000, ge=1, le=10_000)
+    max_ocr_pages: int = Field(default=200, ge=0)
+    file_seconds: float = Field(default=600, gt=0)
+    file_memory_bytes: int = Field(default=4 * 2**30, ge=256 * 2**20)
+    max_record_bytes: int = Field(default=8 * 2**20, ge=2**16)
 
 
 def split_names(value: object) -> object:

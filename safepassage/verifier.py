@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from safepassage.schemas import Document, Response, stable_id, text_digest
+from safepassage.schemas import Document, Response, stable_id
 from safepassage.schemas.base import Json
 from safepassage.schemas.rivals import with_rivals
 from safepassage.scoring_worker.scorer import judge_named
 
 from .attempts import Attempts
-from .extraction import Extraction
+from .documents import document_of
+from .extraction import Extraction, as_event
 from .extras import missing_extra
 from .memory import DEFAULT_REVIEWER, DecisionMemory
 from .result import Result
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from safepassage.schemas import Verdict
     from safepassage.scoring_worker import Scorer
 
+    from .object_check import ObjectCheck, OnFail
     from .pipeline import Results
 
 # The aligner and the scorers bring numpy, torch and more: they come when a verifier is made.
@@ -35,6 +37,9 @@ Reask = Callable[[Result], Iterable[Extraction]]
 """Asks the LLM again, with `Result.feedback`; gives what it answered in place of what was
 stopped."""
 AsyncReask = Callable[[Result], Awaitable[Iterable[Extraction]]]
+
+
+Checked = TypeVar("Checked")
 
 
 class Verifier(AbstractContextManager["Verifier"]):
@@ -117,22 +122,25 @@ class Verifier(AbstractContextManager["Verifier"]):
 
     def verify(
         self,
-        document: str | Document,
+        document: str | Document | Path,
         extractions: Iterable[Extraction],
         *,
         reask: Reask | None = None,
     ) -> Result:
-        """A verdict for each of ``extractions``, which are all that was found in ``document``.
+        """A verdict for each of ``extractions``, which are all that was found in ``document``: a
+        text, what `read` gave, or the path of a file, which is read.
 
         What is given twice is judged once. With ``reask``, where something is stopped, that is
         called once; what it gives takes the place of what was stopped, and is judged together
         with the rest. Its verdicts say ``attempt`` 2, unless the first attempt gave the same.
 
         Raises:
+            TypeError: ``extractions`` are none, or ``document`` is no text. Nothing was judged.
             ValueError: an extraction cannot be one: an empty type, a value that is None or no
-                JSON. Nothing was judged then.
+                JSON; or the text is no Unicode. Nothing was judged then.
+            UnreadableFile: the file gave no document.
         """
-        attempts = Attempts(_document(document), extractions)
+        attempts = Attempts(document_of(document), extractions)
         first = attempts.first(self._verdicts(attempts.document, attempts.events))
         if reask is None or not first.stopped:
             return first
@@ -141,20 +149,100 @@ class Verifier(AbstractContextManager["Verifier"]):
 
     async def averify(
         self,
-        document: str | Document,
+        document: str | Document | Path,
         extractions: Iterable[Extraction],
         *,
         reask: Reask | AsyncReask | None = None,
     ) -> Result:
         """`verify` beside an event loop; ``reask`` may be async. What is cancelled before its
         turn costs nothing."""
-        attempts = Attempts(_document(document), extractions)
+        attempts = Attempts(document_of(document), extractions)
         first = attempts.first(await self._averdicts(attempts.document, attempts.events))
         if reask is None or not first.stopped:
             return first
         asked: Any = reask(first)
         events = attempts.again(await asked if inspect.isawaitable(asked) else asked)
         return attempts.second(await self._averdicts(attempts.document, events))
+
+    def check(
+        self,
+        output: Checked,
+        document: str | Document | Path,
+        *,
+        on_fail: OnFail = "drop",
+        reask: Callable[[Result], Checked] | None = None,
+        skip: Collection[str] = (),
+        on_result: Callable[[Result], object] | None = None,
+    ) -> Checked:
+        """``output``, as far as ``document`` supports it.
+
+        Takes what an LLM filled: a pydantic model or dataclass (see `safepassage.facts` for what
+        of it counts as a fact), a list of `Extraction` or of models, langextract's document, or
+        what pydantic-ai, instructor or langchain gave. It comes back as it is where everything is
+        supported.
+
+        Args:
+            output: the object. It is not changed.
+            document: as `verify` takes it.
+            on_fail: what becomes of a fact that is not accepted, judged unsafe or not judged.
+                "drop": None stands in its place, or it is gone from its list. "raise":
+                `Unsupported`, whose message tells an LLM what to correct. "reask": with ``reask``
+                that is called once and gives the whole object anew, of which then is dropped what
+                is not accepted; without, `Unsupported` is raised in the form that makes instructor
+                (inside a validator) and pydantic-ai (inside an output validator or function) ask
+                again by themselves.
+            reask: asks the LLM again, with `Result.feedback`.
+            skip: paths ("claim.number") of fields that do not come from the document.
+            on_result: is given the verdicts.
+
+        Raises:
+            TypeError: ``output`` cannot be checked, or a value in it has no quote.
+            Unsupported: see ``on_fail``; also where a field that is not supported cannot be None.
+            ValueError: an extraction cannot be one.
+        """
+        if reask is not None and on_fail != "reask":
+            raise TypeError('reask goes with on_fail="reask"')
+        said = document_of(document)
+        then: OnFail = on_fail if reask is None else "drop"
+        checking, result, ids = self._checked(output, said, then, skip)
+        if reask is not None and result.stopped:
+            checking, result, ids = self._checked(_answered(reask(result)), said, then, skip)
+        if on_result is not None:
+            on_result(result)
+        made: Checked = checking.settled(result, ids)
+        return made
+
+    async def acheck(
+        self,
+        output: Checked,
+        document: str | Document | Path,
+        *,
+        on_fail: OnFail = "drop",
+        reask: Callable[[Result], Checked] | None = None,
+        skip: Collection[str] = (),
+        on_result: Callable[[Result], object] | None = None,
+    ) -> Checked:
+        """`check` beside an event loop, in a thread: so ``reask`` is no coroutine."""
+        return await asyncio.to_thread(
+            self.check,
+            output,
+            document,
+            on_fail=on_fail,
+            reask=reask,
+            skip=skip,
+            on_result=on_result,
+        )
+
+    def _checked(
+        self, output: Any, document: Document, on_fail: OnFail, skip: Collection[str]
+    ) -> tuple[ObjectCheck, Result, list[str]]:
+        """What is checked, the verdicts, and the ids of its extractions in their order."""
+        from .object_check import ObjectCheck
+
+        checking = ObjectCheck(output, on_fail, skip)
+        result = self.verify(document, checking.extractions)
+        ref = document.ref()
+        return checking, result, [as_event(one, ref).id for one in checking.extractions]
 
     def claims(
         self,
@@ -172,7 +260,8 @@ class Verifier(AbstractContextManager["Verifier"]):
 
         response = _response(context, answer, id)
         judged = judge_in_batches(ground(response), self.batches.assess, self._type_errors)
-        return Result(tuple(judged), without_claim=sentences_without_claim(response))
+        idle = sentences_without_claim(response)
+        return Result(tuple(judged), without_claim=idle, document=_retrieved(response))
 
     async def aclaims(
         self,
@@ -189,7 +278,8 @@ class Verifier(AbstractContextManager["Verifier"]):
         response = _response(context, answer, id)
         results = await asyncio.to_thread(ground, response)
         idle = await asyncio.to_thread(sentences_without_claim, response)
-        return Result(await self._ajudge(results), without_claim=idle)
+        judged = await self._ajudge(results)
+        return Result(judged, without_claim=idle, document=_retrieved(response))
 
     def close(self) -> None:
         """Stop the threads, after the work at hand, and free the scorer."""
@@ -227,10 +317,14 @@ def _load(name: str, packs: tuple[str, ...]) -> Scorer:
         raise missing_extra(error, "llm") or error from None
 
 
-def _document(document: str | Document) -> Document:
-    if isinstance(document, Document):
-        return document
-    return Document(id=text_digest(document), text=document)
+def _answered(output: Any) -> Any:
+    if output is None:
+        raise TypeError("reask gave None; it has to return the object that the LLM filled again")
+    return output
+
+
+def _retrieved(response: Response) -> Document:
+    return Document(id=response.id, text=response.text)
 
 
 def _response(context: str | Sequence[str], answer: str, identity: str | None) -> Response:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
@@ -16,7 +17,10 @@ MAX_DEPTH = 50  # of a value; pydantic's JSON reader stops at 200, so what is wr
 
 def _encodable(text: str) -> str:
     if not text.isascii():
-        text.encode()  # of a lone surrogate: UnicodeEncodeError, which is a ValueError
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(f"a lone surrogate at {error.start}, which is no Unicode") from None
     return text
 
 
@@ -88,3 +92,22 @@ class Event(Contract):
     def to_json(self) -> bytes:
         """UTF-8 JSON with the fields in declaration order: equal events give equal bytes."""
         return self.model_dump_json().encode()
+
+
+VOCABULARY = {"type": "entity_type", "quote": "context"}
+"""Names that the library and HTTP take, by those of files and topics: both are read everywhere,
+and what comes out has the names of files and topics."""
+
+
+def renamed(row: Any, names: Mapping[str, str]) -> Any:
+    """``row`` with the keys of ``names`` under their other names.
+
+    Raises:
+        ValueError: it has a field under both.
+    """
+    if not isinstance(row, dict) or names.keys().isdisjoint(row):
+        return row
+    for given, wanted in names.items():
+        if given in row and wanted in row:
+            raise ValueError(f"{given} and {wanted} are the same field; give one")
+    return {names.get(key, key): value for key, value in row.items()}

@@ -6,7 +6,20 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
-from .base import Contract, EntityType, Event, EventId, Json, Text, is_empty, is_first, is_none
+from .base import (
+    VOCABULARY,
+    Contract,
+    EntityType,
+    Event,
+    EventId,
+    Json,
+    Text,
+    is_empty,
+    is_false,
+    is_first,
+    is_none,
+    renamed,
+)
 from .document import DocumentRef
 from .error_type import ErrorType
 from .hypothesis import hypothesis
@@ -65,7 +78,8 @@ class Extraction(Event):
     ``document`` is None only in files given to ``safepassage check``, which finds the document
     by ``doc_id``. ``field`` is what the schema says of the field that the value fills, ``rivals``
     what the document gave for it with another value, see `safepassage.schemas.rivals`. ``attempt``
-    is 2 for what an LLM gave when it was asked again because its first answer was refused.
+    is 2 for what an LLM gave when it was asked again because its first answer was refused. "type"
+    and "quote" are read as ``entity_type`` and ``context``, which is what is written.
     """
 
     id: EventId
@@ -78,6 +92,11 @@ class Extraction(Event):
     field: SchemaField | None = Field(default=None, exclude_if=is_none)
     rivals: tuple[Rival, ...] = Field(default=(), max_length=MAX_RIVALS, exclude_if=is_empty)
     attempt: int = Field(default=1, ge=1, le=MAX_ATTEMPTS, exclude_if=is_first)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_either_vocabulary(cls, row: Any) -> Any:
+        return renamed(row, VOCABULARY)
 
     @property
     def hypothesis(self) -> str:
@@ -135,7 +154,8 @@ class ExtractionManifest(Event):
     claim nothing (``no_claim``). ``unfilled`` names the fields that the schema requires and
     nothing filled. ``refused`` names those of ``extraction_ids`` that the broker will never take,
     with the error's name: they stand on no topic, nothing comes of them, and the dead letter of
-    the document's record names them too.
+    the document's record names them too. ``from_cache`` says that no LLM was asked: the same text
+    was answered before.
     """
 
     document: DocumentRef
@@ -144,3 +164,4 @@ class ExtractionManifest(Event):
     skipped: dict[str, int] = Field(default_factory=dict)
     unfilled: tuple[Text, ...] = Field(default=(), exclude_if=is_empty)
     refused: dict[EventId, str] = Field(default_factory=dict, exclude_if=is_empty)
+    from_cache: bool = Field(default=False, exclude_if=is_false)

@@ -6,6 +6,7 @@ is. So a name stands for one content for ever, and no chain of snapshots closes 
 
 import base64
 import binascii
+from functools import cached_property
 from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -61,7 +62,7 @@ class MemoryEntry(Contract):
             raise ValueError(f"a state of {width} numbers")
         return state
 
-    @property
+    @cached_property
     def id(self) -> str:
         """Changes with anything that the entry says."""
         return stable_id("memory-entry", canonical_json(self.model_dump(mode="json")))[:32]

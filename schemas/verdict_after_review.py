@@ -24,7 +24,7 @@ def decision_on(judged: Verdict, reviews: Sequence[Review]) -> StandingDecision 
     if not causes:
         return None
     stands = standing(reviews)
-    decision = {
+    decision: dict[str, object] = {
         "case_id": case_id(judged),
         "doc_id": judged.doc_id,
         "decision": stands.decision if stands else None,

@@ -14,6 +14,7 @@ from .encoders.devices import DeviceChoice, PrecisionChoice
 from .scorer import CLAIMS_BY, Scorer
 from .scorers.folders import GRAPHED
 from .scorers.named import load_named
+from .scorers.raised import Raised, parted
 
 if TYPE_CHECKING:
     from safepassage.llm_calls.settings import GraderSettings
@@ -33,7 +34,9 @@ def load_scorer(
     Args:
         name_or_path: one of `scorers.folders.NAMES`, a folder, or a hub id; with "+hallugraph"
             behind it, claims carry the graph of what they rest on as evidence; with
-            "+claims:DETECTOR" at the end, that detector judges them ("default+claims:gc=FOLDER").
+            "+claims:DETECTOR" behind that, this detector judges them
+            ("default+claims:gc=FOLDER"); with limits at the end, less passes (see
+            `scorers.raised`).
         device: "auto" takes a GPU where there is one.
         precision: "auto" is fp32 on a CPU and bf16 or fp16 on a GPU.
         threads: CPU threads of torch, for the whole process; by default all usable cores.
@@ -45,7 +48,7 @@ def load_scorer(
         ModelError: there is no such scorer, or it is incomplete, altered or unsafe to load.
         UnknownPack: there is no pack of that name.
     """
-    name = str(name_or_path)
+    name, limits = parted(str(name_or_path))
     base, _, detector = name.partition(CLAIMS_BY)
     scorer = load_named(
         base.removesuffix(GRAPHED),
@@ -57,7 +60,7 @@ def load_scorer(
     )
     if base.endswith(GRAPHED):
         scorer = WithDetector(base, scorer, load_detector(GRAPHED[1:]))
-    if not detector:
-        return scorer
-    settings = DetectorSettings(device=device, precision=precision, threads=threads, llm=grader)
-    return with_claims_judged(name, scorer, detector, settings)
+    if detector:
+        own = DetectorSettings(device=device, precision=precision, threads=threads, llm=grader)
+        scorer = with_claims_judged(name, scorer, detector, own)
+    return Raised(scorer, limits) if limits else scorer

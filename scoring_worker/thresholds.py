@@ -28,17 +28,16 @@ QUARANTINE = frozenset({"review", "correction"})
 Floats = NDArray[np.float64]
 
 
-def labels_missing(supported: Sequence[bool], kinds: Sequence[str | None] = ()) -> str | None:
+def labels_missing(
+    supported: Sequence[bool], kinds: Sequence[str | None] = (), each: int = MIN_PER_CLASS
+) -> str | None:
     """Why no threshold can be fitted to these labels, and what is wanted; None where one can.
 
-    ``kinds`` says how each label came about, as `labels export` writes it.
+    ``kinds`` says how each label came about, as `labels export` writes it; none where everything
+    was stopped, so that quarantine is the whole stream. ``each`` is how many of a class are needed.
     """
     counts = {"supported": sum(supported), "unsupported": len(supported) - sum(supported)}
-    wanted = [
-        f"{MIN_PER_CLASS - count} more {name}"
-        for name, count in counts.items()
-        if count < MIN_PER_CLASS
-    ]
+    wanted = [f"{each - count} more {name}" for name, count in counts.items() if count < each]
     if wanted:
         had = " and ".join(f"{count} {name}" for name, count in counts.items())
         return f"of {len(supported)} labels ({had}) {' and '.join(wanted)} ones are wanted"

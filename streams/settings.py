@@ -13,7 +13,7 @@ from pydantic import AliasChoices, Field, IPvAnyNetwork, SecretStr, field_valida
 from pydantic_settings import NoDecode
 
 from safepassage.llm_calls.settings import LLMSettings
-from safepassage.settings import JudgingSettings, split_names
+from safepassage.settings import FileSettings, split_names
 
 SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
 SaslMechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
@@ -23,7 +23,7 @@ def _named(name: str) -> AliasChoices:
     return AliasChoices(name, f"SAFEPASSAGE_{name}")
 
 
-class Settings(JudgingSettings, LLMSettings):
+class Settings(FileSettings, LLMSettings):
     """What a process is told by its environment. Sizes are in bytes or characters, as named."""
 
     # Kafka
@@ -48,7 +48,6 @@ class Settings(JudgingSettings, LLMSettings):
     group_prefix: str = "safepassage"
     partitions: int = Field(default=8, ge=1)
     replication_factor: int = Field(default=1, ge=1)
-    max_record_bytes: int = Field(default=8 * 2**20, ge=2**16)
 
     # Redis
     redis_url: SecretStr = Field(
@@ -81,19 +80,11 @@ class Settings(JudgingSettings, LLMSettings):
     # The share of the documents that judge candidates and teach them nothing.
     learn_held: float = Field(default=0.4, gt=0, lt=1)
     learn_replay: bool = True
+    # Labels that the LLM grader is asked for before there are enough decisions; 0: none.
+    learn_silver: int = Field(default=0, ge=0)
     # Put a candidate that keeps the bounds into force without asking a person.
     learn_promotes: bool = False
     learn_poll_seconds: float = Field(default=30, gt=0)
-
-    # Files
-    # The folder below which originals lie; the console shows pages of no other file.
-    originals: Path | None = None
-    ocr: Literal["needed", "always", "never"] = "needed"
-    max_file_bytes: int = Field(default=100 * 2**20, ge=1)
-    max_file_pages: int = Field(default=2_000, ge=1, le=10_000)
-    max_ocr_pages: int = Field(default=200, ge=0)
-    file_seconds: float = Field(default=600, gt=0)
-    file_memory_bytes: int = Field(default=4 * 2**30, ge=256 * 2**20)
 
     # Roles
     breaker_consecutive: int = Field(default=50, ge=1)
@@ -114,6 +105,9 @@ class Settings(JudgingSettings, LLMSettings):
     # Whose X-Forwarded-For and -Proto are believed: addresses or networks of proxies.
     console_proxies: Annotated[tuple[IPvAnyNetwork, ...], NoDecode] = ()
     leakage_sample: float = Field(default=0.02, ge=0, le=1)
+    # Of what passes without a person at most this share may be wrong; None: nothing is promised.
+    risk: float | None = Field(default=None, gt=0, le=0.5)
+    risk_confidence: float = Field(default=0.95, gt=0.5, lt=1)
     # How long an undo costs nothing: so late is a decision's effect published.
     console_grace_seconds: float = Field(default=15, ge=0)
     # How long a case stays with a reviewer who does nothing.
@@ -125,6 +119,7 @@ class Settings(JudgingSettings, LLMSettings):
     serve_token: SecretStr | None = None
     serve_max_body_bytes: int = Field(default=8 * 2**20, ge=1024)
     serve_concurrency: int = Field(default=64, ge=1)
+    serve_queue: int = Field(default=256, ge=0)
     serve_timeout_seconds: float = Field(default=60, gt=0)
 
     @field_validator("entity_types", "console_proxies", mode="before")

@@ -153,7 +153,8 @@ ACCESS: Mapping[str, Access] = {
     ),
     "review": Access(
         reads=(*READ_BY["review"], DOCUMENTS, RESPONSES, LEARNING, SCORERS),
-        writes=(REVIEWS, DECISIONS, ACCEPTED, QUARANTINE, LEARNING, SCORERS),
+        # The last where a promise breaks, and routing has to become stricter.
+        writes=(REVIEWS, DECISIONS, ACCEPTED, QUARANTINE, LEARNING, SCORERS, WARNINGS),
     ),
     # Its replay needs what `safepassage replay` needs beside this.
     "learn": Access(

@@ -1,6 +1,8 @@
 """Every table of the documentation that is made from a measured file, by its block's name."""
 
-from tools import quality_tables, run_tables
+from __future__ import annotations
+
+from tools import paper_tables, quality_tables, run_tables
 from tools.blocks import Makers
 
 MEASURED_TABLES: Makers = {
@@ -17,6 +19,9 @@ MEASURED_TABLES: Makers = {
     "general-wanted": quality_tables.general_wanted,
     "groundedness": quality_tables.groundedness,
     "hallugraph": quality_tables.hallugraph,
+    "memory": quality_tables.memory,
+    "papers": paper_tables.components,
+    "risk": quality_tables.risk,
     "scoring-speed": run_tables.scoring_speed,
     "table1": quality_tables.table1,
 }

@@ -64,6 +64,27 @@ def general_kinds() -> str:
     return table(heads, rows)
 
 
+_RISKS = {
+    "natural errors of LLMs (3)": "errors that LLMs made",
+    "fields that trained no reader (4)": "fields that trained nothing here",
+    "languages without training data (4)": "languages without training data",
+    "tribunal, no packs": "decisions of a tribunal",
+    "tribunal, packs contracts, legal": "the same with `SAFEPASSAGE_PACKS=contracts,legal`",
+    "free claims: NLI (7)": "free claims",
+}
+
+
+def risk() -> str:
+    """What escapes and what is refused, by scorer and kind of row."""
+    rows = [
+        [text, f"`{scorer}`", str(row["n"]), *_shares(row, "escaped", "refused")]
+        for name, text in _RISKS.items()
+        for scorer in read("general.json")["revisions"]
+        for row in (read("general.json")["summary"][f"{name} · {scorer}"],)
+    ]
+    return table(["values", "scorer", "rows", "wrong ones that escape", "right ones refused"], rows)
+
+
 _HEADS = ["rows", "AUROC", "macro F1", "wrong accepted", "right stopped"]
 
 
@@ -120,6 +141,19 @@ def figure5() -> str:
         "models are in the order of their labels."
     )
     return f"{table(['model', 'answers', 'accepted', 'supported'], rows)}\n\n{agreement}"
+
+
+def memory() -> str:
+    """AUROC and macro F1 by how many values were reviewed."""
+    rows = []
+    for scorer, sources in read("memory.json").items():
+        for name, sizes in sources.items():
+            auroc = [share(sizes[size]["auroc"]) for size in sizes]
+            macro = [share(sizes[size]["macro_f1"]) for size in sizes]
+            rows.append([f"{name}, `{scorer}`", str(sizes["0"]["n"]), *auroc, *macro])
+    sizes = ("0", "25", "50", "100")
+    columns = [*(f"AUROC {k}" for k in sizes), *(f"F1 {k}" for k in sizes)]
+    return table(["source, scorer", "rows", *columns], rows)
 
 
 def groundedness() -> str:

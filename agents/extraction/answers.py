@@ -25,6 +25,7 @@ from safepassage.schemas import (
 )
 from safepassage.schemas.base import EntityType, Json, Text
 
+from .examples import Example
 from .generic_schema import generic_json_schema, plain_value
 from .schema_fields import (
     EntityPlace,
@@ -78,6 +79,11 @@ class ExtractionSchema(Protocol):
 
     @property
     def strict(self) -> bool: ...
+
+    @property
+    def examples(self) -> Sequence[Example]:
+        """What the LLM is shown before the document."""
+        ...
 
     def read(self, answer: JsonValue) -> Answer:
         """The entities of a decoded answer.
@@ -133,7 +139,12 @@ class GenericSchema(_Required):
     name = "entities"
     strict = True
 
-    def __init__(self, entity_types: Sequence[str] | Mapping[str, SchemaField] = ()) -> None:
+    def __init__(
+        self,
+        entity_types: Sequence[str] | Mapping[str, SchemaField] = (),
+        examples: Sequence[Example] = (),
+    ) -> None:
+        self.examples = tuple(examples)
         self.entity_types = tuple(entity_types)
         self.fields = dict(entity_types) if isinstance(entity_types, Mapping) else {}
         self.required = tuple((n, f.name) for n, f in self.fields.items() if f.required)
@@ -167,7 +178,14 @@ class UserSchema(_Required):
     """A pydantic model with subclasses of `Entity` inside; an answer that breaks it is a
     `SchemaMismatch`."""
 
-    def __init__(self, model: type[BaseModel], json_schema: dict[str, Any], strict: bool) -> None:
+    def __init__(
+        self,
+        model: type[BaseModel],
+        json_schema: dict[str, Any],
+        strict: bool,
+        examples: Sequence[Example] = (),
+    ) -> None:
+        self.examples = tuple(examples)
         self.model = model
         self.name = model.__name__[:64]
         self.json_schema = json_schema

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from safepassage.schemas import stable_id
+
+from .examples import Example
 
 _SYSTEM = """\
 You extract facts from documents for people who check every one of them against the source.
@@ -56,12 +58,25 @@ class Message(TypedDict):
     content: str
 
 
-def messages(text: str, json_schema: Mapping[str, Any]) -> list[Message]:
-    """The conversation that asks for the facts in ``text``."""
-    return [
-        {"role": "system", "content": _instructions(json_schema)},
-        {"role": "user", "content": f"{fence(text)}\n{_CLOSING}"},
+def messages(
+    text: str, json_schema: Mapping[str, Any], examples: Sequence[Example] = ()
+) -> list[Message]:
+    """The conversation that asks for the facts in ``text``; ``examples`` stand before it as
+    questions that were answered."""
+    shown = [
+        message
+        for example in examples
+        for message in (_asked(example.document), _answered(example.answered))
     ]
+    return [{"role": "system", "content": _instructions(json_schema)}, *shown, _asked(text)]
+
+
+def _asked(text: str) -> Message:
+    return {"role": "user", "content": f"{fence(text)}\n{_CLOSING}"}
+
+
+def _answered(content: str) -> Message:
+    return {"role": "assistant", "content": content}
 
 
 def fence(text: str) -> str:
@@ -84,9 +99,12 @@ def schema_in(instructions: str) -> dict[str, Any] | None:
     return schema
 
 
-def prompt_digest(json_schema: Mapping[str, Any], *further: str) -> str:
+def prompt_digest(
+    json_schema: Mapping[str, Any], *further: str, examples: Sequence[Example] = ()
+) -> str:
     """Changes with every word that the LLM is told besides the document; ``further`` is what it
     may be told after its answer."""
+    further += tuple(part for one in examples for part in (one.document, one.answered))
     return stable_id("prompt", _instructions(json_schema), fence(""), _CLOSING, *further)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from openai import pydantic_function_tool
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
@@ -14,11 +14,16 @@ from safepassage.schemas import Entity, SchemaField, validation_summary
 from safepassage.schemas.base import EntityType
 
 from .answers import ExtractionSchema, GenericSchema, UserSchema
+from .examples import InvalidExamples, examples_in, verify_examples
 from .user_modules import imported_module
 
 # Endpoints do not enforce a schema that has one of these, or one that allows anything at all.
 _UNSTRICT = frozenset({"oneOf", "allOf", "not", "if", "patternProperties", "prefixItems"})
 _TYPED = frozenset({"type", "anyOf", "$ref", "enum", "const"})
+
+
+SchemaLike = type[BaseModel] | Sequence[str] | Mapping[str, str | SchemaField] | str
+Schema = TypeVar("Schema", GenericSchema, UserSchema)
 
 
 class SchemaError(ValueError):
@@ -50,10 +55,14 @@ def user_schema(model: type[BaseModel]) -> UserSchema:
     """The schema of a user's pydantic model.
 
     Raises:
-        SchemaError: it holds no `Entity`, an `Entity` without payload, or fields that have no
-            JSON schema.
+        SchemaError: it holds no `Entity`, an `Entity` without payload, fields that have no
+            JSON schema, or examples that are wrong.
     """
+    if model is BaseModel:
+        raise SchemaError("BaseModel itself says nothing to extract; give a model of your own")
+    said = model.model_config.get("json_schema_extra")
     if issubclass(model, Entity):
+        said = None
         model = create_model(model.__name__, entities=(list[model], ...))  # type: ignore[valid-type]
     try:
         entities = set(_entity_classes(model, seen=set()))
@@ -66,7 +75,45 @@ def user_schema(model: type[BaseModel]) -> UserSchema:
     for entity in entities:
         if not set(entity.model_fields) - {"context"}:
             raise SchemaError(f"{entity.__name__} has no field besides context")
-    return UserSchema(model, json_schema, strict)
+    json_schema.pop("examples", None)  # they are shown as answers; strict endpoints refuse them
+    shown = said.get("examples", ()) if isinstance(said, dict) else ()
+    return with_examples(UserSchema(model, json_schema, strict), shown)
+
+
+def with_examples(schema: Schema, said: object) -> Schema:
+    """``schema`` with further examples: ``[{"document": …, "answer": …}, …]``.
+
+    Raises:
+        SchemaError: they have another form, are too much, are none of the schema, or quote what
+            does not stand in their document.
+    """
+    try:
+        schema.examples = (*schema.examples, *examples_in(said))
+        verify_examples(schema, schema.examples)
+    except InvalidExamples as error:
+        raise SchemaError(f"{schema.name}: {error}") from None
+    return schema
+
+
+def schema_of(given: SchemaLike) -> ExtractionSchema:
+    """The schema of a pydantic model, of entity types, of a mapping from entity types to what each
+    is (a description or a `SchemaField`), or what `load_schema` reads.
+
+    Raises:
+        SchemaError: it is no schema.
+    """
+    if isinstance(given, str):
+        return load_schema(given)
+    if isinstance(given, type) and issubclass(given, BaseModel):
+        return user_schema(given)
+    if isinstance(given, Mapping):
+        try:
+            return GenericSchema(_fields_of(_DESCRIBED.validate_python(dict(given))))
+        except ValidationError as error:
+            raise SchemaError(f"no entity types: {validation_summary(error)}") from None
+    if isinstance(given, Sequence):
+        return GenericSchema(_distinct_types(given))
+    raise SchemaError(f"a {type(given).__name__} is no schema; give a pydantic model")
 
 
 def _imported_class(spec: str) -> type[BaseModel]:
@@ -109,6 +156,10 @@ def _described_types(path: Path) -> dict[str, SchemaField]:
         ) from None
     if not said:
         raise SchemaError(f"{path} describes no entity types")
+    return _fields_of(said)
+
+
+def _fields_of(said: Mapping[str, str | SchemaField]) -> dict[str, SchemaField]:
     named = [SchemaField(description=s) if isinstance(s, str) else s for s in said.values()]
     return dict(zip(_distinct_types(tuple(said)), named, strict=True))
 

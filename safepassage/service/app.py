@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -27,13 +28,14 @@ from .guardrail import GuardrailRequest, decide
 from .limits import Limits
 from .messages import ClaimsRequest, Health, VerifyRequest, verdicts_json
 from .openapi import openapi
+from .page import page
 
 Q = TypeVar("Q", bound=BaseModel)
 
 
 def service_app(verifier: Verifier, *, limits: Limits, token: str | None) -> Starlette:
-    """``/v1/verify``, ``/v1/claims``, LiteLLM's guardrail, ``/health``, ``/metrics`` and
-    ``/openapi.json`` over one verifier, whose scorer all callers share.
+    """``/v1/verify``, ``/v1/claims``, LiteLLM's guardrail, ``/health``, ``/metrics``,
+    ``/openapi.json`` and a page about them over one verifier, whose scorer all callers share.
 
     ``token`` None means that everybody is let in; whoever binds the socket answers for that.
     """
@@ -46,6 +48,8 @@ def service_app(verifier: Verifier, *, limits: Limits, token: str | None) -> Sta
         Route("/health", service.health),
         Route("/metrics", service.metrics),
         Route("/openapi.json", service.openapi),
+        Route("/", service.page),
+        Route("/docs", service.page),
     ]
     known = frozenset(route.path for route in routes)
     guard = Middleware(Guard, limits=limits, token=token, routes=known)
@@ -60,10 +64,10 @@ class _Service:
         self._limits = limits
 
     async def verify(self, asked: VerifyRequest) -> Response:
-        return _verdicts(await self._verifier.averify(asked.document(), asked.given()))
+        return await _verdicts(await self._verifier.averify(asked.document(), asked.given()))
 
     async def claims(self, asked: ClaimsRequest) -> Response:
-        return _verdicts(
+        return await _verdicts(
             await self._verifier.aclaims(asked.context, asked.answer, id=asked.answer_id)
         )
 
@@ -84,6 +88,9 @@ class _Service:
 
     async def metrics(self, _request: Request) -> Response:
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+    async def page(self, _request: Request) -> Response:
+        return page()
 
     async def openapi(self, _request: Request) -> Response:
         return JSONResponse(openapi())
@@ -109,11 +116,12 @@ def _asking(
     return read
 
 
-def _verdicts(result: Result) -> Response:
+async def _verdicts(result: Result) -> Response:
     for decision, count in Counter(v.decision for v in result.verdicts).items():
         metrics.VERDICTS.labels(decision).inc(count)
     headers = {"Cache-Control": "no-store"}
-    return Response(verdicts_json(result), headers=headers, media_type="application/json")
+    body = await asyncio.to_thread(verdicts_json, result)  # its feedback may align a quote anew
+    return Response(body, headers=headers, media_type="application/json")
 
 
 async def _http_problem(_request: Request, error: Exception) -> Response:

@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import orjson
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from safepassage.extraction import Extraction
 from safepassage.result import Result
 from safepassage.schemas import Document, SchemaField, Verdict, text_digest
-from safepassage.schemas.base import Contract, EntityType, EventId, Json, Text
+from safepassage.schemas.base import (
+    VOCABULARY,
+    Contract,
+    EntityType,
+    EventId,
+    Json,
+    Text,
+    renamed,
+)
 
 from .limits import MAX_ANSWER_CHARACTERS, MAX_EXTRACTIONS, MAX_PASSAGES
 
+_VOCABULARY = {stored: asked for asked, stored in VOCABULARY.items()}
+
 
 class AskedExtraction(Contract):
-    """A fact that was extracted: entity type, value, and the text quoted for it."""
+    """A fact that was extracted: entity type, value, and the text quoted for it. "entity_type" and
+    "context", the names of files and topics, are read too; verdicts have those."""
 
     type: EntityType
     value: Json
     quote: Text = Field(repr=False)
     field: SchemaField | None = None
     id: EventId | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_either_vocabulary(cls, row: Any) -> Any:
+        return renamed(row, _VOCABULARY)
 
 
 class VerifyRequest(Contract):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 
 import torch
+from safetensors import safe_open
 from torch import Tensor, nn
 
 from safepassage.scoring_worker.manifest import ModelError
@@ -104,22 +106,65 @@ def _groups(width: int) -> int:
     return 1 if width % _GROUP else width // _GROUP
 
 
-def expanded(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The stored ``state`` in float32, with every matrix in 8 bits multiplied with its scales.
+class StoredWeights(Mapping[str, Tensor]):
+    """A stored state by name, in float32; a matrix in 8 bits is multiplied with its scales.
+
+    A weight is made when it is asked for, and is not kept: a reader of 350 MB is built without
+    all of it in memory. ``stored`` gives the tensor of a name.
 
     Raises:
         ModelError: a matrix of integers has no scale for each of its groups, or a tensor is of
-            integers that are not stored so.
+            integers that are not stored so; when it is asked for.
     """
-    integers = {name: tensor for name, tensor in state.items() if tensor.dtype == torch.int8}
-    found = {name: _float(name, tensor) for name, tensor in state.items() if name not in integers}
-    for name, rows in integers.items():
-        scales = found.pop(name + SCALES, None)
-        if scales is None or rows.dim() != 2 or scales.shape != (len(rows), _groups(rows.shape[1])):
+
+    def __init__(self, names: Iterable[str], stored: Callable[[str], Tensor]) -> None:
+        every = set(names)
+        scales = {name for name in every if name.endswith(SCALES)}
+        lone = sorted(name for name in scales if name.removesuffix(SCALES) not in every)
+        if lone:
+            raise ModelError(f"{lone[0]} are scales of nothing")
+        self._names = dict.fromkeys(sorted(every - scales))
+        self._scaled = {name.removesuffix(SCALES) for name in scales}
+        self._stored = stored
+
+    @classmethod
+    def of_file(cls, path: Path) -> StoredWeights:
+        """The weights of a safetensors file, which stays mapped as long as this is there."""
+        opened = safe_open(path, framework="pt")
+        return cls(opened.keys(), opened.get_tensor)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def sizes(self) -> dict[str, tuple[int, ...]]:
+        """The size of every weight."""
+        return {name: tuple(self._stored(name).shape) for name in self._names}
+
+    def below(self, prefix: str) -> StoredWeights:
+        """Those whose names begin with ``prefix``, without it."""
+        every = (*self._names, *(name + SCALES for name in self._scaled))
+        names = (name.removeprefix(prefix) for name in every if name.startswith(prefix))
+        return StoredWeights(names, lambda name: self._stored(prefix + name))
+
+    def __getitem__(self, name: str) -> Tensor:
+        if name not in self._names:
+            raise KeyError(name)
+        rows = self._stored(name)
+        if name not in self._scaled and rows.dtype != torch.int8:
+            return _float(name, rows)
+        scales = _float(name, self._stored(name + SCALES)) if name in self._scaled else None
+        if (
+            scales is None
+            or rows.dtype != torch.int8
+            or rows.dim() != 2
+            or scales.shape != (len(rows), _groups(rows.shape[1]))
+        ):
             raise ModelError(f"{name} is of integers without a scale for each of their groups")
         groups = rows.float().reshape(len(rows), scales.shape[1], -1)
-        found[name] = (groups * scales.unsqueeze(-1)).flatten(1)
-    return found
+        return (groups * scales.unsqueeze(-1)).flatten(1)
 
 
 def _float(name: str, tensor: Tensor) -> Tensor:

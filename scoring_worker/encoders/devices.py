@@ -136,6 +136,12 @@ def one_thread_each() -> Iterator[None]:
                 torch.set_num_threads(_OneThread.before)
 
 
+def threads_of_torch() -> int:
+    """Threads that torch may use: also while somebody is inside `one_thread_each`."""
+    with _OneThread.lock:
+        return _OneThread.before if _OneThread.inside else torch.get_num_threads()
+
+
 def _available() -> DeviceChoice:
     if torch.cuda.is_available():
         return "cuda"

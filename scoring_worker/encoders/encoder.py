@@ -81,11 +81,14 @@ class Encoder:
         self._tokenizer: PieceMaker = pieces or PairTokenizer(
             tokenizer.backend_tokenizer, max_length, typed=typed, hypothesis_first=hypothesis_first
         )
-        if forward is None and placement.device.type == "cpu" and PackedBert.fits(model):
-            forward = PackedBert(model)
-        self._packed = isinstance(forward, PackedBert)
-        if placement.precision == "int8":
-            self._quantise(forward)
+        packs = forward is None and placement.device.type == "cpu" and PackedBert.fits(model)
+        if placement.precision == "int8" and not packs:
+            raise ModelError("int8 is for BERT models on a CPU; use fp32 or bf16 for this one")
+        if packs:
+            with one_thread_each():
+                typical = self._typical() if placement.precision == "int8" else ()
+                forward = PackedBert(model, typical)
+        self._packed = packs
         self._forward = forward or PaddedForward(model, tokenizer.pad_token_id or 0)
         self._lanes = Lanes(self._compute, placement, packed=self._packed)
 
@@ -123,13 +126,10 @@ class Encoder:
         asked = zip(range(len(premises)), premises, hypotheses, strict=True)
         return self._tokenizer.pieces(list(asked))[1]
 
-    def _quantise(self, forward: Forward | None) -> None:
-        if not isinstance(forward, PackedBert):
-            raise ModelError("int8 is for BERT models on a CPU; use fp32 or bf16 for this one")
+    def _typical(self) -> list[list[Piece]]:
         pieces, _ = self._tokenizer.pieces([(at, *pair) for at, pair in enumerate(TYPICAL_PAIRS)])
         rows = PackedBert.tile_rows
-        with one_thread_each():
-            forward.quantise(tiles(pieces, PackedBert.tile_tokens, rows=rows, packed=True))
+        return tiles(pieces, PackedBert.tile_tokens, rows=rows, packed=True)
 
     def _score_distinct(self, pairs: list[tuple[int, str, str]]) -> EncoderScores:
         probabilities = np.full(len(pairs), np.nan)

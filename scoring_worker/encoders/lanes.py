@@ -11,7 +11,7 @@ import structlog
 import torch
 
 from .batching import PairFailure, Piece
-from .devices import Placement
+from .devices import Placement, threads_of_torch
 
 NOT_FINITE = PairFailure("score_not_finite", "the model's output is not finite")
 
@@ -38,7 +38,7 @@ class Lanes(Generic[Outcome]):
     ) -> None:
         self._compute = compute
         self._cuda = placement.device.type == "cuda"
-        self._lanes = torch.get_num_threads() if packed else 1
+        self._lanes = threads_of_torch() if packed else 1
         self._turns = threading.BoundedSemaphore(self._lanes)
 
     def outcomes(

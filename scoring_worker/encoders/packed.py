@@ -1,6 +1,6 @@
 """BERT and MPNet encoders on a CPU without padding, the shipped scorers' forward pass.
 
-The same weights and the same function as transformers' own (tests hold them together to 1e-5),
+The same weights and the same function as transformers' own (tests hold them together to 3e-5),
 arranged for small batches of short pairs:
 
 * all tokens of a tile stand one after the other, so that no matrix product sees padding;
@@ -16,7 +16,7 @@ does the small rest that stays fp32, with `TILE_ROWS` rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 from typing import Any
@@ -27,9 +27,10 @@ from torch.nn import functional
 
 from safepassage.scoring_worker.manifest import ModelError
 
-from .architectures import Affine, Layer, architecture_of
+from .architectures import Affine, Architecture, Layer, architecture_of
 from .batching import Piece
-from .quantised import Int8Linear, Recorder
+from .freed_memory import give_back_memory
+from .quantised import Int8Linear, Linear, Recorder
 
 TILE_TOKENS = 512
 TILE_ROWS = 64
@@ -47,40 +48,50 @@ class _Group:
 class PackedTrunk:
     """The layers of a BERT or MPNet over packed tiles: the hidden state of every token.
 
+    Args:
+        architecture: the encoder; None is one that has no packed forward pass.
+        typical: tiles on which the large products turn into int8, with channels evened out as
+            these tiles have them; without any they stay as they are.
+
     Raises:
-        ModelError: ``encoder`` does not fit.
+        ModelError: the encoder does not fit, or this CPU has no int8 kernels.
     """
 
     tile_tokens = TILE_TOKENS
     tile_rows = TILE_ROWS
 
-    def __init__(self, encoder: Any) -> None:
-        architecture = architecture_of(encoder)
-        if architecture is None or architecture.longest > TILE_TOKENS:
-            raise ModelError(f"there is no packed forward pass for {type(encoder).__name__}")
-        self._architecture = architecture
-        self._layers = architecture.layers()
+    def __init__(
+        self, architecture: Architecture | None, typical: Sequence[Sequence[Piece]] = ()
+    ) -> None:
+        if architecture is None or not self.fits(architecture):
+            raise ModelError("there is no packed forward pass for this encoder")
+        # Of a stored encoder nothing is kept open: its weights are in the layers now.
+        self._heads = architecture.heads
+        self._first_position = architecture.first_position
         self._bias = architecture.bias()
         self._exact = False
+        with torch.inference_mode():
+            self._embedded = architecture.embeddings()
+            layers = architecture.layers()
+            self._layers = list(self._quantised(layers, typical) if typical else layers)
+        self._exact = bool(typical)
 
     @staticmethod
-    def fits(encoder: Any) -> bool:
-        """Whether ``encoder`` is a BERT or MPNet whose longest sequence fits into a tile."""
-        architecture = architecture_of(encoder)
-        return architecture is not None and architecture.longest <= TILE_TOKENS
+    def fits(architecture: Architecture) -> bool:
+        """Whether the longest sequence fits into a tile."""
+        return architecture.longest <= TILE_TOKENS
 
-    @torch.inference_mode()
-    def quantise(self, typical: Sequence[Sequence[Piece]]) -> None:
-        """Turn the large products into int8, with channels evened out as these tiles have them.
-
-        Raises:
-            ModelError: this CPU has no int8 kernels.
-        """
-        self._layers = [layer.mapped(_recorded) for layer in self._layers]
-        for tile in typical:
-            self.hidden(tile)
-        self._layers = [layer.mapped(_quantised) for layer in self._layers]
-        self._exact = True
+    def _quantised(
+        self, layers: Iterable[Layer], typical: Sequence[Sequence[Piece]]
+    ) -> Iterator[Layer]:
+        """Every layer in int8, made while the tiles pass: one of them is in fp32 at a time."""
+        hidden = [self._embed(tile, TILE_TOKENS) for tile in typical]
+        groups = [list(_groups(tile)) for tile in typical]
+        for layer in layers:
+            recorded = layer.mapped(_recorded)
+            hidden = [self._forward(recorded, *one) for one in zip(hidden, groups, strict=True)]
+            yield recorded.mapped(_quantised)
+            give_back_memory()
 
     def hidden(self, tile: Sequence[Piece]) -> Tensor:
         """Hidden states [tokens, width] of a tile within `tile_tokens`, pieces one after the
@@ -95,10 +106,10 @@ class PackedTrunk:
     def _embed(self, tile: Sequence[Piece], tokens: int) -> Tensor:
         ids = torch.tensor([token for piece in tile for token in piece.ids])
         types = torch.tensor([kind for piece in tile for kind in piece.type_ids])
-        first = self._architecture.first_position
+        first = self._first_position
         positions = torch.cat([torch.arange(first, first + len(piece)) for piece in tile])
-        rows = (_filled(row, tokens)[None] for row in (ids, types, positions))
-        return self._architecture.embedded(*rows)[0]
+        rows = (_filled(row, tokens) for row in (ids, types, positions))
+        return self._embedded(*rows)
 
     def _forward(self, layer: Layer, hidden: Tensor, groups: Sequence[_Group]) -> Tensor:
         projected = layer.query_key_value(hidden)
@@ -117,7 +128,7 @@ class PackedTrunk:
 
     def _split(self, projected: Tensor, group: _Group) -> tuple[Tensor, ...]:
         """[tokens, 3 · width] as three views [count, heads, length, width / heads]."""
-        shaped = projected.view(group.count, group.length, 3, self._architecture.heads, -1)
+        shaped = projected.view(group.count, group.length, 3, self._heads, -1)
         return shaped.permute(2, 0, 3, 1, 4).unbind(0)
 
 
@@ -127,20 +138,18 @@ class PackedBert:
     tile_tokens = TILE_TOKENS
     tile_rows = TILE_ROWS
 
-    def __init__(self, model: Any) -> None:
-        self.trunk = PackedTrunk(model.bert)
+    def __init__(self, model: Any, typical: Sequence[Sequence[Piece]] = ()) -> None:
+        self.trunk = PackedTrunk(architecture_of(model.bert), typical)
         self._pooler = model.bert.pooler.dense
         self._classifier = model.classifier
 
     @staticmethod
     def fits(model: Any) -> bool:
         """Whether ``model`` is a BERT whose longest sequence fits into a tile."""
-        named = type(model).__name__ == "BertForSequenceClassification"
-        return named and PackedTrunk.fits(model.bert)
-
-    def quantise(self, typical: Sequence[Sequence[Piece]]) -> None:
-        """Turn the large products into int8; see `PackedTrunk.quantise`."""
-        self.trunk.quantise(typical)
+        if type(model).__name__ != "BertForSequenceClassification":
+            return False
+        architecture = architecture_of(model.bert)
+        return architecture is not None and PackedTrunk.fits(architecture)
 
     def logits(self, tile: Sequence[Piece]) -> Tensor:
         """Logits [pieces, labels] of a tile within `tile_tokens` and `tile_rows`."""
@@ -179,7 +188,7 @@ def _filled(rows: Tensor, count: int) -> Tensor:
 
 def _recorded(affine: Affine) -> Affine:
     """The layer with a memory of its inputs, in which activations and norms have no part."""
-    return Recorder(affine) if isinstance(affine, torch.nn.Linear) else affine
+    return Recorder(affine) if isinstance(affine, Linear) else affine
 
 
 def _quantised(affine: Affine) -> Affine:

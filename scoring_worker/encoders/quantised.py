@@ -14,9 +14,11 @@ an error of 13% against 1.5%).
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from safepassage.scoring_worker.manifest import ModelError
 
@@ -40,18 +42,28 @@ TYPICAL_PAIRS = (
 """Made-up pairs of the kinds that are scored, from which the channels' sizes are taken."""
 
 
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """``rows @ weight.T + bias``."""
+
+    weight: Tensor
+    bias: Tensor
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        return functional.linear(rows, self.weight, self.bias)
+
+
 class Recorder:
     """A linear layer that remembers how large each input channel gets."""
 
-    def __init__(self, linear: torch.nn.Linear) -> None:
+    def __init__(self, linear: Linear) -> None:
         self.linear = linear
         self.largest: Tensor | None = None
 
     def __call__(self, rows: Tensor) -> Tensor:
         seen = rows.abs().amax(0)
         self.largest = seen if self.largest is None else torch.maximum(self.largest, seen)
-        computed: Tensor = self.linear(rows)
-        return computed
+        return self.linear(rows)
 
 
 class Int8Linear:
@@ -61,8 +73,8 @@ class Int8Linear:
         ModelError: this CPU has no int8 kernels.
     """
 
-    def __init__(self, linear: torch.nn.Linear, largest: Tensor) -> None:
-        weight, bias = linear.weight.detach(), linear.bias.detach()
+    def __init__(self, linear: Linear, largest: Tensor) -> None:
+        weight, bias = linear.weight, linear.bias
         evened = largest.clamp_min(_SMALLEST) / weight.abs().amax(0).clamp_min(_SMALLEST)
         self._factor = evened.rsqrt()
         self._bias = bias

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor
+from torch.nn import functional
 
 from safepassage.passages.granularity import over_windows
 from safepassage.scoring_worker.manifest import ModelError
@@ -21,7 +22,7 @@ from .lanes import Lanes
 from .packed import PackedTrunk
 from .padded import laid_out
 from .quantised import TYPICAL_PAIRS
-from .reader_model import HEADS, ReaderModel
+from .reader_model import HEADS, ReaderModel, StoredReader
 from .reading_windows import Task, Window, WindowMaker
 from .token_states import Places, states_of, wanted_rows
 
@@ -68,20 +69,38 @@ class Reader:
     """
 
     def __init__(
-        self, model: ReaderModel, tokenizer: Tokenizer, *, max_length: int, placement: Placement
+        self,
+        model: ReaderModel | StoredReader,
+        tokenizer: Tokenizer,
+        *,
+        max_length: int,
+        placement: Placement,
     ) -> None:
         self.placement = placement
-        config = model.encoder.config
-        self._windows = WindowMaker(
-            tokenizer, max_length, types=getattr(config, "type_vocab_size", 1)
-        )
-        self._model = model
-        self._pad = config.pad_token_id or 0
-        packs = placement.device.type == "cpu" and PackedTrunk.fits(model.encoder)
-        self._trunk = PackedTrunk(model.encoder) if packs else None
-        if placement.precision == "int8":
-            self._quantise()
-        self._lanes = Lanes(self._compute, placement, packed=packs)
+        types = model.shape.type_vocab_size if hasattr(model.shape, "type_vocab_size") else 1
+        self._windows = WindowMaker(tokenizer, max_length, types=types)
+        self._pad = model.shape.pad_token_id or 0
+        self._trunk = self._packed_trunk(model)
+        if self._trunk is None:
+            if placement.precision == "int8":
+                raise ModelError(
+                    "int8 is for BERT and MPNet models on a CPU; use fp32 or bf16 here"
+                )
+            self._model = model.module().to(placement.device).to(placement.dtype)
+        else:
+            self._heads = model.head_rows(placement.dtype)
+        self._lanes = Lanes(self._compute, placement, packed=self._trunk is not None)
+
+    def _packed_trunk(self, model: ReaderModel | StoredReader) -> PackedTrunk | None:
+        """The packed encoder; None where the placement or the model wants another."""
+        if self.placement.device.type != "cpu":
+            return None
+        architecture = model.architecture(self.placement.dtype)
+        if architecture is None or not PackedTrunk.fits(architecture):
+            return None
+        with one_thread_each():
+            typical = self._typical() if self.placement.precision == "int8" else ()
+            return PackedTrunk(architecture, typical)
 
     def read(
         self, tasks: Sequence[Task], wanted: Wanted | None = None
@@ -98,15 +117,11 @@ class Reader:
                 found |= zip(chunk, self._read_chunk(chunk, wanted or {}), strict=True)
         return [found[task] for task in tasks]
 
-    def _quantise(self) -> None:
-        if self._trunk is None:
-            raise ModelError("int8 is for BERT and MPNet models on a CPU; use fp32 or bf16 here")
-        typical = [Task(asked.partition(":")[0], passage) for passage, asked in TYPICAL_PAIRS]
-        windows, _ = self._windows.windows(typical)
-        with one_thread_each():
-            self._trunk.quantise(
-                self._tiles([window.piece(number) for number, window in enumerate(windows)])
-            )
+    def _typical(self) -> list[list[Piece]]:
+        tasks = [Task(asked.partition(":")[0], passage) for passage, asked in TYPICAL_PAIRS]
+        windows, _ = self._windows.windows(tasks)
+        pieces = [window.piece(number) for number, window in enumerate(windows)]
+        return tiles(pieces, PackedTrunk.tile_tokens, packed=True)
 
     def _tiles(self, pieces: Sequence[Piece]) -> list[list[Piece]]:
         if self._trunk is None:
@@ -151,7 +166,7 @@ class Reader:
     def _packed(self, tile: Sequence[Piece]) -> Iterator[tuple[Tensor, Tensor]]:
         assert self._trunk is not None  # noqa: S101 (for the type checker; `_compute` knows)
         hidden = self._trunk.hidden(tile)
-        logits = self._model.heads(hidden)
+        logits = functional.linear(hidden, *self._heads)
         start = 0
         for piece in tile:
             own = slice(start, start + len(piece))

@@ -14,20 +14,23 @@ layers and heads, in float16 or with its large matrices in 8-bit numbers) and
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
-from transformers import AutoConfig, AutoModel
 
 from safepassage.scoring_worker.manifest import ModelError, file_digest
 
-from .compression import SCALES, BlockWords, blocks_of, bytes_of, expanded
+from .architectures import Architecture, architecture_of, stored_architecture
+from .compression import SCALES, BlockWords, StoredWeights, blocks_of, bytes_of
+from .shape import EncoderShape, shape_in
 
 HEADS = ("tokens", "claim", "founded")
 READER_FILE = "reader.safetensors"
@@ -35,8 +38,7 @@ WORDS_FILE = "words.safetensors"
 BASE_FILES = ("config.json", "tokenizer.json", WORDS_FILE)
 """What training leaves alone: readers trained from one another share these files."""
 _WORDS = "encoder.embeddings.word_embeddings.weight"
-READER_TYPES = {"bert", "mpnet", "xlm-roberta", "roberta"}
-"""Encoders that transformers builds without any code of the model's."""
+_ENCODER = "encoder."
 
 
 class ReaderModel(nn.Module):
@@ -53,6 +55,8 @@ class ReaderModel(nn.Module):
     @classmethod
     def of(cls, base: str | Path) -> ReaderModel:
         """A reader over the encoder in folder (or of hub id) ``base``, its heads untrained."""
+        from transformers import AutoModel  # noqa: PLC0415 (seconds and 180 MB)
+
         return cls(AutoModel.from_pretrained(base, add_pooling_layer=False))
 
     def freeze_words(self) -> None:
@@ -61,13 +65,84 @@ class ReaderModel(nn.Module):
 
     def heads(self, hidden: Tensor) -> Tensor:
         """Logits [..., 3] of hidden states [..., width], in the order of `HEADS`."""
-        weight = torch.cat([getattr(self, head).weight for head in HEADS])
-        bias = torch.cat([getattr(self, head).bias for head in HEADS])
-        return functional.linear(hidden, weight, bias)
+        return functional.linear(hidden, *_stacked(self.get_parameter))
 
     def forward(self, **inputs: Tensor) -> Tensor:
         """Logits [batch, tokens, 3] in float32."""
         return self.heads(self.encoder(**inputs).last_hidden_state).float()
+
+    @property
+    def shape(self) -> Any:
+        """The config of the encoder."""
+        return self.encoder.config
+
+    def architecture(self, dtype: torch.dtype) -> Architecture | None:
+        """How the encoder is read by a packed forward pass; None where there is none for it."""
+        return architecture_of(self.encoder.to(dtype))
+
+    def head_rows(self, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        """Weight [3, width] and bias [3] of the heads, in the order of `HEADS`."""
+        weight, bias = _stacked(self.get_parameter)
+        return weight.detach().to(dtype), bias.detach().to(dtype)
+
+    def module(self) -> ReaderModel:
+        """Itself."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReader:
+    """A reader as it lies in its files, of which a weight is read when it is asked for."""
+
+    shape: EncoderShape
+    weights: StoredWeights
+    words: BlockWords
+    base: Path
+
+    def architecture(self, dtype: torch.dtype) -> Architecture | None:
+        """How the encoder is read by a packed forward pass; None where there is none for it.
+
+        Raises:
+            ModelError: the files do not hold what the shape asks for.
+        """
+        words = self.words.to(dtype)
+        return stored_architecture(self.shape, self.weights.below(_ENCODER), words, dtype)
+
+    def head_rows(self, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        """Weight [3, width] and bias [3] of the heads, in the order of `HEADS`.
+
+        Raises:
+            ModelError: the files hold other heads.
+        """
+        heads = {name for name in self.weights if not name.startswith(_ENCODER)}
+        if heads != {f"{head}.{part}" for head in HEADS for part in ("weight", "bias")}:
+            raise ModelError(f"a reader has the heads {', '.join(HEADS)}, not {sorted(heads)}")
+        weight, bias = _stacked(self.weights.__getitem__)
+        if weight.shape != (len(HEADS), self.shape.hidden_size) or bias.shape != (len(HEADS),):
+            raise ModelError(f"the heads of a reader are no {list(weight.shape)}")
+        return weight.to(dtype), bias.to(dtype)
+
+    def module(self) -> ReaderModel:
+        """The whole reader in float32, built with transformers: to be trained, for a GPU, or for
+        an encoder that is not packed.
+
+        Raises:
+            ModelError: its files are malformed.
+        """
+        from transformers import AutoConfig, AutoModel  # noqa: PLC0415 (seconds and 180 MB)
+
+        with _refusing(self.base):
+            config = AutoConfig.from_pretrained(
+                self.base, trust_remote_code=False, local_files_only=True
+            )
+            vocabulary, config.vocab_size = config.vocab_size, 2  # the table is put in below
+            make: Any = AutoModel.from_config  # transformers types it by half
+            encoder = make(config, add_pooling_layer=False)
+            config.vocab_size = vocabulary
+            model = ReaderModel(encoder)
+            encoder.set_input_embeddings(self.words)
+            model.load_state_dict(dict(self.weights))
+            return model.eval()
 
 
 def save_reader(model: ReaderModel, folder: Path, *, int8: bool = False) -> None:
@@ -106,18 +181,25 @@ def load_reader(folder: Path, base: Path | None = None) -> ReaderModel:
     Raises:
         ModelError: a file is missing or malformed, or needs code of its own.
     """
+    return stored_reader(folder, base).module()
+
+
+def stored_reader(folder: Path, base: Path | None = None) -> StoredReader:
+    """The reader of ``folder``, of which nothing is built yet; its words and shape are those of the
+    folder ``base``, by default its own.
+
+    Raises:
+        ModelError: a file is missing or malformed, or needs code of its own.
+    """
     base = base or folder
-    try:
-        config = AutoConfig.from_pretrained(base, trust_remote_code=False, local_files_only=True)
-        if config.model_type not in READER_TYPES:
-            raise ModelError(f"{base}: a reader cannot be of type {config.model_type!r}")
-        words = load_file(base / WORDS_FILE)
-        return _assembled(config, load_file(folder / READER_FILE), words).eval()
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
-        if isinstance(error, ModelError):
-            raise
-        first = next(iter(str(error).splitlines()), type(error).__name__)
-        raise ModelError(f"{folder} holds no usable reader: {first[:300]}") from error
+    with _refusing(folder):
+        shape = shape_in(base)
+        blocks = safe_open(base / WORDS_FILE, framework="pt")
+        words = BlockWords(blocks.get_tensor("nibbles"), blocks.get_tensor("scales"))
+        if words.shape != (shape.vocab_size, shape.hidden_size):
+            wanted = f"{shape.vocab_size} of {shape.hidden_size}"
+            raise ModelError(f"words of shape {words.shape}, not {wanted}")
+        return StoredReader(shape, StoredWeights.of_file(folder / READER_FILE), words, base)
 
 
 def _matrices(model: ReaderModel) -> list[str]:
@@ -139,20 +221,21 @@ def reader_base_digest(folder: Path) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def _assembled(
-    config: Any, state: Mapping[str, Tensor], words: Mapping[str, Tensor]
-) -> ReaderModel:
-    vocabulary, config.vocab_size = config.vocab_size, 2  # the table is put in below
-    make: Any = AutoModel.from_config  # transformers types it by half
-    encoder = make(config, add_pooling_layer=False)
-    config.vocab_size = vocabulary
-    model = ReaderModel(encoder)
-    table = BlockWords(words["nibbles"], words["scales"])
-    if table.shape != (vocabulary, config.hidden_size):
-        raise ModelError(f"words of shape {table.shape}, not {vocabulary} of {config.hidden_size}")
-    encoder.set_input_embeddings(table)
-    model.load_state_dict(expanded(state))
-    return model
+@contextmanager
+def _refusing(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
+        if isinstance(error, ModelError):
+            raise
+        first = next(iter(str(error).splitlines()), type(error).__name__)
+        raise ModelError(f"{folder} holds no usable reader: {first[:300]}") from error
+
+
+def _stacked(part: Callable[[str], Tensor]) -> tuple[Tensor, Tensor]:
+    """Weight [3, width] and bias [3] of the heads; ``part`` gives a weight by its name."""
+    weight = torch.cat([part(f"{head}.weight") for head in HEADS])
+    return weight, torch.cat([part(f"{head}.bias") for head in HEADS])
 
 
 def trainable(model: ReaderModel) -> ReaderModel:

@@ -38,14 +38,15 @@ class Window:
 
 
 class WindowMaker:
-    """Tokenises tasks without padding, truncation or a state shared with anyone.
+    """Tokenises tasks without padding or truncation, which it switches off in ``tokenizer``: that
+    is its own from now on. (A copy of 250,000 words costs 190 MB.)
 
     Special tokens written in a text are read as plain text. A passage too long for the model
     becomes overlapping windows; nothing is cut off.
     """
 
     def __init__(self, tokenizer: Tokenizer, max_length: int, *, types: int) -> None:
-        self._tokenizer = Tokenizer.from_str(tokenizer.to_str())
+        self._tokenizer = tokenizer
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         self._tokenizer.encode_special_tokens = True

@@ -1,14 +1,12 @@
-"""Reading weights: no code of the model's is run, and nothing is left at random.
+"""Reading weights with transformers: no code of the model's is run, nothing is left at random.
 
 Safetensors are read first. Weights that are published as a pickle alone (``pytorch_model.bin``) are
-read by torch's ``weights_only`` reader, which builds tensors and nothing else; from the hub they
-need a commit, so that nobody can put other ones in their place.
+read by torch's ``weights_only`` reader, which builds tensors and nothing else. The readers that
+ship are built without transformers (`architectures`): it costs seconds and 180 MB.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -26,59 +24,23 @@ from transformers import (
     AutoTokenizer,
 )
 
-from safepassage.scoring_worker.manifest import ModelError, file_digest
+from safepassage.scoring_worker.manifest import ModelError
 
-from .published import head_of, pinned
+from .published import head_of
+from .weight_folders import (
+    PICKLES,
+    SENTENCEPIECES,
+    TOKENIZERS,
+    VOCABULARIES,
+    first_line,
+    from_hub,
+)
 
-ENTAILMENT_LABELS = frozenset({"entailment", "entail", "entailed", "supported", "supports"})
-"""Names of the entailment logit, without case. "not_entailment" is not one of them."""
-
-_VOCABULARIES: Final = ["*.json", "*.txt", "*.model"]
-_HUB_FILES: Final = [*_VOCABULARIES, "*.safetensors"]
-_PICKLES: Final = "pytorch_model*.bin"
-_TOKENIZERS: Final = ("tokenizer.json", "vocab.txt", "vocab.json")
-_SENTENCEPIECES: Final = ("spm.model", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model")
-_COMMIT = re.compile(r"[0-9a-f]{40}")
 _UNREADABLE: Final = (
     OSError, ValueError, KeyError, RuntimeError, TypeError, SafetensorError, UnpicklingError,
 )  # fmt: skip
 _NO_LIMIT = 100_000
 """Tokenizers that know no limit claim one of 1e30."""
-
-
-def base_folder(base: str, folder: Path | None) -> Path:
-    """The folder of base weights: relative to ``folder``, or fetched from the hub.
-
-    A hub id may name a revision behind an "@", so that weights do not change under a figure.
-
-    Raises:
-        ModelError: it is not there and cannot be fetched.
-    """
-    if folder is not None and (folder / base).is_dir():
-        return folder / base
-    return _from_hub(base)
-
-
-def named_folder(named: str) -> Path:
-    """The local folder ``named``, or that of a hub id.
-
-    Raises:
-        ModelError: there is neither.
-    """
-    folder = Path(named).expanduser()
-    return folder if folder.is_dir() else _from_hub(named)
-
-
-def base_digest(folder: Path) -> str:
-    """Hex digits that change with the config, the vocabulary or any weight of ``folder``."""
-    digest = hashlib.sha256()
-    words = (folder / "tokenizer.json").exists()
-    vocabularies = ("tokenizer.json",) if words else (*_TOKENIZERS, "merges.txt", *_SENTENCEPIECES)
-    weights = "*.safetensors" if any(folder.glob("*.safetensors")) else _PICKLES
-    for pattern in ("config.json", *vocabularies, weights):
-        for path in sorted(folder.glob(pattern)):
-            digest.update(f"{path.name} {file_digest(path)}\n".encode())
-    return digest.hexdigest()
 
 
 def load_full(folder: Path, dtype: torch.dtype) -> Any:
@@ -137,7 +99,7 @@ def load_config(folder: Path) -> Any:
                 folder, trust_remote_code=False, local_files_only=True
             )
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"{folder}: cannot read its config: {_line(error)}") from error
+        raise ModelError(f"{folder}: cannot read its config: {first_line(error)}") from error
 
 
 def load_tokenizer(folder: Path, named: str = "") -> Any:
@@ -148,12 +110,12 @@ def load_tokenizer(folder: Path, named: str = "") -> Any:
     Raises:
         ModelError: there is none, or sentencepiece is not installed.
     """
-    if not any((folder / name).exists() for name in (*_TOKENIZERS, *_SENTENCEPIECES)):
+    if not any((folder / name).exists() for name in (*TOKENIZERS, *SENTENCEPIECES)):
         head = head_of(named)
         if head is None or head.tokenizer is None:
             raise ModelError(f"{folder} holds no tokenizer; copy the one that it was taught with")
-        return load_tokenizer(_from_hub(head.tokenizer, _VOCABULARIES))
-    if not any((folder / name).exists() for name in _TOKENIZERS) and not find_spec("sentencepiece"):
+        return load_tokenizer(from_hub(head.tokenizer, VOCABULARIES))
+    if not any((folder / name).exists() for name in TOKENIZERS) and not find_spec("sentencepiece"):
         raise ModelError(
             f"{folder} has a sentencepiece vocabulary: pip install 'safepassage[sentencepiece]'"
         )
@@ -163,7 +125,7 @@ def load_tokenizer(folder: Path, named: str = "") -> Any:
                 folder, trust_remote_code=False, local_files_only=True
             )
     except (OSError, ValueError, KeyError, ImportError) as error:
-        raise ModelError(f"{folder}: cannot load its tokenizer: {_line(error)}") from error
+        raise ModelError(f"{folder}: cannot load its tokenizer: {first_line(error)}") from error
     if not getattr(tokenizer, "is_fast", False):
         raise ModelError(f"{folder}: its tokenizer has no fast form, which alone is read here")
     return tokenizer
@@ -184,8 +146,8 @@ def _load(folder: Path, kind: Any = None, **options: Any) -> tuple[Any, dict[str
     """The model, by default a sequence classifier, and transformers' report of which weights were
     found."""
     safe = any(folder.glob("*.safetensors"))
-    if not safe and not any(folder.glob(_PICKLES)):
-        raise ModelError(f"{folder} holds no weights: neither *.safetensors nor {_PICKLES}")
+    if not safe and not any(folder.glob(PICKLES)):
+        raise ModelError(f"{folder} holds no weights: neither *.safetensors nor {PICKLES}")
     try:
         with _quiet():
             model, report = (kind or AutoModelForSequenceClassification).from_pretrained(
@@ -198,32 +160,8 @@ def _load(folder: Path, kind: Any = None, **options: Any) -> tuple[Any, dict[str
                 output_loading_info=True,
             )
     except _UNREADABLE as error:
-        raise ModelError(f"{folder}: cannot load its model: {_line(error)}") from error
+        raise ModelError(f"{folder}: cannot load its model: {first_line(error)}") from error
     return model.eval(), report
-
-
-def _from_hub(base: str, files: list[str] = _HUB_FILES) -> Path:
-    from huggingface_hub import snapshot_download  # noqa: PLC0415 (only hub ids need it)
-    from huggingface_hub.errors import HfHubHTTPError  # noqa: PLC0415
-
-    name, _, revision = pinned(base).partition("@")
-    try:
-        folder = Path(snapshot_download(name, revision=revision or None, allow_patterns=files))
-        if "*.safetensors" not in files or any(folder.glob("*.safetensors")):
-            return folder
-        if not _COMMIT.fullmatch(revision):
-            raise ModelError(
-                f"{name} has no safetensors: look its weights over and name their commit, "
-                f"{name}@<40 hex digits>"
-            )
-        return Path(snapshot_download(name, revision=revision, allow_patterns=[*files, _PICKLES]))
-    except (OSError, ValueError, HfHubHTTPError) as error:
-        if isinstance(error, ModelError):
-            raise
-        raise ModelError(
-            f"cannot fetch {base!r} from the model hub: {_line(error)}; with no access to the "
-            "hub, give the path of a folder that holds the model"
-        ) from error
 
 
 @contextmanager
@@ -239,8 +177,3 @@ def _quiet() -> Iterator[None]:
         logs.set_verbosity(level)
         if bars:
             logs.enable_progress_bar()
-
-
-def _line(error: BaseException) -> str:
-    """The first line of an error that libraries spread over many."""
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)[:300]

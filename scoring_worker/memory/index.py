@@ -117,6 +117,18 @@ class Memory:
         self._types = types
         self._weights = weights
 
+    @classmethod
+    def of(cls, name: str, entries: Mapping[str, MemoryEntry]) -> Memory:
+        """The memory of that name, of ``entries`` by their ids.
+
+        Raises:
+            MemoryFull: there are too many entries.
+        """
+        by_key: dict[Key, dict[str, MemoryEntry]] = defaultdict(dict)
+        for id_, entry in entries.items():
+            by_key[key_of(entry)][id_] = entry
+        return cls(name, {key: TypeMemory(own) for key, own in by_key.items()})._bounded()
+
     def __len__(self) -> int:
         return sum(len(own.entries) for own in self._types.values())
 
@@ -149,10 +161,13 @@ class Memory:
         for entry in snapshot.added:
             entries_of(key_of(entry))[entry.id] = entry
         types = {**self._types, **{key: TypeMemory(own) for key, own in touched.items()}}
-        made = Memory(snapshot.name, {key: own for key, own in types.items() if own.entries})
-        if len(made) > MOST or any(len(own.entries) > MOST_OF_TYPE for own in types.values()):
-            raise MemoryFull(f"snapshot {snapshot.name} has more entries than a memory may")
-        return made
+        kept = {key: own for key, own in types.items() if own.entries}
+        return Memory(snapshot.name, kept)._bounded()
+
+    def _bounded(self) -> Memory:
+        if len(self) > MOST or any(len(own.entries) > MOST_OF_TYPE for own in self._types.values()):
+            raise MemoryFull(f"snapshot {self.name} has more entries than a memory may")
+        return self
 
     def knows(self, space: str, entity_type: str, shape: str) -> bool:
         """Whether there is anything to compare with."""

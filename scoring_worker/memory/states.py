@@ -37,7 +37,7 @@ class Trace:
 def quantised(state: Floats) -> Bytes:
     """``state`` [width] in 8-bit numbers, its largest as 127. A state of zeros stays one."""
     most = float(np.abs(state).max())
-    scaled = np.zeros_like(state) if most == 0 else np.rint(state * (LARGEST / most))
+    scaled = np.zeros_like(state) if most == 0 else np.rint(state / most * LARGEST)
     return scaled.astype(np.int8)
 
 

@@ -2,10 +2,11 @@
 
 from .bounds import clopper_pearson, labels_needed, least_share_to_people
 from .certificate import CertifiedThreshold, Shortfall, Stratum, certified_threshold, certify
-from .draws import FLOOR, Draw, draw
+from .draws import FLOOR, PREFERRED, Draw, draw, teaching_value
 
 __all__ = [
     "FLOOR",
+    "PREFERRED",
     "CertifiedThreshold",
     "Draw",
     "Shortfall",
@@ -16,4 +17,5 @@ __all__ = [
     "draw",
     "labels_needed",
     "least_share_to_people",
+    "teaching_value",
 ]

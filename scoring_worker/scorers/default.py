@@ -21,7 +21,7 @@ from safepassage.schemas.evidence import MAX_UNSUPPORTED, Evidence, UnsupportedS
 from safepassage.scoring_worker.calibration import apply
 from safepassage.scoring_worker.comparison.rules_version import rules_revision
 from safepassage.scoring_worker.encoders.batching import PairFailure
-from safepassage.scoring_worker.encoders.devices import demanded_precision
+from safepassage.scoring_worker.encoders.devices import Placement, demanded_precision
 from safepassage.scoring_worker.encoders.reader import Reader, Reading
 from safepassage.scoring_worker.encoders.reading_windows import Task
 from safepassage.scoring_worker.encoders.token_states import Places
@@ -71,12 +71,11 @@ class DefaultScorer:
         claims: Predictor | None = None,
     ) -> None:
         names = tuple(pack.name for pack in packs)
-        precision = demanded_precision(reader.placement, manifest.precision)
         self.manifest = manifest
         self.reader = reader
         self.name = manifest.name
         self.learnt_from = manifest.learnt_from
-        self.revision = f"{manifest.revision}{precision}-{rules_revision(names)}"
+        self.revision = revision_of(manifest, reader.placement, packs)
         self._packs = tuple(packs)
         self._claims = claims or packaged_forest()
         self._languages = manifest.languages or READ_LANGUAGES
@@ -216,10 +215,11 @@ class DefaultScorer:
         return least < threshold_of(self.manifest.thresholds, pair) <= most
 
     def _scored(self, pair: Pair, opinions: tuple[Opinion, ...], memory: Memory) -> Assessment:
-        score, _, recall = min(
-            (self._score(opinion, pair.entity_type), number, opinion.recall)
-            for number, opinion in enumerate(opinions)
-        )
+        scores = [self._score(opinion, pair.entity_type) for opinion in opinions]
+        score = min(scores)
+        # The worst part's; else another's, by which it may have become the worst.
+        recalls = [opinions[scores.index(score)].recall, *(one.recall for one in opinions)]
+        recall = next((one for one in recalls if one), None)
         if not math.isfinite(score):
             return self._failed(PairFailure("score_not_finite", "the stack gave no number"))
         threshold = threshold_of(self.manifest.thresholds, pair)
@@ -267,6 +267,13 @@ class DefaultScorer:
             threshold=threshold,
             failure=failure,
         )
+
+
+def revision_of(manifest: ScorerManifest, placement: Placement, packs: Sequence[Pack] = ()) -> str:
+    """The revision of the scorer that these make: of its files, a demanded precision, the rules
+    and the packs."""
+    rules = rules_revision(tuple(pack.name for pack in packs))
+    return f"{manifest.revision}{demanded_precision(placement, manifest.precision)}-{rules}"
 
 
 def _open(parts: Sequence[Part]) -> Sequence[Part]:

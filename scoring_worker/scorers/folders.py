@@ -9,24 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from tokenizers import Tokenizer
 
 from safepassage.scoring_worker.encoders.devices import DeviceChoice, PrecisionChoice, place
-from safepassage.scoring_worker.encoders.encoder import Encoder
 from safepassage.scoring_worker.encoders.published import head_of
 from safepassage.scoring_worker.encoders.reader import Reader
-from safepassage.scoring_worker.encoders.reader_model import load_reader, reader_base_digest
-from safepassage.scoring_worker.encoders.weights import (
-    ENTAILMENT_LABELS,
-    base_digest,
-    base_folder,
-    load_config,
-    load_full,
-    load_tokenizer,
-    longest_input,
-)
+from safepassage.scoring_worker.encoders.reader_model import reader_base_digest, stored_reader
+from safepassage.scoring_worker.encoders.weight_folders import base_folder
 from safepassage.scoring_worker.manifest import (
     MANIFEST_NAME,
     PACKAGED_BASE,
@@ -65,17 +55,11 @@ def open_manifest(name_or_path: str | Path) -> tuple[Path, ScorerManifest]:
     folder = _folder(name_or_path)
     if (folder / MANIFEST_NAME).exists():
         return folder, ScorerManifest.load(folder)
-    config = load_config(folder)
+    from .cross_encoders import manifest_of  # noqa: PLC0415 (brings transformers)
+
     given = Path(name_or_path).expanduser()
-    head = None if given.is_dir() else head_of(name_or_path)
-    return folder, ScorerManifest(
-        name=given.resolve().name if given.is_dir() else str(name_or_path),
-        kind="encoder",
-        base_digest=base_digest(folder),
-        labels=head.label if head else entailment_index(config, folder),
-        hypothesis_first=head is not None and head.sentence_first,
-        max_length=longest_input(config, load_tokenizer(folder, name_or_path)),
-    )
+    name = given.resolve().name if given.is_dir() else str(name_or_path)
+    return folder, manifest_of(folder, name, None if given.is_dir() else head_of(name))
 
 
 def load_folder(
@@ -92,6 +76,8 @@ def load_folder(
         ModelError: the weights do not fit the manifest.
     """
     if manifest.kind == "encoder":
+        from .cross_encoders import load_encoder  # noqa: PLC0415 (brings transformers)
+
         return EncoderScorer(
             manifest, load_encoder(manifest, folder, device=device, precision=precision)
         )
@@ -124,69 +110,12 @@ def open_reader(
             f"{manifest.name}: the words of its base are not those it was trained on; install "
             "the version of safepassage that it was trained with"
         )
-    model = load_reader(folder, base)
+    model = stored_reader(folder, base)
     try:
         tokenizer = Tokenizer.from_file(str(base / "tokenizer.json"))
     except Exception as error:  # the library raises Exception itself
         raise ModelError(f"{base}: cannot read its tokenizer.json") from error
-    return Reader(
-        model.to(placement.device).to(placement.dtype),
-        tokenizer,
-        max_length=manifest.max_length,
-        placement=placement,
-    )
-
-
-def load_encoder(
-    manifest: ScorerManifest,
-    folder: Path,
-    *,
-    device: DeviceChoice = "auto",
-    precision: PrecisionChoice = "auto",
-) -> Encoder:
-    """The cross-encoder of a verified model directory.
-
-    Raises:
-        ModelError: the base is missing, altered, or no sequence classifier.
-    """
-    placement = place(device, precision, on_cpu=manifest.precision)
-    base = folder if manifest.base is None else base_folder(manifest.base, folder)
-    if manifest.base_digest is not None and base_digest(base) != manifest.base_digest:
-        raise ModelError(
-            f"{manifest.name}: the weights of its base {manifest.base!r} are not those it was "
-            "trained on; install the pinned version"
-        )
-    model = load_full(base, placement.dtype)
-    if manifest.labels >= model.config.num_labels:
-        raise ModelError(f"{manifest.name}: no logit {manifest.labels} in its model")
-    own = (folder / "tokenizer.json").exists()
-    tokenizer = load_tokenizer(folder if own else base, manifest.base or manifest.name)
-    return Encoder(
-        model.to(placement.device),
-        tokenizer,
-        entailment=manifest.labels,
-        max_length=min(manifest.max_length, longest_input(model.config, tokenizer)),
-        placement=placement,
-        hypothesis_first=manifest.hypothesis_first,
-    )
-
-
-def entailment_index(config: Any, folder: Path) -> int:
-    """The position of the entailment logit, from the labels in the model's config.
-
-    Raises:
-        ModelError: several logits and none, or more than one, is called entailment.
-    """
-    if config.num_labels == 1:
-        return 0
-    named = {int(at): str(label).casefold() for at, label in config.id2label.items()}
-    found = [at for at, label in named.items() if label in ENTAILMENT_LABELS]
-    if len(found) != 1:
-        raise ModelError(
-            f"{folder}: cannot tell which of the labels {sorted(named.values())} means "
-            "entailment; name it in id2label of config.json"
-        )
-    return found[0]
+    return Reader(model, tokenizer, max_length=manifest.max_length, placement=placement)
 
 
 def _folder(name: str) -> Path:

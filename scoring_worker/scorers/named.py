@@ -22,6 +22,7 @@ from safepassage.scoring_worker.packs.registry import packs_named, packs_of_envi
 from safepassage.scoring_worker.scorer import Scorer
 
 from .by_language import ROUTED, ByLanguage
+from .deferred import Deferred
 from .folders import load_folder, open_manifest
 from .installed_models import is_installed
 from .words import WordMatching
@@ -97,7 +98,17 @@ class _Models:
         if not is_installed("large"):
             log.info("default_reads_small", mend="pip install 'safepassage[large]'")
             return self.of("default")
-        return ByLanguage("default", ROUTED, self.of("large"), self.of("small"))
+        return ByLanguage("default", ROUTED, self.of("large"), self._small())
+
+    def _small(self) -> Scorer:
+        """The small reader, whose weights and vocabulary (350 MB) wait for a pair in another
+        language. Its files are verified now, and again when they are read."""
+        from .default import revision_of  # noqa: PLC0415 (its libraries are its own)
+
+        _, manifest = open_manifest("small")
+        placement = place(self.device, self.precision, on_cpu=manifest.precision)
+        revision = revision_of(manifest.model_copy(update={"name": "small"}), placement, self.packs)
+        return Deferred("small", revision, manifest.learnt_from, partial(self.of, "small"))
 
 
 def _grader(settings: GraderSettings | None) -> Scorer:

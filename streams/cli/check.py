@@ -25,7 +25,7 @@ def check(  # noqa: PLR0917 - typer's options
         typer.Option(
             "--documents",
             "-d",
-            help='JSON lines (.gz) of {"id","text"}; or files and folders as `submit` reads them.',
+            help='JSON lines (.gz) of {"id", "text"}; or files and folders as `submit` reads them.',
         ),
     ] = [],
     extractions: Annotated[
@@ -33,12 +33,14 @@ def check(  # noqa: PLR0917 - typer's options
         typer.Option(
             "--extractions",
             "-e",
-            help='JSON lines (.gz) of {"id","doc_id","entity_type","value","context"}.',
+            help='JSON lines (.gz) of {"id", "doc_id", "entity_type", "value", "context"}.',
         ),
     ] = [],
     responses: Annotated[
         list[Path],
-        typer.Option("--responses", "-r", help='JSON lines (.gz) of {"id","context","response"}.'),
+        typer.Option(
+            "--responses", "-r", help='JSON lines (.gz) of {"id", "context", "response"}.'
+        ),
     ] = [],
     scorer: Annotated[
         str | None, typer.Option("--scorer", "-s", help="A scorer's name or folder.")
@@ -50,17 +52,22 @@ def check(  # noqa: PLR0917 - typer's options
         Path | None,
         typer.Option(help="Where the boxes of the evidence go, for documents with a layout."),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(help="Where the documents go with their verdicts, as one page to look at."),
+    ] = None,
 ) -> None:
     """Align and score without Kafka. Exits 1 if a row of the input was refused."""
     if not (responses or (documents and extractions)):
         raise typer.BadParameter("give --documents with --extractions, or --responses")
     from safepassage.pipeline import new_aligner
+    from safepassage.schemas import Document
     from safepassage.scoring_worker import load_scorer
     from safepassage.scoring_worker.error_types.verdict_errors import typing_of
     from safepassage.streams.offline.check import check as run_check
     from safepassage.streams.offline.check import read_input
 
-    open_outputs(files=(out, boxes))
+    open_outputs(files=(out, boxes, html))
     given = read_input(documents, extractions, responses, settings())
     for line in given.refused:
         complain.print(f"refused {line}", markup=False, soft_wrap=True)
@@ -70,6 +77,12 @@ def check(  # noqa: PLR0917 - typer's options
     _write(verdicts, out)
     if boxes:
         _write(_boxes(verdicts, given.documents), boxes)
+    if html:
+        from safepassage.report import report
+
+        answers = [Document(id=one.id, text=one.text) for one in given.responses]
+        page = report([*given.documents.values(), *answers], verdicts)
+        html.write_text(page, encoding="utf-8")
     counts = Counter(verdict.decision for verdict in verdicts)
     summary = ", ".join(f"{counts[name]} {name}" for name in sorted(counts))
     complain.print(f"{len(verdicts)} verdicts: {summary or 'none'}")

@@ -18,7 +18,6 @@ from safepassage.streams.cli.label_options import (
     show_refused,
 )
 from safepassage.streams.cli.output import complain, open_outputs, print_line
-from safepassage.streams.console.index.queue import CHECK_EVERY
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
@@ -149,14 +148,15 @@ def evaluate(
         int, typer.Option(help="Draws of reviews at each size.", min=1, rich_help_panel=CURVE_PANEL)
     ] = 3,
     checks: Annotated[
-        float,
+        float | None,
         typer.Option(
-            help="Share of the reviews that are spot checks of accepted values.",
+            help="Share of the reviews that are spot checks of accepted values; the console's if "
+            "omitted.",
             min=0,
             max=1,
             rich_help_panel=CURVE_PANEL,
         ),
-    ] = 1 / CHECK_EVERY,
+    ] = None,
     judged: Annotated[
         int | None,
         typer.Option(
@@ -216,13 +216,15 @@ def evaluate(
                 curve = runs.curve_settings(sizes or FIGURE4_SIZES, epochs or 6.0, told)
                 found = runs.figure4(read, curve, report, on_progress)
             elif experiment is Experiment.reviews:
+                from safepassage.streams.console.index.queue import CHECK_EVERY
+
                 recipe = Recipe(head_only=head_only)
                 recipe = replace(recipe, gold=replace(recipe.gold, epochs=epochs or 5.0))
                 reviewing = ReviewsSettings(
                     base=base or "default",
                     sizes=runs.numbers_of(sizes or REVIEWS_SIZES),
                     draws=draws,
-                    checks=checks,
+                    checks=1 / CHECK_EVERY if checks is None else checks,
                     judged=judged,
                     flipped=flipped,
                     recipe=recipe,

@@ -29,7 +29,7 @@ Datasets = Annotated[
     list[Path],
     typer.Argument(
         metavar="DATASET...",
-        help='JSON lines (.gz) of {"id","context","response" or "claim","label"}, with "query".',
+        help='JSON lines (.gz) of {"id", "context", "response" or "claim", "label"}, with "query".',
     ),
 ]
 
@@ -119,7 +119,7 @@ def adapt(
     answers: Annotated[
         Path,
         typer.Argument(
-            metavar="ANSWERS", help='JSON lines (.gz) of {"id","query","context","response"}.'
+            metavar="ANSWERS", help='JSON lines (.gz) of {"id", "query", "context", "response"}.'
         ),
     ],
     *,
@@ -180,7 +180,7 @@ def train(
         typer.Argument(
             metavar="TWINS",
             help="What `groundedness adapt` wrote, or JSON lines (.gz) of NLI rows "
-            '{"premise","hypothesis","label","source"}, of which SNLI and MultiNLI are taken.',
+            '{"premise", "hypothesis", "label", "source"}, of which SNLI and MultiNLI are taken.',
         ),
     ],
     *,
@@ -262,13 +262,32 @@ def types(
         json_file.write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
+@groundedness_app.command("quip-length")
+def quip_length(
+    datasets: Annotated[
+        list[Path],
+        typer.Argument(metavar="DATASET...", help="JSON lines (.gz) of labelled answers."),
+    ],
+) -> None:
+    """Choose QuIP's n on half of the queries of each set, and measure it on the others."""
+    from safepassage.scoring_worker.laboratory.experiments.groundedness.quip import choose_length
+    from safepassage.scoring_worker.laboratory.experiments.groundedness.sampling import read_answers
+
+    for path in datasets:
+        found = choose_length(read_answers(path))
+        print_line(
+            f"{found.dataset}: n = {found.chosen}, AUROC {found.auroc:.3f} on the other half; "
+            f"n = 21: {found.auroc_of_21:.3f}"
+        )
+
+
 @groundedness_app.command("train-types")
 def train_types(
     texts: Annotated[
         list[Path],
         typer.Argument(
             metavar="TEXTS...",
-            help='JSON lines (.gz) of documents {"id","text"}, of NLI rows, of which those with a '
+            help='JSON lines (.gz) of documents {"id", "text"}, of NLI rows, of which those with a '
             "permissive licence are taken, and of `labels export`, of which those with a "
             "reviewer's reason are.",
         ),

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from safepassage.scoring_worker.laboratory.evaluation.sources import OnProgress, Sources
     from safepassage.scoring_worker.thresholds import Target
 
-DOCUMENTS_HELP = 'JSON lines (.gz) of {"id","text"}, for extractions.'
-TARGET_HELP = "What thresholds are fitted to: f1, recall=0.97, precision=0.96, …"
+DOCUMENTS_HELP = 'JSON lines (.gz) of {"id", "text"}, for extractions.'
+TARGET_HELP = "What thresholds are fitted to: f1, or such as recall=0.97 or precision=0.96."
 SHOWN_REFUSALS = 20
 SECONDS_BETWEEN_LINES = 30
 PLAIN_WIDTH = 150  # of tables in files and pipes

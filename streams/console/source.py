@@ -39,6 +39,7 @@ from safepassage.streams.topics import ACCEPTED, READ_BY, RoleName
 from .case_assignment import ReviewDesk
 from .index.measures import open_cases
 from .index.store import CaseStore
+from .promise import Promise
 from .session import Sessions
 from .web.app import console_app
 from .web.learning import Candidates
@@ -50,6 +51,7 @@ log = structlog.get_logger(__name__)
 ROLE: RoleName = "review"
 BATCH_RECORDS = 500
 OUTCOME_SECONDS = 0.5
+PROMISE_SECONDS = 30.0
 TOKEN_BYTES = 24
 
 
@@ -89,12 +91,14 @@ class ReviewSource:
         configured = self._settings.console_token
         token = configured.get_secret_value() if configured else secrets.token_urlsafe(TOKEN_BYTES)
         sessions, originals = Sessions(token), self._originals
+        promise = Promise(store, self._publisher, self._settings)
         app = console_app(
             desk,
             self._texts,
             sessions,
             self.progress,
             self._settings,
+            promise=promise,
             originals=originals,
             candidates=self._candidates,
         )
@@ -104,6 +108,7 @@ class ReviewSource:
         working = [
             asyncio.create_task(self._read(desk, ending)),
             asyncio.create_task(self._publish_outcomes(desk, ending)),
+            asyncio.create_task(self._keep_promise(desk, promise, ending)),
             asyncio.create_task(server.serve(sockets=[listener])),
         ]
         stopped = asyncio.create_task(stop.wait())
@@ -176,8 +181,23 @@ class ReviewSource:
                     await desk.publish_due()
                 except PublishFailed as error:
                     log.warning("outcomes_wait_for_kafka", detail=str(error))
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(ending.wait(), OUTCOME_SECONDS)
+            await _pause(ending, OUTCOME_SECONDS)
+
+    async def _keep_promise(
+        self, desk: ReviewDesk, promise: Promise, ending: asyncio.Event
+    ) -> None:
+        while not ending.is_set():
+            if desk.ready:
+                try:
+                    await promise.watch()
+                except (PublishFailed, KafkaError) as error:
+                    log.warning("promise_waits_for_kafka", detail=str(error))
+            await _pause(ending, PROMISE_SECONDS)
+
+
+async def _pause(ending: asyncio.Event, seconds: float) -> None:
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(ending.wait(), seconds)
 
 
 def _note_record(desk: ReviewDesk, record: Record, model: type[Event]) -> None:

@@ -110,7 +110,9 @@ class Label:
         asked, verdict = self.asked, self.verdict
         if asked is None:
             return None
-        return labelled_pair(asked, bool(self.label), kind=self.kind, group=verdict.doc_id)
+        return labelled_pair(
+            asked, bool(self.label), kind=self.kind, group=verdict.doc_id, draw=self.draw
+        )
 
     def extraction(self, doc_id: str) -> LabelledExtraction:
         """The label as a row of a labelled extraction file whose document is ``doc_id``."""

@@ -8,7 +8,7 @@ from safepassage.streams.release.releases import ReleaseRefused
 from safepassage.streams.settings import Settings
 
 from .events import Runs, following, read_runs, say
-from .learner import promoted
+from .learner import end_shadow, promoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,7 @@ class Candidates:
         """
         asked = await self._asking(run)
         event = following(asked, "ended", by=by, detail=f"not promoted, said {by}")
+        await end_shadow(self.settings, asked.revision, by)
         return await say(self.publisher, self.settings, event)
 
     async def _asking(self, run: str) -> LearningEvent:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import (
     Bounds,
     PromotionResult,
 )
+from safepassage.scoring_worker.scorers.raised import parted
 from safepassage.streams.kafka.publisher import Publisher
 from safepassage.streams.labels.from_reviews import read_reviews
 from safepassage.streams.release.promotion import Incumbent, Signature, incumbent, promote
@@ -28,6 +30,7 @@ from safepassage.streams.release.releases import (
 from safepassage.streams.settings import Settings
 
 from .events import Runs, following, read_runs, say
+from .silver import FEWEST_DRAWN, SAMPLE, sample, take_over, write_sample
 from .task import SCORER, Decided, Outcome, Task, read_outcome, told, write_task
 
 log = structlog.get_logger(__name__)
@@ -65,20 +68,26 @@ class Learner:
         before = runs.last[0].reviews if runs.last else 0
         supported, unsupported = decided.counts
         missing = settings.learn_every - (len(reviews) - before)
-        if missing > 0 and not asked:
-            return None, f"{missing} more decisions are wanted"
-        if wanted := decided.wanted(settings.learn_min_labels):
-            listed = ", ".join(f"{count} {what}" for what, count in wanted.items())
-            return None, f"more decisions are wanted: {listed}"
-        live = await incumbent(settings)
+        why = f"{missing} more decisions are wanted" if missing > 0 and not asked else ""
+        wanted = decided.wanted(settings.learn_held, settings.learn_min_labels)
+        if not why and wanted:
+            why = f"more decisions are wanted: {wanted}"
+        if why and (runs.events or not settings.learn_silver):
+            return None, why
         now = datetime.now(UTC)
-        run = f"{now:%Y%m%d-%H%M%S}-{stable_id(*sorted(r.id for r in reviews))[:8]}"
+        named = stable_id("run", *sorted(review.id for review in reviews))[:8]
+        run = f"{now:%Y%m%d-%H%M%S-%f}-{named}"
+        silver = await self._sampled(self.folder(run))
+        if why and not silver:
+            return None, why
+        live = await incumbent(settings)
         task = Task(
             base=settings.scorer,
             live=live.name,
             live_revision=live.revision,
             bounds=Bounds(min_labels=settings.learn_min_labels),
             held=settings.learn_held,
+            silver=silver,
             packs=settings.packs,
         )
         await asyncio.to_thread(write_task, self.folder(run), task, reviews)
@@ -93,7 +102,32 @@ class Learner:
             unsupported=unsupported,
         )
         await self._say(event)
+        await self._tidy(run)
         return run, ""
+
+    async def _tidy(self, run: str) -> None:
+        """Remove the candidates of former runs that no release names any more."""
+        named = await named_by_releases(self._settings)
+        every = await asyncio.to_thread(lambda: list(self.folder(run).parent.glob(f"*/{SCORER}")))
+        for scorer in every:
+            if scorer.parent.name != run and str(scorer.resolve()) not in named:
+                await asyncio.to_thread(shutil.rmtree, scorer, ignore_errors=True)
+
+    async def _sampled(self, folder: Path) -> bool:
+        """Whether the grader has something to judge in ``folder``: what it judged for an earlier
+        run, or a sample of the stream."""
+        settings = self._settings
+        if not settings.learn_silver:
+            return False
+        earlier = sorted(path.parent for path in folder.parent.glob(f"*/{SAMPLE}"))
+        if earlier:
+            await asyncio.to_thread(take_over, earlier[0], folder)
+            return True
+        drawn = await sample(settings, settings.learn_silver)
+        if len(drawn) < FEWEST_DRAWN:
+            return False
+        await asyncio.to_thread(write_sample, folder, drawn)
+        return True
 
     def folder(self, run: str) -> Path:
         """Where a run keeps what it works with, and its candidate."""
@@ -119,6 +153,7 @@ class Learner:
         found = {"scorer": scorer, "revision": outcome.revision, "learnt": outcome.learnt}
         trained = await self._once(runs, following(started, "trained", **found))
         if outcome.result is None:
+            await self._shadow(runs, trained)
             return await self._end(trained, outcome.problem)
         figures = told(outcome.result)
         judged = await self._once(runs, following(trained, "judged", figures=figures))
@@ -200,7 +235,32 @@ async def promoted(
     live = Incumbent(live.name, live.revision)
     reason = f"learnt from {asked.reviews} reviews, run {asked.run}"
     await promote(settings, live, result, asked.scorer, Signature(by, reason))
+    await end_shadow(settings, asked.revision, by)
     return await say(publisher, settings, following(asked, "promoted", by=by))
+
+
+async def end_shadow(settings: Settings, revision: str | None, by: str) -> None:
+    """Let the scorer of ``revision`` judge beside the live one no longer, if it does."""
+    held = (await releases_in_force(settings)).releases.get("shadow")
+    if held is None or held.scorer is None or held.revision != revision:
+        return
+    now = datetime.now(UTC)
+    release = ScorerRelease(
+        slot="shadow",
+        scorer=None,
+        revision=None,
+        released_at=now,
+        released_by=by,
+        reason="it was decided on",
+    )
+    await publish_release(settings, release)
+
+
+async def named_by_releases(settings: Settings) -> set[str]:
+    """The scorers that decide, shadow, or would decide after a rollback."""
+    held = (await releases_in_force(settings)).releases.values()
+    names = [name for release in held for name in (release.scorer, release.previous) if name]
+    return {parted(name)[0] for name in names}
 
 
 async def python(arguments: Sequence[str]) -> int:

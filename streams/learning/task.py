@@ -11,7 +11,9 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
@@ -22,23 +24,31 @@ from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import (
     Bounds,
     PromotionResult,
 )
-from safepassage.scoring_worker.laboratory.evaluation.splits import held_out
+from safepassage.scoring_worker.manifest import MANIFEST_NAME, ScorerManifest
 from safepassage.streams.labels.from_reviews import Label, labels, reviewed_cases
+from safepassage.streams.labels.wanted import judges, wanted
+from safepassage.streams.release.releases import ReleaseRefused
+from safepassage.streams.runtime.errors import OperatorError
+
+from .silver import graded
+
+if TYPE_CHECKING:
+    from safepassage.scoring_worker.laboratory.training import TrainingLabels
 
 TASK, REVIEWS, OUTCOME, SCORER = "task.json", "reviews.jsonl", "outcome.json", "scorer"
-HELD_SALT = "learning"
-"""A document that judges once judges always: no candidate has ever learnt from it."""
 
 
 class Task(Contract):
     """``base`` is where the reader starts, ``live`` (with its revision) what decides now. Documents
-    of about the share ``held`` judge the candidate, and teach it nothing."""
+    of about the share ``held`` judge the candidate, and teach it nothing. With ``silver`` a sample
+    lies in the folder, for the grader (see `silver`)."""
 
     base: str
     live: str
     live_revision: str | None
     bounds: Bounds
     held: Probability
+    silver: bool = False
     packs: tuple[str, ...] = ()
 
 
@@ -63,7 +73,7 @@ class Decided:
     def of(cls, reviews: Iterable[Review], share: float) -> Decided:
         """Split by document. Quotes that were not found teach nothing: no scorer sees them."""
         found = [label for case in reviewed_cases(reviews) for label in labels(case) if label.asked]
-        apart = [held_out(label.verdict.doc_id, share, HELD_SALT) for label in found]
+        apart = [judges(label.verdict.doc_id, share) for label in found]
         return cls(
             tuple(label for label, out in zip(found, apart, strict=True) if not out),
             tuple(label for label, out in zip(found, apart, strict=True) if out),
@@ -76,15 +86,13 @@ class Decided:
         supported = sum(label.label for label in every)
         return supported, len(every) - supported
 
-    def wanted(self, each: int) -> dict[str, int]:
-        """How many more labels of which class are wanted, to learn from and to judge by, for
-        ``each`` on both sides; empty where there are enough."""
-        found = {}
-        for side, own in (("learn from", self.taught), ("judge by", self.held)):
-            supported = sum(label.label for label in own)
-            counts = (("supported", supported), ("unsupported", len(own) - supported))
-            found |= {f"{name} to {side}": each - count for name, count in counts if count < each}
-        return found
+    def wanted(self, share: float, each: int) -> str:
+        """How many more labels of which class are wanted for ``each`` on both sides; "" where
+        there are enough."""
+        every = (*self.taught, *self.held)
+        return ", ".join(
+            wanted([(one.verdict.doc_id, one.label == 1) for one in every], share, each)
+        )
 
 
 def write_task(folder: Path, task: Task, reviews: Iterable[Review]) -> None:
@@ -111,40 +119,76 @@ def read_outcome(folder: Path) -> Outcome | None:
 
 def carry_out(folder: Path) -> Outcome:
     """Train the candidate and hold it against the live scorer; goes on where it was stopped."""
-    from safepassage.scoring_worker import load_scorer  # noqa: PLC0415 (the scorers' libraries)
-    from safepassage.scoring_worker.laboratory.training import (  # noqa: PLC0415
-        Recipe,
-        TrainingLabels,
-        train,
-    )
-    from safepassage.scoring_worker.manifest import MANIFEST_NAME, ScorerManifest  # noqa: PLC0415
-    from safepassage.streams.release.live_scorer import load_released  # noqa: PLC0415
-    from safepassage.streams.release.promotion import case_of, compare  # noqa: PLC0415
-
     if done := read_outcome(folder):
         return done
     task = Task.model_validate_json((folder / TASK).read_bytes())
     decided = Decided.of(read_reviews_of(folder), task.held)
-    scorer = folder / SCORER
     outcome = Outcome()
     try:
-        if not (scorer / MANIFEST_NAME).exists():
-            gold = [pair for label in decided.taught if (pair := label.pair) is not None]
-            taught = TrainingLabels(gold=gold, sources=(f"{len(gold)} reviews",))
-            train(task.base, taught, scorer, Recipe(name="learnt"), resume=True)
-        said = ScorerManifest.load(scorer).metrics.get("learnt")
-        learnt = {k: str(v) for k, v in said.items()} if isinstance(said, dict) else {}
-        outcome = Outcome(learnt=learnt)
-        live = load_released(load_scorer, task.live, task.live_revision)
-        candidate = load_released(load_scorer, str(scorer), None)
-        outcome = outcome.model_copy(update={"revision": candidate.revision})
-        cases = [case_of(label) for label in decided.held]
-        result = compare(cases, live, candidate, task.bounds)
+        outcome = _trained(folder, task, decided)
+        result = _judged(folder, task, decided)
         outcome = outcome.model_copy(update={"result": result})
-    except (ValueError, OSError) as error:  # what we say of labels, models and releases
+    except (OperatorError, ValueError, OSError) as error:  # what we say of labels and models
         outcome = outcome.model_copy(update={"problem": str(error)[:500]})
     _whole(folder / OUTCOME, outcome.model_dump_json())
+    (folder / REVIEWS).unlink(missing_ok=True)  # what reviews quote is kept no longer than needed
     return outcome
+
+
+def _trained(folder: Path, task: Task, decided: Decided) -> Outcome:
+    """The candidate, trained if it is not there yet."""
+    from safepassage.scoring_worker import load_scorer  # noqa: PLC0415 (the scorers' libraries)
+    from safepassage.scoring_worker.laboratory.training import Recipe, train  # noqa: PLC0415
+
+    scorer = folder / SCORER
+    if not (scorer / MANIFEST_NAME).exists():
+        recipe = Recipe(name="learnt")
+        train(task.base, _taught(folder, task, decided), scorer, recipe, resume=True)
+    said = ScorerManifest.load(scorer).metrics.get("learnt")
+    learnt = {k: str(v) for k, v in said.items()} if isinstance(said, dict) else {}
+    candidate = load_scorer(scorer, packs=task.packs)
+    candidate.close()
+    return Outcome(revision=candidate.revision, learnt=learnt)
+
+
+def _judged(folder: Path, task: Task, decided: Decided) -> PromotionResult:
+    """The candidate against the live scorer, on documents that taught it nothing.
+
+    Raises:
+        ReleaseRefused: there are too few such decisions, or one of the two cannot be loaded.
+    """
+    from safepassage.scoring_worker import load_scorer  # noqa: PLC0415 (the scorers' libraries)
+    from safepassage.streams.release.live_scorer import load_released  # noqa: PLC0415
+    from safepassage.streams.release.promotion import case_of, compare  # noqa: PLC0415
+
+    if missing := decided.wanted(task.held, task.bounds.min_labels):
+        raise ReleaseRefused(f"only reviews certify a candidate; more are wanted: {missing}")
+    load = partial(load_scorer, packs=task.packs)
+    live = load_released(load, task.live, task.live_revision)
+    candidate = load_released(load, str(folder / SCORER), None)
+    try:
+        return compare([case_of(label) for label in decided.held], live, candidate, task.bounds)
+    finally:
+        candidate.close()
+        live.close()
+
+
+def _taught(folder: Path, task: Task, decided: Decided) -> TrainingLabels:
+    """What reviews teach, and the grader. Documents that judge teach nothing."""
+    from safepassage.scoring_worker import load_scorer  # noqa: PLC0415 (the scorers' libraries)
+    from safepassage.scoring_worker.laboratory.training import TrainingLabels  # noqa: PLC0415
+
+    gold = [pair for label in decided.taught if (pair := label.pair) is not None]
+    if not task.silver:
+        return TrainingLabels(gold=gold, sources=(f"{len(gold)} reviews",))
+    grader = load_scorer("llm")
+    try:
+        every = graded(folder, grader)
+    finally:
+        grader.close()
+    silver = [pair for pair in every if not judges(pair.group, task.held)]
+    sources = (f"{len(gold)} reviews", f"{len(silver)} labels by {grader.revision}")
+    return TrainingLabels(gold=gold, silver=silver, sources=sources)
 
 
 def _whole(path: Path, text: str) -> None:

@@ -3,7 +3,8 @@
 Every verdict names the snapshot that it leaned on, and no worker judges by one that is not on the
 topic. A snapshot names its base and what changed since, so a decision costs one small record. The
 topic is compacted by name, and a name has one content, so compaction takes nothing away: a replay
-finds the memory of any verdict, and judges with the very states that the live scorer had.
+finds the memory of any verdict, and judges with the very states that the live scorer had. The topic
+grows by about 1.5 kB a decision and scorer, and is read whole at the start of a worker.
 
 A tombstone (key: the name) erases what a snapshot added. Those that rest on it are lost with it;
 the workers' next snapshot rests on none then, and is made from ``decisions`` anew.
@@ -12,7 +13,8 @@ the workers' next snapshot rests on none then, and is made from ``decisions`` an
 import structlog
 
 from safepassage.schemas import MemorySnapshot
-from safepassage.scoring_worker.memory.index import NO_MEMORY, Memory
+from safepassage.schemas.memory import MemoryEntry
+from safepassage.scoring_worker.memory.index import NO_MEMORY, Memory, MemoryFull
 from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
 from safepassage.streams.runtime.errors import OperatorError
@@ -77,17 +79,18 @@ class Snapshots:
                 )
             chain.append(snapshot)
             wanted = snapshot.base
-        memory = NO_MEMORY
-        for snapshot in reversed(chain):
-            memory = _changed(memory, snapshot)
-        return memory
-
-
-def _changed(memory: Memory, snapshot: MemorySnapshot) -> Memory:
-    try:
-        return memory.changed(snapshot)
-    except ValueError as error:
-        raise SnapshotLost(f"snapshot {snapshot.name} is damaged: {error}") from None
+        entries: dict[str, MemoryEntry] = {}
+        try:
+            for snapshot in reversed(chain):
+                for gone in snapshot.removed:
+                    del entries[gone]
+                entries |= {entry.id: entry for entry in snapshot.added}
+            return Memory.of(name, entries)
+        except (KeyError, MemoryFull):
+            raise SnapshotLost(
+                f"memory {name} is damaged: a snapshot takes out what its base does not hold, or "
+                "holds too much; choose another snapshot, or `--memory now`"
+            ) from None
 
 
 async def read_snapshots(settings: Settings) -> Snapshots:

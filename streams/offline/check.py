@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from safepassage.agents.aligner import Aligner
 from safepassage.agents.intake.file_kinds import Kind, beginning, kind_of
+from safepassage.files import Rejected, path_id
 from safepassage.pipeline import align_all, ground, judge_in_batches
 from safepassage.schemas import Document, Extraction, LabelledExtraction, Response, Verdict
 from safepassage.schemas.jsonl import BadLine, read_jsonl
@@ -20,7 +21,6 @@ from safepassage.scoring_worker.error_types.verdict_errors import TypeVerdicts
 from safepassage.streams.settings import Settings
 
 from .documents import ROW_SUFFIXES, files_of, read_documents
-from .files import Rejected, path_id
 from .names import UnknownDocuments, WantedDocuments
 
 R = TypeVar("R", bound=BaseModel)

@@ -1,11 +1,12 @@
 """Which document an extraction means: by its id, or by the end of the id, where that is unique."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 
 from safepassage.agents.intake.file_kinds import Kind, beginning, kind_of
-
-from .files import path_id
+from safepassage.files import path_id
 
 SHOWN = 5
 HINT = "`safepassage files PATH` prints the ids of the documents"

@@ -68,6 +68,13 @@ CACHE = Counter("safepassage_cache", "Look-ups, by what answered them", ("cache"
 REVIEWS = Counter("safepassage_reviews", "Decisions of reviewers", ("decision",))
 OPEN_CASES = Gauge("safepassage_open_cases", "Cases that wait for a reviewer", ("pool",))
 
+# The promise: the share of wrong values among those that pass without a person, and how many pass,
+# of the scorer in force. An alert on the upper bound says that too few spot checks are judged.
+RISK = Gauge("safepassage_risk", "Share wrong of what passes, by spot checks", ("bound",))
+ACCEPTED_SHARE = Gauge("safepassage_accepted_share", "Share that passes", ("bound",))
+PROMISE_CERTIFIED = Gauge("safepassage_promise_certified", "1 while the promise is certified")
+PROMISES_BROKEN = Counter("safepassage_promises_broken", "Parts of the stream made stricter")
+
 # What the candidate beside the live scorer did with live traffic: judged, dropped, failed; and
 # how often it was turned off.
 SHADOW = Counter("safepassage_shadow", "Extractions offered to the shadow scorer", ("outcome",))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from importlib.metadata import EntryPoint
 
 import numpy as np
@@ -14,7 +16,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from safepassage.scoring_worker import ModelError, Scorer, load_scorer
 from safepassage.scoring_worker.encoders.devices import place, usable_cores
-from safepassage.scoring_worker.encoders.weights import base_digest
+from safepassage.scoring_worker.encoders.weight_folders import base_digest
 from safepassage.scoring_worker.manifest import (
     PlattCalibration,
     ScorerManifest,
@@ -363,3 +365,13 @@ def test_manifests_refuse_calibrations_that_fall():
             ScorerManifest(**common, calibration={"kind": "isotonic", "x": x, "y": y})
     with pytest.raises(ValueError, match="greater than 0"):
         ScorerManifest(**common, calibration={"kind": "platt", "a": -1.0, "b": 0.0})
+
+
+def test_what_ships_judges_without_transformers():
+    """Its import takes seconds and 180 MB of every process."""
+    script = (
+        "import sys; from safepassage.scoring_worker import Pair, load_scorer;"
+        "load_scorer('small', device='cpu').assess([Pair('Rent: 5', 'Rent: 5', 'Rent', '5')]);"
+        "sys.exit('transformers' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

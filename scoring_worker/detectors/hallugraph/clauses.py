@@ -222,6 +222,8 @@ class Clauses:
                 break
             if self._plain[near] in cues("determiners"):
                 return near
+            if self._plain[near] in FUNCTION_WORDS or self._plain[near] in _grammar():
+                break
         return at
 
     def _governed(self, head: int, before: str) -> Role | None:

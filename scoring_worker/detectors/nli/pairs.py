@@ -17,13 +17,12 @@ from safepassage.scoring_worker.encoders.encoder import Encoder
 from safepassage.scoring_worker.encoders.published import PublishedHead, head_of
 from safepassage.scoring_worker.encoders.reader import Reader
 from safepassage.scoring_worker.encoders.reading_windows import Task
+from safepassage.scoring_worker.encoders.weight_folders import base_digest, named_folder
 from safepassage.scoring_worker.encoders.weights import (
-    base_digest,
     load_config,
     load_full,
     load_tokenizer,
     longest_input,
-    named_folder,
 )
 from safepassage.scoring_worker.manifest import MANIFEST_NAME, ModelError, ScorerManifest
 

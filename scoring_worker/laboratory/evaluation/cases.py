@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import JsonValue
 
 from safepassage.schemas import AlignedExtraction, Alignment, Draw, Reason, Verdict
-from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair, Origin
+from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.scorer import Pair
 
 DatasetKind = Literal["extractions", "pairs", "responses", "entities", "conclusions"]
@@ -91,20 +91,19 @@ def learnable(cases: Iterable[LabelledCase]) -> Iterator[LabelledPair]:
     for case in cases:
         if len(case.parts) == 1 and case.pairs:
             kind = case.kind or "gold"
-            yield labelled_pair(case.pairs[0], case.supported, kind=kind, group=case.group)
+            yield labelled_pair(
+                case.pairs[0], case.supported, kind=kind, group=case.group, draw=case.draw
+            )
 
 
-_ORIGINS: Mapping[str, Origin] = {
-    "review": "quarantine",
-    "correction": "quarantine",
-    "spot_check": "spot_check",
-    "asked": "asked",
-}
-"""How a label came, by the kind that `safepassage labels` writes."""
+MOST_WEIGHT = 10.0
+"""The most values that one label stands for: one alone may not decide."""
 
 
-def labelled_pair(pair: Pair, supported: bool, *, kind: str, group: str) -> LabelledPair:
-    """``pair`` with its label."""
+def labelled_pair(
+    pair: Pair, supported: bool, *, kind: str, group: str, draw: Draw | None = None
+) -> LabelledPair:
+    """``pair`` with its label; by its ``draw`` it stands for others."""
     return LabelledPair(
         premise=pair.premise,
         entity_type=pair.entity_type,
@@ -113,5 +112,5 @@ def labelled_pair(pair: Pair, supported: bool, *, kind: str, group: str) -> Labe
         kind=kind,
         group=group,
         around=pair,
-        origin=_ORIGINS.get(kind, "given"),
+        weight=min(MOST_WEIGHT, draw.weight / draw.rate) if draw else 1.0,
     )

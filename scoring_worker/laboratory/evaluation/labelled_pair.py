@@ -10,10 +10,6 @@ from pydantic import JsonValue
 from safepassage.schemas import hypothesis
 from safepassage.scoring_worker.scorer import Pair
 
-Origin = Literal["given", "quarantine", "spot_check", "asked"]
-"""How a label came: in a file; or by a review of what was stopped, of an accepted value that was
-drawn, or of one that somebody chose."""
-
 
 @dataclass(frozen=True, slots=True)
 class LabelledPair:
@@ -21,8 +17,8 @@ class LabelledPair:
 
     ``kind`` names how the pair came about. It is for counting: no scorer sees it. ``around`` is
     the pair as the pipeline shows it, with what stands around the passage, where that is known.
-    ``origin`` is how it came to be labelled, and ``weight`` how many values of the stream it stands
-    for: the inverse of the probability that it was drawn.
+    ``weight`` is how many values of the stream it stands for, relative to the others: the inverse
+    of the probability that it was drawn to be labelled.
     """
 
     premise: str
@@ -32,7 +28,6 @@ class LabelledPair:
     kind: str
     group: str = field(default="")
     around: Pair | None = field(default=None, repr=False)
-    origin: Origin = "given"
     weight: float = 1.0
 
     @property

@@ -19,7 +19,7 @@ from safepassage.scoring_worker.risk.parts import Part, certify_parts
 from safepassage.scoring_worker.risk.strata import DrawnLabel, strata_of
 from safepassage.scoring_worker.scorer import Pair
 
-from .calibration import copy_scorer, model_folder, scored
+from .calibration import CARD_NAME, copy_scorer, model_folder, scored
 from .cases import Dataset, LabelledCase
 
 STOPPED = "review"
@@ -106,6 +106,7 @@ def promise(
             "promised": {"risk": risk, "confidence": confidence, "labels": len(rows)},
         },
     }
+    _extend_card(out / CARD_NAME, said, risk, confidence)
     written = manifest.model_copy(update=update).save(out)
     return PromiseReport(
         revision=written.revision,
@@ -115,6 +116,25 @@ def promise(
         risk=risk,
         confidence=confidence,
         parts=said,
+    )
+
+
+def _extend_card(path: Path, parts: Sequence[PromisePart], risk: float, confidence: float) -> None:
+    """What is said of thresholds further up in the card no longer holds; this does."""
+    rows = [
+        f"- {part.name or 'all the rest'}: "
+        + (
+            f"{part.threshold:.4f}, at most {part.certified.observed_ci[1]:.2%} wrong by itself "
+            f"({part.certified.labels} labels, {part.certified.method})"
+            if part.certified
+            else "nothing passes"
+        )
+        for part in parts
+    ]
+    title = f"## Promised: at most {risk:g} wrong, with {confidence:.0%} confidence\n"
+    before = path.read_text("utf-8") + "\n" if path.exists() else ""
+    path.write_text(
+        before + "\n".join([title, "In place of the thresholds above:\n", *rows]) + "\n", "utf-8"
     )
 
 
@@ -157,7 +177,7 @@ def _strata(
         ),
         key=lambda one: one[0],
     )
-    if not passed:
+    if not passed and not manifest.thresholds.pass_nothing:
         raise DatasetError(
             "every label is of a value that was stopped, so none says what passes; judge spot "
             "checks on the console"
@@ -166,9 +186,12 @@ def _strata(
         [DrawnLabel(score, not case.supported, True, case.draw) for case, score in passed]
         + [DrawnLabel(score, not case.supported, False, case.draw) for _, case, score in stopped]
     )
-    members = [[case for case, _ in passed], [case for _, case, _ in stopped]][: len(strata)]
+    members = [[case for _, case, _ in stopped]]
+    if passed:
+        members = [[case for case, _ in passed], *members][: len(strata)]
     limits = [manifest.thresholds.default, *(t.value for t in manifest.thresholds.by_type.values())]
-    return strata, members, 0.0 if len(strata) > 1 else max(limits)
+    every_part = len(strata) > 1 or not passed
+    return strata, members, 0.0 if every_part else max(limits)
 
 
 def _pair(case: LabelledCase) -> Pair:

@@ -98,9 +98,8 @@ def _review(case: LabelledCase, accepted: bool, weight: float) -> LabelledPair:
         entity_type=pair.entity_type,
         value=pair.value,
         label=1 if case.supported else 0,
-        kind="review",
+        kind="spot_check" if accepted else "review",
         group=case.group,
         around=pair,
-        origin="spot_check" if accepted else "quarantine",
         weight=weight,
     )

@@ -145,7 +145,7 @@ def point_of(judged: Sequence[Judged]) -> ReviewsPoint:
             _certified(columns, wrong, risk) for wrong in WRONG_SHARES for risk in RISKS
         ),
         learnt=tuple(one.learnt for one in judged),
-        **figures,  # type: ignore[arg-type]
+        **figures,
     )
 
 

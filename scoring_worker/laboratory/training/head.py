@@ -6,26 +6,23 @@ where it was; thresholds stay altogether where labels are too few, or are all of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import structlog
 from pydantic import JsonValue
 
-from safepassage.scoring_worker.encoders.reader import Reader
-from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.evaluation.metrics import at_threshold
 from safepassage.scoring_worker.manifest import ScorerManifest, Thresholds
-from safepassage.scoring_worker.packs.registry import packs_named
 from safepassage.scoring_worker.scorers.default import DefaultScorer
 from safepassage.scoring_worker.scorers.folders import open_reader
-from safepassage.scoring_worker.thresholds import fit_thresholds
+from safepassage.scoring_worker.thresholds import fit_thresholds, labels_missing
 from safepassage.scoring_worker.weighing.claim_support import forest_of
-from safepassage.scoring_worker.weighing.stack import ShapeWeights, Stack
+from safepassage.scoring_worker.weighing.stack import Stack
 
 from .judged_pairs import Judged, refitted
-from .outcome import Learnt, lacking, of_quarantine_alone
+from .outcome import Learnt, lacking
+from .stacking import moved_alike
 
 if TYPE_CHECKING:
     from .recipe import Recipe, TrainingLabels
@@ -59,10 +56,11 @@ def fit_head(
     by_people = bool(labels.gold)
     own = [*judged.labelled("gold"), *Judged.by(scorer, labels.head).labelled("head")]
     stack = refitted(start, own, recipe.stack)
-    update = {"with_packs": _with_packs(manifest, reader, start, judged.pairs, recipe=recipe)}
-    stack = stack.model_copy(update=update)
+    stack = stack.model_copy(update={"with_packs": moved_alike(start, stack.shapes)})
     head = "" if stack != start else lacking(judged.pairs, 1) or "the labels agree with it"
-    kept = _thresholds_kept(judged.pairs)
+    # Where nothing passed, quarantine is the whole stream.
+    kinds = () if manifest.thresholds.pass_nothing else judged.kinds
+    kept = labels_missing(judged.supported, kinds, THRESHOLD_LABELS) or ""
     learnt = learnt.model_copy(update={"head": head, "thresholds": kept})
     scores = judged.scores(stack)
     thresholds, found = manifest.thresholds, dict[str, JsonValue]()
@@ -84,30 +82,3 @@ def fit_head(
     return manifest.model_copy(
         update={"stack": stack.model_dump(mode="json"), "thresholds": thresholds, "metrics": found}
     )
-
-
-def _thresholds_kept(pairs: Sequence[LabelledPair]) -> str:
-    """Why thresholds stay as they are; "" where they may be fitted."""
-    missing = lacking(pairs, THRESHOLD_LABELS)
-    if of_quarantine_alone(pairs):
-        few = f"{missing}, and " if missing else ""
-        return f"{few}all labels are of what was stopped: spot checks of accepted values are wanted"
-    return missing
-
-
-def _with_packs(
-    manifest: ScorerManifest,
-    reader: Reader,
-    start: Stack,
-    pairs: Sequence[LabelledPair],
-    *,
-    recipe: Recipe,
-) -> dict[str, dict[str, ShapeWeights]]:
-    """The coefficients for each set of packs that ``start`` has some for, refitted as well."""
-    found = {}
-    for names, shapes in start.with_packs.items():
-        scorer = DefaultScorer(manifest, reader, packs_named(names.split("+")))
-        labelled = list(Judged.by(scorer, pairs).labelled("gold"))
-        before = Stack(shapes={**start.shapes, **shapes})
-        found[names] = refitted(before, labelled, recipe.stack).shapes
-    return found

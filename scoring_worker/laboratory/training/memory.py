@@ -39,7 +39,7 @@ log = structlog.get_logger(__name__)
 
 SOURCES: Mapping[str, tuple[str, ...]] = {
     "large": LEFT_OUT[:3],  # of the other two a type has one value: there is nothing to remember
-    "small": ("europeana_nl", "europeana_fr", "uner_sv", "uner_pt", "klue_ner", "xsid"),
+    "small": ("europeana_nl", "europeana_fr", "uner_pt", "recognizers", "xsid"),
 }
 ROWS = 200
 SIZES = (25, 50, 100)
@@ -113,10 +113,11 @@ def traced(pairs: Sequence[LabelledPair], scorer_name: str) -> list[TracedRow]:
 
 
 def trials(
-    rows: Sequence[TracedRow], size: int, draws: int = DRAWS, *, seed: int = 0
+    rows: Sequence[TracedRow], size: int, draws: int = DRAWS, *, seed: int = 0, apart: int = 0
 ) -> Iterator[Trial]:
-    """``draws`` trials in which the memory holds about ``size`` rows: all of some documents. The
-    rows of the other documents are judged."""
+    """``draws`` trials in which the memory holds ``size`` rows. Rows of their documents are not
+    judged, nor are those of as many documents as hold ``apart`` rows: so memories of several sizes
+    are compared on the same rows."""
     groups: dict[str, list[TracedRow]] = defaultdict(list)
     for row in rows:
         groups[row.group].append(row)
@@ -124,7 +125,7 @@ def trials(
         names = sorted(groups)
         random.Random(f"{seed}:{draw}").shuffle(names)
         reviewed: list[TracedRow] = []
-        while names and len(reviewed) < size:
+        while names and len(reviewed) < max(size, apart):
             reviewed += groups[names.pop()]
         judged = [row for name in sorted(names) for row in groups[name]]
         if judged:

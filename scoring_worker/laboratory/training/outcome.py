@@ -48,8 +48,3 @@ def lacking(pairs: Sequence[LabelledPair], each: int) -> str:
     missing = {"supported": each - supported, "unsupported": each - (len(pairs) - supported)}
     wanted = [f"{count} more {name}" for name, count in missing.items() if count > 0]
     return f"{' and '.join(wanted)} labels are wanted" if wanted else ""
-
-
-def of_quarantine_alone(pairs: Sequence[LabelledPair]) -> bool:
-    """Whether every label is a review of what was stopped: none says what is accepted wrongly."""
-    return bool(pairs) and all(pair.origin == "quarantine" for pair in pairs)

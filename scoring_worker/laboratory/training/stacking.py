@@ -4,7 +4,9 @@ What is fitted on are opinions of readers on sources that they were not trained 
 weights are those of a stranger's schema and not of what the reader knows by heart.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -102,6 +104,31 @@ def fit_stack(
             shapes[shape] = before or common
         log.info("stack", shape=shape, opinions=len(own), fitted=fits)
     return Stack(shapes=shapes)
+
+
+def moved_alike(
+    start: Stack, after: Mapping[str, ShapeWeights]
+) -> dict[str, dict[str, ShapeWeights]]:
+    """The coefficients that ``start`` has with packs, moved as labels moved those without."""
+    return {
+        names: {
+            shape: _moved(own, start.shapes[shape], after[shape]) if shape in start.shapes else own
+            for shape, own in shapes.items()
+        }
+        for names, shapes in start.with_packs.items()
+    }
+
+
+def _moved(own: ShapeWeights, before: ShapeWeights, after: ShapeWeights) -> ShapeWeights:
+    weights = dict(own.weights)
+    for name in before.weights.keys() | after.weights.keys():
+        apart = after.weights.get(name, 0.0) - before.weights.get(name, 0.0)
+        low, high = _bounds(name)
+        moved = weights.get(name, 0.0) + apart
+        moved = max(low, moved) if low is not None else moved
+        weights[name] = round(min(high, moved) if high is not None else moved, 4)
+    kept = {name: weight for name, weight in sorted(weights.items()) if weight}
+    return ShapeWeights(bias=round(own.bias + after.bias - before.bias, 4), weights=kept)
 
 
 def by_type(

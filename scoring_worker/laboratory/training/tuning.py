@@ -26,9 +26,14 @@ from .reading.upper_layers import UpperLayers
 log = structlog.get_logger(__name__)
 
 
+WIDE, OF_WIDE = 768, 0.4
+"""A large reader forgets how to read at the rates that a small one needs."""
+
+
 @dataclass(frozen=True, slots=True)
 class TuningSettings:
-    """How a stage trains. ``epochs`` is how often every label is seen.
+    """How a stage trains. ``epochs`` is how often every label is seen. ``learning_rate`` is that of
+    a small reader; one of `WIDE` or more gets `OF_WIDE` of it.
 
     ``rehearsal`` is how many questions of invented documents are mixed in for each question of the
     labels, and ``rehearsal_least`` how many at the least; 0 and 0 for none. Questions longer than
@@ -73,9 +78,10 @@ def tune(
         return True
     torch.manual_seed(settings.seed)
     examples = examples_of(pairs, tokenizer, settings)
+    width = model.encoder.config.hidden_size
     steps = math.ceil(len(examples) / settings.batch_size)
     fitting = FitSettings(
-        learning_rate=settings.learning_rate,
+        learning_rate=settings.learning_rate * (OF_WIDE if width >= WIDE else 1.0),
         batch_size=settings.batch_size,
         warmup_steps=min(60, max(1, steps // 10)),
         seed=settings.seed,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from safepassage.schemas.proportion import Proportion
+from safepassage.streams.labels.wanted import wanted
 from safepassage.streams.verdicts.extractor_scores import ExtractorScore, scores
 
 from .store import CaseStore
@@ -56,3 +57,17 @@ def extractor_scores(store: CaseStore) -> list[ExtractorScore]:
         "SELECT model, prompt, decision, count(*) FROM cases GROUP BY model, prompt, decision"
     )
     return scores({(model, prompt, decision): count for model, prompt, decision, count in rows})
+
+
+def labels_wanted(store: CaseStore, share: float, each: int) -> list[str]:
+    """What is missing to learn from decisions, in words (see `labels.wanted`). A correction is two
+    labels: the value was wrong, and the corrected one is right."""
+    rows = store.connection.execute(
+        "SELECT doc_id, decision FROM decisions WHERE decision IS NOT NULL"
+    )
+    decided = []
+    for document, decision in rows:
+        decided.append((str(document), decision == "supports"))
+        if decision == "corrected":
+            decided.append((str(document), True))
+    return wanted(decided, share, each)

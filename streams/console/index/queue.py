@@ -38,13 +38,6 @@ def margin(verdict: Verdict) -> float:
     return 3.0
 
 
-def teaching_value(margin: float, labels_of_type: int, labels_alike: int) -> float:
-    """How much a case teaches, in [0, 2.5]: uncertain ones, of types that have few labels, unlike
-    what was labelled (type, reasons and extractor)."""
-    uncertain = max(0.0, 1.0 - 2.0 * margin)
-    return uncertain + (1 + labels_of_type) ** -0.5 + 0.5 / (1 + labels_alike)
-
-
 def lot(verdict: Verdict) -> float:
     """A number in [0, 1) that only the verdict's id decides: the draw survives every restart."""
     return float(int(stable_id("lot", verdict.id)[:_LOT_DIGITS], 16) / 16**_LOT_DIGITS)

@@ -21,15 +21,16 @@ from safepassage.schemas.reviews_that_count import (
     rival_cases,
     standing,
 )
+from safepassage.scoring_worker.risk.draws import PREFERRED, teaching_value
 
-from .queue import CaseFilter, lot, margin, teaching_value
+from .queue import CaseFilter, lot, margin
 from .selection import ANY_SKIP, order, select
 from .tables import SCHEMA
 
 _COMPRESSOR = zstandard.ZstdCompressor(level=1)
 UNKNOWN_TIME = -1
-_UNCERTAIN, _TYPES, _OF_A_TYPE, _TAUGHT = 200, 10, 10, 20
-"""How many cases are weighed for what they teach, and how many of them are preferred."""
+_UNCERTAIN, _TYPES, _OF_A_TYPE = 200, 10, 10
+"""How many open cases are weighed for what they teach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +123,14 @@ class CaseStore:
     def add_decision(self, decision: StandingDecision) -> None:
         """Note that the effect of a case's reviews is out, and up to which review."""
         self.connection.execute(
-            "INSERT OR REPLACE INTO decisions VALUES (?, ?, ?)",
-            (decision.case_id, decision.review_id, decision.judged),
+            "INSERT OR REPLACE INTO decisions VALUES (?, ?, ?, ?, ?)",
+            (
+                decision.case_id,
+                decision.review_id,
+                decision.judged,
+                decision.doc_id,
+                decision.decision,
+            ),
         )
 
     def carried_out(self, case: str) -> tuple[str, str] | None:
@@ -199,7 +206,7 @@ class CaseStore:
             for id_, margin, own, alike in rows.values()
             if id_ not in taken
         ]
-        return [id_ for _, id_ in sorted(valued)[:_TAUGHT]]
+        return [id_ for _, id_ in sorted(valued)[:PREFERRED]]
 
     def by_lot(
         self, wanted: CaseFilter, reviewer: str, without: Collection[str], position: int

@@ -40,7 +40,10 @@ CREATE TABLE published (
     PRIMARY KEY (case_id, judged)
 );
 -- The reviews whose effect is out, however long ago: the verdicts themselves may have expired.
-CREATE TABLE decisions (case_id TEXT PRIMARY KEY, review_id TEXT NOT NULL, judged TEXT NOT NULL);
+CREATE TABLE decisions (
+    case_id TEXT PRIMARY KEY, review_id TEXT NOT NULL, judged TEXT NOT NULL, doc_id TEXT NOT NULL,
+    decision TEXT
+);
 
 -- Derived from the reviews of a case whenever one is added.
 CREATE TABLE opinions (
@@ -63,6 +66,7 @@ CREATE INDEX by_lot ON cases (pool, settled, lot, id);
 CREATE INDEX by_type ON cases (pool, settled, entity_type);
 CREATE INDEX by_model ON cases (pool, settled, model);
 CREATE INDEX by_document ON cases (doc_id, pool, settled);
+CREATE INDEX by_revision ON cases (revision, entity_type, decision);
 CREATE INDEX by_extractor ON cases (model, prompt, decision);
 CREATE INDEX reviews_of_case ON reviews (case_id, at, id);
 CREATE INDEX reviews_by_reviewer ON reviews (reviewer, at);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import wraps
 
 from starlette.applications import Starlette
@@ -17,6 +17,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from safepassage.schemas import ReviewDecision
 from safepassage.schemas.base import Json
 from safepassage.schemas.review import DecisionReason
+from safepassage.schemas.wording import REASONS
 from safepassage.streams.console.case_assignment import (
     Answer,
     CaseGone,
@@ -27,6 +28,7 @@ from safepassage.streams.console.case_assignment import (
 from safepassage.streams.console.index import measures
 from safepassage.streams.console.index.queue import CaseFilter
 from safepassage.streams.console.index.store import Case
+from safepassage.streams.console.promise import Promise
 from safepassage.streams.console.session import Session, Sessions
 from safepassage.streams.kafka.publisher import PublishFailed
 from safepassage.streams.runtime.errors import OperatorError
@@ -44,6 +46,7 @@ from .pages import claim, query_string
 from .templating import STATIC, render
 from .texts import DocumentTexts
 from .views import Views
+from .wording import POOLS
 
 LISTED_CASES = 50
 LISTED_DECISIONS = 100
@@ -58,12 +61,15 @@ def console_app(
     progress: Progress,
     settings: Settings,
     *,
+    promise: Promise | None = None,
     originals: Originals | None = None,
     candidates: Candidates | None = None,
 ) -> Starlette:
     """The whole console, with ``/health`` and ``/metrics`` of the process. Without ``originals``
     no pages are shown, without ``candidates`` nothing of learning."""
-    console = Console(desk, texts, sessions, originals, candidates=candidates)
+    console = Console(desk, texts, sessions, originals, promise=promise)
+    if candidates is not None:
+        console.learns_with(candidates, settings)
     own_health = health_app([progress], settings.stalled_after_seconds)
     middleware = [Middleware(Guard)]
     if proxies := [str(network) for network in settings.console_proxies]:
@@ -98,14 +104,22 @@ class Console:
         sessions: Sessions,
         originals: Originals | None = None,
         *,
-        candidates: Candidates | None = None,
+        promise: Promise | None = None,
     ) -> None:
         self.desk = desk
-        self._candidates = candidates
+        self._promise = promise
+        self._candidates: Candidates | None = None
+        self._wanted: Callable[[], Sequence[str]] = tuple
         self.entrance = Entrance(sessions, desk.leases)
         self.views = Views(desk, texts, self.entrance, originals)
         self._texts = texts
         self._originals = originals
+
+    def learns_with(self, candidates: Candidates, settings: Settings) -> None:
+        """Show what is learnt from decisions, and let people promote it."""
+        self._candidates = candidates
+        bounds = settings.learn_held, settings.learn_min_labels
+        self._wanted = lambda: measures.labels_wanted(self.desk.store, *bounds)
 
     def routes(self) -> list[BaseRoute]:
         """Every path of the console."""
@@ -124,6 +138,7 @@ class Console:
             Route("/measures", self.show_measures),
             Route("/learning", self.learning),
             Route("/learning/{run}", self.promote, methods=["POST"]),
+            Route("/help", self.help),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
 
@@ -260,7 +275,7 @@ class Console:
 
     async def _learning(self, session: Session, alert: str = "", status: int = 200) -> Response:
         runs = None if self._candidates is None else await self._candidates.runs()
-        context = {"alert": alert, **learning_page(runs)}
+        context = {"alert": alert, "wanted": self._wanted(), **learning_page(runs)}
         return render("learning.html", self.views.frame(session) | context, status)
 
     @signed_in
@@ -270,11 +285,21 @@ class Console:
         extractors = measures.extractor_scores(store)
         context = {
             "leakage": measures.leakage(store),
+            "risks": self._promise.risks() if self._promise else [],
             "accepted": sum(row.accepted for row in extractors),
             "open": measures.open_cases(store),
             "extractors": extractors,
         }
         return render("measures.html", self.views.frame(session) | context)
+
+    @signed_in
+    async def help(self, _request: Request, session: Session) -> Response:
+        """What is asked of a reviewer, the keys, and the reasons in words."""
+        context = {
+            "reasons": sorted(REASONS.items()),
+            "skipped": POOLS["skipped"],
+        }
+        return render("help.html", self.views.frame(session) | context)
 
 
 def _answer(

@@ -8,9 +8,9 @@ import torch
 from safepassage.scoring_worker.encoders.compression import (
     SCALES,
     BlockWords,
+    StoredWeights,
     blocks_of,
     bytes_of,
-    expanded,
 )
 from safepassage.scoring_worker.manifest import ModelError
 
@@ -25,6 +25,10 @@ def matrix(rows=6, width=128):
 def stored(weight):
     integers, scales = bytes_of(weight)
     return {"a.weight": integers, f"a.weight{SCALES}": scales}
+
+
+def expanded(state):
+    return dict(StoredWeights(state, state.__getitem__))
 
 
 def test_a_group_is_off_by_half_a_step_of_its_own_at_most():

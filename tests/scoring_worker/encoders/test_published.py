@@ -33,11 +33,8 @@ from safepassage.scoring_worker.encoders.published import (
     RAGULATOR,
     pinned,
 )
-from safepassage.scoring_worker.encoders.weights import (
-    base_digest,
-    load_with_new_head,
-    named_folder,
-)
+from safepassage.scoring_worker.encoders.weight_folders import base_digest, named_folder
+from safepassage.scoring_worker.encoders.weights import load_with_new_head
 from safepassage.scoring_worker.manifest import ModelError
 from safepassage.scoring_worker.scorers import folders
 from safepassage.scoring_worker.scorers.folders import load_folder, open_manifest
@@ -149,7 +146,7 @@ def test_fact_kb_takes_the_tokenizer_that_its_card_names(tmp_path, monkeypatch):
         return words
 
     monkeypatch.setattr(pairs, "named_folder", lambda _: folder)
-    monkeypatch.setattr(weights, "_from_hub", from_hub)
+    monkeypatch.setattr(weights, "from_hub", from_hub)
     source = "the tenant pays."
     [found] = load_detector("fact_kb", CPU).ground([Answer((source,), SENTENCE)])
     expected = _expected(folder, SENTENCE, source, 1, tokenizer=words)

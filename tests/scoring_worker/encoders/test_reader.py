@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+import torch
 from transformers import RobertaConfig, RobertaModel
 
 from safepassage.scoring_worker.encoders.devices import place
@@ -71,3 +72,49 @@ def test_int8_is_refused_where_it_does_not_exist():
     encoder = RobertaModel(RobertaConfig(**tiny.SIZES), add_pooling_layer=False)
     with pytest.raises(ModelError, match="int8 is for BERT and MPNet"):
         reader_of(ReaderModel(encoder), "int8")
+
+
+@pytest.mark.parametrize("kind", ["bert", "mpnet"])
+@pytest.mark.parametrize("packed", [True, False])
+def test_the_state_of_words_is_the_mean_of_the_last_layer_over_them(kind, packed, monkeypatch):
+    if not packed:
+        monkeypatch.setattr(
+            "safepassage.scoring_worker.encoders.reader.PackedTrunk.fits", lambda _: False
+        )
+    model, task = tiny.reader(kind=kind), Task("date", "may 4 2015 heard")
+    places = ((0, 3), (6, 10))
+    reader = reader_of(model)
+    [read] = reader.read([task], {task: {places, ()}})
+    encoding = tiny.tokenizer(tiny.READER_LENGTH).backend_tokenizer.encode(*_texts(task))
+    ids, types = (torch.tensor([row]) for row in (encoding.ids, encoding.type_ids))
+    typed = {"token_type_ids": types} if kind == "bert" else {}
+    with torch.inference_mode():
+        hidden = model.encoder(input_ids=ids, **typed).last_hidden_state[0].double().numpy()
+    for wanted, side in ((places, 1), ((), 0)):
+        rows = [
+            at
+            for at, (own, (start, end)) in enumerate(
+                zip(encoding.sequence_ids, encoding.offsets, strict=True)
+            )
+            if own == side and (not wanted or any(a < end and start < b for a, b in wanted))
+        ]
+        np.testing.assert_allclose(read.states[wanted], hidden[rows].mean(axis=0), atol=1e-4)
+
+
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_states_do_not_depend_on_the_batch_and_change_no_logit(precision):
+    reader = reader_of(tiny.reader(), precision)
+    asked = [*tasks(20), Task("date", "heard at ottawa " * 40 + "may 4")]
+    wanted = {task: {((0, 4),), ()} for task in asked}
+    plain, together = reader.read(asked), reader.read(asked, wanted)
+    for at, (one, other) in enumerate(zip(logits(plain), logits(together), strict=True)):
+        assert np.array_equal(one, other)
+        [alone] = reader.read([asked[at]], {asked[at]: {((0, 4),)}})
+        assert np.array_equal(alone.states[((0, 4),)], together[at].states[((0, 4),)])
+    assert not plain[0].states
+    beyond = ((10_000, 10_004),)
+    assert not reader.read([asked[0]], {asked[0]: {beyond}})[0].states
+
+
+def _texts(task):
+    return task.asked, task.passage

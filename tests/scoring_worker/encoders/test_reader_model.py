@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
 from safepassage.scoring_worker.encoders.compression import SCALES
+from safepassage.scoring_worker.encoders.devices import place
+from safepassage.scoring_worker.encoders.reader import Reader
 from safepassage.scoring_worker.encoders.reader_model import (
     BASE_FILES,
     READER_FILE,
@@ -14,8 +19,10 @@ from safepassage.scoring_worker.encoders.reader_model import (
     load_reader,
     save_compressed,
     save_reader,
+    stored_reader,
     trainable,
 )
+from safepassage.scoring_worker.encoders.reading_windows import Task
 from safepassage.scoring_worker.manifest import ModelError
 from tests.scoring_worker import tiny
 
@@ -77,6 +84,17 @@ def test_eight_bits_are_half_of_float16(tmp_path):
     assert halves.keys() >= integers.keys()
 
 
+def reader(model, precision="fp32"):
+    made = tiny.tokenizer(tiny.READER_LENGTH).backend_tokenizer
+    placement = place("cpu", precision)
+    return Reader(model, made, max_length=tiny.READER_LENGTH, placement=placement)
+
+
+def packed(folder, precision="fp32"):
+    """The reader as it serves: built from its files without transformers."""
+    return reader(stored_reader(folder), precision)
+
+
 def damaged(state, change):
     match change:
         case "no scales":
@@ -112,6 +130,36 @@ def test_a_malformed_reader_is_refused(change, tmp_path):
     save_file(damaged(load_file(path), change), path)
     with pytest.raises(ModelError):
         load_reader(tmp_path)
+    with pytest.raises(ModelError):
+        packed(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["bert", "mpnet"])
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_a_stored_reader_reads_as_one_that_transformers_built(kind, precision, tmp_path):
+    """To the last bit, with and without what a config leaves to transformers."""
+    compressed(tmp_path, kind)
+    task = Task("date", "heard at ottawa on may 4")
+    (built,) = reader(load_reader(tmp_path), precision).read([task])
+    (stored,) = packed(tmp_path, precision).read([task])
+    assert np.array_equal(stored.answers, built.answers)
+    assert stored.claim == built.claim
+    config = json.loads((tmp_path / "config.json").read_text())
+    del config["layer_norm_eps"]
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (completed,) = packed(tmp_path, precision).read([task])
+    assert completed.claim == built.claim
+
+
+@pytest.mark.parametrize(
+    "change", [{"hidden_size": 10**9}, {"num_hidden_layers": 3}, {"model_type": "gpt2"}]
+)
+def test_a_shape_that_its_files_do_not_have_is_refused(change, tmp_path):
+    compressed(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | change))
+    with pytest.raises(ModelError):
+        packed(tmp_path)
 
 
 @pytest.mark.parametrize("change", ["fewer words", "narrower", "no scales"])

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from safepassage.schemas import Assessment
+from safepassage.scoring_worker.manifest import ModelError
 from safepassage.scoring_worker.scorer import Pair, Scorer
 from safepassage.scoring_worker.scorers.by_language import ByLanguage, is_in
+from safepassage.scoring_worker.scorers.deferred import Deferred
 
 ENGLISH = "The tenant shall pay the rent on the first working day of every calendar month."
 GERMAN = "Der Mieter zahlt die Miete jeweils am ersten Werktag eines jeden Kalendermonats."
@@ -77,3 +79,28 @@ def test_the_revision_changes_with_either_scorer():
 
 def test_what_nobody_knows_of_one_is_not_known_of_both():
     assert ByLanguage("default", "en", Says("a", 1), Says("b", 1)).learnt_from is None
+
+
+def test_the_other_scorer_is_loaded_once_when_a_pair_is_for_it():
+    english, others, loads = Says("large", 0.9), Says("small", 0.2), []
+
+    def load():
+        loads.append(1)
+        return others
+
+    scorer = ByLanguage("default", "en", english, Deferred("small", "1", None, load))
+    assert scorer.revision == ByLanguage("default", "en", english, others).revision
+    scorer.assess([pair(ENGLISH)])
+    assert not loads
+    assert [answer.score for answer in scorer.assess([pair(GERMAN)] * 2)] == [0.2, 0.2]
+    scorer.assess([pair(GERMAN)])
+    assert loads == [1]
+    scorer.close()
+    assert others.closed
+
+
+def test_a_scorer_that_was_altered_before_its_first_pair_judges_nothing():
+    scorer = Deferred("small", "1", None, lambda: Says("small", 0.9, revision="2"))
+    with pytest.raises(ModelError, match="restart this process"):
+        scorer.assess([pair(GERMAN)])
+    scorer.close()

@@ -11,8 +11,12 @@ from safepassage.schemas import StandingDecision
 from safepassage.schemas.memory import MemorySnapshot, ReviewerVote
 from safepassage.schemas.review import JudgedValue
 from safepassage.scoring_worker import Pair, load_scorer
+from safepassage.scoring_worker.laboratory.evaluation.other_thresholds import Rethresholded
+from safepassage.scoring_worker.manifest import Thresholds
 from safepassage.scoring_worker.memory.index import NO_MEMORY
 from safepassage.scoring_worker.memory.learning import learnt_entries, memory_revision
+from safepassage.scoring_worker.scorers.by_language import ByLanguage
+from safepassage.scoring_worker.scorers.cascade import CascadeScorer
 from tests.scoring_worker.tiny import pair, reader_scorer
 
 RENT = pair("rent: 2500 a month, deposit: 900", "900", "Rent")
@@ -112,3 +116,47 @@ def test_of_a_refused_list_nobody_knows_which_part_was_wrong(scorer):
     (none,), (both,) = learnt_entries([refused], scorer), learnt_entries([approved], scorer)
     assert none == ()
     assert [one.number for one in both] == [0, 1]
+
+
+def test_each_reader_remembers_its_own_language(scorer, tmp_path):
+    other = load_scorer(reader_scorer(tmp_path / "other", seed=3, name="other"), device="cpu")
+    both = ByLanguage("both", "en", scorer, other)
+    english = replace(LIKE_IT, language="en")
+    german = replace(LIKE_IT, language="de")
+    before = both.assess([english, german])
+    decided = decision(RENT)
+    asked = decided.asked.model_copy(update={"language": "de"})
+    remember(both, decided.model_copy(update={"asked": asked}))
+    after = both.assess([english, german])
+    assert after[0] == before[0]
+    assert after[1].score < before[1].score
+    assert [trace.space for left in both.traces([english, german]) for trace in left] == [
+        scorer.revision,
+        other.revision,
+    ]
+
+
+def _with(own):
+    return Rethresholded(own, Thresholds(default=0.3))
+
+
+@pytest.mark.parametrize("wrap", [lambda own: CascadeScorer(own, own), _with])
+def test_what_wraps_a_scorer_hands_the_memory_on(scorer, wrap):
+    wrapped = wrap(scorer)
+    before = wrapped.assess([LIKE_IT])[0]
+    remember(wrapped, decision(RENT))
+    after = wrapped.assess([LIKE_IT])[0]
+    assert after.memory is not None
+    assert after.score < before.score
+
+
+def test_a_part_with_memory_names_it_though_another_decides(scorer):
+    several = Pair("rent: 700, place: leeds", "Lease", "Lease", {"rent": "700", "place": "leeds"})
+    before = scorer.assess([several])[0]
+    surest = max(scorer.traces([several])[0], key=lambda trace: trace.log_odds)
+    value = "700" if surest.part.endswith("rent") else "leeds"
+    taught = decision(Pair(several.premise, "", surest.part, value), supported=True)
+    name = remember(scorer, taught)
+    after = scorer.assess([several])[0]
+    assert after.score == before.score
+    assert after.memory.snapshot == name, "another memory might have made it the worst part"

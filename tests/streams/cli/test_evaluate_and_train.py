@@ -294,6 +294,39 @@ def test_figure4_refits_the_head_alone_where_asked(reader, gold, tmp_path):
     ]
 
 
+def test_reviews_show_what_a_field_would_gain_and_a_second_run_learns_nothing_again(
+    reader, gold, tmp_path, monkeypatch
+):
+    """At every size, with what may pass at a certified risk."""
+    out = tmp_path / "out.json"
+    asked = (
+        *("evaluate", gold[0], "-d", gold[1], "--experiment", "reviews", "--base", reader),
+        *("--sizes", "0,14", "--draws", 1, "--checks", 0.5, "--epochs", 0.5),
+        *("--keep", tmp_path / "kept", "--json", out, "--report", tmp_path / "report"),
+    )
+    result = invoke(*asked)
+    assert result.exit_code == 0
+    assert "share accepted without a person" in result.stdout
+    written = json.loads(out.read_text())
+    assert [point["size"] for point in written["results"]] == [0, 14]
+    point = written["results"][1]
+    assert {(one["wrong"], one["risk"]) for one in point["certified"]} == {
+        (wrong, risk) for wrong in (0.05, 0.1) for risk in (0.01, 0.02, 0.05)
+    }
+    assert point["learnt"][0]["thresholds"].startswith("kept")
+    assert (tmp_path / "report" / "gold-reviews.png").exists()
+    monkeypatch.setattr("safepassage.scoring_worker.laboratory.experiments.reviews.train", None)
+    assert invoke(*asked).exit_code == 0
+    assert json.loads(out.read_text()) == written
+
+
+def test_reviews_refuse_options_of_the_other_curve(reader, gold):
+    """Rather than ignore them."""
+    asked = ("evaluate", gold[0], "-d", gold[1], "--experiment", "reviews", "--folds", 2)
+    result = CliRunner().invoke(app, [str(one) for one in asked])
+    assert result.exit_code == 2
+
+
 def test_figure4_refits_no_head_that_is_not_there(model, pairs):
     """An encoder alone has none."""
     with pytest.raises(ValueError, match="cross-encoder"):
@@ -400,6 +433,67 @@ def test_calibrate_refuses_to_overwrite_and_to_guess(model, pairs, tmp_path):
         invoke("calibrate", pairs, "-s", model, "-o", tmp_path / "out", "--target", "recall")
 
 
+def judged_rows(count, *, wrong=0, **fields):
+    return [
+        {
+            "premise": f"{at}: the panel sat with {at} chairs",
+            "hypothesis": f"Chairs: {at}",
+            "entity_type": "Chairs",
+            "value": str(at),
+            "doc_id": f"d{at}",
+            "label": int(at >= wrong),
+            **fields,
+        }
+        for at in range(count)
+    ]
+
+
+def test_calibrate_writes_thresholds_that_keep_a_promise(reader, tmp_path):
+    """Probabilities stay as they are; the report says what holds, and with what bounds."""
+    labels = write(tmp_path / "labels.jsonl", judged_rows(200))
+    out, figures = tmp_path / "promised", tmp_path / "out.json"
+    result = invoke("calibrate", labels, "-s", reader, "-o", out, "--risk", 0.05, "--json", figures)
+    assert "At most 5.0% of what is accepted is wrong" in result.output
+    report = json.loads(figures.read_text())
+    (own,) = [part for part in report["parts"] if part["kind"] == "type"]
+    assert own["name"] == "chairs"
+    assert own["certified"]["observed_ci"][1] <= 0.05
+    after = ScorerManifest.load(out)
+    assert after.calibration is None, "nothing is fitted to the labels of a promise"
+    assert after.thresholds.of("Chairs") == own["certified"]["value"]
+    assert after.thresholds.of("Never Seen") == 1.0, "of what nobody labelled nothing passes"
+    assert after.learnt_from.knows("d7")
+    again = tmp_path / "again"
+    with pytest.raises(ValueError, match="drawn by chance"):
+        invoke("calibrate", labels, "-s", out, "-o", again, "--risk", 0.05)
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        (judged_rows(40), "at least 1[89] more labels"),
+        (judged_rows(200, wrong=100), "no number of labels would do.*at least 47.4% must go"),
+        (judged_rows(200, kind="review"), "drawn by chance"),
+        (judged_rows(100, kind="spot_check") + judged_rows(100), "cannot be certified together"),
+        (
+            judged_rows(200, kind="review", draw={"probability": 0.5, "among": 2}),
+            "every label is of a value that was stopped",
+        ),
+    ],
+)
+def test_a_promise_that_cannot_be_kept_is_refused(model, rows, why, tmp_path):
+    labels, out = write(tmp_path / "labels.jsonl", rows), tmp_path / "out"
+    with pytest.raises(ValueError, match=f"(?s){why}"):
+        invoke("calibrate", labels, "-s", model, "-o", out, "--risk", 0.05)
+    assert not out.exists()
+
+
+def test_calibrate_says_how_many_labels_of_which_class_are_wanted(model, tmp_path):
+    labels = write(tmp_path / "few.jsonl", judged_rows(30, wrong=27))
+    with pytest.raises(ValueError, match="7 more supported"):
+        invoke("calibrate", labels, "-s", model, "-o", tmp_path / "out")
+
+
 def test_train_writes_a_scorer_that_loads(reader, gold, pairs, tmp_path):
     """Silver pairs, then gold extractions: weights, thresholds and a model card."""
     folder = tmp_path / "trained"
@@ -430,6 +524,8 @@ def test_train_writes_a_scorer_that_loads(reader, gold, pairs, tmp_path):
     scorer = load_scorer(folder)
     assert scorer.name == "mine"
     assert scorer.revision.split("-")[0] in result.stdout
+    assert "reader learnt" in result.stdout
+    assert "thresholds kept: of 36 labels" in result.stdout
     assert "made for a test (CC0)" in (folder / "MODEL_CARD.md").read_text()
 
 

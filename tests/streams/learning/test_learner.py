@@ -104,10 +104,8 @@ def test_a_document_judges_or_teaches_and_never_both():
     more = Decided.of(reviews(120), 0.4)
     assert held <= {label.verdict.doc_id for label in more.held}
     assert decided.counts == (40, 40)
-    assert Decided.of(reviews(80, wrong=0), 0.4).wanted(5) == {
-        "unsupported to learn from": 5,
-        "unsupported to judge by": 5,
-    }
+    missing = Decided.of(reviews(80, wrong=0), 0.4).wanted(0.4, 5)
+    assert missing == "5 unsupported to learn from, 5 unsupported to judge by"
 
 
 async def test_a_run_begins_with_enough_new_decisions_of_both_classes(
@@ -176,6 +174,7 @@ async def test_within_the_operators_bounds_nobody_is_asked(kafka: Settings, tmp_
         learner = Learner(publisher, settings, Trainer(BETTER))
         run, _ = await learner.start()
         assert (await learner.go_on(str(run))).step == "promoted"
+    assert (await releases_in_force(settings)).releases["shadow"].scorer is None
     live = await incumbent(settings)
     assert live.revision == "new-1"
     assert live.name == str(tmp_path / str(run) / task.SCORER)
@@ -206,6 +205,23 @@ async def test_the_role_learns_by_itself_and_stops_in_the_middle(kafka: Settings
         stop.set()
         await role
     assert (await steps(settings)).count("started") == 1
+
+
+async def test_candidates_that_no_release_names_are_removed_by_the_next_run(
+    kafka: Settings, tmp_path: Path
+):
+    settings = learning(kafka, tmp_path)
+    await publish(settings, REVIEWS, reviews(80), key="doc")
+    async with publisher_of(settings) as publisher:
+        learner = Learner(publisher, settings, Trainer(BETTER))
+        run, _ = await learner.start()
+        await learner.go_on(str(run))
+        shadowed, former = learner.folder(str(run)) / task.SCORER, tmp_path / "former" / task.SCORER
+        for folder in (shadowed, former):
+            folder.mkdir(parents=True)
+        await learner.start(asked=True)
+    assert shadowed.exists()
+    assert not former.exists()
 
 
 async def test_no_candidate_takes_the_place_of_one_that_it_was_not_compared_with(
@@ -270,6 +286,7 @@ async def test_from_decisions_to_a_promotion_by_click(
         assert "No candidate asks" in done.text
         twice = await browser.post(f"/learning/{run}", data=answer)
         assert twice.status_code == 409
+    assert not (folder / task.REVIEWS).exists(), "it quotes documents"
     release = (await releases_in_force(settings)).live
     assert release is not None
     assert (release.revision, release.released_by) == (event.revision, "Ada")

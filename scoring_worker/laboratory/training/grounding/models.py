@@ -20,12 +20,12 @@ from safepassage.scoring_worker.encoders.reader_model import (
     save_reader,
 )
 from safepassage.scoring_worker.encoders.reading_windows import Task, WindowMaker
+from safepassage.scoring_worker.encoders.weight_folders import named_folder
 from safepassage.scoring_worker.encoders.weights import (
     load_config,
     load_tokenizer,
     load_with_new_head,
     longest_input,
-    named_folder,
 )
 from safepassage.scoring_worker.manifest import PACKAGED_BASE, ModelError, ScorerManifest
 

@@ -14,10 +14,50 @@ from safepassage.agents.intake.limits import Limits
 from safepassage.schemas import Document, Original
 from safepassage.schemas.base import MAX_ID_CHARACTERS
 from safepassage.schemas.layout import MAX_URI_CHARACTERS
-from safepassage.streams.settings import Settings
+
+from .extras import missing_extra
+from .settings import FileSettings
 
 _PAGED = (".pdf", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".gif", ".webp")
 _OCR_OUTPUTS = (".json", ".hocr", ".xml", ".html", ".htm")
+
+
+class UnreadableFile(ValueError):
+    """A file that gave no document, or several; the message says why."""
+
+
+def read(path: Path | str, settings: FileSettings | None = None) -> Document:
+    """The document in a file: PDF, scan, Word, web page, e-mail, OCR output or text, with its
+    layout where it has pages. Its id is the path as given. The limits are the environment's.
+
+    Raises:
+        UnreadableFile: it gave no document, or is an e-mail with attachments, see `read_all`.
+        MissingExtra: the extra "files" has to be installed for it.
+    """
+    every = read_all(path, settings)
+    if len(every) > 1:
+        names = ", ".join(document.id for document in every[:5])
+        raise UnreadableFile(f"{path} holds {len(every)} documents; read_all gives them: {names}")
+    return every[0]
+
+
+def read_all(path: Path | str, settings: FileSettings | None = None) -> list[Document]:
+    """The documents in a file, at least one: itself, and its attachments that can be read.
+
+    Raises:
+        UnreadableFile: it gave none.
+        MissingExtra: the extra "files" has to be installed for it.
+    """
+    path = Path(path)
+    try:
+        with FileReader(settings or FileSettings()) as reader:
+            found = list(reader.read_all([path]))
+    except ModuleNotFoundError as error:
+        raise missing_extra(error, "files") or error from None
+    documents = [one for one in found if isinstance(one, Document)]
+    if not documents:
+        raise UnreadableFile("; ".join(map(str, found)) or f"{path} holds no text")
+    return documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +71,7 @@ class Rejected:
         return f"{self.place}: {self.reason}"
 
 
-def limits(settings: Settings) -> Limits:
+def limits(settings: FileSettings) -> Limits:
     """What one file may cost, as configured."""
     return Limits(
         file_bytes=settings.max_file_bytes,
@@ -47,7 +87,7 @@ def limits(settings: Settings) -> Limits:
 class FileReader(AbstractContextManager["FileReader"]):
     """Reads files one after another; a context manager."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: FileSettings) -> None:
         self._settings = settings
         self._intake = Intake(limits(settings))
         self._root = settings.originals.resolve() if settings.originals else None
@@ -55,12 +95,39 @@ class FileReader(AbstractContextManager["FileReader"]):
     def __exit__(self, *_error: object) -> None:
         self._intake.close()
 
+    def ids_of(self, paths: Sequence[Path]) -> Iterator[tuple[str, str] | Rejected]:
+        """Id and media type of each document of ``paths``. Of an e-mail that takes reading it, for
+        its attachments; no other file is read."""
+        about = self._outputs(paths)
+        most = self._settings.max_file_bytes
+        for path in paths:
+            if path in about.values():
+                continue
+            shown = about.get(path, path)
+            try:
+                kind = kind_of(path.name, beginning(path, most))
+                shown_type = _media_type(shown, most)
+            except OSError as error:
+                yield Rejected(str(path), f"cannot be read: {error.strerror}")
+                continue
+            if kind is Kind.UNKNOWN:
+                yield _binary(path)
+            elif kind is not Kind.MAIL:
+                yield path_id(shown), shown_type
+            else:
+                for found in self._read(path, None):
+                    if isinstance(found, Rejected):
+                        yield found
+                    else:
+                        original = found.original
+                        yield found.id, original.media_type if original else kind.value
+
     def read_all(
         self, paths: Sequence[Path], wanted: Callable[[Path], bool] = lambda _: True
     ) -> Iterator[Document | Rejected]:
         """The documents of those files of ``paths`` that are ``wanted``. A file that an OCR output
         among them is about is not read: the output says what stands in it."""
-        about = {output: of for output in paths if (of := self._subject(output, paths))}
+        about = self._outputs(paths)
         known = set(about.values())
         for path in paths:
             if path not in known and wanted(about.get(path, path)):
@@ -84,9 +151,7 @@ class FileReader(AbstractContextManager["FileReader"]):
             yield Rejected(str(path), f"cannot be read: {error.strerror}")
             return
         if kind is Kind.UNKNOWN and b"\0" in raw[:4096]:
-            yield Rejected(
-                str(path), "looks binary (it holds NUL characters), and is of no kind that is read"
-            )
+            yield _binary(path)
             return
         yield from self._documents(shown, self._intake.read(path.name, raw), digest, shown_type)
 
@@ -143,6 +208,10 @@ class FileReader(AbstractContextManager["FileReader"]):
             found = found.relative_to(self._root)
         return unicodedata.normalize("NFC", found.as_posix())
 
+    def _outputs(self, paths: Sequence[Path]) -> dict[Path, Path]:
+        """The file that each OCR output of ``paths`` is about."""
+        return {output: of for output in paths if (of := self._subject(output, paths))}
+
     def _subject(self, output: Path, paths: Sequence[Path]) -> Path | None:
         """The file that an OCR output is about, by its name: ``scan.pdf.json`` or ``scan.json``
         is about ``scan.pdf``."""
@@ -165,6 +234,12 @@ class FileReader(AbstractContextManager["FileReader"]):
             return is_read and kind_of(path.name, beginning(path, most)).is_ocr_output
         except OSError:
             return False
+
+
+def _binary(path: Path) -> Rejected:
+    return Rejected(
+        str(path), "looks binary (it holds NUL characters), and is of no kind that is read"
+    )
 
 
 def _siblings(output: Path) -> Iterator[Path]:

@@ -1,0 +1,232 @@
+"""The page: a bar of filters, and for each document its text, its pages and its verdicts."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+
+from safepassage.schemas import Decision, Document, Verdict, render_value
+from safepassage.verdict_words import reasons_in_words, where
+
+from .marks import Mark, marks_of, segments
+from .markup import Content, Markup, element, joined
+from .pages import pages
+
+MAX_VALUE = 400
+MAX_QUOTE = 1_000
+
+_NAMES: dict[Decision, str] = {
+    "accepted": "accepted",
+    "quarantined": "stopped",
+    "undetermined": "not judged",
+}
+_SIGNS: dict[Decision, str] = {"accepted": "✓", "quarantined": "✕", "undetermined": "?"}
+_WORST: tuple[Decision, ...] = ("quarantined", "undetermined", "accepted")
+_KEYS = (
+    ("j k", "next, previous value"),
+    ("1 2 3", "show or hide accepted, stopped, not judged"),
+    ("/", "search"),
+    ("p", "text or pages"),
+    ("t", "light or dark"),
+    ("Esc", "let go"),
+)
+
+
+def report(
+    documents: Iterable[Document], verdicts: Sequence[Verdict], title: str = "Evidence"
+) -> str:
+    """The HTML of ``verdicts``, each beside its document; what belongs to none of ``documents``
+    comes last, without a text."""
+    known = {document.id: document for document in documents}
+    numbered: dict[str, list[tuple[int, Verdict]]] = {}
+    for number, verdict in enumerate(verdicts):
+        numbered.setdefault(verdict.doc_id, []).append((number, verdict))
+    ordered = sorted(numbered, key=lambda doc_id: doc_id not in known)  # stable
+    shown = [_document(doc_id, known.get(doc_id), numbered[doc_id]) for doc_id in ordered]
+    body = [
+        _bar(title, verdicts, len(numbered)),
+        element("main", shown or element("p", "No verdict.", class_="nothing")),
+        _help(),
+        element("script", Markup(_asset("report.js"))),
+    ]
+    head = [
+        Markup('<meta charset="utf-8">'),
+        Markup(f'<meta http-equiv="Content-Security-Policy" content="{_policy()}">'),
+        Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
+        Markup('<meta name="referrer" content="no-referrer">'),
+        element("title", f"{title} · SafePassage"),
+        element("style", Markup(_asset("report.css"))),
+    ]
+    page = element("html", [element("head", head), element("body", body)], lang="en")
+    return f"<!doctype html>\n{page}\n"
+
+
+def framed(html: str) -> str:
+    """``html`` in a frame of a notebook, where it runs its own script and reaches nothing else."""
+    return element(
+        "iframe",
+        srcdoc=html,
+        sandbox="allow-scripts",
+        width="100%",
+        height="720",
+        frameborder="0",
+        title="Evidence",
+    )
+
+
+def _bar(title: str, verdicts: Sequence[Verdict], documents: int) -> Markup:
+    counts = Counter(verdict.decision for verdict in verdicts)
+    filters = [
+        element(
+            "button",
+            [
+                element("span", _SIGNS[name], class_="sign", aria_hidden="true"),
+                f" {counts[name]} {_NAMES[name]}",
+            ],
+            type="button",
+            class_=f"filter {name}",
+            data_filter=name,
+            aria_pressed="true",
+        )
+        for name in _NAMES
+    ]
+    noun = "document" if documents == 1 else "documents"
+    search = element(
+        "input", type="search", placeholder="Search values", aria_label="Search values"
+    )
+    tools = [
+        element("button", "Pages", type="button", class_="tool", data_tool="pages"),
+        element("button", "Theme", type="button", class_="tool", data_tool="theme"),
+        element("button", "Keys", type="button", class_="tool", data_tool="keys"),
+    ]
+    name = [element("strong", title), element("span", f"{documents} {noun}", class_="of")]
+    return element(
+        "header",
+        [
+            element("h1", name),
+            element("div", filters, class_="filters", role="group", aria_label="Show"),
+            search,
+            element("div", tools, class_="tools"),
+        ],
+    )
+
+
+def _document(
+    doc_id: str, document: Document | None, numbered: Sequence[tuple[int, Verdict]]
+) -> Markup:
+    cards = element(
+        "ol", [_card(number, verdict) for number, verdict in numbered], class_="verdicts"
+    )
+    name = element("h2", element("bdi", doc_id))
+    if document is None:
+        told = element("p", "The document is not here.", class_="nothing")
+        return element("section", [name, element("div", [told, cards], class_="sides")])
+    marks = [mark for number, verdict in numbered for mark in marks_of(number, verdict)]
+    kinds = {number: str(verdict.decision) for number, verdict in numbered}
+    words = element("pre", _marked(document.text, marks, dict(numbered)), class_="text", dir="auto")
+    drawn = list(pages(document, marks, kinds))
+    shown: Content = [words, element("div", drawn, class_="pages")] if drawn else [words]
+    source = element("div", shown, class_="source")
+    return element(
+        "section",
+        [name, element("div", [source, cards], class_="sides")],
+        class_="document",
+        data_pages="true" if drawn else None,
+    )
+
+
+def _marked(text: str, marks: Sequence[Mark], verdicts: dict[int, Verdict]) -> Iterator[Markup]:
+    for segment in segments(text, marks):
+        if not segment.numbers:
+            yield joined(segment.text)
+            continue
+        decisions = {verdicts[number].decision for number in segment.numbers}
+        worst = next(name for name in _WORST if name in decisions)
+        yield element(
+            "mark",
+            segment.text,
+            class_=f"{worst} value" if segment.is_value else worst,
+            data_v=" ".join(map(str, segment.numbers)),
+        )
+
+
+def _card(number: int, verdict: Verdict) -> Markup:
+    value = _cut(render_value(verdict.value), MAX_VALUE)
+    head = [
+        element("span", _SIGNS[verdict.decision], class_="sign", aria_hidden="true"),
+        element("bdi", where(verdict), class_="type"),
+        element("span", _NAMES[verdict.decision], class_="decision"),
+    ]
+    parts: list[Markup] = [
+        element("div", head, class_="head"),
+        element("div", element("bdi", value), class_="of-value"),
+    ]
+    if verdict.score is not None:
+        parts.append(_measure(verdict))
+    if verdict.decision != "accepted":
+        reasons = [element("li", element("bdi", reason)) for reason in reasons_in_words(verdict)]
+        parts.append(element("ul", reasons, class_="reasons"))
+    if verdict.context and verdict.context != verdict.passage:
+        parts.append(_quoted("quoted", verdict.context))
+    if verdict.passage:
+        found = verdict.alignment is not None and verdict.alignment.found
+        parts.append(_quoted("passage" if found else "nearest", verdict.passage))
+    return element(
+        "li",
+        parts,
+        class_=f"card {verdict.decision}",
+        id=f"v{number}",
+        data_v=number,
+        data_decision=verdict.decision,
+        tabindex=0,
+    )
+
+
+def _measure(verdict: Verdict) -> Markup:
+    score, threshold = verdict.score or 0.0, verdict.threshold
+    told = f"score {score:.2f}"
+    drawn = [
+        element("rect", class_="whole", width=100, height=4, rx=2),
+        element("rect", class_="part", width=f"{100 * score:.1f}", height=4, rx=2),
+    ]
+    if threshold is not None:
+        told += f", threshold {threshold:.2f}"
+        drawn.append(element("rect", class_="limit", x=f"{100 * threshold:.1f}", width=1, height=4))
+    bar = element("svg", drawn, viewBox="0 0 100 4", preserveAspectRatio="none", aria_hidden="true")
+    return element("div", [bar, element("span", told)], class_="measure")
+
+
+def _quoted(who: str, words: str) -> Markup:
+    quote = element("q", element("bdi", _cut(words, MAX_QUOTE)))
+    return element("div", [element("span", who, class_="who"), quote], class_="quoted")
+
+
+def _help() -> Markup:
+    rows = [[element("dt", element("kbd", keys)), element("dd", what)] for keys, what in _KEYS]
+    return element("dialog", [element("h2", "Keys"), element("dl", rows)], id="keys")
+
+
+def _cut(text: str, most: int) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= most else f"{words[: most - 1]}…"
+
+
+@cache
+def _asset(name: str) -> str:
+    return files(__package__).joinpath("static", name).read_text("utf-8")
+
+
+@cache
+def _policy() -> str:
+    """Our own script and style by their digests, and nothing else from anywhere."""
+    sources = (("script", "report.js"), ("style", "report.css"))
+    own = "; ".join(f"{kind}-src 'sha256-{_digest(_asset(name))}'" for kind, name in sources)
+    return f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"
+
+
+def _digest(content: str) -> str:
+    return b64encode(hashlib.sha256(content.encode()).digest()).decode()

@@ -1,0 +1,23 @@
+"""A verdict in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from safepassage.schemas import Verdict, entity_type_name
+from safepassage.schemas.wording import REASONS
+
+
+def where(verdict: Verdict) -> str:
+    """The entity type, behind the path of its field where the schema names one."""
+    path = verdict.field.name if verdict.field and verdict.field.name else ""
+    told = not path or entity_type_name(path).casefold() == verdict.entity_type.casefold()
+    return verdict.entity_type if told else f"{path} ({verdict.entity_type})"
+
+
+def reasons_in_words(verdict: Verdict) -> Iterator[str]:
+    """Why it was not accepted, a sentence each; then what the checks saw."""
+    for reason in verdict.reasons:
+        yield REASONS[reason]
+    for finding in verdict.findings:
+        yield f"{finding.code.replace('_', ' ')}{': ' if finding.detail else ''}{finding.detail}"

@@ -1,0 +1,132 @@
+"""Keeps the promise live: where spot checks show that it broke, less passes without a person.
+
+The operator asks for it (SAFEPASSAGE_RISK). Whether it broke is a test by betting, which may be
+looked at as often as one likes. What follows is a release of the scorer in force with higher
+thresholds (`scorers.raised`): the workers obey it as any other, it survives restarts, `rollback`
+and `promote` end it, and a warning says why.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import structlog
+
+from safepassage.schemas import DriftWarning, ScorerRelease, stable_id
+from safepassage.scoring_worker.scorers.raised import parted, revision_with, with_limits
+from safepassage.streams.kafka.publisher import Publisher
+from safepassage.streams.kafka.records import Outgoing
+from safepassage.streams.release.releases import InForce, ReleaseLost, releases_in_force
+from safepassage.streams.runtime import metrics
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import SCORERS, WARNINGS
+
+from .index.risk import LiveRisk, live_risk, stricter_threshold
+from .index.store import CaseStore
+
+log = structlog.get_logger(__name__)
+
+BY = "safepassage"
+
+
+class Promise:
+    """Watches the risk of what passes."""
+
+    def __init__(self, store: CaseStore, publisher: Publisher, settings: Settings) -> None:
+        self._store = store
+        self._publisher = publisher
+        self._settings = settings
+
+    def risks(self, revision: str | None = None) -> list[LiveRisk]:
+        """The risk of what the scorer of ``revision``, else the latest one, accepted."""
+        asked, confidence = self._settings.risk, self._settings.risk_confidence
+        return live_risk(self._store, revision or self._store.latest[1], asked, confidence)
+
+    async def watch(self) -> ScorerRelease | None:
+        """Measure, and where the promise broke, make routing stricter; returns the release.
+
+        Raises:
+            PublishFailed: the broker does not take it; the next look tries again.
+        """
+        held = await releases_in_force(self._settings) if self._settings.risk else InForce()
+        try:
+            live = held.live
+        except ReleaseLost as error:
+            log.warning("promise_not_watched", detail=str(error))
+            return None
+        revision = (live.revision if live else None) or self._store.latest[1]
+        risks = self.risks(revision)
+        _measure(risks[0])
+        broken = [risk for risk in risks if risk.broken]
+        if not broken or self._settings.risk is None:
+            return None
+        # The types that broke it, or all where no type stands out.
+        parts = [risk for risk in broken if risk.entity_type] or broken
+        return await self._tighten(live, revision, parts)
+
+    async def _tighten(
+        self, live: ScorerRelease | None, revision: str, parts: list[LiveRisk]
+    ) -> ScorerRelease:
+        asked, confidence = self._settings.risk or 0.0, self._settings.risk_confidence
+        limits = {
+            part.entity_type.casefold(): stricter_threshold(
+                self._store, revision, part.entity_type, asked, confidence
+            )
+            for part in parts
+        }
+        name = with_limits((live and live.scorer) or self._settings.scorer, limits)
+        now = datetime.now(UTC)
+        release = ScorerRelease(
+            slot="live",
+            scorer=name,
+            revision=revision_with(revision, parted(name)[1]),
+            previous=(live.previous or live.scorer) if live else self._settings.scorer,
+            previous_revision=(live.previous_revision if live and live.previous else revision),
+            released_at=now,
+            released_by=BY,
+            reason=_reason(parts, asked),
+        )
+        warnings = [self._warning(part, revision, limits, now) for part in parts]
+        refused = await self._publisher.publish(
+            [
+                *(Outgoing(WARNINGS, warning.measure, warning) for warning in warnings),
+                Outgoing(SCORERS, release.slot, release),
+            ]
+        )
+        if refused:
+            log.error("stricter_routing_refused", error=next(iter(refused.values())))
+        metrics.PROMISES_BROKEN.inc(len(parts))
+        log.warning("promise_broken", scorer=name, types=len(parts))
+        return release
+
+    def _warning(
+        self, part: LiveRisk, revision: str, limits: dict[str, float], now: datetime
+    ) -> DriftWarning:
+        asked, limit = self._settings.risk or 0.0, limits[part.entity_type.casefold()]
+        follows = "nothing passes without a person" if limit >= 1 else f"threshold {limit:.4f}"
+        return DriftWarning(
+            id=stable_id("warning", "risk", part.entity_type, revision),
+            measure="risk",
+            entity_type=part.entity_type or None,
+            scorer_revision=revision,
+            observed=part.wrong.share or 0.0,
+            expected=asked,
+            limit=asked,
+            detail=f"{part.wrong.successes} of {part.wrong.total} spot checks wrong; {follows}",
+            raised_at=now,
+        )
+
+
+def _reason(parts: list[LiveRisk], asked: float) -> str:
+    named = ", ".join(part.entity_type or "all types" for part in parts[:10])
+    return f"spot checks show more than {asked:.1%} wrong: {named}"
+
+
+def _measure(risk: LiveRisk) -> None:
+    for bound, value in zip(("low", "high"), risk.bounds, strict=True):
+        metrics.RISK.labels(bound).set(value)
+    for bound, value in zip(("low", "high"), risk.passed.interval, strict=True):
+        metrics.ACCEPTED_SHARE.labels(bound).set(value)
+    metrics.RISK.labels("observed").set(risk.wrong.share or 0.0)
+    metrics.ACCEPTED_SHARE.labels("observed").set(risk.passed.share or 0.0)
+    metrics.PROMISE_CERTIFIED.set(float(risk.certified))
