@@ -12,6 +12,9 @@ from dataclasses import replace
 from safepassage.schemas import CLAIM_TYPE, Assessment, ScorerTrail, stable_id
 from safepassage.schemas.evidence import Evidence
 from safepassage.scoring_worker.learnt_from import LearntFrom, said_by
+from safepassage.scoring_worker.memory.index import Memory
+from safepassage.scoring_worker.memory.learning import remember_in, traces_of
+from safepassage.scoring_worker.memory.states import Trace
 from safepassage.scoring_worker.scorer import Pair, Scorer
 
 from .contract import Answer, Detector, DetectorSettings, Grounding
@@ -59,6 +62,14 @@ class ClaimJudge:
             said |= {at: self._judged(one) for at, one in zip(claims, found, strict=True)}
         own = {"scorer": self.name, "revision": self.revision}
         return [said[at].model_copy(update=own) for at in range(len(pairs))]
+
+    def remember(self, memory: Memory) -> None:
+        """Let the scorer weigh what ``memory`` holds."""
+        remember_in(memory, self._scorer)
+
+    def traces(self, pairs: Sequence[Pair]) -> list[tuple[Trace, ...]]:
+        """What each pair would leave in the scorer's memory, in order."""
+        return traces_of(self._scorer, pairs)
 
     def close(self) -> None:
         """Close the scorer and the detector."""

@@ -13,6 +13,9 @@ from collections.abc import Mapping, Sequence
 from safepassage.schemas import Assessment, stable_id
 from safepassage.scoring_worker.learnt_from import LearntFrom, said_by
 from safepassage.scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.memory.index import Memory
+from safepassage.scoring_worker.memory.learning import remember_in, traces_of
+from safepassage.scoring_worker.memory.states import Trace
 from safepassage.scoring_worker.risk.groups import BELOW, NOTHING_PASSES
 from safepassage.scoring_worker.scorer import Pair, Scorer
 
@@ -79,6 +82,14 @@ class Raised:
         """The scorer's scores with thresholds that are no lower; failures stay failures."""
         assessments = zip(pairs, self._scorer.assess(pairs), strict=True)
         return [self._raised(pair, assessment) for pair, assessment in assessments]
+
+    def remember(self, memory: Memory) -> None:
+        """Let the scorer weigh what ``memory`` holds."""
+        remember_in(memory, self._scorer)
+
+    def traces(self, pairs: Sequence[Pair]) -> list[tuple[Trace, ...]]:
+        """What each pair would leave in the scorer's memory, in order."""
+        return traces_of(self._scorer, pairs)
 
     def close(self) -> None:
         self._scorer.close()

@@ -36,7 +36,7 @@ from .reading.base import make_base
 from .reading.corpora import FAMILIES, PERMISSIVE, training_corpus
 from .reading.recipe import train_reader
 from .source_figures import (
-    answer_figures,
+    answer_blocks,
     best_threshold,
     figure_blocks,
     judged_answers,
@@ -176,7 +176,7 @@ def _manifest(
     scores = scores_in_turn(labelled, _judged_together(labelled))
     judge = partial(unweighed_scorer, reader, words=steps.words)
     answers = judged_answers(steps.folder, steps.data, judge, stack)
-    thresholds = thresholds_with_claims(best_threshold(labelled, scores), answers)
+    thresholds = thresholds_with_claims(best_threshold(labelled, scores))
     return ScorerManifest(
         name="default",
         kind="reader",
@@ -190,7 +190,7 @@ def _manifest(
         learnt_from=LearntFrom(),
         metrics={
             **figure_blocks(labelled, scores, thresholds, PERMISSIVE),
-            "answers, at the threshold of the other sources": dict(answer_figures(answers)),
+            **answer_blocks(answers, thresholds),
         },
     )
 

@@ -53,7 +53,7 @@ from .reading.fit import WEIGHTS, FitSettings
 from .reading.large_corpus import ENGLISH, large_corpus, second_corpus
 from .reading.recipe import train_reader
 from .source_figures import (
-    answer_figures,
+    answer_blocks,
     best_threshold,
     figure_blocks,
     figures,
@@ -77,6 +77,10 @@ SETTINGS = FitSettings(learning_rate=5e-5, batch_size=32, checkpoint_seconds=300
 SECOND = replace(SETTINGS, learning_rate=2.5e-5, warmup_steps=30, steady=0.3, seed=2)
 """The second pass teaches labels. The mean of both passes' weights ships: on natural errors and on
 sources left out it ranks as the first pass or better, on quotes of another field between both."""
+CLAIM_THRESHOLD = 0.2
+"""Of sentences. An answer is stopped if one of its sentences is. Chosen with RAGTruth in view. At
+.09 a tenth of the good answers would be stopped, in the mean over four sources, but of the false
+statements of NLI sets, which are short, an eighth instead of .56."""
 LONGEST_QUESTION = 112
 """Tokens of a question and its passage in training."""
 ROWS, CLAIMS = 160, 60
@@ -129,12 +133,12 @@ def build_large(steps: LargeSteps) -> ScorerManifest:
     stack = stack.model_copy(update={"with_packs": with_packs})
     scores = scores_in_turn(fitted_on, _kin(fitted_on))
     answers = judged_answers(steps.folder, steps.data, partial(_scorer, steps), stack)
-    thresholds = thresholds_with_claims(best_threshold(fitted_on, scores), answers)
+    thresholds = thresholds_with_claims(best_threshold(fitted_on, scores), CLAIM_THRESHOLD)
     measured = figures(new, {name: own.scores(stack) for name, own in new.items()}, thresholds)
     blocks: dict[str, JsonValue] = {
         **figure_blocks(fitted_on, scores, thresholds, LEFT_OUT),
         "fields that trained nothing": dict(measured),
-        "answers, at the threshold of the other sources": dict(answer_figures(answers)),
+        **answer_blocks(answers, thresholds),
     }
     manifest = ScorerManifest(
         name="large",

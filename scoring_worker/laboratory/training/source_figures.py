@@ -27,8 +27,12 @@ CANDIDATES = tuple(round(0.05 * step, 2) for step in range(2, 19))
 ANSWERS = ("ragtruth_qa", "expertqa", "faithbench", "wice_claim")
 """Sources of judged answers, in `groundedness`."""
 ANSWERS_OF_A_SOURCE = 150
-GOOD_STOPPED = 0.1
-"""The share of good answers that the threshold of claims may stop, in the mean over the sources."""
+GOOD_STOPPED = (0.05, 0.1, 0.2, 0.4)
+"""Shares of good answers that may be stopped, for which the model card says what else is."""
+CLAIM_THRESHOLD = 0.4
+"""Below that of values: an answer has several sentences, and all of them have to pass. At .4 it is
+on NLI rows where the scorer was before it counted words (caught .63, refused .20), and refuses .46
+of the right sentences of RAG answers, for .61 at .45. RAGTruth and the demo were in view."""
 
 
 def scores_in_turn(
@@ -83,40 +87,46 @@ def judged_answers(
     return found
 
 
-def claim_threshold(
-    answers: Answers,
-    most: float = GOOD_STOPPED,
-) -> float:
+def claim_threshold(answers: Answers, most: float) -> float:
     """The highest threshold of claims, in steps of .01, that stops at most the share ``most`` of
     the good answers, in the mean over the sources; 0 where none does."""
 
     def stopped(threshold: float) -> float:
-        return float(
-            np.mean([(scores[good] < threshold).mean() for good, scores in answers.values()])
-        )
+        shares = [(scores[good] < threshold).mean() for good, scores in answers.values()]
+        return float(np.mean(shares))
 
     steps = (round(0.01 * step, 2) for step in range(99, 0, -1))
     return next((threshold for threshold in steps if stopped(threshold) <= most), 0.0)
 
 
-def answer_figures(answers: Answers) -> dict[str, dict[str, JsonValue]]:
-    """By source its figures at the threshold that the other sources give."""
-    found = {}
-    for name, (good, scores) in answers.items():
-        others = {other: own for other, own in answers.items() if other != name}
-        threshold = claim_threshold(others)
-        own = _of_source(good, scores, np.full(len(scores), threshold))
-        found[name] = {**own, "threshold": threshold}
-    return found
+def answer_blocks(answers: Answers, thresholds: Thresholds) -> dict[str, JsonValue]:
+    """``metrics`` of scorer.json on answers: each source at the threshold of claims; and by the
+    share of good answers that may be stopped the threshold, and the shares of good and of bad ones
+    stopped, in the mean over the sources, each at the threshold that the others give."""
+    claims = thresholds.of(CLAIM_TYPE)
+    by_source = {
+        name: _of_source(good, scores, np.full(len(scores), claims))
+        for name, (good, scores) in answers.items()
+    }
+    by_share: dict[str, JsonValue] = {}
+    for most in GOOD_STOPPED:
+        stopped = []
+        for name, (good, scores) in answers.items():
+            others = {other: own for other, own in answers.items() if other != name}
+            flagged = scores < claim_threshold(others, most)
+            stopped.append((flagged[good].mean(), flagged[~good].mean()))
+        of_good, of_bad = (round(float(share), 3) for share in np.mean(stopped, axis=0))
+        by_share[str(most)] = {
+            "threshold": claim_threshold(answers, most),
+            "good stopped": of_good,
+            "bad stopped": of_bad,
+        }
+    return {"answers": dict(by_source), "answers, by the good ones that may be stopped": by_share}
 
 
-def thresholds_with_claims(default: float, answers: Answers) -> Thresholds:
-    """The ``default`` for values, and for claims what ``answers`` allow."""
-    claim = TypeThreshold(
-        value=claim_threshold(answers),
-        n=sum(len(good) for good, _ in answers.values()),
-        target=f"good answers stopped <= {GOOD_STOPPED}",
-    )
+def thresholds_with_claims(default: float, claims: float = CLAIM_THRESHOLD) -> Thresholds:
+    """The ``default`` for values, and ``claims`` for claims."""
+    claim = TypeThreshold(value=claims, n=0, target="of sentences")
     return Thresholds(default=default, by_type={CLAIM_TYPE: claim})
 
 

@@ -67,9 +67,7 @@ def test_one_command_builds_large(steps, monkeypatch):
     assert manifest == ScorerManifest.load(steps.out) == build_large(steps)
     assert len(read) == 2, "what was trained is not trained again"
     assert manifest.languages == ("en",)
-    answers = manifest.metrics["answers, at the threshold of the other sources"]
-    assert answers["answers"]["rows"] == 6
-    assert manifest.thresholds.by_type["Claim"].n == 12
+    assert manifest.metrics["answers"]["more"]["rows"] == 6
     assert manifest.metrics["sources left out"].keys() == {"alpha", "beta"}
     assert manifest.metrics["fields that trained nothing"].keys() == {"delta"}
     assert set(manifest.files) == {

@@ -8,7 +8,7 @@ import pytest
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged
 from safepassage.scoring_worker.laboratory.training.source_figures import (
-    answer_figures,
+    answer_blocks,
     best_threshold,
     claim_threshold,
     figures,
@@ -54,17 +54,18 @@ def test_the_threshold_of_claims_stops_at_most_its_share_of_good_answers():
     good, bad = np.ones(10, dtype=bool), np.zeros(4, dtype=bool)
     labels = np.concatenate([good, bad])
     scores = np.concatenate([np.linspace(0.05, 0.95, 10), [0.01, 0.02, 0.03, 0.5]])
-    threshold = claim_threshold({"a": (labels, scores)}, most=0.1)
+    threshold = claim_threshold({"a": (labels, scores)}, 0.1)
     assert threshold == 0.15
     assert (scores[labels] < threshold).mean() == pytest.approx(0.1)
-    assert claim_threshold({"a": (labels, scores)}, most=0.0) == 0.05
-    assert claim_threshold({"a": (good, np.zeros(10))}) == 0.0
+    assert claim_threshold({"a": (labels, scores)}, 0.0) == 0.05
+    assert claim_threshold({"a": (good, np.zeros(10))}, 0.1) == 0.0
 
 
-def test_an_answer_is_judged_at_the_threshold_of_the_other_sources():
+def test_what_is_stopped_by_share_is_of_sources_without_a_say_in_their_threshold():
     one = (np.array([True, True, False]), np.array([0.9, 0.8, 0.1]))
     other = (np.array([True, False, False]), np.array([0.5, 0.6, 0.2]))
-    found = answer_figures({"one": one, "other": other})
-    assert found["one"]["threshold"] == 0.5
-    assert found["other"]["threshold"] == 0.8
-    assert (found["other"]["caught"], found["other"]["refused"]) == (1.0, 1.0)
+    found = answer_blocks({"one": one, "other": other}, Thresholds(default=0.7))
+    assert found["answers"]["other"]["refused"] == 1.0
+    by_share = found["answers, by the good ones that may be stopped"]["0.1"]
+    # "one" is judged at .5, which stops its bad answer; "other" at .8, which stops all of it.
+    assert by_share == {"threshold": 0.5, "good stopped": 0.5, "bad stopped": 1.0}
