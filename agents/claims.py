@@ -5,8 +5,6 @@ that together cover the claim best, wherever they stand. One passage that suppor
 enough; that others do not is no objection to it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from safepassage.passages.index import PassageIndex
@@ -27,7 +25,7 @@ from safepassage.schemas import (
 )
 from safepassage.schemas.extraction import MAX_RIVALS
 
-from .negation import denials
+from .contradictions import denials
 
 
 def split_claims(response: Response, ref: DocumentRef) -> list[Claim]:

@@ -11,8 +11,6 @@ text is checked against the digest under which it was asked for.
     └── DocumentMismatch   the text found is not the text that was extracted from
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import time

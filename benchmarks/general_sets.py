@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from safepassage.schemas import CLAIM_TYPE, hypothesis
-from safepassage.scoring_worker.laboratory.evaluation import read_dataset
+from safepassage.scoring_worker.laboratory.evaluation.datasets import read_dataset
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.training.corpora import (
     PERMISSIVE_NLI,

@@ -2,8 +2,8 @@
 
     python benchmarks/memory.py ../shared/data [--scorer large] [--keep FOLDER] [--out FOLDER]
 
-Every source is played through several times: about k rows, all of some documents, are reviewed;
-the rows of the other documents are judged with their memory, at the shipped threshold. Natural
+Every source is played through several times: 100 rows, all of some documents, are set apart, and k
+of them are reviewed; all other rows are judged with their memory, at the shipped threshold. Natural
 errors of LLMs come first; none of the sources taught the readers, and none the memory's weights,
 but the fields that its weights were fitted on, which say so. ``changed``: the share of the judged
 values whose score the memory moves.
@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import orjson
@@ -53,7 +54,7 @@ def main() -> None:
     parser.add_argument("--scorer", action="append", choices=sorted(SOURCES))
     parser.add_argument("--source", action="append", help="only these")
     parser.add_argument("--keep", type=Path, help="where what scorers made of the rows stays")
-    parser.add_argument("--out", type=Path, help="folder of memory.json")
+    parser.add_argument("--out", type=Path, help="folder of memory.json, which is added to")
     options = parser.parse_args()
     figures = {}
     for scorer in options.scorer or ["large", "small"]:
@@ -64,9 +65,18 @@ def main() -> None:
         figures[scorer] = own
         Console().print(_table(scorer, own))
     if options.out:
-        (options.out / "memory.json").write_bytes(
-            orjson.dumps(figures, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS) + b"\n"
-        )
+        _add(options.out / "memory.json", figures)
+
+
+def _add(path: Path, figures: dict[str, Any]) -> None:
+    """Put the figures into the file, beside those of other scorers and sources."""
+    known = orjson.loads(path.read_bytes()) if path.exists() else {}
+    merged = {
+        scorer: known.get(scorer, {}) | figures.get(scorer, {})
+        for scorer in sorted(known.keys() | figures.keys())
+    }
+    options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
+    path.write_bytes(orjson.dumps(merged, option=options) + b"\n")
 
 
 def _rows(
@@ -98,7 +108,7 @@ def _figures(
     """Means over the draws."""
     weights = packaged_weights()
     found: list[tuple[float, float, float]] = []
-    for trial in trials(rows, size, seed=SEED):
+    for trial in trials(rows, size, seed=SEED, apart=max(SIZES)):
         shifts = trial.shifts(weights)
         scores = _scores(trial, shifts, manifest)
         unsupported = trial.labels == 0

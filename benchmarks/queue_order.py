@@ -24,8 +24,9 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from safepassage.pipeline import align_with, ground, new_aligner
-from safepassage.scoring_worker.laboratory.evaluation import Sources, read_dataset, read_documents
 from safepassage.scoring_worker.laboratory.evaluation.cases import LabelledCase, labelled_pair
+from safepassage.scoring_worker.laboratory.evaluation.datasets import read_dataset
+from safepassage.scoring_worker.laboratory.evaluation.sources import Sources, read_documents
 from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged, refitted
 from safepassage.scoring_worker.laboratory.training.stacking import stack_scores
 from safepassage.scoring_worker.loading import load_scorer
@@ -36,7 +37,7 @@ from safepassage.streams.console.index.queue import CHECK_EVERY
 from safepassage.streams.settings import Settings
 
 SIZES = (25, 50, 100)
-ROUNDS = 10
+ROUNDS = 5
 REVIEWED = 0.6
 
 

@@ -17,8 +17,9 @@ from functools import partial
 from pathlib import Path
 
 from safepassage.pipeline import align_with, ground, new_aligner
-from safepassage.scoring_worker.laboratory.evaluation import Sources, read_dataset, read_documents
 from safepassage.scoring_worker.laboratory.evaluation.cases import Dataset, LabelledCase
+from safepassage.scoring_worker.laboratory.evaluation.datasets import read_dataset
+from safepassage.scoring_worker.laboratory.evaluation.sources import Sources, read_documents
 from safepassage.scoring_worker.laboratory.experiments.reviews import (
     ReviewsSettings,
     reviews_curve,

@@ -4,8 +4,6 @@ Nobody is kept waiting for company. A score does not depend on the batch that it
 in, so who shares a call with whom changes nothing but the time.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import deque

@@ -1,7 +1,5 @@
 """Which extra brings a module that is not installed: one line instead of a traceback."""
 
-from __future__ import annotations
-
 _LLM = ("openai", "stamina", "httpx2")
 _SERVE = ("starlette", "uvicorn", "prometheus_client")
 _TOPICS = ("faust", "mode", "aiokafka", "redis", "zstandard")

@@ -1,7 +1,5 @@
 """Files of any kind as documents, each with a reference to the file that it was read from."""
 
-from __future__ import annotations
-
 import hashlib
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
@@ -9,16 +7,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from safepassage.agents.intake import (
-    Imported,
-    ImportedPart,
-    Intake,
-    Kind,
-    Limits,
-    beginning,
-    kind_of,
-    media_type,
-)
+from safepassage.agents.intake.file_documents import Imported, ImportedPart
+from safepassage.agents.intake.file_kinds import Kind, beginning, kind_of, media_type
+from safepassage.agents.intake.intake import Intake
+from safepassage.agents.intake.limits import Limits
 from safepassage.schemas import Document, Original
 from safepassage.schemas.base import MAX_ID_CHARACTERS
 from safepassage.schemas.layout import MAX_URI_CHARACTERS
@@ -103,12 +95,39 @@ class FileReader(AbstractContextManager["FileReader"]):
     def __exit__(self, *_error: object) -> None:
         self._intake.close()
 
+    def ids_of(self, paths: Sequence[Path]) -> Iterator[tuple[str, str] | Rejected]:
+        """Id and media type of each document of ``paths``. Of an e-mail that takes reading it, for
+        its attachments; no other file is read."""
+        about = self._outputs(paths)
+        most = self._settings.max_file_bytes
+        for path in paths:
+            if path in about.values():
+                continue
+            shown = about.get(path, path)
+            try:
+                kind = kind_of(path.name, beginning(path, most))
+                shown_type = _media_type(shown, most)
+            except OSError as error:
+                yield Rejected(str(path), f"cannot be read: {error.strerror}")
+                continue
+            if kind is Kind.UNKNOWN:
+                yield _binary(path)
+            elif kind is not Kind.MAIL:
+                yield path_id(shown), shown_type
+            else:
+                for found in self._read(path, None):
+                    if isinstance(found, Rejected):
+                        yield found
+                    else:
+                        original = found.original
+                        yield found.id, original.media_type if original else kind.value
+
     def read_all(
         self, paths: Sequence[Path], wanted: Callable[[Path], bool] = lambda _: True
     ) -> Iterator[Document | Rejected]:
         """The documents of those files of ``paths`` that are ``wanted``. A file that an OCR output
         among them is about is not read: the output says what stands in it."""
-        about = {output: of for output in paths if (of := self._subject(output, paths))}
+        about = self._outputs(paths)
         known = set(about.values())
         for path in paths:
             if path not in known and wanted(about.get(path, path)):
@@ -132,9 +151,7 @@ class FileReader(AbstractContextManager["FileReader"]):
             yield Rejected(str(path), f"cannot be read: {error.strerror}")
             return
         if kind is Kind.UNKNOWN and b"\0" in raw[:4096]:
-            yield Rejected(
-                str(path), "looks binary (it holds NUL characters), and is of no kind that is read"
-            )
+            yield _binary(path)
             return
         yield from self._documents(shown, self._intake.read(path.name, raw), digest, shown_type)
 
@@ -191,6 +208,10 @@ class FileReader(AbstractContextManager["FileReader"]):
             found = found.relative_to(self._root)
         return unicodedata.normalize("NFC", found.as_posix())
 
+    def _outputs(self, paths: Sequence[Path]) -> dict[Path, Path]:
+        """The file that each OCR output of ``paths`` is about."""
+        return {output: of for output in paths if (of := self._subject(output, paths))}
+
     def _subject(self, output: Path, paths: Sequence[Path]) -> Path | None:
         """The file that an OCR output is about, by its name: ``scan.pdf.json`` or ``scan.json``
         is about ``scan.pdf``."""
@@ -213,6 +234,12 @@ class FileReader(AbstractContextManager["FileReader"]):
             return is_read and kind_of(path.name, beginning(path, most)).is_ocr_output
         except OSError:
             return False
+
+
+def _binary(path: Path) -> Rejected:
+    return Rejected(
+        str(path), "looks binary (it holds NUL characters), and is of no kind that is read"
+    )
 
 
 def _siblings(output: Path) -> Iterator[Path]:

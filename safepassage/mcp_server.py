@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import structlog
 from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
-from pydantic import Field
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from pydantic import Field, ValidationError
 
-from safepassage.schemas import Document, Verdict, text_digest
+from safepassage.schemas import Document, Verdict, text_digest, validation_summary
 from safepassage.schemas.base import Contract, Json, Probability
 
 from .extraction import Extraction, InvalidExtraction
@@ -50,10 +50,25 @@ class Judgement(Contract):
     feedback: str
 
 
+class _WordedErrors(MCPServer):
+    """Says in words which argument is wrong, where the library prints its validator's report."""
+
+    async def call_tool(self, name: str, *given: Any, **options: Any) -> Any:
+        try:
+            return await super().call_tool(name, *given, **options)
+        except UnexpectedToolError:
+            raise
+        except ToolError as error:
+            told = str(error).removeprefix(f"Error executing tool {name}: ")
+            if isinstance(error.__cause__, ValidationError):
+                told = f"{validation_summary(error.__cause__)}; nothing was judged"
+            raise ToolError(told) from None
+
+
 def mcp_server(load: Callable[[], Verifier]) -> MCPServer:
     """The tools ``verify`` and ``claims``. ``load`` is called at the first use of one: a client
     waits for its servers to start, and a scorer takes seconds."""
-    server: MCPServer = MCPServer("safepassage", instructions=_USE, log_level="CRITICAL")
+    server: MCPServer = _WordedErrors("safepassage", instructions=_USE, log_level="CRITICAL")
     once = asyncio.Lock()
     loaded: list[Verifier] = []
 
@@ -70,11 +85,12 @@ def mcp_server(load: Callable[[], Verifier]) -> MCPServer:
             list[AskedExtraction],
             Field(
                 max_length=MAX_EXTRACTIONS,
-                description="Facts said to stand in it: type, value, and the text quoted for it.",
+                description="The extractions to check, each with its `type`, its `value` and the "
+                "`quote` from the text that it was taken from.",
             ),
         ],
     ) -> Judgement:
-        """Does the quote of each fact stand in the text, and does it support the value?"""
+        """Does the quote of each extraction stand in the text, and does it support the value?"""
         given = [
             Extraction(asked.type, asked.value, asked.quote, field=asked.field, id=asked.id)
             for asked in extractions
@@ -88,7 +104,9 @@ def mcp_server(load: Callable[[], Verifier]) -> MCPServer:
             list[str],
             Field(max_length=MAX_PASSAGES, description="The texts that the answer rests on."),
         ],
-        answer: Annotated[str, Field(max_length=MAX_ANSWER_CHARACTERS)],
+        answer: Annotated[
+            str, Field(max_length=MAX_ANSWER_CHARACTERS, description="The answer to check.")
+        ],
     ) -> Judgement:
         """Is each sentence of an answer supported by the texts that it was given on?"""
         return await _judgement((await verifier()).aclaims(context, answer))

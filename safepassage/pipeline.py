@@ -2,8 +2,6 @@
 answers, scorer and rule. `Verifier`, ``safepassage check`` and the evaluation all go through here.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """What is read of a chat completion, the one form that every LLM endpoint here answers in."""
 
-from __future__ import annotations
-
 from pydantic import BaseModel, Field
 
 

@@ -1,7 +1,5 @@
 """The decision rule: the only place where evidence becomes a verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -67,7 +65,14 @@ def judge(
         assessment=assessment,
         findings=findings,
         conflicts=conflicts,
+        memory=assessment.memory or _of_rivals([said for _, said in rivals]),
     )
+
+
+def _of_rivals(assessments: Sequence[Assessment]) -> MemoryTrail | None:
+    """The snapshot by which rivals were judged, which then had part in this verdict too."""
+    trail = next((said.memory for said in assessments if said.memory), None)
+    return trail and MemoryTrail(snapshot=trail.snapshot, shift=0.0)
 
 
 _Judged = tuple[Decision, tuple[Reason, ...], tuple[Finding, ...]]
@@ -170,9 +175,9 @@ def _verdict(
     assessment: Assessment | None = None,
     findings: tuple[Finding, ...] = (),
     conflicts: tuple[Conflict, ...] = (),
+    memory: MemoryTrail | None = None,
 ) -> Verdict:
     revision = assessment.revision if assessment else None
-    memory = assessment.memory if assessment else None
     return Verdict(
         id=verdict_id(extraction, document, revision or "unscored", alignment, memory),
         doc_id=extraction.doc_id,

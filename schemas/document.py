@@ -1,7 +1,5 @@
 """Documents and where to find their text again."""
 
-from __future__ import annotations
-
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -40,7 +38,7 @@ class DocumentRef(Contract):
 
 
 class Document(Event):
-    """Topic ``documents``. ``meta`` is carried along and never interpreted.
+    """Topic ``documents``: a text with its id. ``meta`` is carried along and never interpreted.
 
     ``layout`` says where the text stands on the pages of ``original``, the file that it was read
     from; both are None for a text that came as text. Ids and digests are of the text alone.

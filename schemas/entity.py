@@ -1,7 +1,5 @@
 """`Entity`: what users subclass to say what to extract (SafePassage paper, Figure 2)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import ClassVar
 

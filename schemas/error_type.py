@@ -4,8 +4,6 @@ The types are those of the legal groundedness benchmark (its section 8 and Table
 descriptions are ours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final, Literal, get_args
 

@@ -3,8 +3,6 @@
 It travels on the verdict, so it is bounded and quotes no document: places are code points.
 """
 
-from __future__ import annotations
-
 from typing import Literal, Self
 
 from pydantic import Field, model_validator

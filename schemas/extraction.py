@@ -15,6 +15,7 @@ from .base import (
     Json,
     Text,
     is_empty,
+    is_false,
     is_first,
     is_none,
     renamed,
@@ -153,7 +154,8 @@ class ExtractionManifest(Event):
     claim nothing (``no_claim``). ``unfilled`` names the fields that the schema requires and
     nothing filled. ``refused`` names those of ``extraction_ids`` that the broker will never take,
     with the error's name: they stand on no topic, nothing comes of them, and the dead letter of
-    the document's record names them too.
+    the document's record names them too. ``from_cache`` says that no LLM was asked: the same text
+    was answered before.
     """
 
     document: DocumentRef
@@ -162,3 +164,4 @@ class ExtractionManifest(Event):
     skipped: dict[str, int] = Field(default_factory=dict)
     unfilled: tuple[Text, ...] = Field(default=(), exclude_if=is_empty)
     refused: dict[EventId, str] = Field(default_factory=dict, exclude_if=is_empty)
+    from_cache: bool = Field(default=False, exclude_if=is_false)

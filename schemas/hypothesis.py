@@ -5,8 +5,6 @@ write it: a date in words, since encoders judge "January 17, 2012" better than "
 (measured: AUROC .959 against .938); a name in its natural order; other objects field by field.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

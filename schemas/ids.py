@@ -4,8 +4,6 @@ Delivery is at-least-once, so an effect is told from its repetition by its id. I
 bits of a SHA-256 over length-prefixed parts, so that ``("ab", "c")`` and ``("a", "bc")`` differ.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 

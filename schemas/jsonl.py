@@ -4,8 +4,6 @@ A file of rows comes from outside: any line may be anything. A line that is no r
 `BadLine` in its place, so that the caller decides what one bad line costs.
 """
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """JSON lines in a file that grows: a run that was killed goes on from what it had."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What happens where a scorer learns from decisions: one event a step."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Literal
 

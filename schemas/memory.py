@@ -4,8 +4,6 @@ A snapshot is named by the digest of its base, of what it adds and of what it ta
 is. So a name stands for one content for ever, and no chain of snapshots closes on itself.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 from functools import cached_property
@@ -71,8 +69,9 @@ class MemoryEntry(Contract):
 
 
 class MemorySnapshot(Event):
-    """Topic ``memories`` (compacted by ``name``): what ``base`` held, without ``removed`` (ids of
-    entries) and with ``added``. ``scorer`` is the revision of the scorer that remembers.
+    """Topic ``memories`` (compacted by ``name``): what a scorer remembers of decisions. It is what
+    ``base`` held, without ``removed`` (ids of entries) and with ``added``. ``scorer`` is the
+    revision of the scorer that remembers.
 
     Raises:
         pydantic.ValidationError: it is not what its name says.

@@ -1,7 +1,5 @@
 """Proportions with the interval that says how little a small sample knows."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Why a verdict is not "accepted", or which decision of a person made it so."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 Reason = Literal[

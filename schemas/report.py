@@ -33,6 +33,8 @@ class DocumentReport(Event):
     """Fields that the schema requires and nothing filled."""
     earlier_parts: tuple[Coordinates, ...] = Field(default=(), exclude_if=is_empty)
     """Where an answer came in parts: the records before the last one of which verdicts came."""
+    from_cache: bool = Field(default=False, exclude_if=is_false)
+    """No LLM was asked: the same text was answered before."""
 
     @property
     def score(self) -> float | None:

@@ -1,7 +1,5 @@
 """What a person decided about a verdict."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Final, Literal, Self
 

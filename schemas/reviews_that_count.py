@@ -5,8 +5,6 @@ that it names, and only while that is the reviewer's latest. Of several reviewer
 latest stands. A skip is a decision to have no opinion.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import UTC, datetime
 

@@ -4,8 +4,6 @@ The extractor, or ``check``, knows the whole set and copies the others onto each
 later steps and replays need nothing but the event.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -5,8 +5,6 @@ is not a list has room for one value only. It travels with the extraction, so th
 be judged again from its events alone; it is bounded, and a digest stands for what was cut.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any
 

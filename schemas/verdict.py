@@ -1,7 +1,5 @@
 """The decision on one extraction, with its whole trail."""
 
-from __future__ import annotations
-
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -69,7 +67,7 @@ class Conflict(Contract):
 
 
 class Verdict(Event):
-    """Topics ``accepted`` and ``quarantine``, and a line of ``safepassage check --out``.
+    """Topics ``accepted``, ``quarantine`` and ``shadow``: what was decided of an extraction.
 
     No `Verdict` with decision "accepted" can be built without its evidence (promise P2): a
     found alignment and a finite score at or above its threshold, or a named reviewer.

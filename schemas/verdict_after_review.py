@@ -3,8 +3,6 @@
 Pure, and a function of what the topics hold, so that a restart comes to the same answer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from .base import Json

@@ -1,7 +1,5 @@
 """The reasons of verdicts in words, for whoever never saw the source: a reviewer, an LLM."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from .reason import Reason

@@ -4,8 +4,6 @@ A score of .9 should be right nine times in ten. Platt scaling fits two numbers 
 labels; isotonic regression fits any increasing curve and needs some hundreds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal
 

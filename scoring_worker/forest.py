@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from safepassage.schemas.base import Contract
+from safepassage.schemas.base import Contract, is_empty
 from safepassage.scoring_worker.manifest import REVISION_HEX_DIGITS, ModelError
 
 MAX_TREES = 2_000
@@ -43,11 +43,21 @@ class Tree(Contract):
         return self
 
 
+class MeasureUsed(Contract):
+    """What a feature was measured with: ``name`` (a scorer, a folder or a hub id), and the
+    ``revision`` of its weights."""
+
+    name: str = Field(min_length=1, max_length=600)
+    revision: str = Field(min_length=1, max_length=200)
+
+
 class Forest(Contract):
     """Trees over named features; gives P(out of context).
 
     ``boosted`` trees add up to log-odds (LightGBM), ``averaged`` ones have a probability each
     (random forest). ``trained_on`` names sets and licences, ``measured`` is for the model card.
+    ``measures`` are those that the features of training came from ("similarity", "relevance");
+    empty where a file does not say.
     """
 
     version: Literal[1] = 1
@@ -57,6 +67,9 @@ class Forest(Contract):
     parameters: dict[str, JsonValue] = Field(default_factory=dict)
     threshold: float = Field(default=0.5, ge=0, le=1)
     trained_on: tuple[str, ...] = ()
+    measures: dict[str, MeasureUsed] = Field(
+        default_factory=dict, max_length=8, exclude_if=is_empty
+    )
     measured: dict[str, JsonValue] = Field(default_factory=dict)
 
     @model_validator(mode="after")

@@ -1,7 +1,5 @@
 """Which documents a scorer has learnt from, so that nobody tests it on them."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from bisect import bisect_left

@@ -5,8 +5,6 @@ card. Every other file's SHA-256 is in the manifest and is verified at load,
 so that a half-copied or altered model cannot score (fail closed).
 """
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -75,6 +73,13 @@ class Thresholds(Contract):
         """The threshold for ``entity_type``, compared without case, else for ``group``."""
         found = self._folded().get(entity_type.casefold()) or self.by_group.get(group)
         return self.default if found is None else found.value
+
+    @property
+    def pass_nothing(self) -> bool:
+        """Whether no score at all is enough: everything goes to people, so that what was stopped
+        is the whole stream."""
+        every = (*self.by_type.values(), *self.by_group.values())
+        return min([self.default, *(one.value for one in every)]) >= 1.0
 
     def _folded(self) -> dict[str, TypeThreshold]:
         return {name.casefold(): threshold for name, threshold in self.by_type.items()}

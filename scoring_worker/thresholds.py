@@ -33,8 +33,8 @@ def labels_missing(
 ) -> str | None:
     """Why no threshold can be fitted to these labels, and what is wanted; None where one can.
 
-    ``kinds`` says how each label came about, as `labels export` writes it; ``each`` is how many of
-    a class are needed.
+    ``kinds`` says how each label came about, as `labels export` writes it; none where everything
+    was stopped, so that quarantine is the whole stream. ``each`` is how many of a class are needed.
     """
     counts = {"supported": sum(supported), "unsupported": len(supported) - sum(supported)}
     wanted = [f"{each - count} more {name}" for name, count in counts.items() if count < each]

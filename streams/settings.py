@@ -119,6 +119,7 @@ class Settings(FileSettings, LLMSettings):
     serve_token: SecretStr | None = None
     serve_max_body_bytes: int = Field(default=8 * 2**20, ge=1024)
     serve_concurrency: int = Field(default=64, ge=1)
+    serve_queue: int = Field(default=256, ge=0)
     serve_timeout_seconds: float = Field(default=60, gt=0)
 
     @field_validator("entity_types", "console_proxies", mode="before")

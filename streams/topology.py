@@ -81,7 +81,7 @@ def extract_role(
             return refusal
         await store.put(ref, document.text)
         try:
-            extracted = await extractor.examine(document, ref)
+            extracted = await extractor.examine(document, ref, anew=received.record.anew)
         except LLMError as error:
             return Failed(error.code, str(error), fault=error.retryable)
         _count_llm(extracted)

@@ -1,7 +1,5 @@
 """A worker process: one or several roles, from start to clean shutdown."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

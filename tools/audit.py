@@ -4,8 +4,6 @@ Exits 1 where a pinned version has one. Where the advisories cannot be reached i
 exits 0: a build without a network must not look vulnerable, and must not look audited either.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

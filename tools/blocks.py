@@ -3,8 +3,6 @@
 A block starts with ``<!-- generated: NAME -->`` and ends with ``<!-- end of NAME -->``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path

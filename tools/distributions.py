@@ -5,8 +5,6 @@
 Exits 1 and names what is wrong. The tests and the release workflow ask the same functions.
 """
 
-from __future__ import annotations
-
 import sys
 import tarfile
 import zipfile

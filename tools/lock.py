@@ -7,8 +7,6 @@ built from this repository.
 A local version (torch's "+cpu") is cut off, so that the lock installs on any machine.
 """
 
-from __future__ import annotations
-
 import tomllib
 from importlib.metadata import distribution
 from pathlib import Path

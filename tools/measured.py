@@ -1,8 +1,6 @@
 """Every table of the documentation that is made from a measured file, by its block's name."""
 
-from __future__ import annotations
-
-from tools import quality_tables, run_tables
+from tools import paper_tables, quality_tables, run_tables
 from tools.blocks import Makers
 
 MEASURED_TABLES: Makers = {
@@ -20,6 +18,8 @@ MEASURED_TABLES: Makers = {
     "groundedness": quality_tables.groundedness,
     "hallugraph": quality_tables.hallugraph,
     "memory": quality_tables.memory,
+    "papers": paper_tables.components,
+    "risk": quality_tables.risk,
     "scoring-speed": run_tables.scoring_speed,
     "table1": quality_tables.table1,
 }

@@ -1,7 +1,5 @@
 """Tables of quality in the documentation, made from the measured files in ``docs/measured``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 
@@ -64,6 +62,27 @@ def general_kinds() -> str:
     ]
     heads = ["kind of error", "wrong values", "AUROC", "caught", "escaped", "refused"]
     return table(heads, rows)
+
+
+_RISKS = {
+    "natural errors of LLMs (3)": "errors that LLMs made",
+    "fields that trained no reader (4)": "fields that trained nothing here",
+    "languages without training data (4)": "languages without training data",
+    "tribunal, no packs": "decisions of a tribunal",
+    "tribunal, packs contracts, legal": "the same with `SAFEPASSAGE_PACKS=contracts,legal`",
+    "free claims: NLI (7)": "free claims",
+}
+
+
+def risk() -> str:
+    """What escapes and what is refused, by scorer and kind of row."""
+    rows = [
+        [text, f"`{scorer}`", str(row["n"]), *_shares(row, "escaped", "refused")]
+        for name, text in _RISKS.items()
+        for scorer in read("general.json")["revisions"]
+        for row in (read("general.json")["summary"][f"{name} · {scorer}"],)
+    ]
+    return table(["values", "scorer", "rows", "wrong ones that escape", "right ones refused"], rows)
 
 
 _HEADS = ["rows", "AUROC", "macro F1", "wrong accepted", "right stopped"]

@@ -3,13 +3,14 @@
 ``make reference`` rewrites every generated block; a test fails when one differs.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Any, get_args
 
 import typer.main
+from pydantic import SecretStr
 
+from safepassage.schemas.alignment import Scatter
+from safepassage.schemas.finding import Contradiction, Doubt
 from safepassage.schemas.verdict import Reason
 from safepassage.streams.cli import app
 from safepassage.streams.settings import Settings
@@ -23,7 +24,8 @@ def settings() -> str:
     rows = ["| environment variable | default |", "|---|---|"]
     for name, field in Settings.model_fields.items():
         default = field.get_default(call_default_factory=True)
-        text = "unset" if default in (None, (), "") else str(default)
+        value = default.get_secret_value() if isinstance(default, SecretStr) else default
+        text = "unset" if value in (None, (), "") else str(value)
         rows.append(f"| `{_variable(name)}` | {text} |")
     return "\n".join(rows)
 
@@ -38,10 +40,15 @@ def topics() -> str:
     """Every topic with its event and its retention."""
     rows = ["| topic | event | keeps |", "|---|---|---|"]
     for topic in ALL_TOPICS:
-        purpose = (topic.model.__doc__ or "").strip().partition("\n")[0].replace("``", "`")
         kept = _kept(topic)
-        rows.append(f"| `{topic.name}` | `{topic.model.__name__}`: {purpose} | {kept} |")
+        rows.append(f"| `{topic.name}` | `{topic.model.__name__}`: {_purpose(topic)} | {kept} |")
     return "\n".join(rows)
+
+
+def _purpose(topic: Topic) -> str:
+    """The first sentence of the event's docstring, without the topics that it names."""
+    sentence = " ".join((topic.model.__doc__ or "").split()).partition(". ")[0]
+    return sentence.partition(": ")[2].rstrip(".").replace("``", "`")
 
 
 def _kept(topic: Topic) -> str:
@@ -52,17 +59,33 @@ def _kept(topic: Topic) -> str:
 
 def reasons() -> str:
     """Every reason that a verdict may carry, in the order of the contract."""
-    return ", ".join(f"`{reason}`" for reason in get_args(Reason))
+    return _codes(Reason)
+
+
+def contradictions() -> str:
+    """Every code that stops a value."""
+    return _codes(Contradiction)
+
+
+def doubts() -> str:
+    """Every code that stops nothing by itself."""
+    return _codes(Doubt, Scatter)
+
+
+def _codes(*literals: Any) -> str:
+    return ", ".join(f"`{code}`" for literal in literals for code in get_args(literal))
 
 
 def commands() -> str:
     """Every command with its help, arguments and options."""
     parts = []
     for name, command in _walk(typer.main.get_command(app), "safepassage"):
-        arguments = [_argument(p) for p in command.params if p.param_type_name == "argument"]
+        arguments = [p for p in command.params if p.param_type_name == "argument"]
         options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
-        rows = [f"## `{' '.join([name, *arguments])}`\n", (command.help or "").strip(), ""]
-        rows += [f"- `{', '.join(option.opts)}`: {option.help or ''}" for option in options]
+        rows = [f"## `{' '.join([name, *map(_argument, arguments)])}`\n"]
+        rows += [(command.help or "").strip(), ""]
+        rows += [f"- `{_argument(argument)}`: {argument.help}" for argument in arguments]
+        rows += [f"- {_names(option)}: {option.help}" for option in options]
         parts.append("\n".join(rows).rstrip())
     return "\n\n".join(parts)
 
@@ -80,8 +103,14 @@ def _argument(parameter: Any) -> str:
     return str(parameter.name).upper() + ("…" if parameter.nargs == -1 else "")
 
 
+def _names(option: Any) -> str:
+    return ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
+
+
 MAKERS: Makers = {
     "commands": commands,
+    "contradictions": contradictions,
+    "doubts": doubts,
     "reasons": reasons,
     "settings": settings,
     "topics": topics,

@@ -4,8 +4,6 @@ Prints ``FOLDER=…`` for the release workflow. Exits 1 where the tag is not the
 folder's pyproject.toml states, or the changelog has no section for it.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import tomllib

@@ -1,7 +1,5 @@
 """Tables of speed, boxes and faults in the documentation, from ``docs/measured``."""
 
-from __future__ import annotations
-
 from statistics import fmean
 from typing import Any
 

@@ -6,8 +6,6 @@ Needs Chromium. The extractors' names and the reviewers are invented; verdicts a
 what the pipeline says of the bundled extractions.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import tempfile

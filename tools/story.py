@@ -6,8 +6,6 @@ It is what `tests/integration/test_loop.py` does: a test holds the story that
 `docs/concepts/review-loop.md` tells. Needs Chromium, and some minutes.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the tables of the documentation have in common."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -24,15 +24,13 @@ stretches of the document with at least ::
     m - 3 - C hits     within     m + C / 3 characters.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .normalisation import Codes
-from .rows import MATCH_SCORE, OPEN
+from .smith_waterman import MATCH_SCORE, OPEN
 
 GRAM = 4
 _HASH_BITS = 16

@@ -21,8 +21,6 @@ and with z = V[i,j] - V[i-1,j-1]::
 dv depends on its left neighbour only through runs of dh = -1, over which an addition carries it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`DocumentIndex`: one document, prepared for the alignment of many contexts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cached_property

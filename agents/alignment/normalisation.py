@@ -9,8 +9,6 @@ lookup table filled page by page. Only *clusters* (characters that expand, and c
 may compose with their predecessor) are normalised one by one.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """From where the parts of a context were found to the `Alignment` that is reported."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import pairwise

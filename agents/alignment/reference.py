@@ -3,8 +3,6 @@
 It holds the interpreter lock all the while, and two bytes a cell for the traceback.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple, Self

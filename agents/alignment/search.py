@@ -1,7 +1,5 @@
 """The first best local alignment of a context with a document, by the cheapest exact way."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 from .anchors import Anchors, Interval

@@ -1,7 +1,5 @@
 """Where the best local alignment ends, over a document of any length."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -9,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .normalisation import Codes
-from .rows import EXTEND, MATCH_SCORE, NARROW, OPEN, STRIPES, Block, Rows, Scores
+from .smith_waterman import EXTEND, MATCH_SCORE, NARROW, OPEN, STRIPES, Block, Rows, Scores
 
 # Columns computed together: the rows in use then fit a second-level cache of 512 KiB.
 _BLOCK = 24_576

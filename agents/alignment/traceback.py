@@ -5,8 +5,6 @@ reach over 25,000 characters of the document. So `_Walk` makes the same choice a
 with the rows recomputed from checkpoints.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -15,7 +13,17 @@ import numpy as np
 
 from .normalisation import Codes
 from .reference import BIOPYTHON_WIDTH, LocalAlignment, biopython_first
-from .rows import EXTEND, MATCH_SCORE, MISMATCH_SCORE, OPEN, Block, Rows, Scores, place, score_type
+from .smith_waterman import (
+    EXTEND,
+    MATCH_SCORE,
+    MISMATCH_SCORE,
+    OPEN,
+    Block,
+    Rows,
+    Scores,
+    place,
+    score_type,
+)
 from .sweep import Endpoint, check_deadline, longest_alignment
 
 _PAIR, _IN_DOCUMENT, _IN_CONTEXT = range(3)

@@ -5,8 +5,6 @@ be known at once, by the aligner's own measure. What the second answer mends tak
 it mends, as attempt 2; all else goes on as it came, to be stopped where every invented quote is.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections import Counter, defaultdict, deque

@@ -23,7 +23,8 @@ REDIS_TIMEOUT = 2.0
 
 
 class CacheKey(BaseModel):
-    """Everything that an answer depends on."""
+    """Everything that an answer depends on. ``record`` is where a document stands that has an
+    answer of its own, although its text was answered before."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -34,11 +35,13 @@ class CacheKey(BaseModel):
     chunking: str
     endpoint: str = ""
     temperature: str = ""
+    record: str = ""
 
     @property
     def name(self) -> str:
         """The Redis key."""
-        return "extraction:" + stable_id("cached", *self.model_dump().values())
+        own = () if self.record else ("record",)  # the names of before
+        return "extraction:" + stable_id("cached", *self.model_dump(exclude={*own}).values())
 
 
 class _Row(BaseModel):

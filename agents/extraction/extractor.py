@@ -124,6 +124,7 @@ class Extracted:
             extractor=self.trail,
             skipped=dict(self.skipped),
             unfilled=self.unfilled,
+            from_cache=self.spent is None,
         )
 
 
@@ -213,15 +214,19 @@ class Extractor:
         """The extractions of `examine`."""
         return (await self.examine(document, ref)).extractions
 
-    async def examine(self, document: Document, ref: DocumentRef) -> Extracted:
-        """Everything the LLM found in ``document``, each finding once, in reading order.
+    async def examine(
+        self, document: Document, ref: DocumentRef, *, anew: bool = False
+    ) -> Extracted:
+        """Everything the LLM found in ``document``, each finding once, in reading order. ``anew``
+        asks again where the same text was answered before; the same record delivered again gets
+        that answer.
 
         Raises:
             LLMError: as drawn in `safepassage.llm_calls.errors`.
         """
         if len(document.text) > self._max_characters:
             raise DocumentTooLong(f"more than {self._max_characters} characters")
-        answered, spent = await self._answered(document.text, ref)
+        answered, spent = await self._answered(document.text, ref, anew)
         trail = self._trail.model_copy(update={"usage": answered.usage})
         answer = answered.answer
         found = [_extraction(finding, ref, trail) for finding in answer.findings]
@@ -235,8 +240,12 @@ class Extractor:
         unfilled = self._schema.unfilled(answer.findings)
         return Extracted(ref, extractions, trail, answer.skipped, unfilled, spent)
 
-    async def _answered(self, text: str, ref: DocumentRef) -> tuple[CachedAnswer, Usage | None]:
+    async def _answered(
+        self, text: str, ref: DocumentRef, anew: bool
+    ) -> tuple[CachedAnswer, Usage | None]:
         key = self._cache_key(ref)
+        if anew:
+            key = key.model_copy(update={"record": str(ref.coordinates)})
         cached = await self._cache.get(key) if self._cache else None
         if cached:
             return cached, None

@@ -6,8 +6,6 @@ stands for an object with these fields. An endpoint that enforces nothing may an
 plain object: both are read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

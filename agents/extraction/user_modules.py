@@ -1,7 +1,5 @@
 """Modules that a user names in a setting."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from importlib.machinery import ModuleSpec, PathFinder

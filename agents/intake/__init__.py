@@ -4,24 +4,3 @@ with a layout.
 What a person cannot see on the page is left out of the text, and said. Files are hostile: they
 are read in a process that is bounded and may die, see `Intake`.
 """
-
-from .file_documents import Imported, ImportedPart, RefusedPart
-from .intake import Intake
-from .kinds import Kind, beginning, kind_of, media_type
-from .limits import Limits, MissingExtra, OcrUse, Refused, ocr_is_installed
-
-__all__ = [
-    "Imported",
-    "ImportedPart",
-    "Intake",
-    "Kind",
-    "Limits",
-    "MissingExtra",
-    "OcrUse",
-    "Refused",
-    "RefusedPart",
-    "beginning",
-    "kind_of",
-    "media_type",
-    "ocr_is_installed",
-]

@@ -1,15 +1,13 @@
 """Text and layout, put together word by word."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from safepassage.schemas import Layout, Omission, PageSize, Region
 from safepassage.schemas.layout import MAX_OMISSIONS
 
 from .limits import Limits, Refused
+from .page_words import Page, Word, turned
 from .reading_order import Line, read
-from .words import Page, Word, turned
 
 CELL_BREAK = "\t"
 

@@ -1,8 +1,6 @@
 """DOCX: paragraphs, headings and tables in the order of the file. A Word file has no pages until
 a program breaks it into some, so there is no layout."""
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

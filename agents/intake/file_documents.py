@@ -1,7 +1,5 @@
 """What a file gives: documents, and what of it gave none."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from pydantic import Field

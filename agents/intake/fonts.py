@@ -4,15 +4,13 @@ A page is read by OCR and compared, word by word, with what the file says. One p
 a font that says what it shows; of one that was caught, every page is compared.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 
 from rapidfuzz.distance import Indel
 
+from .page_words import Group, Rectangle, Word
 from .pdf_characters import PdfWord
-from .words import Group, Rectangle, Word
 
 _ALIKE = 0.5  # similarity of a word's letters; below, it is another word
 _LETTERS = 3  # a shorter word is not compared by its letters

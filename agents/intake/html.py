@@ -1,16 +1,14 @@
 """HTML: the text that a browser would show, tables as rows. A web page has no pages, so there is
 no layout. Nothing that the page names is loaded."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
 from .composition import row_line
 from .file_documents import Omitted
+from .hidden_elements import MAX_DEPTH, remove_unseen
 from .limits import Limits, Refused, extra_module
 from .style_rules import rules_of
-from .unseen import MAX_DEPTH, remove_unseen
 
 _NEVER_SHOWN = (
     "head, script, style, template, noscript, svg, iframe, object, embed, "

@@ -1,7 +1,5 @@
 """Images: scans and photographs, one page for each of their frames."""
 
-from __future__ import annotations
-
 import io
 import warnings
 from collections.abc import Iterator
@@ -15,7 +13,7 @@ from safepassage.schemas import PageSize
 
 from .limits import Limits, Refused, extra_module
 from .ocr import Reader
-from .words import Page
+from .page_words import Page
 
 Pixels = npt.NDArray[np.uint8]
 

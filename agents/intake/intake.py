@@ -1,7 +1,5 @@
 """`Intake`: files in, documents out, whatever the files do to the process that reads them."""
 
-from __future__ import annotations
-
 import os
 import selectors
 import subprocess

@@ -1,7 +1,5 @@
 """What a file may cost, and the two ways in which an import ends without a document."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal

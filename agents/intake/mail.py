@@ -1,7 +1,5 @@
 """E-mail: its heads and body as one text, each attachment a file of its own."""
 
-from __future__ import annotations
-
 import email
 import email.policy
 import re

@@ -1,7 +1,5 @@
 """Whether the rules of a media query apply to a page on a common screen."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Sequence
 from typing import Any

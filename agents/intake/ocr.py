@@ -1,7 +1,5 @@
 """Reading pictures of text: RapidOCR with the PP-OCR weights that its wheel holds."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from functools import cached_property
@@ -12,11 +10,11 @@ import numpy.typing as npt
 
 from safepassage.schemas import PageSize
 
-from .ink import Line, fitted
+from .ink_boxes import Line, fitted
 from .limits import Limits, OcrUse, Refused, extra_module, ocr_is_installed
+from .page_words import Group, Rectangle, Word
 from .pdf_characters import PdfWord, as_groups
-from .uprightness import direction, direction_over, levelled, original
-from .words import Group, Rectangle, Word
+from .rotation import direction, direction_over, levelled, original
 
 Pixels = npt.NDArray[np.uint8]
 

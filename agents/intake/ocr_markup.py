@@ -1,7 +1,5 @@
 """hOCR and ALTO, the two markups in which OCR programs and libraries keep what they read."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +7,7 @@ from typing import Any
 from safepassage.schemas import PageSize
 
 from .limits import Limits, Refused, extra_module
-from .words import Group, Page, Rectangle, Word
+from .page_words import Group, Page, Rectangle, Word
 
 _BOX = re.compile(r"\bbbox\s+(-?[\d.]+)\s+(-?[\d.]+)\s+(-?[\d.]+)\s+(-?[\d.]+)")
 _CONFIDENCE = re.compile(r"\bx_wconf\s+([\d.]+)")

@@ -4,8 +4,6 @@ Both name an order and tables of their own. They are not asked: every page goes 
 pages go, see `reading_order`.
 """
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +12,7 @@ from typing import Any
 from safepassage.schemas import PageSize
 
 from .limits import Limits, Refused
-from .words import Group, Page, Rectangle, Word, hull
+from .page_words import Group, Page, Rectangle, Word, hull
 
 _TEXTRACT_SIZE = PageSize(850, 1100)
 """Textract gives shares of a page of unknown size."""

@@ -1,7 +1,5 @@
 """PDF: what a person sees on the pages, as words and boxes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,10 +9,10 @@ from .file_documents import omissions
 from .fonts import FontCheck
 from .limits import Limits, extra_module
 from .ocr import Reader, beside
+from .page_words import Page
 from .pdf_characters import as_groups, as_words, characters
 from .pdf_pages import draw, opened, page_of
-from .visibility import seen
-from .words import Page
+from .pdf_visibility import seen
 
 _SEEN_SCALE = 1.5  # pixels a point: letters of 6 points still leave clear ink
 _OCR_SIDE = 2_000  # pixels; the recogniser works on no more

@@ -1,7 +1,5 @@
 """The characters of a PDF page, and the words that they make."""
 
-from __future__ import annotations
-
 import ctypes
 import math
 from collections import Counter, defaultdict
@@ -10,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .limits import extra_module
-from .words import Group, Rectangle, Word, hull
+from .page_words import Group, Rectangle, Word, hull
 
 _UNITS = 100  # of a point; page coordinates come as whole numbers
 _HYPHENS = {0x02: "-", 0xAD: "-", 0xFFFE: "-"}  # how PDFium writes one at a line's end

@@ -1,7 +1,5 @@
 """The pages of a PDF as PDFium has them, and pictures of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -1,14 +1,12 @@
 """A page of a file as a picture, for the person who judges what was found on it."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np
 import numpy.typing as npt
 
 from . import images, mail, pdf_pages
-from .kinds import Kind, kind_of
+from .file_kinds import Kind, kind_of
 from .limits import Limits, Refused, extra_module
 
 _WIDTH = 1_200  # pixels

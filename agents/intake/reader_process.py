@@ -5,8 +5,6 @@ A request is a line of JSON (`Request`) and then as many bytes as it says; an an
 with a number of bytes and then those bytes. Nothing else comes from it that anyone reads.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import sys
@@ -15,9 +13,9 @@ from typing import BinaryIO
 from safepassage.schemas import Contract
 
 from .file_documents import Imported, RefusedPart
+from .file_import import read_file
 from .limits import Limits, Refused
 from .pictures import picture
-from .reading import read_file
 
 
 class Request(Contract):

@@ -7,15 +7,13 @@ A region is divided at a gutter where running text stands on both sides of it. T
 side by side and does not run is a table or a form: its rows stay lines.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from .words import Rectangle, Word, hull
+from .page_words import Rectangle, Word, hull
 
 _CELL_GAP = 1.1  # of the line's height; wider parts two cells …
 _USUAL_GAPS = 1.7  # … unless blanks are usually so wide: typewriters, justified lines …

@@ -1,7 +1,5 @@
 """The rules of a page's style sheets, as far as they decide what can be seen."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache

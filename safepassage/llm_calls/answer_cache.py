@@ -5,8 +5,6 @@ appended as answers come: a run that was killed goes on from what it had. It hol
 said of the texts it was given, so it belongs where these texts may lie.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 The client's own quote what the endpoint said, and that may quote the document. They stop here.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

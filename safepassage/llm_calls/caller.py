@@ -1,7 +1,5 @@
 """One question to an LLM, asked until it is answered or cannot be."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time

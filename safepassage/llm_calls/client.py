@@ -1,7 +1,5 @@
 """The official OpenAI client, with bounds on what an endpoint may send."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import AsyncIterator
 

@@ -1,7 +1,5 @@
 """How many calls to an LLM endpoint may be under way at once."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator

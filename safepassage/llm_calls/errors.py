@@ -18,8 +18,6 @@
 No message quotes a document or an answer: both may hold what must not be logged.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 

@@ -1,7 +1,5 @@
 """What an LLM's tokens cost, where the settings say it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from safepassage.schemas import Usage

@@ -1,7 +1,5 @@
 """Where and how an LLM is asked: declared here, for the extractor, the grader and the detectors."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pydantic import AliasChoices, Field, PrivateAttr, SecretStr

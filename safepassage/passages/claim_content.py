@@ -3,8 +3,6 @@
 Blanks take their places, so that every place in what is left is the same place in the sentence.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

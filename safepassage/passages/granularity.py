@@ -8,8 +8,6 @@ context where ANY of its claims is, so it is as grounded as its worst claim (RAG
 2.1 and 3.3).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal

@@ -1,7 +1,5 @@
 """A retrieved text as claims are aligned with it: which sentences may support a claim."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

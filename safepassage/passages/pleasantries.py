@@ -5,8 +5,6 @@ with which people are greeted, thanked and offered help. One word more makes it 
 judged like any other; so does a figure, a name or a yes.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

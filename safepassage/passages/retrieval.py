@@ -6,8 +6,6 @@ so that a table's row is found by its name and not by its column heads, and a lo
 more than a short one once it is indexed.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -7,8 +7,6 @@ What it finds in a text is therefore, by construction, the beginning of what it 
 longer one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

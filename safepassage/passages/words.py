@@ -3,8 +3,6 @@
 The preprocessing of RAGulator, appendix A, for response and context alike.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import NamedTuple

@@ -10,7 +10,7 @@ import contextlib
 import hmac
 import time
 import traceback
-from collections.abc import Awaitable
+from collections.abc import AsyncIterator, Awaitable
 
 import structlog
 from starlette.datastructures import Headers
@@ -23,8 +23,8 @@ from .messages import Problem
 
 log = structlog.get_logger(__name__)
 
-OPEN = frozenset({"/health"})
-"""Whoever watches over the process need not know the token."""
+OPEN = frozenset({"/health", "/", "/docs"})
+"""Who watches over the process need not know the token, nor who looks at how to ask it."""
 
 
 class _Refused(Exception):
@@ -56,6 +56,8 @@ class Guard:
         self._token = token.encode() if token is not None else None
         self._routes = routes
         self._in_flight = 0
+        self._waiting = 0
+        self._turns = asyncio.Semaphore(limits.concurrency)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -96,20 +98,33 @@ class Guard:
             return
         if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             raise _Refused(415, "unsupported_media_type", "send application/json")
-        if self._in_flight >= self._limits.concurrency:
-            raise _Refused(503, "busy", "as many requests as are allowed are being answered")
-        self._in_flight += 1
-        metrics.IN_FLIGHT.set(self._in_flight)
         try:
-            async with asyncio.timeout(self._limits.timeout_seconds):
+            async with asyncio.timeout(self._limits.timeout_seconds), self._turn():
                 body = await self._body(headers, receive)
                 await _while_connected(self._app(scope, _replay(body), send), receive)
         except TimeoutError:
             detail = f"no answer within {self._limits.timeout_seconds:g} s"
             raise _Refused(504, "timeout", detail) from None
+
+    @contextlib.asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """One of the requests that are answered at once. A body is not read before: what waits
+        takes no memory."""
+        if self._turns.locked() and self._waiting >= self._limits.queue:
+            raise _Refused(503, "busy", "as many requests as are allowed are waiting")
+        self._waiting += 1
+        try:
+            await self._turns.acquire()
+        finally:
+            self._waiting -= 1
+        self._in_flight += 1
+        metrics.IN_FLIGHT.set(self._in_flight)
+        try:
+            yield
         finally:
             self._in_flight -= 1
             metrics.IN_FLIGHT.set(self._in_flight)
+            self._turns.release()
 
     def _is_known(self, headers: Headers) -> bool:
         if self._token is None:

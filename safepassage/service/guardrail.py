@@ -8,8 +8,6 @@ say so, or a question would support its answer. Without a context nothing can be
 was not judged is blocked.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """Every metric of the service: name, labels and what it is for."""
 
-from __future__ import annotations
-
 from prometheus_client import Counter, Gauge, Histogram
 
 # By route and status: a rise of 503 means more callers than one process can take, of 401 a guesser.

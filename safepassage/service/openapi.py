@@ -1,7 +1,5 @@
 """The description of the service, made from its messages."""
 
-from __future__ import annotations
-
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A uvicorn server that is a guest in its process."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 

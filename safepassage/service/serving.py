@@ -1,7 +1,5 @@
 """The process: who may reach it, and how it ends."""
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import socket

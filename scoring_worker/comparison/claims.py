@@ -5,8 +5,6 @@ one: the claim repeats a sentence of the passage but for a figure, which stands 
 was retrieved, or but for a denial.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ and never more. After a comparator has found the value, the words around it are 
 denied everywhere is another value.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

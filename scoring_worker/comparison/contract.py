@@ -6,8 +6,6 @@ value as an answer to the entity type. The places tell the judge, the verdict an
 where in the quote the value stands.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Ranges of dates, "2019 - present", and which of their ends the entity type asks for."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """CLDR's data of a language, which babel brings."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from babel import Locale, UnknownLocaleError

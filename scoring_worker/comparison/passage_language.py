@@ -1,7 +1,5 @@
 """The language of a passage, where its document did not say."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """The version of the rules: part of the revision of every scorer and detector that uses them."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping
 from functools import cache

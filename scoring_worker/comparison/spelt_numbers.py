@@ -1,7 +1,5 @@
 """Numbers in words by CLDR's own rules, in some eighty languages."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Text and numbers: which comparator a plain value is for."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Literal

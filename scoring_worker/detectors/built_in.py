@@ -1,11 +1,8 @@
 """The detectors that come with SafePassage, as ``built_in.json`` declares them.
 
 A detector costs nothing until it is loaded: what loads it is named, and imported only then. Names
-ending in ``_reader`` are a paper's arithmetic on the reader that ships, for where no hub can be
-reached.
+that begin with ``reader_`` are the reader that ships, asked as a paper's method asks its own model.
 """
-
-from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator

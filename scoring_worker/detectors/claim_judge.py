@@ -6,8 +6,6 @@ held against its own threshold, and its evidence goes onto the verdict. A claim 
 is undetermined, and never accepted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

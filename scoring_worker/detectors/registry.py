@@ -4,8 +4,6 @@ A third party's package names `Declaration` objects under the entry point group
 ``safepassage.detectors``. What of them cannot be read is listed as broken, and stops nothing else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points

@@ -1,7 +1,5 @@
 """A scorer of pairs as a detector: every claim against every window, by whole sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What the stream says of an answer, as a detector: each sentence on what is retrieved for it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ evidence (triples, its measures, unsupported words where the scorer names none) 
 its thresholds are fitted on whole answers and their whole context.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from safepassage.schemas import CLAIM_TYPE, Assessment, stable_id

@@ -7,8 +7,6 @@ is that of its best window: any window that supports the value suffices. Nothing
 A *tile* is what one forward pass takes: pieces of similar length up to a token budget.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -106,9 +104,8 @@ class PairTokenizer:
         if len(windows) > MAX_WINDOWS:
             detail = f"the premise takes {len(windows)} windows, more than {MAX_WINDOWS}"
             return PairFailure("scorer_failed", detail)
-        return [
-            self._tokenizer.post_process(*(window, asked)[:: self._order]) for window in windows
-        ]
+        sides = [(window, asked)[:: self._order] for window in windows]
+        return [self._tokenizer.post_process(first, second) for first, second in sides]
 
 
 def unfit(premise: str, hypothesis: str) -> PairFailure | None:

@@ -1,7 +1,5 @@
 """The forward pass of any sequence classifier, on any device: padded to the longest piece."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any

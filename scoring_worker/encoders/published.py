@@ -4,8 +4,6 @@ A config often names its labels LABEL_0 and LABEL_1, and none says which text co
 facts of a model's card or of its authors' code, and stand here once for everything that loads it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The reader's own state of some words of a task: the mean of its last layer over their tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What an error typer is asked and answers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,7 +1,5 @@
 """How a claim's words differ from its passage's: what the local classifier sees."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Error types by an LLM: one question a claim, up to three types (paper, section 8)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Error types onto the verdicts of claims that were stopped as unsupported."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Literal
 

@@ -3,8 +3,6 @@
 JSON with a digest over all of it; nothing is unpickled. It holds values and their passages.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Sequence

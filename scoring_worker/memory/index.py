@@ -183,7 +183,7 @@ class Memory:
             return None
         features = vote_features(neighbours, len(own.entries))
         weights = self._weights or packaged_weights()
-        return Recall(weights.shift(features), tuple(cases))
+        return Recall(weights.shift(features, len(neighbours)), tuple(cases))
 
 
 NO_MEMORY = Memory()

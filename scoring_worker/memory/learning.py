@@ -5,8 +5,6 @@ it. Of a value with several parts that was refused nobody knows which part was w
 remembered where they were all accepted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable

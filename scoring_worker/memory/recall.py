@@ -1,7 +1,5 @@
 """What the memory says of a value: by how much it moves the score, and the cases it rests on."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

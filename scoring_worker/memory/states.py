@@ -5,8 +5,6 @@ adds them exactly in any order: a likeness is the same in every batch and on eve
 states are added in float64.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,7 +37,7 @@ class Trace:
 def quantised(state: Floats) -> Bytes:
     """``state`` [width] in 8-bit numbers, its largest as 127. A state of zeros stays one."""
     most = float(np.abs(state).max())
-    scaled = np.zeros_like(state) if most == 0 else np.rint(state * (LARGEST / most))
+    scaled = np.zeros_like(state) if most == 0 else np.rint(state / most * LARGEST)
     return scaled.astype(np.int8)
 
 

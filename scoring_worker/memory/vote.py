@@ -10,8 +10,6 @@ scorer's own probability at that time (1 - p, -p). The second is what the scorer
 labels of quarantine alone, nearly all negative, teach it little that it did not know.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

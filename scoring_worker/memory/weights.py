@@ -3,8 +3,6 @@
 `safepassage.scoring_worker.laboratory.training.memory` fits them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -21,10 +19,12 @@ DECIMALS = 4
 
 class MemoryWeights(Contract):
     """``weights`` by the features of `vote.vote_features`; ``bound`` is the most that the sum may
-    move the log-odds of support, either way. ``fitted_on`` names the sources."""
+    move the log-odds of support, either way, and ``alone`` the most where one reviewer judged all
+    values of the type. ``fitted_on`` names the sources."""
 
     weights: dict[str, float]
     bound: float = Field(gt=0)
+    alone: float = Field(gt=0)
     fitted_on: tuple[str, ...]
 
     @property
@@ -32,10 +32,11 @@ class MemoryWeights(Contract):
         """Changes with what could change a shift."""
         return stable_id("memory-weights", self.model_dump_json())[:16]
 
-    def shift(self, features: Mapping[str, float]) -> float:
-        """What is added to the log-odds of support."""
+    def shift(self, features: Mapping[str, float], reviewers: int) -> float:
+        """What is added to the log-odds of support, where so many ``reviewers`` judged the type."""
         moved = sum(self.weights.get(name, 0.0) * features[name] for name in sorted(features))
-        return round(min(max(moved, -self.bound), self.bound), DECIMALS)
+        most = self.bound if reviewers > 1 else self.alone
+        return round(min(max(moved, -most), most), DECIMALS)
 
 
 @lru_cache(maxsize=1)

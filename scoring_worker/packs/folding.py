@@ -1,7 +1,5 @@
 """Text as the checks compare it: without case, accents, line breaks and typographic variants."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from dataclasses import dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from safepassage.schemas import Finding, FindingCode
 from safepassage.scoring_worker.comparison.contract import Comparison, Question
@@ -23,8 +23,20 @@ class Opinion:
     different: bool = False
 
 
+class NamedThing(NamedTuple):
+    """What a domain has a name for, at ``start`` to ``end`` of a sentence: an entity of ``kind``.
+
+    Two with one ``key`` are the same; without a key they are compared by their words.
+    """
+
+    start: int
+    end: int
+    kind: str
+    key: str = ""
+
+
 class Pack(Protocol):
-    """Knowledge of one domain. Neither method raises; both are bounded in value and passage."""
+    """Knowledge of one domain. No method raises; all are bounded in value and passage."""
 
     @property
     def name(self) -> str: ...
@@ -34,6 +46,10 @@ class Pack(Protocol):
         ...
 
     def opinion(self, question: Question, comparison: Comparison) -> Opinion: ...
+
+    def things(self, sentence: str) -> tuple[NamedThing, ...]:
+        """What the domain has names for in a sentence, none over another."""
+        ...
 
 
 @dataclass(slots=True)

@@ -1,7 +1,5 @@
 """The packs by name: ``SAFEPASSAGE_PACKS=legal,contracts``, none by default."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache

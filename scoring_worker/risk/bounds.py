@@ -7,8 +7,6 @@
   divided among them (their dKelly), so the answer does not depend on the order of the labels.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,6 @@
 """Draws of cases to label: those that teach most, often; every one, with a known probability."""
 
-from __future__ import annotations
-
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -9,6 +8,8 @@ from typing import Protocol
 FLOOR = 0.3
 """The share of draws that are uniform. No weight exceeds 1 / FLOOR: with less, the labels teach a
 little more and certify much less."""
+PREFERRED = 20
+"""How many open cases, those that teach most, are drawn more often than the others."""
 
 PREFERRED = 20
 """The cases that teach most, from which the other draws are taken."""
@@ -18,7 +19,7 @@ def teaching_value(margin: float, labels_of_type: int, labels_alike: int) -> flo
     """How much a case teaches, in [0, 2.5]: uncertain ones, of types that have few labels, unlike
     what was labelled (type, reasons and extractor)."""
     uncertain = max(0.0, 1.0 - 2.0 * margin)
-    return uncertain + (1 + labels_of_type) ** -0.5 + 0.5 / (1 + labels_alike)
+    return uncertain + 1.0 / math.sqrt(1 + labels_of_type) + 0.5 / (1 + labels_alike)
 
 
 class Chance(Protocol):

@@ -4,8 +4,6 @@ Where a type has too few labels of its own, its group lends it a threshold. A gr
 anybody can read and that the question alone decides, so that it is known before anything is read.
 """
 
-from __future__ import annotations
-
 from pydantic import JsonValue
 
 from safepassage.schemas import render_value

@@ -4,8 +4,6 @@ The confidence holds for all parts together: each is tested at its share of the 
 Since every accepted value is in one part, what holds of each holds of the whole.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

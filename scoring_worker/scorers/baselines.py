@@ -24,7 +24,6 @@ from safepassage.scoring_worker.encoders.encoder import Encoder
 from safepassage.scoring_worker.encoders.padded import PaddedForward
 from safepassage.scoring_worker.encoders.published import HEM
 from safepassage.scoring_worker.encoders.weight_folders import base_digest, base_folder
-from safepassage.scoring_worker.encoders.weights import load_config, load_tokenizer
 from safepassage.scoring_worker.learnt_from import LearntFrom
 from safepassage.scoring_worker.manifest import ModelError, ScorerManifest
 
@@ -62,6 +61,8 @@ def load_hhem(placement: Placement, folder: Path | None = None) -> EncoderScorer
     local = folder / "foundation"
     name = str(own.get("foundation", HHEM_FOUNDATION))
     foundation = local if local.is_dir() else base_folder(name, folder)
+    from safepassage.scoring_worker.encoders.weights import load_tokenizer  # noqa: PLC0415 (transformers)
+
     tokenizer = load_tokenizer(foundation)
     model = _load_t5(folder, foundation, placement)
     manifest = ScorerManifest(
@@ -145,6 +146,8 @@ class PromptTokenizer:
 
 def _load_t5(folder: Path, foundation: Path, placement: Placement) -> Any:
     from transformers import T5ForTokenClassification  # noqa: PLC0415 (only HHEM needs T5)
+
+    from safepassage.scoring_worker.encoders.weights import load_config  # noqa: PLC0415 (transformers)
 
     config = load_config(foundation)
     if config.model_type != "t5":

@@ -1,7 +1,5 @@
 """One scorer for a language, another for all others: the large reader for English in `default`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from safepassage.schemas import Assessment, stable_id

@@ -215,10 +215,11 @@ class DefaultScorer:
         return least < threshold_of(self.manifest.thresholds, pair) <= most
 
     def _scored(self, pair: Pair, opinions: tuple[Opinion, ...], memory: Memory) -> Assessment:
-        score, _, recall = min(
-            (self._score(opinion, pair.entity_type), number, opinion.recall)
-            for number, opinion in enumerate(opinions)
-        )
+        scores = [self._score(opinion, pair.entity_type) for opinion in opinions]
+        score = min(scores)
+        # The worst part's; else another's, by which it may have become the worst.
+        recalls = [opinions[scores.index(score)].recall, *(one.recall for one in opinions)]
+        recall = next((one for one in recalls if one), None)
         if not math.isfinite(score):
             return self._failed(PairFailure("score_not_finite", "the stack gave no number"))
         threshold = threshold_of(self.manifest.thresholds, pair)

@@ -1,7 +1,5 @@
 """A cross-encoder alone as a `Scorer`: calibrated probability against a threshold per type."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

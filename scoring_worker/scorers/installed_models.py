@@ -5,8 +5,6 @@ returns the folder of its model. Its code is trusted as any installed package is
 verified as those of any model.
 """
 
-from __future__ import annotations
-
 from importlib.metadata import entry_points
 from pathlib import Path
 

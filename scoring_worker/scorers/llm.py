@@ -4,8 +4,6 @@ Its score is 1.0 or 0.0: a label, not a probability. A call that fails in any wa
 assessment with a failure.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The grade of one pair: what the LLM answered, or why there is none."""
 
-from __future__ import annotations
-
 from openai import AsyncOpenAI
 from pydantic import ValidationError
 

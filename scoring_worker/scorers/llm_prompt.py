@@ -6,8 +6,6 @@ The answer is read from one JSON field and never from what the passage, the clai
 reasoning say.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any, Literal, TypedDict
 

@@ -1,7 +1,5 @@
 """Word matching, the baseline beside which every judge stands: are the value's words there?"""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

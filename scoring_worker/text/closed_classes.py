@@ -1,7 +1,5 @@
 """The closed classes of words in ``closed_classes.txt``."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from pathlib import Path
 

@@ -6,8 +6,6 @@ writers leave them out; in Indic scripts, Thai and kana a mark is a letter and s
 is how a keyboard without umlauts writes the word (Mueller for Müller).
 """
 
-from __future__ import annotations
-
 import unicodedata
 from functools import lru_cache
 from typing import NamedTuple

@@ -6,8 +6,6 @@ doubt; of the others, cld3 is twice as fast and sure of wrong answers, lingua an
 weigh tens of megabytes, heliport is GPL, and fastText's weights are in no wheel.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections import Counter
 from functools import lru_cache

@@ -5,8 +5,6 @@ with its marks; katakana stands in runs, as readers see it. Each word is folded 
 no place has to be traced back through a normalised text.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import NamedTuple

@@ -6,8 +6,6 @@ others there is one beside this module. Both are made by
 ``python -m safepassage.scoring_worker.laboratory.training.claim_support``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path

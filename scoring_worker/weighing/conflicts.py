@@ -4,8 +4,6 @@ An extraction and its rivals are asked about in one call, so that one scorer ans
 them, whatever is released meanwhile.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """A comparison in figures: what the stack weighs beside the judge's opinion."""
 
-from __future__ import annotations
-
 from pydantic import JsonValue
 
 from safepassage.scoring_worker.comparison.contract import Comparison, Question

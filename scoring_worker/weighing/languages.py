@@ -1,7 +1,5 @@
 """Which languages the judge reads. What it does not read is undetermined, never guessed at."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from safepassage.scoring_worker.encoders.batching import PairFailure

@@ -5,8 +5,6 @@ an answer adds is a word or two among many that are right. Whether those stand a
 retrieved is a question of words (RAGulator, section 2.4).
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Hashable, Sequence

@@ -5,8 +5,6 @@ of its own. The names of an object's fields are roles: they belong to what is as
 the words that the passage has to contain.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -10,8 +10,6 @@ a fork. The verdicts themselves carry no hashes, so replays stay byte-equal to t
 docs/concepts/audit.md argues for the scheme and says what it cannot show.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Whoever may delete records can cut off a beginning as retention does. What tells
 time: retention takes nothing before its time is over, and nothing at all where that is for ever.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, datetime
 

@@ -7,8 +7,6 @@ writer that was paused, lost its partition and writes one more block does no har
 same records lead to the same heads.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Collection, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Holds every verdict against the audit chains, and the chains against heads kept elsewhere."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

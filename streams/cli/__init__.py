@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from importlib import metadata
+from typing import Annotated
 
 import typer
 from pydantic import ValidationError
@@ -43,6 +45,7 @@ from . import (
     watch,
     worker,
 )
+from .output import print_line
 
 app = typer.Typer(
     name="safepassage",
@@ -69,8 +72,19 @@ for group in (
     app.add_typer(group)
 
 
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        print_line(f"safepassage {metadata.version('safepassage')}")
+        raise typer.Exit
+
+
 @app.callback()
-def before_every_command() -> None:
+def before_every_command(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
     """Decides, live, which facts an LLM extracted from documents can be trusted."""
     configure_command_logging(settings())
 

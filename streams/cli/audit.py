@@ -1,7 +1,5 @@
 """``audit verify`` and ``audit head``: the tamper-evident record of verdicts."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Annotated

@@ -55,29 +55,29 @@ def calibrate(
         ),
     ] = None,
     confidence: Annotated[
-        float, typer.Option(help="Of the promise.", min=0.5001, max=0.9999)
+        float, typer.Option(help="Confidence of the promise.", min=0.5001, max=0.9999)
     ] = 0.95,
     kind: Annotated[
         Probabilities, typer.Option(help="How scores become probabilities.")
     ] = Probabilities.auto,
-    name: Annotated[str | None, typer.Option(help="Of the new scorer.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the new scorer.")] = None,
     labels: Annotated[
         str | None, typer.Option(help="Who gave the labels; it stands beside the figures.")
     ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Where all figures go, as JSON.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of negatives that are made.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of negatives that are made.")] = 0,
 ) -> None:
     """Fit probabilities, and thresholds per entity type, on labels; write a new scorer.
 
     Types with too few labels use the global threshold. The reliability plot is in the folder. With
     --risk the probabilities stay, and the thresholds are those that keep the promise.
     """
-    from safepassage.scoring_worker.laboratory.evaluation import read_dataset
     from safepassage.scoring_worker.laboratory.evaluation.calibration import (
         calibrate as run_calibration,
     )
+    from safepassage.scoring_worker.laboratory.evaluation.datasets import read_dataset
     from safepassage.scoring_worker.laboratory.evaluation.promise import promise
 
     aim = read_target(target)

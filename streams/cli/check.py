@@ -25,7 +25,7 @@ def check(  # noqa: PLR0917 - typer's options
         typer.Option(
             "--documents",
             "-d",
-            help='JSON lines (.gz) of {"id","text"}; or files and folders as `submit` reads them.',
+            help='JSON lines (.gz) of {"id", "text"}; or files and folders as `submit` reads them.',
         ),
     ] = [],
     extractions: Annotated[
@@ -33,12 +33,14 @@ def check(  # noqa: PLR0917 - typer's options
         typer.Option(
             "--extractions",
             "-e",
-            help='JSON lines (.gz) of {"id","doc_id","entity_type","value","context"}.',
+            help='JSON lines (.gz) of {"id", "doc_id", "entity_type", "value", "context"}.',
         ),
     ] = [],
     responses: Annotated[
         list[Path],
-        typer.Option("--responses", "-r", help='JSON lines (.gz) of {"id","context","response"}.'),
+        typer.Option(
+            "--responses", "-r", help='JSON lines (.gz) of {"id", "context", "response"}.'
+        ),
     ] = [],
     scorer: Annotated[
         str | None, typer.Option("--scorer", "-s", help="A scorer's name or folder.")

@@ -1,7 +1,5 @@
 """``demo``: the whole flow, once, on embedded servers."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -21,7 +21,8 @@ from safepassage.streams.cli.output import complain, open_outputs, print_line
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from safepassage.scoring_worker.laboratory.evaluation import Dataset, Sources
+    from safepassage.scoring_worker.laboratory.evaluation.cases import Dataset
+    from safepassage.scoring_worker.laboratory.evaluation.sources import Sources
     from safepassage.scoring_worker.laboratory.experiments.runs import Outcome
 
 DETECTORS_PANEL = "With --detector, or for folders"
@@ -98,7 +99,9 @@ def evaluate(
         int | None,
         typer.Option(help="About so many cases of each data set, whole documents.", min=1),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of --limit, folds, and negatives that are made.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Seed of --limit, folds, and negatives that are made.")
+    ] = 0,
     experiment: Annotated[
         Experiment | None,
         typer.Option(
@@ -140,7 +143,8 @@ def evaluate(
     epochs: Annotated[
         float | None,
         typer.Option(
-            help="Of each training; 6 if omitted, or 5 of reviews.", rich_help_panel=CURVE_PANEL
+            help="Passes of each training; 6 if omitted, or 5 of reviews.",
+            rich_help_panel=CURVE_PANEL,
         ),
     ] = None,
     draws: Annotated[
@@ -233,9 +237,9 @@ def evaluate(
             elif experiment is Experiment.table1:
                 found = runs.table1(read, scorers, report, on_progress)
             else:
-                judged = runs.judge(read, scorers or [settings().judge], on_progress)
+                evaluations = runs.judge(read, scorers or [settings().judge], on_progress)
                 figure5 = experiment is Experiment.figure5
-                found = (runs.figure5 if figure5 else runs.side_by_side)(judged, report)
+                found = (runs.figure5 if figure5 else runs.side_by_side)(evaluations, report)
     _show(found, json_file)
     if any(dataset.refused for dataset in read):
         raise typer.Exit(1)
@@ -261,7 +265,7 @@ def _show(found: Outcome, json_file: Path | None) -> None:
 
 
 def _read(path: Path, sources: Sources, labels: str | None, limit: int | None) -> Dataset:
-    from safepassage.scoring_worker.laboratory.evaluation import read_dataset
+    from safepassage.scoring_worker.laboratory.evaluation.datasets import read_dataset
 
     dataset = read_dataset(path, sources, labels=labels, limit=limit)
     show_refused(path, dataset.refused)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,7 @@ from safepassage.streams.cli.output import complain, print_line
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from safepassage.schemas import Document
+    from safepassage.files import Rejected
 
 
 def files(
@@ -22,7 +23,7 @@ def files(
     text: Annotated[
         bool,
         typer.Option(
-            "--text", help='Print {"id","text"}, for an LLM of yours and for `check --documents`.'
+            "--text", help='Print {"id", "text"}, for an LLM of yours and for `check --documents`.'
         ),
     ] = False,
 ) -> None:
@@ -30,28 +31,29 @@ def files(
 
     The ids alone take no OCR. Exits 1 if a file was refused.
     """
-    from safepassage.schemas import Document
-    from safepassage.streams.offline.documents import read_documents
-    from safepassage.streams.offline.files import Rejected
+    from safepassage.files import Rejected
 
-    chosen = settings() if text else settings().model_copy(update={"ocr": "never"})
     refused = 0
-    for found in read_documents(paths, chosen, empty=not text):
-        if isinstance(found, Rejected):
+    for row in _texts(paths) if text else _ids(paths):
+        if isinstance(row, Rejected):
             refused += 1
-            complain.print(f"refused {found}", markup=False, soft_wrap=True)
-        elif isinstance(found, Document):
-            print_line(json.dumps(_row(found, text), ensure_ascii=False))
+            complain.print(f"refused {row}", markup=False, soft_wrap=True)
+        else:
+            print_line(json.dumps(row, ensure_ascii=False))
     if refused:
         raise typer.Exit(1)
 
 
-def _row(document: Document, text: bool) -> dict[str, object]:
-    if text:
-        return {"id": document.id, "text": document.text}
-    original = document.original
-    return {
-        "id": document.id,
-        "characters": len(document.text),
-        "media_type": original.media_type if original else "text/plain",
-    }
+def _ids(paths: list[Path]) -> Iterator[dict[str, str] | Rejected]:
+    from safepassage.streams.offline.documents import document_ids
+
+    for found in document_ids(paths, settings()):
+        yield {"id": found[0], "media_type": found[1]} if isinstance(found, tuple) else found
+
+
+def _texts(paths: list[Path]) -> Iterator[dict[str, str] | Rejected]:
+    from safepassage.files import Rejected
+    from safepassage.streams.offline.documents import read_documents
+
+    for found in read_documents(paths, settings()):
+        yield found if isinstance(found, Rejected) else {"id": found.id, "text": found.text}

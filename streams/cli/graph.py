@@ -26,7 +26,7 @@ graph_app = typer.Typer(help="Answers as graphs (HalluGraph).", no_args_is_help=
 @graph_app.command("draw")
 def draw_graph(
     responses: Annotated[
-        Path, typer.Argument(help='JSON lines (.gz) of {"id","context","query","response"}.')
+        Path, typer.Argument(help='JSON lines (.gz) of {"id", "context", "query", "response"}.')
     ],
     *,
     picture: Annotated[Path, typer.Option("--out", "-o", help="A .svg, .png or .pdf.")],
@@ -127,8 +127,14 @@ def _show(measured: list[Regime]) -> None:
     for one in measured:
         title = escape(f"{one.dataset}, {one.extractor}")
         table = Table("answers", "n", "judged", "unsupported", "AUC", "95% interval", title=title)
-        for band in (one.whole, one.eg, one.rp, *one.by_words, *one.by_entities):
+        held_out = [one.fitted.held_out] if one.fitted else []
+        for band in (
+            one.whole, one.eg, one.rp, one.plain, *held_out, *one.by_words, *one.by_entities
+        ):  # fmt: skip
             table.add_row(*_row(band))
+        if one.fitted:
+            table.caption = f"fitted: weight of EG {one.fitted.weight:g}, threshold "
+            table.caption += f"{one.fitted.threshold:.2f}"
         tables.append(table)
     paper = Table("the paper's table 1", "HalluGraph", "BERTScore")
     for name, (ours, theirs) in PAPER.items():

@@ -29,7 +29,7 @@ Datasets = Annotated[
     list[Path],
     typer.Argument(
         metavar="DATASET...",
-        help='JSON lines (.gz) of {"id","context","response" or "claim","label"}, with "query".',
+        help='JSON lines (.gz) of {"id", "context", "response" or "claim", "label"}, with "query".',
     ),
 ]
 
@@ -63,7 +63,7 @@ def benchmark(
     limit: Annotated[
         int | None, typer.Option(help="About so many answers of a set, whole queries.", min=2)
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of --limit.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of --limit.")] = 0,
     threads: Annotated[int, typer.Option(help="CPU threads; latency is of so many.", min=1)] = 1,
 ) -> None:
     """Compare methods on labelled answers: macro F1, accuracy, latency and cost, with intervals.
@@ -119,7 +119,7 @@ def adapt(
     answers: Annotated[
         Path,
         typer.Argument(
-            metavar="ANSWERS", help='JSON lines (.gz) of {"id","query","context","response"}.'
+            metavar="ANSWERS", help='JSON lines (.gz) of {"id", "query", "context", "response"}.'
         ),
     ],
     *,
@@ -180,7 +180,7 @@ def train(
         typer.Argument(
             metavar="TWINS",
             help="What `groundedness adapt` wrote, or JSON lines (.gz) of NLI rows "
-            '{"premise","hypothesis","label","source"}, of which SNLI and MultiNLI are taken.',
+            '{"premise", "hypothesis", "label", "source"}, of which SNLI and MultiNLI are taken.',
         ),
     ],
     *,
@@ -193,8 +193,8 @@ def train(
         ),
     ] = "default",
     limit: Annotated[int, typer.Option(help="So many twins at most.", min=1)] = 1_000,
-    epochs: Annotated[int, typer.Option(min=1)] = 2,
-    seed: Annotated[int, typer.Option(help="Of order, held-out queries and head.")] = 0,
+    epochs: Annotated[int, typer.Option(help="Passes over the sentences.", min=1)] = 2,
+    seed: Annotated[int, typer.Option(help="Seed of order, held-out queries and head.")] = 0,
 ) -> None:
     """Fine-tune GC, the grounding classifier, on the sentences that an altered answer changed."""
     from safepassage.scoring_worker.detectors.contract import DetectorSettings
@@ -262,13 +262,32 @@ def types(
         json_file.write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
+@groundedness_app.command("quip-length")
+def quip_length(
+    datasets: Annotated[
+        list[Path],
+        typer.Argument(metavar="DATASET...", help="JSON lines (.gz) of labelled answers."),
+    ],
+) -> None:
+    """Choose QuIP's n on half of the queries of each set, and measure it on the others."""
+    from safepassage.scoring_worker.laboratory.experiments.groundedness.quip import choose_length
+    from safepassage.scoring_worker.laboratory.experiments.groundedness.sampling import read_answers
+
+    for path in datasets:
+        found = choose_length(read_answers(path))
+        print_line(
+            f"{found.dataset}: n = {found.chosen}, AUROC {found.auroc:.3f} on the other half; "
+            f"n = 21: {found.auroc_of_21:.3f}"
+        )
+
+
 @groundedness_app.command("train-types")
 def train_types(
     texts: Annotated[
         list[Path],
         typer.Argument(
             metavar="TEXTS...",
-            help='JSON lines (.gz) of documents {"id","text"}, of NLI rows, of which those with a '
+            help='JSON lines (.gz) of documents {"id", "text"}, of NLI rows, of which those with a '
             "permissive licence are taken, and of `labels export`, of which those with a "
             "reviewer's reason are.",
         ),
@@ -276,7 +295,7 @@ def train_types(
     *,
     out: Annotated[Path, typer.Option("--out", "-o", help="Where the weights go, as JSON.")],
     most: Annotated[int, typer.Option(help="Examples of a type and kind of text.", min=10)] = 1_500,
-    seed: Annotated[int, typer.Option(help="Of alterations and draws.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of alterations and draws.")] = 0,
 ) -> None:
     """Train the local classifier of error types on sentences that rules alter and on claims that
     reviewers refused for a reason, and measure it."""

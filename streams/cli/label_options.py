@@ -18,12 +18,11 @@ from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from safepassage.scoring_worker.laboratory.evaluation import Sources
-    from safepassage.scoring_worker.laboratory.evaluation.sources import OnProgress
+    from safepassage.scoring_worker.laboratory.evaluation.sources import OnProgress, Sources
     from safepassage.scoring_worker.thresholds import Target
 
-DOCUMENTS_HELP = 'JSON lines (.gz) of {"id","text"}, for extractions.'
-TARGET_HELP = "What thresholds are fitted to: f1, recall=0.97, precision=0.96, …"
+DOCUMENTS_HELP = 'JSON lines (.gz) of {"id", "text"}, for extractions.'
+TARGET_HELP = "What thresholds are fitted to: f1, or such as recall=0.97 or precision=0.96."
 SHOWN_REFUSALS = 20
 SECONDS_BETWEEN_LINES = 30
 PLAIN_WIDTH = 150  # of tables in files and pipes
@@ -71,7 +70,7 @@ def label_sources(documents: Iterable[Path], seed: int, on_progress: OnProgress)
         DatasetError: a row of them is no document.
     """
     from safepassage.pipeline import align_with, ground, new_aligner
-    from safepassage.scoring_worker.laboratory.evaluation import Sources, read_documents
+    from safepassage.scoring_worker.laboratory.evaluation.sources import Sources, read_documents
 
     return Sources(
         documents=read_documents(documents),

@@ -37,7 +37,7 @@ def export(
         bool,
         typer.Option(
             "--pairs/--extractions",
-            help='Pairs {"premise","hypothesis","label"} instead of labelled extractions.',
+            help='Pairs {"premise", "hypothesis", "label"} instead of labelled extractions.',
         ),
     ] = False,
     documents_out: Annotated[

@@ -1,7 +1,5 @@
 """``mcp``: the guardrail as tools of an agent."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from safepassage.streams.runtime.logs import configure_command_logging

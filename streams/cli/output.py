@@ -17,7 +17,7 @@ from safepassage.schemas import Document, Event
 from safepassage.streams.runtime.errors import OperatorError
 
 if TYPE_CHECKING:
-    from safepassage.agents.intake import OcrUse
+    from safepassage.agents.intake.limits import OcrUse
 
 complain = Console(stderr=True, highlight=False)
 
@@ -64,7 +64,7 @@ def print_line(text: str) -> None:
 
 def tell_uncompared(pdfs: int, use: OcrUse) -> None:
     """That the fonts of ``pdfs`` documents may lie, where no page was read to compare them."""
-    from safepassage.agents.intake import ocr_is_installed
+    from safepassage.agents.intake.limits import ocr_is_installed
 
     if not pdfs or (use != "never" and ocr_is_installed()):
         return

@@ -36,7 +36,7 @@ def promote(
         list[Path] | None, typer.Option(help="The documents of labelled extractions.")
     ] = None,
     reviews: Annotated[
-        bool, typer.Option(help="Count the standing reviews as gold labels.")
+        bool, typer.Option(help="Whether standing reviews count as gold labels; yes if omitted.")
     ] = True,
     reviews_since: Annotated[
         datetime | None,
@@ -56,7 +56,8 @@ def promote(
         int, typer.Option(help="Labels of each class that are needed.", min=1)
     ] = 20,
     confidence: Annotated[
-        float, typer.Option(help="Of the bound on recall, one-sided.", min=0.51, max=0.999)
+        float,
+        typer.Option(help="Confidence of the bound on recall, one-sided.", min=0.51, max=0.999),
     ] = 0.95,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Judge, but change nothing.")] = False,
     by: By = None,

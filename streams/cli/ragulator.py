@@ -40,7 +40,7 @@ def curate(
     pairs: Annotated[
         list[Path], typer.Option(help="JSON lines (.gz) of similar or entailed sentences.")
     ] = [],
-    seed: Annotated[int, typer.Option(help="Of unrelated articles and noise sentences.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of unrelated articles and noise sentences.")] = 0,
     shortest: Annotated[int, typer.Option(help="Tokens of the shortest context.")] = 100,
 ) -> None:
     """Build sentence-context pairs: abstracts with own and unrelated articles, pairs in noise."""
@@ -80,7 +80,9 @@ def label_pairs(
     room: Annotated[int, typer.Option(help="Characters of a window.", min=100)] = 1_400,
     people: Annotated[
         Path | None,
-        typer.Option(help='JSON lines of {"id","supporting":[...]} by a person: prints agreement.'),
+        typer.Option(
+            help='JSON lines of {"id", "supporting":[...]} by a person: prints agreement.'
+        ),
     ] = None,
 ) -> None:
     """Have an LLM name the context sentences that support each sentence; write its windows."""
@@ -123,13 +125,29 @@ def train(
         str, typer.Option(help="lightgbm, random-forest, extended, or encoder.")
     ] = "extended",
     base: Annotated[
-        str | None, typer.Option(help="Of --model encoder: a folder or hub id to fine-tune.")
+        str | None, typer.Option(help="With --model encoder: a folder or hub id to fine-tune.")
     ] = None,
-    scorer: Annotated[
-        str, typer.Option(help="What gives relevance: a scorer, or a reranker's hub id.")
-    ] = "default",
+    scorer: Annotated[str, typer.Option(help="What gives relevance, on what is retrieved.")] = (
+        "default"
+    ),
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            help="Sentence encoder of the similarity, a folder or hub id: BAAI/bge-small-en-v1.5."
+        ),
+    ] = None,
+    reranker: Annotated[
+        str | None,
+        typer.Option(
+            help="Scores the claim with every context sentence, in the scorer's place: "
+            "BAAI/bge-reranker-base, or any cross-encoder."
+        ),
+    ] = None,
 ) -> None:
-    """Train a meta-classifier (OUT is a JSON file) or a cross-encoder (OUT is a folder)."""
+    """Train a meta-classifier (OUT is a JSON file) or a cross-encoder (OUT is a folder).
+
+    The file names what its features were measured with, and is served with nothing else.
+    """
     pairs = _read(curated)
     if model == "encoder":
         if base is None:
@@ -141,22 +159,22 @@ def train(
             losses = train_encoder(base, pairs, out, on_progress)
         print_line(f"losses by epoch: {', '.join(f'{loss:.4f}' for loss in losses)}; {out}")
         return
-    from safepassage.scoring_worker.detectors.ragulator.measurement import ClaimMeasure
-    from safepassage.scoring_worker.detectors.similarity.word_vectors import word_vectors
+    from safepassage.scoring_worker.detectors.contract import DetectorSettings
+    from safepassage.scoring_worker.detectors.ragulator.loading import claim_measure
     from safepassage.scoring_worker.laboratory.training.ragulator.feature_files import (
         labelled_features,
     )
     from safepassage.scoring_worker.laboratory.training.ragulator.fit import MODELS, fitted
-    from safepassage.scoring_worker.loading import load_scorer
 
     chosen = next((known for known in MODELS if known == model), None)
     if chosen is None:
         raise typer.BadParameter(f"--model is one of {', '.join(MODELS)} or encoder")
     kept = out.with_suffix(".features.jsonl")
     open_outputs(files=(out, kept))
-    measure = ClaimMeasure(word_vectors(), load_scorer(scorer))
+    measure = claim_measure(DetectorSettings(), scorer=scorer, encoder=encoder, reranker=reranker)
     with progress_bars() as on_progress:
         forest = fitted(chosen, labelled_features(pairs, measure, kept, on_progress), on_progress)
+    forest = forest.model_copy(update={"measures": measure.measures})
     out.write_text(forest.model_dump_json() + "\n", encoding="utf-8")
     print_line(f"{forest.parameters}, AUROC of the folds {forest.measured['folds_auroc']}: {out}")
 

@@ -42,7 +42,7 @@ def replay(
     thresholds: Annotated[
         Path | None,
         typer.Option(
-            help='JSON of {"default":0.5,"by_type":{TYPE:{"value":0.7}}} instead of the scorer\'s.'
+            help='JSON of {"default": 0.5, "by_type": {TYPE: {"value": 0.7}}}, for the scorer\'s.'
         ),
     ] = None,
     origin: Annotated[
@@ -52,7 +52,11 @@ def replay(
     alignment_threshold: Annotated[
         float | None,
         typer.Option(
-            "--alignment-threshold", "--tau", help="With --from extractions.", min=0, max=1
+            "--tau",
+            "--alignment-threshold",
+            help="With --from extractions.",
+            min=0,
+            max=1,
         ),
     ] = None,
     since: Annotated[
@@ -61,7 +65,10 @@ def replay(
     until: Annotated[str | None, typer.Option(help="Only records written before it.")] = None,
     offsets: Annotated[
         str | None,
-        typer.Option(help="Only these: PARTITION:FROM-TO, separated by commas; TO is left out."),
+        typer.Option(
+            help="Only these: PARTITION:FROM-TO, separated by commas. TO is exclusive; without "
+            "it, to the end."
+        ),
     ] = None,
     memory: Annotated[
         str,

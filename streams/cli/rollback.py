@@ -1,7 +1,5 @@
 """``rollback``: back to the scorer before."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """``scorers``: which scorer is live and which shadows; ``scorers list``: what there is."""
 
-from __future__ import annotations
-
 import asyncio
 
 import typer
@@ -32,7 +30,7 @@ def scorers(context: typer.Context) -> None:
 
 @scorers_app.command("list")
 def scorers_list() -> None:
-    """Show the detectors there are: what each needs, what it judges, what it costs."""
+    """Show the detectors of answers: what each needs, judges and costs. Scorers are not listed."""
     from rich.table import Table
 
     from safepassage.scoring_worker.detectors.registry import declarations

@@ -30,6 +30,7 @@ def serve() -> None:
     limits = Limits(
         body_bytes=chosen.serve_max_body_bytes,
         concurrency=chosen.serve_concurrency,
+        queue=chosen.serve_queue,
         timeout_seconds=chosen.serve_timeout_seconds,
         stalled_seconds=chosen.stalled_after_seconds,
     )
@@ -46,5 +47,5 @@ async def _serve(app: Starlette, listener: socket.socket, chosen: Settings) -> N
     from safepassage.streams.runtime.signals import stop_event
 
     host, port = listener.getsockname()[:2]
-    complain.print(f"serving http://{host}:{port} (/openapi.json describes it)", markup=False)
+    complain.print(f"serving http://{host}:{port} (/docs describes it)", markup=False)
     await serve_app(app, listener, stop_event(), drain_seconds=chosen.drain_seconds)

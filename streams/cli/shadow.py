@@ -1,7 +1,5 @@
 """``shadow``: a candidate beside the live scorer."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Annotated

@@ -27,12 +27,14 @@ def submit(
         list[Path],
         typer.Argument(
             help="PDF, Word, HTML, e-mail, images, text, OCR outputs; folders of them; or JSON "
-            'lines (.gz) of {"id","text"}.'
+            'lines (.gz) of {"id", "text"}.'
         ),
     ],
     responses: Annotated[
         bool,
-        typer.Option("--responses", help='Rows are answers to judge: {"id","context","response"}.'),
+        typer.Option(
+            "--responses", help='Rows are answers to judge: {"id", "context", "response"}.'
+        ),
     ] = False,
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait for the verdicts on every document.")
@@ -40,16 +42,24 @@ def submit(
     timeout: Annotated[
         float, typer.Option(help="Seconds to wait before giving up (with --wait).")
     ] = 600,
+    cache: Annotated[
+        bool,
+        typer.Option(
+            "--cache/--no-cache", help="Take what the LLM answered on the same text in a week."
+        ),
+    ] = True,
 ) -> None:
     """Put documents onto the topic `documents`. Exits 1 if an input was refused or lost."""
-    reported, submitted, refused = asyncio.run(_submit(paths, responses))
+    reported, submitted, refused = asyncio.run(_submit(paths, responses, anew=not cache))
     print_line(f"{submitted} submitted, {refused} refused")
     failed = asyncio.run(_wait(reported, timeout)) if wait and reported else 0
     if refused or failed:
         raise typer.Exit(1)
 
 
-async def _submit(paths: list[Path], responses: bool) -> tuple[set[Coordinates], int, int]:
+async def _submit(
+    paths: list[Path], responses: bool, *, anew: bool
+) -> tuple[set[Coordinates], int, int]:
     """Publish what can be; returns where that stands of which a report comes, and how many inputs
     were submitted and refused."""
     from safepassage.files import Rejected
@@ -71,7 +81,7 @@ async def _submit(paths: list[Path], responses: bool) -> tuple[set[Coordinates],
                 with_fonts += has_fonts(found)
                 yield found
 
-    sent = [each async for each in publish(readable(), settings())]
+    sent = [each async for each in publish(readable(), settings(), anew=anew)]
     tell_uncompared(with_fonts, settings().ocr)
     return {place for place, given in sent if is_reported(given)}, len(sent), len(refused)
 
@@ -109,5 +119,9 @@ def _note(event: object, decisions: Counter[str], missing: set[Coordinates]) -> 
     elif isinstance(event, DocumentReport) and event.document.coordinates:
         missing.discard(event.document.coordinates)
         decisions["documents"] += 1
+        if event.from_cache:
+            decisions["documents answered from the cache"] += 1
+        if not event.extractions:
+            decisions["documents without a finding"] += 1
         for name in ("accepted", "quarantined", "undetermined", "dead_lettered"):
             decisions[name] += getattr(event, name)

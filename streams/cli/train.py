@@ -22,9 +22,10 @@ from safepassage.streams.runtime.logs import configure_logging
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from safepassage.scoring_worker.laboratory.evaluation import Sources
     from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-    from safepassage.scoring_worker.laboratory.training import TrainingLabels
+    from safepassage.scoring_worker.laboratory.evaluation.sources import Sources
+    from safepassage.scoring_worker.laboratory.training import TrainingLabels, TuningSettings
+    from safepassage.scoring_worker.laboratory.training.fine_tuning import FineTuning
 
 
 def train(
@@ -47,21 +48,39 @@ def train(
     ] = [],
     documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],
     base: Annotated[
-        str, typer.Option(help="Where to start: a scorer's name, folder or hub id.")
+        str,
+        typer.Option(
+            help="Where to start: a scorer's name, folder or hub id; or any encoder, which becomes "
+            "a cross-encoder: a folder or hub id such as microsoft/deberta-v3-large."
+        ),
     ] = "default",
-    name: Annotated[str, typer.Option(help="Of the new scorer.")] = "trained",
+    name: Annotated[str, typer.Option(help="Name of the new scorer.")] = "trained",
     source: Annotated[
         list[str], typer.Option(help="A set of labels and its licence, for the model card.")
     ] = [],
     target: Annotated[str, typer.Option(help=TARGET_HELP)] = "f1",
-    epochs: Annotated[float, typer.Option(help="Of the silver stage.", min=0.01)] = 1.0,
-    gold_epochs: Annotated[float, typer.Option(help="Of the gold stage.", min=0.01)] = 5.0,
+    epochs: Annotated[
+        float | None,
+        typer.Option(help="Passes over the silver labels: 1, of an encoder at most 3.", min=0.01),
+    ] = None,
+    gold_epochs: Annotated[
+        float | None,
+        typer.Option(help="Passes over the gold labels: 5, of an encoder at most 10.", min=0.01),
+    ] = None,
     learning_rate: Annotated[
-        float, typer.Option(help="Of the silver stage; a large reader gets .4 of it.")
-    ] = 1e-4,
+        float | None,
+        typer.Option(
+            help="Learning rate of the silver stage: 1e-4, of which a large reader gets .4; of an "
+            "encoder 2e-5."
+        ),
+    ] = None,
     gold_learning_rate: Annotated[
-        float, typer.Option(help="Of the gold stage; a large reader gets .4 of it.")
-    ] = 5e-5,
+        float | None,
+        typer.Option(
+            help="Learning rate of the gold stage: 5e-5, of which a large reader gets .4; of an "
+            "encoder 2e-5."
+        ),
+    ] = None,
     layers: Annotated[
         int | None,
         typer.Option(
@@ -84,9 +103,10 @@ def train(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with an interrupted run in FOLDER.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Of splits, corruptions and training.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of splits, corruptions and training.")] = 0,
 ) -> None:
-    """Train a scorer: its reader on silver labels first and gold ones after, then its stack.
+    """Train a scorer: its reader on silver labels first and gold ones after, then its stack; of an
+    encoder all layers, on a GPU where there is one, until F1 on held-out documents falls.
 
     From `default` the reader learns that serves the language of the labels. FOLDER then holds
     weights, thresholds and a model card, and is a name for --scorer. What too few labels would
@@ -94,22 +114,20 @@ def train(
     """
     from safepassage.scoring_worker.laboratory.training import Recipe
     from safepassage.scoring_worker.laboratory.training import train as run_training
+    from safepassage.scoring_worker.laboratory.training.cross_encoder import (
+        EncoderRecipe,
+        train_cross_encoder,
+    )
     from safepassage.scoring_worker.laboratory.training.outcome import learnt_lines
     from safepassage.scoring_worker.laboratory.training.recipe import make_room
+    from safepassage.scoring_worker.laboratory.training.starting_point import encoder_base
 
     configure_logging(settings(), run="train")
-    usual = Recipe()
-    common: dict[str, Any] = {"batch_size": batch_size, "layers": layers}
-    if rehearsal is not None:
-        common |= {"rehearsal": rehearsal}
-    recipe = Recipe(
-        name=name,
-        silver=replace(usual.silver, epochs=epochs, learning_rate=learning_rate, **common),
-        gold=replace(usual.gold, epochs=gold_epochs, learning_rate=gold_learning_rate, **common),
-        target=read_target(target),
-        head_only=head_only,
-        seed=seed,
-    )
+    encoder = encoder_base(base)
+    if encoder and (head_only or resume or layers):
+        raise OperatorError(
+            "an encoder is trained whole and at once: no --head-only, no --layers, no --resume"
+        )
     if not (gold or silver or graded):
         raise OperatorError("nothing to train on: give --gold, --silver or --grade")
     make_room(folder, resume)
@@ -117,13 +135,62 @@ def train(
     with progress_bars() as on_progress:
         sources = label_sources(documents, seed, on_progress)
         labels = _labels(gold, silver, graded, sources, tuple(source))
-    written = run_training(base, labels, folder, recipe, resume=resume)
-    for line in learnt_lines(written):
-        print_line(line)
+    if encoder:
+        usually = EncoderRecipe(name=name, target=read_target(target), seed=seed)
+        own = replace(
+            usually,
+            silver=_stage(usually.silver, epochs, learning_rate, batch_size, seed),
+            gold=_stage(usually.gold, gold_epochs, gold_learning_rate, batch_size, seed),
+        )
+        with progress_bars() as on_progress:
+            written = train_cross_encoder((encoder, base), labels, folder, own, on_progress)
+    else:
+        usual = Recipe()
+        common: dict[str, Any] = {"batch_size": batch_size, "layers": layers}
+        if rehearsal is not None:
+            common |= {"rehearsal": rehearsal}
+        recipe = Recipe(
+            name=name,
+            silver=_tuned(usual.silver, epochs, learning_rate, common),
+            gold=_tuned(usual.gold, gold_epochs, gold_learning_rate, common),
+            target=read_target(target),
+            head_only=head_only,
+            seed=seed,
+        )
+        written = run_training(base, labels, folder, recipe, resume=resume)
+        for line in learnt_lines(written):
+            print_line(line)
     print_line(f"{written.name}, revision {written.revision}: {folder}")
     if kept := written.metrics.get("thresholds_kept"):
         print_line(f"thresholds are kept: {kept}")
     print_line(f"use it with  --scorer {folder}  or  SAFEPASSAGE_SCORER={folder}")
+
+
+def _tuned(
+    usual: TuningSettings, epochs: float | None, rate: float | None, common: dict[str, Any]
+) -> TuningSettings:
+    """A stage of a reader as the command line says."""
+    return replace(
+        usual,
+        epochs=epochs or usual.epochs,
+        learning_rate=rate or usual.learning_rate,
+        **common,
+    )
+
+
+def _stage(
+    usual: FineTuning, epochs: float | None, rate: float | None, batch: int, seed: int
+) -> FineTuning:
+    """A stage of an encoder as the command line says; its head learns five times as fast."""
+    base_rate = rate or usual.base_rate
+    return replace(
+        usual,
+        epochs=max(1, round(epochs or usual.epochs)),
+        base_rate=base_rate,
+        head_rate=5 * base_rate,
+        batch=batch,
+        seed=seed,
+    )
 
 
 def _labels(

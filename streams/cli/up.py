@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Annotated
 
-def up() -> None:
-    """Start the same stack and leave it running, with the review console."""
+import typer
+
+
+def up(
+    empty: Annotated[
+        bool,
+        typer.Option("--empty", help="Without the bundled documents, for yours and for your LLM."),
+    ] = False,
+) -> None:
+    """Start an embedded broker, Redis, every role and the review console, and keep them running."""
     from safepassage.streams.demo.run import run_up
 
-    run_up()
+    run_up(empty=empty)

@@ -1,7 +1,5 @@
 """``verdicts``: what was decided, for a program."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections import Counter

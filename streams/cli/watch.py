@@ -1,7 +1,5 @@
 """``watch``: the live stream, for a person."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Annotated
 

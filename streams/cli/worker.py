@@ -1,7 +1,5 @@
 """``worker``: roles in production."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer
@@ -16,7 +14,10 @@ def worker(
         list[str], typer.Argument(help=f"One or several of: {', '.join(ROLE_NAMES)}.")
     ],
 ) -> None:
-    """Run one or several roles against KAFKA_BOOTSTRAP_SERVERS and REDIS_URL until stopped."""
+    """Run one or several roles until stopped.
+
+    Kafka and Redis are those of KAFKA_BOOTSTRAP_SERVERS and REDIS_URL.
+    """
     unknown = [role for role in roles if role not in ROLE_NAMES]
     if unknown:
         raise typer.BadParameter(

@@ -9,8 +9,6 @@
     └── NotSaved       the broker did not confirm the decision
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterable, Sequence

@@ -7,8 +7,6 @@ What the broker refuses is not out: the case stays due and is tried again, by th
 since no note says that it is out.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 

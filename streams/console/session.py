@@ -4,8 +4,6 @@ Sessions are stateless. Their key is derived from the console's token, so that a
 a restart where the token is configured, and changing the token ends all of them.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

@@ -4,8 +4,6 @@ Whoever has to read something before its first batch must not let the group wait
 that does not poll is taken for dead, its partitions go to the next one, which reads as long.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """The plain aiokafka loop of the batched roles: get many, handle, commit exactly that."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Mapping
 
@@ -89,8 +87,9 @@ class BatchSource:
 
     async def _commit_positions(self, consumer: AIOKafkaConsumer) -> None:
         """Commit what was read without a record, when all that was fetched is done: the marker of
-        a transaction counts as lag until it is passed."""
-        generation = self._turn.generation
+        a transaction counts as lag until it is passed. In a rebalance the positions are behind
+        records that were fetched and dropped."""
+        generation = self._turn.assigned
         positions = await self._lag.measure(consumer)
         passed = {tp: at for tp, at in positions.items() if at > self._committed.get(tp, at)}
         async with self._turn.lock:
@@ -100,18 +99,21 @@ class BatchSource:
 
 class _Turn(ConsumerRebalanceListener):  # type: ignore[misc]
     """Whose turn it is: the batch's or the rebalance's. ``generation`` counts the rebalances, so
-    that records fetched before one are not handled after it; ``forfeited`` those that did not wait
+    that records fetched before one are not handled after it; ``assigned`` is the last one that
+    ended, and -1 during one; ``forfeited`` those that did not wait
     for the batch to its end, which then must not commit: the partitions may have gone on in other
     hands, and its offsets would take them back."""
 
     def __init__(self, patience: float) -> None:
         self.lock = asyncio.Lock()
         self.generation = 0
+        self.assigned = 0
         self.forfeited = 0
         self._patience = patience
 
     async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
         self.generation += 1
+        self.assigned = -1
         try:
             await asyncio.wait_for(self.lock.acquire(), self._patience)
         except TimeoutError:
@@ -121,6 +123,7 @@ class _Turn(ConsumerRebalanceListener):  # type: ignore[misc]
             self.lock.release()
 
     async def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:
+        self.assigned = self.generation
         log.info("assigned", partitions=[f"{tp.topic}-{tp.partition}" for tp in assigned])
 
 

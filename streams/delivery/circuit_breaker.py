@@ -1,7 +1,5 @@
 """Stops a role when everything fails, so that a broken deployment cannot quarantine the world."""
 
-from __future__ import annotations
-
 from collections import deque
 
 

@@ -1,7 +1,5 @@
 """How far a role is behind, partition by partition, for the metric."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterable
 

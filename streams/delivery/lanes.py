@@ -1,7 +1,5 @@
 """Bounded concurrency that keeps the order of each key."""
 
-from __future__ import annotations
-
 import asyncio
 import zlib
 from collections.abc import Awaitable, Callable

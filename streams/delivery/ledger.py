@@ -1,7 +1,5 @@
 """Which offsets may be committed: the one piece of bookkeeping that promise P1 rests on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar

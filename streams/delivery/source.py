@@ -1,7 +1,5 @@
 """The contract between a worker and what it runs."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Protocol
 

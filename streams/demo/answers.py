@@ -1,7 +1,5 @@
 """The bundled answers: one of them sent while it is written, and all of them judged as a whole."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 

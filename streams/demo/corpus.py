@@ -6,8 +6,6 @@ documents no text was changed after the scorer had first judged it: what it gets
 stays, and the demo counts it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal, TypeVar
 

@@ -8,8 +8,6 @@ enforced; the idempotent producer is not implemented; a member that died is miss
 session timeout. `embedded_settings` is where these become settings.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

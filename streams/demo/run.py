@@ -25,7 +25,7 @@ from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, QUARANTINE
 
 from . import answers, corpus
-from .stack import RunningStack, running_stack, sigterm_unwinds
+from .stack import CORPUS, RunningStack, running_stack, sigterm_unwinds
 from .tables import Written, new_console, print_verdicts
 
 DEMO_ROLES = ("extract", "align", "score", "report")
@@ -53,14 +53,22 @@ def run_demo(*, keep: bool) -> None:
             console.print(f"kept in {KEPT_FOLDER}")
 
 
-def run_up() -> None:
-    """The stack with the review console, until Ctrl-C or SIGTERM."""
+def run_up(*, empty: bool = False) -> None:
+    """The stack with the review console, until Ctrl-C or SIGTERM; ``empty`` is without the bundled
+    documents, their schema and the recorded LLM.
+
+    Raises:
+        OperatorError: a server or a role did not start, or ended early; or ``empty``, and there is
+            no LLM.
+    """
     console = new_console()
     port, token = free_port(), secrets.token_urlsafe(16)
     environment = {"SAFEPASSAGE_CONSOLE_PORT": str(port), "SAFEPASSAGE_CONSOLE_TOKEN": token}
-    environment |= corpus_schema() | graphs_of_claims()
-    with sigterm_unwinds(), running_stack((*DEMO_ROLES, "review"), environment) as stack:
-        asyncio.run(_flow(stack, console))
+    environment |= graphs_of_claims() | (own_llm() if empty else corpus_schema())
+    recording = None if empty else CORPUS
+    roles = (*DEMO_ROLES, "review")
+    with sigterm_unwinds(), running_stack(roles, environment, recording) as stack:
+        asyncio.run(create_topics(stack.settings) if empty else _flow(stack, console))
         console.print(f"review console: http://{LOOPBACK}:{port}/   token: {token}")
         console.print("\nfor other commands, such as `safepassage doctor`, in your shell:")
         for line in exports(stack.environment):
@@ -68,6 +76,21 @@ def run_up() -> None:
         console.print(f"logs             {stack.logs}")
         console.print("Ctrl-C stops everything")
         _wait_for_the_end(stack)
+
+
+def own_llm() -> dict[str, str]:
+    """The endpoint of the user's LLM.
+
+    Raises:
+        OperatorError: none is named.
+    """
+    settings = Settings()
+    if settings.openai_api_key is None and "openai_base_url" not in settings.model_fields_set:
+        raise OperatorError(
+            "no LLM is named: set OPENAI_API_KEY, or OPENAI_BASE_URL and SAFEPASSAGE_MODEL; or "
+            "leave --empty out, for the bundled documents and a recording"
+        )
+    return {"OPENAI_BASE_URL": settings.openai_base_url}
 
 
 def exports(environment: Mapping[str, str]) -> Iterator[str]:

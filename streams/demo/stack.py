@@ -78,6 +78,7 @@ class Processes(AbstractContextManager["Processes"]):
 
 
 RECORDED_MODEL = "recorded"
+CORPUS = (corpus.DOCUMENTS, corpus.EXTRACTIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,19 +96,20 @@ class RunningStack:
 def running_stack(
     roles: Sequence[str],
     environment: dict[str, str] | None = None,
-    recording: tuple[Path, Path] = (corpus.DOCUMENTS, corpus.EXTRACTIONS),
+    recording: tuple[Path, Path] | None = CORPUS,
 ) -> Iterator[RunningStack]:
     """Start everything, and stop it on the way out: at the end, on Ctrl-C, SIGTERM or failure.
 
-    The recorded LLM answers from ``recording``, documents and extractions, unless
+    The recorded LLM answers from ``recording``, documents and extractions, unless that is None or
     OPENAI_BASE_URL names an endpoint.
     """
     with ExitStack() as running:
         logs = Path(running.enter_context(tempfile.TemporaryDirectory(prefix="safepassage-")))
         servers = running.enter_context(embedded_stack())
-        chosen = {**servers.environment(), **_llm_environment(), **(environment or {})}
+        recorded = {} if recording is None else _llm_environment()
+        chosen = {**servers.environment(), **recorded, **(environment or {})}
         processes = running.enter_context(Processes(chosen, logs))
-        if "OPENAI_BASE_URL" in chosen:
+        if recording and recorded:
             _start_recorded_llm(processes, chosen["OPENAI_BASE_URL"], recording)
         for role in roles:
             processes.start(role, "worker", role)

@@ -43,12 +43,12 @@ def print_verdicts(
     written: Written,
     seconds: float,
 ) -> None:
-    """A line per document, every stopped extraction with its reason and passage, a summary."""
+    """A summary, a line per document, every stopped extraction with its reason and passage."""
     labels = {_identity(row): row.label for row in written.labelled}
-    console.print(_documents(verdicts, written.kinds, labels))
-    console.print(_stopped(verdicts))
     console.print(_summary(verdicts, seconds))
     console.print(_against_labels(verdicts, labels))
+    console.print(_documents(verdicts, written.kinds, labels))
+    console.print(_stopped(verdicts))
 
 
 def _documents(verdicts: Sequence[Verdict], kinds: Mapping[str, str], labels: Labels) -> Table:

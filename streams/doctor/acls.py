@@ -1,7 +1,5 @@
 """The commands that give each role's principal the rights it needs, and no others."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """What a check of the doctor ends in."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -3,8 +3,6 @@
 Every check ends in a `Diagnosis`, whatever happens inside: a doctor that crashes helps nobody.
 """
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import ssl

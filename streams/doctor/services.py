@@ -1,7 +1,5 @@
 """The doctor's checks of Redis, the model and the LLM endpoint."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from contextlib import suppress

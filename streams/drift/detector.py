@@ -7,8 +7,6 @@ reference; every following window is held against it. A window differs only if i
 by a margin that matters and by more than chance would explain.
 """
 
-from __future__ import annotations
-
 import math
 from collections import OrderedDict
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ comes then. With several processes each watches its own partitions. A backlog is
 two topics that are caught up with, one runs ahead, and a window would hold too much of it.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime

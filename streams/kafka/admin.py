@@ -1,7 +1,5 @@
 """Creating and checking topics."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass

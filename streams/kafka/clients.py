@@ -1,7 +1,5 @@
 """aiokafka clients, all made here so that security and limits are set in one place."""
 
-from __future__ import annotations
-
 import ssl
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the brokers were told to do with each topic, against what the promises need of it."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

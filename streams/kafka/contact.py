@@ -9,8 +9,6 @@ embedded one looks only once within that wait, so it has to be short while recor
 dozen idle consumers kept it and themselves busy for a fifth of a core.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time

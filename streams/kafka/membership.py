@@ -1,7 +1,5 @@
 """A role's membership in its consumer group, from joining to leaving."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence

@@ -1,7 +1,5 @@
 """Publishing with the answer awaited: nothing counts as out before the broker said so."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,7 +1,5 @@
 """Bounded reads: what a topic holds now, outside every consumer group."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence

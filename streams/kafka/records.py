@@ -16,6 +16,7 @@ E = TypeVar("E", bound=Event)
 
 VERSION_HEADER = "safepassage-version"
 BORN_HEADER = "safepassage-born"
+ANEW_HEADER = "safepassage-anew"
 BORN_DIGITS = 15
 OLDEST_MILLISECONDS = 7 * 24 * 3600 * 1000
 MAX_ERROR_CHARACTERS = 300
@@ -41,6 +42,11 @@ class Record:
             if name == BORN_HEADER and value.isdigit() and len(value) <= BORN_DIGITS:
                 return max(self.timestamp - OLDEST_MILLISECONDS, min(int(value), self.timestamp))
         return self.timestamp
+
+    @property
+    def anew(self) -> bool:
+        """Whether an LLM is to be asked although it answered the same text before."""
+        return any(name == ANEW_HEADER for name, _ in self.headers)
 
     @property
     def coordinates(self) -> Coordinates:
@@ -69,19 +75,23 @@ class Received(Generic[E]):
 class Outgoing:
     """An event to publish. Records of one key keep their order, and the key is the document id,
     so that everything about a document stands in one partition of each topic. ``born`` is when
-    the record was written that it all goes back to, in milliseconds since the epoch."""
+    the record was written that it all goes back to, in milliseconds since the epoch; ``anew`` is
+    of a document: see `Record.anew`."""
 
     topic: Topic
     key: str
     event: Event
     born: int | None = field(default=None, compare=False)
+    anew: bool = False
 
     def encoded_key(self) -> bytes:
         return self.key.encode("utf-8", "replace")
 
     def headers(self) -> list[tuple[str, bytes]]:
         headers = [(VERSION_HEADER, str(self.event.version).encode())]
-        return headers if self.born is None else [*headers, (BORN_HEADER, b"%d" % self.born)]
+        if self.born is not None:
+            headers.append((BORN_HEADER, b"%d" % self.born))
+        return [*headers, (ANEW_HEADER, b"1")] if self.anew else headers
 
 
 class UnreadableRecord(ValueError):

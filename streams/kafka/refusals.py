@@ -1,7 +1,5 @@
 """What a broker refuses a user, in a line that names the right."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from aiokafka.errors import (

@@ -1,7 +1,5 @@
 """What the console shows of learning, and what its button does."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from safepassage.schemas import LearningEvent

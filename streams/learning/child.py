@@ -1,7 +1,5 @@
 """``python -m safepassage.streams.learning.child FOLDER``: carries out one task."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """The topic ``learning``: what runs did so far, and what is said of the next step."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 

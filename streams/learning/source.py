@@ -1,9 +1,8 @@
 """The role ``learn``: begins a run when there are enough new decisions, and ends what was begun."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
+from collections.abc import Awaitable
 
 import structlog
 
@@ -63,9 +62,9 @@ class LearnSource:
         event: LearningEvent = await self._learner.go_on(run)
         metrics.LEARNING.labels(event.step).inc()
 
-    async def _until(self, stop: asyncio.Event, work: object) -> None:
+    async def _until(self, stop: asyncio.Event, work: Awaitable[object]) -> None:
         """``work``, which is cancelled where ``stop`` is set first; the role lives meanwhile."""
-        working = asyncio.ensure_future(work)  # type: ignore[arg-type]
+        working = asyncio.ensure_future(work)
         stopped = asyncio.ensure_future(stop.wait())
         try:
             while not working.done() and not stop.is_set():

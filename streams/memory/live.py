@@ -14,8 +14,6 @@ A decision that was undone is gone from ``decisions``, and so from the next snap
 whose record there got a tombstone.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime

@@ -10,8 +10,6 @@ A tombstone (key: the name) erases what a snapshot added. Those that rest on it 
 the workers' next snapshot rests on none then, and is made from ``decisions`` anew.
 """
 
-from __future__ import annotations
-
 import structlog
 
 from safepassage.schemas import MemorySnapshot

@@ -11,7 +11,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from safepassage.agents.aligner import Aligner
-from safepassage.agents.intake import Kind, beginning, kind_of
+from safepassage.agents.intake.file_kinds import Kind, beginning, kind_of
 from safepassage.files import Rejected, path_id
 from safepassage.pipeline import align_all, ground, judge_in_batches
 from safepassage.schemas import Document, Extraction, LabelledExtraction, Response, Verdict

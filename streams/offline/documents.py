@@ -10,6 +10,7 @@ from safepassage.schemas import Document, Response, text_digest
 from safepassage.schemas.jsonl import BadLine, read_jsonl
 from safepassage.streams.settings import Settings
 
+ROW_MEDIA_TYPE = "application/jsonl"
 ROW_SUFFIXES = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
 
 Submittable = Document | Response
@@ -20,26 +21,43 @@ def read_documents(
     settings: Settings,
     model: type[Submittable] = Document,
     wanted: Callable[[Path], bool] = lambda _: True,
-    *,
-    empty: bool = False,
 ) -> Iterator[Submittable | Rejected]:
     """The documents of those files of any kind that are ``wanted``, of folders (recursively,
     hidden files left out) and of JSON lines, whose rows are of ``model``.
 
     A file's id is its path as given; an attachment's has its number and name behind it. The same
     id with the same text is one document; with another text it is refused, since verdicts would
-    mix. One without a text is refused too, unless ``empty`` ones are asked for.
+    mix.
     """
     seen: dict[str, str] = {}
     with FileReader(settings) as reader:
         for found in (found for path in paths for found in _read_path(path, reader, model, wanted)):
             if isinstance(found, Rejected):
                 yield found
-            elif (found.text or not empty) and (refusal := _refuse(found, seen, settings)):
+            elif refusal := _refuse(found, seen, settings):
                 yield refusal
             elif found.id not in seen or _in_parts(found):
                 seen[found.id] = _digest(found)
                 yield found
+
+
+def document_ids(paths: Sequence[Path], settings: Settings) -> Iterator[tuple[str, str] | Rejected]:
+    """Id and media type of each document of ``paths``, as `read_documents` would name them, with
+    no more reading than that takes."""
+    with FileReader(settings) as reader:
+        for path in paths:
+            if not path.exists():
+                yield Rejected(str(path), "there is no such file or folder")
+                continue
+            found = files_of(path)
+            rows = [child for child in found if child.name.endswith(ROW_SUFFIXES)]
+            for child in rows:
+                for row in read_jsonl(child, Document):
+                    if isinstance(row, BadLine):
+                        yield _rejected_line(row)
+                    else:
+                        yield row.id, ROW_MEDIA_TYPE
+            yield from reader.ids_of([child for child in found if child not in rows])
 
 
 def _read_path(

@@ -1,8 +1,6 @@
 """Where a verdict's evidence stands on the pages: looked up, since no verdict carries boxes."""
 
-from __future__ import annotations
-
-from safepassage.schemas import Box, Contract, Document, Layout, Verdict
+from safepassage.schemas import Box, Contract, Document, Layout, Span, Verdict
 from safepassage.schemas.base import EventId, Probability
 
 
@@ -20,15 +18,22 @@ class EvidenceBoxes(Contract):
 
 def evidence_boxes(verdict: Verdict, layout: Layout) -> tuple[Box, ...]:
     """What to draw around the passages of ``verdict``, whose document has ``layout``."""
-    quoted = verdict.alignment.quoted if verdict.alignment else ()
-    return tuple([box for span in quoted for box in layout.boxes(span.start, span.end)])
+    return tuple(
+        [box for span in quoted_spans(verdict) for box in layout.boxes(span.start, span.end)]
+    )
+
+
+def quoted_spans(verdict: Verdict) -> tuple[Span, ...]:
+    """The places that were quoted. What is only like a quote that was not found is no evidence."""
+    alignment = verdict.alignment
+    return alignment.quoted if alignment and alignment.found else ()
 
 
 def boxes_line(verdict: Verdict, document: Document) -> EvidenceBoxes | None:
     """The boxes of a verdict; None where nothing is known of where its passages stand."""
     if document.layout is None or not (boxes := evidence_boxes(verdict, document.layout)):
         return None
-    quoted = verdict.alignment.quoted if verdict.alignment else ()
+    quoted = quoted_spans(verdict)
     sure = [document.layout.confidence(span.start, span.end) for span in quoted]
     return EvidenceBoxes(
         id=verdict.id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 
-from safepassage.agents.intake import Kind, beginning, kind_of
+from safepassage.agents.intake.file_kinds import Kind, beginning, kind_of
 from safepassage.files import path_id
 
 SHOWN = 5

@@ -23,9 +23,10 @@ IN_FLIGHT = 64
 
 
 async def submit(
-    documents: Iterable[Submittable], settings: Settings
+    documents: Iterable[Submittable], settings: Settings, *, anew: bool = False
 ) -> AsyncIterator[tuple[Coordinates, Submittable]]:
     """Publish each document or response; yields it with its coordinates once the broker has it.
+    ``anew`` has the LLM asked also where the same text was answered before.
 
     Raises:
         aiokafka.errors.KafkaError: the broker cannot be reached or does not take records.
@@ -37,7 +38,7 @@ async def submit(
         reading = iter(documents)
         # In a thread: a scan takes seconds to read, in which the producer has to go on.
         while (found := await asyncio.to_thread(next, reading, None)) is not None:
-            sending.append((await hand_over(producer, _outgoing(found), settings), found))
+            sending.append((await hand_over(producer, _outgoing(found, anew), settings), found))
             if len(sending) >= IN_FLIGHT:
                 yield await _acknowledged(*sending.pop(0))
         for sent in sending:
@@ -70,9 +71,9 @@ def is_reported(document: Submittable) -> bool:
     return not isinstance(document, Response) or document.complete
 
 
-def _outgoing(document: Submittable) -> Outgoing:
+def _outgoing(document: Submittable, anew: bool) -> Outgoing:
     topic = DOCUMENTS if isinstance(document, Document) else RESPONSES
-    return Outgoing(topic, document.id, document)
+    return Outgoing(topic, document.id, document, anew=anew)
 
 
 async def _acknowledged(

@@ -1,7 +1,5 @@
 """Promote, roll back, shadow: releases, and the gold labels that a promotion must pass."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,14 +11,15 @@ from typing import Any
 from safepassage.pipeline import align_with, new_aligner
 from safepassage.schemas import AlignedExtraction, Response, ScorerRelease, Verdict
 from safepassage.scoring_worker import Scorer
-from safepassage.scoring_worker.laboratory.evaluation import Sources, read_dataset, read_documents
 from safepassage.scoring_worker.laboratory.evaluation.cases import LabelledCase, part_of_reviewed
+from safepassage.scoring_worker.laboratory.evaluation.datasets import read_dataset
 from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import (
     Bounds,
     PromotionResult,
     judge_candidate,
     not_learnt,
 )
+from safepassage.scoring_worker.laboratory.evaluation.sources import Sources, read_documents
 from safepassage.scoring_worker.learnt_from import said_by
 from safepassage.scoring_worker.scorer import CLAIMS_BY
 from safepassage.streams.labels.from_reviews import Label, labels, read_reviews, reviewed_cases

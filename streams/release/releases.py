@@ -3,8 +3,6 @@
 The topic has one partition, so its order is total, and the last release of a slot is in force.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Literal

@@ -1,7 +1,5 @@
 """The run of a replay: read a range, judge it with the live roles' steps, note how far it is."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack

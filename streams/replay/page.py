@@ -1,7 +1,5 @@
 """The report of a replay as one HTML file that needs nothing from anywhere."""
 
-from __future__ import annotations
-
 import base64
 import io
 from collections import Counter

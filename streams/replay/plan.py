@@ -1,7 +1,5 @@
 """What a replay was asked to do, fixed at its start so that a resumed one does the same."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 from typing import Literal

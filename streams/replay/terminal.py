@@ -1,7 +1,5 @@
 """The report of a replay for a terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from rich.console import Console

@@ -6,8 +6,6 @@ learn what that time is without it; in between it goes faster while the live p99
 limit and slower when it is not (additive increase, multiplicative decrease).
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time

@@ -266,6 +266,7 @@ def _report(pending: _Pending, manifest: ExtractionManifest) -> DocumentReport:
         reasons=dict(sorted(reasons.items())),
         verdict_ids=tuple(verdict.verdict_id for verdict in judged),
         earlier_parts=_earlier_parts(pending, manifest),
+        from_cache=manifest.from_cache,
     )
 
 

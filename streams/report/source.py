@@ -4,8 +4,6 @@ Its state is nothing but records that are not committed yet: after a crash they 
 again, and the reports already written tell which documents were done.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Collection, Iterable, Sequence

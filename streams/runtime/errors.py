@@ -1,7 +1,5 @@
 """Failures whose message is written for the operator: one line that says what to do."""
 
-from __future__ import annotations
-
 
 class OperatorError(Exception):
     """Shown on stderr without a traceback; the process ends with code 1."""

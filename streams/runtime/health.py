@@ -1,7 +1,5 @@
 """Liveness and metrics over HTTP, answered by the worker's own event loop."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Sockets to listen on, and what to do where one is taken."""
 
-from __future__ import annotations
-
 import os
 import socket
 

@@ -4,8 +4,6 @@ What the libraries log through the standard library comes out in the same form, 
 arguments at debug level: those may hold records.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 import time

@@ -1,7 +1,5 @@
 """Whether a role is alive: the age of its last progress, seen from outside the consumer."""
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Callable, Iterator

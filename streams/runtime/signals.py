@@ -1,7 +1,5 @@
 """SIGTERM and SIGINT as an event, so that a process ends between two pieces of work."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

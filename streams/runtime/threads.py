@@ -1,7 +1,5 @@
 """Threads that nobody waits for: of work that may hang, or outlast the process that began it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """Where an unexpected error came from, without what it says: messages quote documents."""
 
-from __future__ import annotations
-
 import traceback
 from pathlib import Path
 

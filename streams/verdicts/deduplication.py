@@ -7,8 +7,6 @@ LLM took. What it says must be the same. If it is not, that is a `Conflict`, and
 instead of one of the two being chosen in silence.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 from collections import OrderedDict

@@ -1,8 +1,6 @@
 """The SafePassage score of each extractor: the share of its extractions that the guardrail let
 through, per model and prompt, from live verdicts (SafePassage paper, Figure 5)."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 from collections import Counter

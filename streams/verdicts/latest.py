@@ -1,7 +1,5 @@
 """One verdict for each extraction: a person's where one decided, else the last scorer's."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 from safepassage.schemas import Coordinates, Review, Verdict

@@ -3,8 +3,6 @@
 It reads outside every group and asks for other groups' offsets without joining them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import Counter, defaultdict, deque

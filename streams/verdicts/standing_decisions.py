@@ -9,8 +9,6 @@ The table is a private temporary SQLite database, as the console's index is: its
 however many decisions there are, and a look-up takes some microseconds.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 from collections.abc import Callable

@@ -92,7 +92,7 @@ def test_such_values_are_compared_with_what_documents_write(value: object, passa
         (object(), "class object has no JSON form"),
         ("a\ud800", "lone surrogate at 1"),
     ],
-    ids=repr,
+    ids=["nothing", "bytes", "bytes inside", "object", "surrogate"],
 )
 def test_a_value_that_is_none_says_why(verifier: Verifier, value: object, told: str):
     with pytest.raises(ValueError, match=f"extraction 1: .*{told}"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -59,7 +60,21 @@ async def test_what_is_no_extraction_is_an_error_of_the_tool(extraction: dict[st
     with Verifier(WordScorer()) as verifier:
         async with Client(mcp_server(lambda: verifier)) as client:
             asked = {"text": TEXT, "extractions": [extraction]}
-            assert (await client.call_tool("verify", asked)).is_error
+            answer = await client.call_tool("verify", asked)
+    assert answer.is_error
+    (said,) = answer.content
+    assert re.match(r"extraction(s\.0| 1)\W.*(type|value|quote)", said.text)
+    assert "errors.pydantic.dev" not in said.text
+    assert "input_value" not in said.text
+
+
+async def test_the_arguments_are_called_what_the_descriptions_call_them():
+    async with Client(mcp_server(lambda: pytest.fail("nothing was asked"))) as client:
+        tools = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
+    asked = tools["verify"]["properties"]["extractions"]
+    named = set(re.findall(r"`(\w+)`", asked["description"]))
+    fields = tools["verify"]["$defs"]["AskedExtraction"]
+    assert named == set(fields["required"])
 
 
 async def test_a_scorer_that_breaks_says_and_logs_no_text(

@@ -152,7 +152,7 @@ def test_a_value_that_nothing_is_quoted_for_is_refused_and_not_passed_through(
     assert verifier.check(Categories.model_validate(given), TEXT, skip=[name])
 
 
-@pytest.mark.parametrize("given", [None, 3, "text", object()], ids=str)
+@pytest.mark.parametrize("given", [None, 3, "text", object()], ids=["None", "3", "text", "object"])
 def test_what_is_no_object_is_refused(verifier: Verifier, given: object):
     with pytest.raises(TypeError, match="cannot be checked"):
         verifier.check(given, TEXT)

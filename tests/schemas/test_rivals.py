@@ -22,6 +22,7 @@ from safepassage.schemas import (
     verdict_id,
 )
 from safepassage.schemas.extraction import MAX_RIVAL_CONTEXT, MAX_RIVALS
+from safepassage.schemas.memory import MemoryTrail
 from safepassage.schemas.rivals import reads_alike, with_rivals
 
 SINGLE = SchemaField(name="tenant", single=True)
@@ -138,3 +139,15 @@ class TestDecision:
     def test_an_aligned_rival_is_one_of_the_extractions(self):
         with pytest.raises(ValidationError):
             aligned(self.ONE, "c")
+
+
+def test_a_memory_that_rivals_were_judged_by_is_named_and_part_of_the_id():
+    one, other = aligned(extraction("a", "Ann")), aligned(extraction("b", "Bob"))
+    trail = MemoryTrail(snapshot="0123456789abcdef", shift=1.5)
+    remembered = said(0.1).model_copy(update={"memory": trail})
+    plain = judge(one, said(), [(other, said(0.1))])
+    made = judge(one, said(), [(other, remembered)])
+    assert plain.memory is None
+    assert made.memory == MemoryTrail(snapshot=trail.snapshot, shift=0.0)
+    assert made.id != plain.id
+    assert judge(one, remembered).memory == trail

@@ -65,8 +65,8 @@ async def committed(settings: Settings, role: str, topic: Topic) -> dict[int, in
     consumer = AIOKafkaConsumer(
         **connection(settings), group_id=settings.group(role), enable_auto_commit=False
     )
-    await consumer.start()
     try:
+        await consumer.start()
         offsets = {}
         for partition in range(settings.partitions):
             offset = await consumer.committed(TopicPartition(settings.topic(topic.name), partition))

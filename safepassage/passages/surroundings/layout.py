@@ -1,7 +1,5 @@
 """`DocumentLayout`: one document, and what stands around any passage of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property

@@ -1,7 +1,5 @@
 """A document's lines, and which of them are rows of a table."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterator

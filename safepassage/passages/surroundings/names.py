@@ -1,7 +1,5 @@
 """What names a passage: the label of its row or line, the head of its column, the heading above."""
 
-from __future__ import annotations
-
 import re
 
 from .lines import Lines, Place, Row, is_empty

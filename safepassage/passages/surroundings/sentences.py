@@ -4,8 +4,6 @@ Written here and not taken from a sentence splitter: only some hundred character
 are read, in any language, and doubt is decided for the longer sentence.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

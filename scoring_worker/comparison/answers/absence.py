@@ -1,8 +1,6 @@
 """Values that are none. *Nothing is stated*, *it is stated that there is none* and *something is
 stated* are three different things; an empty list does not tell the first from the second."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Literal

@@ -1,7 +1,5 @@
 """A value that the schema takes from a closed set: which of the allowed ones does the quote say?"""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """A quote as a form: its rows and sentences, each with its label, as "Allergies: none known"."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Yes and no: what a row of a form answers, and what a sentence denies of the type's own words."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from pydantic import JsonValue

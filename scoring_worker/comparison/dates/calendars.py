@@ -3,8 +3,6 @@
 They are seen and not converted: what they say is never *different*, only not comparable.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

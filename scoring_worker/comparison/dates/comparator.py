@@ -5,8 +5,6 @@ dates state other parts, or fewer than the value, or there is none in a language
 known. Everything else is *not comparable*, with the finding that says why.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 

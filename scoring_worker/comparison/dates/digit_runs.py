@@ -1,7 +1,5 @@
 """Runs of digits and separators, and whether anything is written onto them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import pairwise

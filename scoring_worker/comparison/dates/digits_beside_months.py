@@ -1,7 +1,5 @@
 """Day and year on the two sides of a month's name, in digits."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from .month_neighbours import (

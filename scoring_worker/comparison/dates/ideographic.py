@@ -1,7 +1,5 @@
 """Dates of Chinese, Japanese and Korean: 2012年1月17日, 二〇一二年一月十七日, 2012년 1월 17일."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

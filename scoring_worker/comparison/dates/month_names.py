@@ -5,8 +5,6 @@ From each month's name the parts are looked for on both sides, over a few signs 
 words that CLDR's own patterns put there. What stands between is bounded, so the time is linear.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from .cldr import base

@@ -1,7 +1,5 @@
 """What may stand around a month's name, and the walk over it to the numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

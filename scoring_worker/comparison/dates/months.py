@@ -1,7 +1,5 @@
 """Months in words: which month's name begins at a token, in the passage's language or in any."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Sequence

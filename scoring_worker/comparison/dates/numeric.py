@@ -5,8 +5,6 @@ letters, hyphens or signs are written onto, is a number of something: INV-2021-0
 192.168.1.12, v1.2.3.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

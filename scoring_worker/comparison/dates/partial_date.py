@@ -1,7 +1,5 @@
 """A date of which any part may be unknown, and how a value's date and a passage's relate."""
 
-from __future__ import annotations
-
 import calendar
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple

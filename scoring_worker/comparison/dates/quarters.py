@@ -1,7 +1,5 @@
 """Quarters of a year: Q3 2021, 3Q21, 3. Quartal 2021, T3 2021, the third quarter of 2021."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from .partial_date import PartialDate

@@ -1,7 +1,5 @@
 """Every date of a text, in any notation and script, with its place."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ CLDR's spellings of the days of a month and of the years of two centuries, read 
 tables here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Times of day: 14:30, 2.30 pm, 14h30, 14 Uhr, 14.30 Uhr, 14時30分, 오후 2시 30분, T14:30:00Z."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

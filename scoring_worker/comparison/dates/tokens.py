@@ -4,8 +4,6 @@ A word is a run of anything but blanks, digits and punctuation: the letters of a
 interrupted by vowel signs that ``\\w`` does not know.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import lru_cache

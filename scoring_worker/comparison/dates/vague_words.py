@@ -1,7 +1,5 @@
 """Words that make a date vague or relative. The data are `vague_words.txt`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import resources

@@ -1,7 +1,5 @@
 """The date that an extracted value states, whatever form it was given in."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ The idea is that of NegEx (Chapman et al., 2001): a cue has a scope, forward or 
 words, which ends at a conjunction or at the end of the sentence. The phrases are our own.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,8 +1,6 @@
 """Months whose names are small words of another language: the Romanian, German and French "mai"
 of a date is not the Italian "never", neither as a denial nor as a sign of Italian."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import cache
@@ -10,7 +8,7 @@ from functools import cache
 from safepassage.scoring_worker.comparison.dates.cldr import (
     WIDELY_READ,
     known_languages,
-    written_in,
+    month_words,
 )
 
 from .languages import languages, voters
@@ -40,9 +38,8 @@ def _foreign_months() -> frozenset[str]:
     """Full names of months that a language which has no such month has as a small word."""
     months: dict[str, set[str]] = {}
     for code in WIDELY_READ & known_languages():
-        for written in written_in(code).wide.values():
-            for name in written:
-                months.setdefault(name, set()).add(code)
+        for name in month_words(code):
+            months.setdefault(name, set()).add(code)
     speaking = {word: set(codes) for word, codes in voters().items()}
     for code, language in languages().items():
         for phrases in language.sections.values():

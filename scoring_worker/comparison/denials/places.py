@@ -5,8 +5,6 @@ weaker is for the judge, with a finding that says what was read. A type that ask
 denied ("Excluded Risks") is never refused for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache

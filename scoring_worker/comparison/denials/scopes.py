@@ -1,7 +1,5 @@
 """How far a cue reaches over the words of a passage, forward and backward."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal

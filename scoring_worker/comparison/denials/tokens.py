@@ -1,7 +1,5 @@
 """Words and marks of a text with their places in it: what the reading of denials works on."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """What the words of an entity type ask for, and where a passage says or denies those words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache

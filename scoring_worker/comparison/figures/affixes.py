@@ -1,7 +1,5 @@
 """What stands beside a number and belongs to it: sign, currency, exponent, scale, unit."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from fractions import Fraction

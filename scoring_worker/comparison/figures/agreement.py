@@ -1,7 +1,5 @@
 """Whether a figure of a passage is the figure of a value, and if not, in what they differ."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal

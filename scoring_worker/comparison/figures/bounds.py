@@ -1,7 +1,5 @@
 """What stands beside a number and bounds it: "more than 5", "5 or less", "≥ 5", "about 5"."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

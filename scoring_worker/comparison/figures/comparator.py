@@ -1,7 +1,5 @@
 """Does the quote hold this number, amount of money or quantity?"""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from fractions import Fraction

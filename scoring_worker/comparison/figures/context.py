@@ -1,7 +1,5 @@
 """What the entity type and the label of a passage say about a figure."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Currencies: their codes, signs and names in every language of CLDR."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Numbers in digits: which of their signs group, which one is the decimal sign; and `Core`."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """What a figure is: a number with its unit, its currency and what bounds it."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """The words and signs that stand beside a number, looked up at a place of a text."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Text in which every digit is ASCII and every blank, dash and apostrophe one of a few."""
 
-from __future__ import annotations
-
 import unicodedata
 from dataclasses import dataclass
 from functools import cache

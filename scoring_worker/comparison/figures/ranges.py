@@ -1,10 +1,8 @@
 """Figures that make one: "10–15", "between 10 and 15", "5 ft 11 in"."""
 
-from __future__ import annotations
-
 from .figure import Figure, FigurePart, FigureReading
+from .figure_reader import Read
 from .plain_text import Folded
-from .reading import Read
 
 _TO = frozenset(
     ("-", "–", "--", "~", "...", "to", "bis", "à", "a", "al", "until", "through", "till", "tot",

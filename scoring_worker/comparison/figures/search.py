@@ -1,7 +1,5 @@
 """The figures of a text: numbers, amounts of money and quantities, in any notation and script."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from fractions import Fraction
@@ -14,10 +12,10 @@ from safepassage.scoring_worker.comparison.contract import Place
 from .bounds import bound_after, bound_before
 from .digits import MAX_DIGITS, Core, Style, style_in, style_of
 from .figure import Figure, FigureReading
+from .figure_reader import Read, piece, read
 from .lexicon import Lexicon, lexicon_of
 from .plain_text import Folded, fold
 from .ranges import linked
-from .reading import Read, piece, read
 from .spelling import number_words
 from .tokens import Piece, cores, fractions, in_words, tokens
 

@@ -5,8 +5,6 @@ a language, in all its genders and cases, and looked up from then on. Larger num
 numbers with the language's words for a thousand, a million and so on.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,8 +1,6 @@
 """How a language spells numbers, by the rules of CLDR: every number below a thousand, the words for
 larger ones, and words that say a number without being its numeral."""
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Digits of a text cut into numbers, pairs and pieces of other tokens."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Units: their names in every language of CLDR, and which amounts of two units are the same."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

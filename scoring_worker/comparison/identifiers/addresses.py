@@ -1,7 +1,5 @@
 """Addresses of the internet: e-mail, URL and IP, each normalised as a whole token."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from typing import Literal, NamedTuple

@@ -1,7 +1,5 @@
 """The letters and digits of an identifier in a quote, and whether they are all of a token."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import lru_cache

@@ -5,8 +5,6 @@ pycountry, which is as well. The algorithms are a few lines each; registries of 
 are not ours to judge.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import NamedTuple

@@ -5,8 +5,6 @@ number that is not there is *different*, but where the quote hides digits ("****
 number stands beside the quote.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import lru_cache, partial

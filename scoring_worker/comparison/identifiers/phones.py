@@ -4,8 +4,6 @@ phonenumbers (Apache-2.0, Google's library) decides whether two numbers are one:
 030 1234567 are, and its tables of prefixes are not ours to keep.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

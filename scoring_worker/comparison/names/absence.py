@@ -1,7 +1,5 @@
 """What it means that no word of a name stands in the quote as the value has it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from anyascii import anyascii

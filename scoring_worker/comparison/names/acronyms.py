@@ -6,8 +6,6 @@ acronym of the same length and the same first letter that the value does *not* s
 name (WHO for the World Trade Organization).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple

@@ -6,8 +6,6 @@ unless a scanner confuses the letters or the language puts endings on names. A n
 gives only in part, in another script or as an acronym is for the judge to read.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Forms of address, particles and forms of companies are small closed classes of e
 the words of a domain: whether one is there says nothing about who is meant.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

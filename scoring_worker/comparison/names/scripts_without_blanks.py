@@ -1,7 +1,5 @@
 """Names in scripts without blanks: characters, which many names share by chance."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import regex

@@ -4,8 +4,6 @@ No word of a domain stands here: "Tenant" and "Judge" name roles, and whether a 
 fills them is not known. The words are those with which forms of many languages ask for a name.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Literal

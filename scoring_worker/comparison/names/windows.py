@@ -5,8 +5,6 @@ one another, with at most one comma ("Smith, John"). In a script without capital
 be of a name. Everything here looks at a few words around one place, whatever the quote's length.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple

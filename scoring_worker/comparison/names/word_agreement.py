@@ -1,7 +1,5 @@
 """How far one word can stand for another: another ending, a scanner's slip, another letter."""
 
-from __future__ import annotations
-
 import re
 
 from rapidfuzz.distance import OSA, Prefix

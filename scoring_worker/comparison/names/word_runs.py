@@ -1,7 +1,5 @@
 """Where the words of a value stand in a row in a passage, however hyphens part them."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ So words are *different* only where the quote shows another value in the very pl
 between the same words, or another acronym of the same shape. The rest is for the judge to read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from safepassage.schemas import Finding, FindingCode

@@ -4,8 +4,6 @@ An element that is nowhere in the quote may be there in other words. Where the q
 has a part that none of the value's elements stands for, that part is what it says instead.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -3,8 +3,6 @@
 The name of a field is a role: the passage need not contain it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache

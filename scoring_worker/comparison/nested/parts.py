@@ -1,7 +1,5 @@
 """Values of several parts: one answer, which names the part that differs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

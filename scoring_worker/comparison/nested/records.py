@@ -5,8 +5,6 @@ over several lines ("Main St 5, Boston 02110") is not taken apart: only where a 
 field's kind stands beside the other field, or where the records have the same shape.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

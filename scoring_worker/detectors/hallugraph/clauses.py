@@ -7,8 +7,6 @@ force from the modal nearest before its end. The cues are closed classes of Engl
 a text in another language has roles and forces only where its words are there too.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
@@ -224,6 +222,8 @@ class Clauses:
                 break
             if self._plain[near] in cues("determiners"):
                 return near
+            if self._plain[near] in FUNCTION_WORDS or self._plain[near] in _grammar():
+                break
         return at
 
     def _governed(self, head: int, before: str) -> Role | None:
@@ -267,7 +267,7 @@ class Clauses:
         return False
 
 
-def opposed(mine: Role, theirs: Role) -> bool:
+def opposed(mine: str, theirs: str) -> bool:
     """Whether one entity cannot have both roles in what is said once."""
     return frozenset((mine, theirs)) in _OPPOSED
 

@@ -25,8 +25,9 @@ from safepassage.scoring_worker.detectors.contract import (
     DetectorSettings,
     Grounding,
 )
+from safepassage.scoring_worker.packs.registry import packs_of_environment
 
-from .fidelity import Fidelity, FoundEdge, compare, graph_rules
+from .fidelity import CLAIM_THRESHOLD, Fidelity, FoundEdge, compare, graph_rules
 from .graph import QUERY, GraphExtractor, Graphs, NoGraph
 from .local_graphs import LocalExtractor
 
@@ -36,6 +37,8 @@ NO_ENTITIES = "no_entities"
 
 class HalluGraph:
     """Judges answers by EG and RP. A claim is judged by the entities and edges within it."""
+
+    threshold = CLAIM_THRESHOLD
 
     def __init__(self, name: str, extractor: GraphExtractor) -> None:
         self.name = name
@@ -68,9 +71,10 @@ def evidence_of(fidelity: Fidelity) -> Evidence:
 
 
 def load_local(settings: DetectorSettings) -> Detector:
-    """HalluGraph over `LocalExtractor`; it has use for no setting."""
+    """HalluGraph over `LocalExtractor`, with the packs of SAFEPASSAGE_PACKS; it has use for no
+    setting."""
     del settings
-    return HalluGraph("hallugraph", LocalExtractor())
+    return HalluGraph("hallugraph", LocalExtractor(packs=packs_of_environment()))
 
 
 def grounding_of(answer: Answer, graphs: Graphs | NoGraph) -> Grounding:

@@ -5,8 +5,6 @@ a broken frame, is not supported, so that no colour has to be told apart. `svg` 
 style sheet and no font; whatever the entities say is shown as text and is nothing else.
 """
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence

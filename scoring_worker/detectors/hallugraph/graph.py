@@ -11,7 +11,7 @@ from safepassage.scoring_worker.detectors.contract import Answer
 
 from .clauses import Force, Role
 
-EntityKind = Literal["name", "figure", "date", "identifier", "term"]
+EntityKind = Literal["name", "figure", "date", "identifier", "term", "thing"]
 
 QUERY: Final = -1
 """The passage number of what stands in the query."""
@@ -19,17 +19,20 @@ QUERY: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A node: a name, a figure (with its unit or currency), a date, an identifier, or a word for a
-    thing. ``place`` is where it stands first, None where an LLM wrote it in other words."""
+    """A node: a name, a figure (with its unit or currency), a date, an identifier, a word for a
+    thing, or what a pack has a name for (``key`` says of which sort, and which). ``place`` is where
+    it stands first, None where an LLM wrote it in other words."""
 
     text: str
     kind: EntityKind
     place: Place | None = None
+    key: str = ""
 
     @property
     def node(self) -> Entity:
         """The entity without its place: one node, wherever and however often it stands."""
-        return Entity(self.text.casefold() if self.kind == "term" else self.text, self.kind)
+        text = self.text.casefold() if self.kind in ("term", "thing") else self.text
+        return Entity(text, self.kind, key=self.key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,6 @@ letter but for case and blanks, so that nothing it makes up can support an answe
 in the answer and cannot be found there is looked for all the same.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Iterable, Sequence
@@ -31,9 +29,10 @@ from safepassage.scoring_worker.detectors.llm.prompting import (
 )
 from safepassage.scoring_worker.text.segmentation import words_of
 
+from .clauses import stem
 from .detector import grounding_of
 from .graph import QUERY, Edge, Entity, Graph, Graphs
-from .mentions import Vocabulary, mentions, stem
+from .mentions import Vocabulary, mentions
 
 PIECE_CHARACTERS: Final = 3_000
 """Of a passage that are asked about at once: more has more statements than an answer has room."""

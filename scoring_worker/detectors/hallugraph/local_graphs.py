@@ -17,6 +17,7 @@ from safepassage.passages.sentences import sentences
 from safepassage.scoring_worker.comparison.contract import Passage, Place
 from safepassage.scoring_worker.comparison.passage_language import with_language
 from safepassage.scoring_worker.detectors.contract import Answer
+from safepassage.scoring_worker.packs.interface import Pack
 
 from .clauses import Clauses
 from .graph import QUERY, Edge, Entity, Graph, Graphs, NoGraph
@@ -33,11 +34,14 @@ _CLAUSE = re.compile(r"[;:()\[\]|\n]|\s[–—-]\s")
 
 
 class LocalExtractor:
-    """A `GraphExtractor` that needs no hub and no LLM. ``terms``: things without a name, too."""
+    """A `GraphExtractor` that needs no hub and no LLM. ``terms``: things without a name, too.
+    ``packs`` have names for the things of their domain."""
 
-    def __init__(self, *, terms: bool = True) -> None:
+    def __init__(self, *, terms: bool = True, packs: Sequence[Pack] = ()) -> None:
         self._terms = terms
-        self.revision = "local-terms" if terms else "local"
+        self._packs = tuple(packs)
+        named = [pack.name for pack in packs]
+        self.revision = "-".join(["local", *(["terms"] if terms else []), *named])
 
     def graphs(self, answers: Sequence[Answer]) -> list[Graphs | NoGraph]:
         """The graphs of each answer, in order; `NoGraph` where the texts are too long."""
@@ -69,7 +73,9 @@ class LocalExtractor:
         return [
             _Sentence(
                 passage, start, text[start:end],
-                mentions(text[start:end], known, language, terms=self._terms),
+                mentions(
+                    text[start:end], known, language, terms=self._terms, packs=self._packs
+                ),
             )
             for start, end in sentences(text)
         ]  # fmt: skip
@@ -147,7 +153,8 @@ class _Sentence:
         """Up to where the words between two entities are said of the first: what follows another
         subject is said of that one."""
         for number in range(one + 1, other):
-            if self._clauses.role(one) in _OF_A_VERB and self._clauses.acts(number):
+            own = self._clauses.role(number) in ("doer", "taker")
+            if own and self._clauses.role(one) in _OF_A_VERB and self._clauses.acts(number):
                 return self.mentions[number].start
         return self.mentions[other].start
 

@@ -95,6 +95,9 @@ def _keys(entity: Entity) -> Iterator[str]:
     if entity.kind == "identifier":
         yield f"identifier {key_of(entity.text)}"
         return
+    if " " in entity.key:
+        yield entity.key
+        return
     words = [word.keys.plain for word in words_of(entity.text)]
     for word in words:
         yield stem(word)
@@ -115,6 +118,10 @@ def _matching(entity: Entity, near: Sequence[Entity]) -> tuple[Entity, ...]:
         return tuple([other for other in near if _same_date(entity.text, other)])
     if entity.kind == "identifier":
         return tuple(near)
+    if entity.kind == "thing":
+        # What has a key is found by it alone; "the court" is any court, a named one only itself.
+        same = [other for other in near if other.key == entity.key]
+        return tuple([o for o in same if " " in o.key or _stems(entity.text) <= _stems(o.text)])
     if entity.kind == "term":
         return tuple([other for other in near if _stems(entity.text) <= _stems(other.text)])
     return _same_names(entity, near)

@@ -19,6 +19,7 @@ from safepassage.scoring_worker.comparison.dates import dates_in
 from safepassage.scoring_worker.comparison.figures.search import figures_in
 from safepassage.scoring_worker.comparison.identifiers.addresses import addresses
 from safepassage.scoring_worker.comparison.names.parts import PARTICLES
+from safepassage.scoring_worker.packs.interface import Pack
 from safepassage.scoring_worker.text.segmentation import Word, words_of
 
 from .clauses import cues, stem
@@ -100,18 +101,27 @@ def vocabulary(texts: Iterable[tuple[str, str | None]]) -> Vocabulary:
 
 
 def mentions(
-    sentence: str, known: Vocabulary, language: str | None = None, *, terms: bool = True
+    sentence: str,
+    known: Vocabulary,
+    language: str | None = None,
+    *,
+    terms: bool = True,
+    packs: Sequence[Pack] = (),
 ) -> list[Mention]:
-    """The entities of one sentence in their order; none overlaps another."""
+    """The entities of one sentence in their order; none overlaps another. What ``packs`` have names
+    for comes first."""
     taken = bytearray(len(sentence))
     found: list[Mention] = []
 
-    def take(start: int, end: int, kind: EntityKind) -> None:
+    def take(start: int, end: int, kind: EntityKind, key: str = "") -> None:
         if start < end and taken.find(1, start, end) < 0:
             taken[start:end] = b"\1" * (end - start)
-            entity = Entity(sentence[start:end], kind, Place(start, end))
+            entity = Entity(sentence[start:end], kind, Place(start, end), key)
             found.append(Mention(entity, start, end))
 
+    for pack in packs:
+        for thing in pack.things(sentence):
+            take(thing.start, thing.end, "thing", f"{thing.kind} {thing.key}".strip())
     for address in addresses(sentence):
         take(address.place.start, address.place.end, "identifier")
     for date in dates_in(sentence, language):

@@ -3,8 +3,6 @@
 The paper's section 5.3, after the faithfulness metric of DeepEval (Ip 2023). The words are ours.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Collection, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """An LLM's method as a detector: one conversation an answer, all answers at once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol

@@ -45,7 +45,7 @@ def load_self_check(settings: DetectorSettings) -> LLMDetector:
     return LLMDetector("self_check", SelfCheck(pairs, asker.settings.llm_samples), asker)
 
 
-def load_self_check_reader(settings: DetectorSettings) -> LLMDetector:
+def load_reader_samples(settings: DetectorSettings) -> LLMDetector:
     """SelfCheckGPT with the reader that ships in place of the paper's NLI model.
 
     Raises:
@@ -57,7 +57,7 @@ def load_self_check_reader(settings: DetectorSettings) -> LLMDetector:
 
     pairs = reader_pairs(settings.model or "default", settings, inverted=True)
     asker = asker_of(settings)
-    return LLMDetector("self_check_reader", SelfCheck(pairs, asker.settings.llm_samples), asker)
+    return LLMDetector("reader_samples", SelfCheck(pairs, asker.settings.llm_samples), asker)
 
 
 def asker_of(settings: DetectorSettings) -> Asker:

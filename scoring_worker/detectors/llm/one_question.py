@@ -5,8 +5,6 @@ passes that adds nothing to the document and contradicts nothing in it. The word
 itself is asked by naming it as the model of an endpoint that serves it.
 """
 
-from __future__ import annotations
-
 from typing import Final, Literal
 
 from pydantic import Field

@@ -4,8 +4,6 @@ Material stands between two lines with a code made from all of it. No text can h
 since that would take a fixed point of SHA-256: none can close its fence or open another.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

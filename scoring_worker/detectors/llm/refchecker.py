@@ -4,8 +4,6 @@ Hu et al. 2024, sections 3.2 to 3.4. With n triples it asks 1 + n times, each ti
 the context: the method's price.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from typing import Final, Literal

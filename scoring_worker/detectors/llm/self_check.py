@@ -5,8 +5,6 @@ samples, of p(contradiction); the paper here takes the maximum over sentences fo
 (section 5.3). As grounding, 1 minus it: mean over samples, minimum over sentences.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from typing import Final

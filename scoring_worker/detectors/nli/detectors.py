@@ -119,9 +119,8 @@ _HUB_MODELS: Final = {
     "context_nli": (CONTEXT_NLI, ModelUse("sentences", contradiction=True)),
 }
 _ON_THE_READER: Final = {
-    # The reader knows entailed or not: what is not entailed stands in for what contradicts.
-    "context_nli_reader": ModelUse("sentences", contradiction=True),
-    "hem_reader": ModelUse("windows"),
+    "reader_sentences": ModelUse("sentences"),
+    "reader_windows": ModelUse("windows"),
 }
 
 
@@ -142,13 +141,14 @@ def load_hub_model(name: str, settings: DetectorSettings) -> NLIDetector:
 
 
 def load_with_reader(name: str, settings: DetectorSettings) -> NLIDetector:
-    """The arithmetic of a method on the reader that ships, or on that of ``settings.model``.
+    """The reader that ships, or that of ``settings.model``, asked as a paper's method asks its own
+    model. It knows entailed or not, and nothing of contradiction.
 
     Raises:
         ModelError: its files are missing or altered.
     """
     use = _ON_THE_READER[name]
-    pairs = reader_pairs(settings.model or "default", settings, inverted=use.contradiction)
+    pairs = reader_pairs(settings.model or "default", settings)
     return NLIDetector(name, pairs, use)
 
 

@@ -5,8 +5,6 @@ similarity and the maximum relevance over the context's sentences. Those that fo
 `EXTENDED` are this project's.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

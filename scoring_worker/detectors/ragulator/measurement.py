@@ -1,9 +1,9 @@
-"""From answers to the features of their claims: words, vectors, and what a scorer says.
+"""From answers to the features of their claims: words, vectors, and what a model says.
 
-The paper's relevance is bge-reranker-base over every context sentence. Here it is a `Scorer`'s
-p(passage entails claim) on the passage that the retriever finds, so that a claim costs one pair
-however long its context: by default the scorer that ships, or a reranker by its hub id. Its
-similarity is bge-small-en-v1.5; here it is the word vectors at hand.
+The paper's relevance is the best of bge-reranker-base over every context sentence, and its
+similarity the best cosine of bge-small-en-v1.5; both are read here where they are named. Without
+them relevance is a `Scorer`'s p(passage entails claim) on the passage that the retriever finds, so
+that a claim costs one pair however long its context, and similarity is of the word vectors at hand.
 """
 
 from __future__ import annotations
@@ -16,11 +16,15 @@ from numpy.typing import NDArray
 
 from safepassage.passages.granularity import claims, unusable_context
 from safepassage.passages.retrieval import Retrieved, Retriever
-from safepassage.schemas import CLAIM_TYPE, hypothesis
+from safepassage.schemas import CLAIM_TYPE, hypothesis, stable_id
 from safepassage.schemas.alignment import PASSAGE_JOINT
 from safepassage.schemas.evidence import ConsultedPassage
 from safepassage.scoring_worker.detectors.contract import Answer
+from safepassage.scoring_worker.detectors.nli.pairs import PairProbabilities
+from safepassage.scoring_worker.detectors.similarity.detectors import best_match, sources_of
+from safepassage.scoring_worker.detectors.similarity.embedding import Embedder
 from safepassage.scoring_worker.detectors.similarity.word_vectors import WordVectors
+from safepassage.scoring_worker.forest import MeasureUsed
 from safepassage.scoring_worker.scorer import Pair, Scorer
 from safepassage.scoring_worker.scorers.default import DefaultScorer
 from safepassage.scoring_worker.weighing.claim_support import READING, reading
@@ -29,6 +33,10 @@ from safepassage.scoring_worker.weighing.overlap import DECIMALS
 from .features import IndexedContext, indexed, lexical_features
 
 _UNREAD = "relevance_not_read"
+WORDS = "word vectors"
+"""What similarity is measured with where no sentence encoder is named."""
+RERANKER = "reranker "
+"""Before the name of a model that reads the claim with every sentence, in place of a scorer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +66,52 @@ class _Asked:
     found: tuple[Retrieved, ...]
 
 
-class ClaimMeasure:
-    """Measures claims with ``vectors`` and ``scorer``."""
+MAX_PAIRS = 20_000
+"""Claims of one answer times sentences of its context that a reranker reads."""
 
-    def __init__(self, vectors: WordVectors, scorer: Scorer) -> None:
+
+class ClaimMeasure:
+    """Measures claims with ``vectors`` and ``scorer``. ``embedder`` takes the place of the first in
+    the similarity, ``reranker`` that of the second in the relevance, each over the raw text of all
+    sentences of the context.
+
+    ``measures`` says by feature what it is measured with, which a forest's file records.
+    """
+
+    def __init__(
+        self,
+        vectors: WordVectors,
+        scorer: Scorer | None,
+        *,
+        embedder: tuple[str, Embedder] | None = None,
+        reranker: tuple[str, PairProbabilities] | None = None,
+    ) -> None:
+        if scorer is None and reranker is None:
+            raise ValueError("relevance needs a scorer or a reranker")
         self._vectors = vectors
         self._scorer = scorer
-        self.revision = f"{vectors.revision}-{scorer.revision}-words"
+        self._embedder = embedder[1] if embedder else None
+        self._reranker = reranker[1] if reranker else None
+        self.measures: dict[str, MeasureUsed] = {
+            "similarity": MeasureUsed(name=embedder[0], revision=embedder[1].revision)
+            if embedder
+            else MeasureUsed(name=WORDS, revision=vectors.revision),
+        }
+        if reranker:
+            used = MeasureUsed(name=f"{RERANKER}{reranker[0]}", revision=reranker[1].revision)
+        else:
+            assert scorer is not None  # noqa: S101 (checked above)
+            used = MeasureUsed(name=scorer.name, revision=scorer.revision)
+        self.measures["relevance"] = used
+        said = [f"{one.name}={one.revision}" for one in self.measures.values()]
+        self.revision = stable_id("measures", vectors.revision, *said)[:24]
 
     def measure(self, answers: Sequence[Answer]) -> list[list[MeasuredClaim] | str]:
         """The claims of every answer, or why it has none; all pairs are scored in one call."""
         contexts: dict[tuple[str, ...], tuple[IndexedContext, Retriever]] = {}
         asked = [self._asked(answer, contexts) for answer in answers]
+        if self._reranker is not None:
+            return [self._reranked(*each) for each in zip(answers, asked, strict=True)]
         pairs = [
             _pair(answer, claim)
             for answer, found in zip(answers, asked, strict=True)
@@ -77,7 +119,7 @@ class ClaimMeasure:
             for claim in found
             if claim.found
         ]
-        said = iter(_relevance(self._scorer, pairs))
+        said = iter(_relevance(self._scorer, pairs) if self._scorer else ())
         return [
             found
             if isinstance(found, str)
@@ -87,7 +129,30 @@ class ClaimMeasure:
 
     def close(self) -> None:
         """Close the scorer."""
-        self._scorer.close()
+        if self._scorer is not None:
+            self._scorer.close()
+
+    def _reranked(self, answer: Answer, found: list[_Asked] | str) -> list[MeasuredClaim] | str:
+        """With the relevance of the most relevant sentence of the whole context."""
+        if isinstance(found, str):
+            return found
+        assert self._reranker is not None  # noqa: S101 (the caller's condition)
+        sources = sources_of(answer, whole=False)
+        if len(sources) * len(found) > MAX_PAIRS:
+            return "context_too_long"
+        said = self._reranker.probabilities(
+            sources * len(found), [claim.text for claim in found for _ in sources]
+        ).reshape(len(found), len(sources))
+        return [
+            _measured(claim, _UNREAD if np.isnan(row).any() else float(row.max()))
+            for claim, row in zip(found, said, strict=True)
+        ]
+
+    def _similar(self, answer: Answer, texts: Sequence[str]) -> list[float] | None:
+        """The best cosine of each text with a sentence of the context, by the sentence encoder."""
+        if self._embedder is None:
+            return None
+        return best_match(self._embedder, texts, sources_of(answer, whole=False))
 
     def _asked(
         self,
@@ -103,16 +168,18 @@ class ClaimMeasure:
             made = indexed(answer.context, self._vectors), Retriever(answer.context)
             contexts[answer.context] = made
         index, retriever = contexts[answer.context]
-        texts = ((start, end, answer.response[start:end]) for start, end in places)
+        texts = [answer.response[start:end] for start, end in places]
+        similar = self._similar(answer, texts)
         return [
             _Asked(
                 start,
                 end,
                 text,
-                lexical_features(text, index, self._vectors),
+                lexical_features(text, index, self._vectors)
+                | ({} if similar is None else {"max_similarity": round(similar[at], DECIMALS)}),
                 tuple(retriever.retrieve(text)),
             )
-            for start, end, text in texts
+            for at, ((start, end), text) in enumerate(zip(places, texts, strict=True))
         ]
 
 

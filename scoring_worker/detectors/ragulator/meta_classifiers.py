@@ -34,6 +34,7 @@ class MetaClassifier:
     def __init__(self, name: str, forest: Forest, measure: ClaimMeasure) -> None:
         self.name = name
         self.revision = stable_id("ragulator", forest.revision, measure.revision)[:16]
+        self.threshold = 1.0 - forest.threshold
         self._forest = forest
         self._predictor = Predictor(forest)
         self._measure = measure
@@ -53,7 +54,7 @@ class MetaClassifier:
             if isinstance(found, str)
             else grounding_of(
                 tuple([self._claim(claim, float(next(grounded))) for claim in found]),
-                unsupported_below=1.0 - self._forest.threshold,
+                unsupported_below=self.threshold,
             )
             for found in measured
         ]
@@ -66,7 +67,7 @@ class MetaClassifier:
         if claim.failure is not None or not math.isfinite(score):
             failure = claim.failure or "score_not_finite"
             return ClaimGrounding(claim.start, claim.end, None, failure)
-        supports = score >= 1.0 - self._forest.threshold
+        supports = score >= self.threshold
         passages: tuple[ConsultedPassage, ...] = tuple(
             [one.model_copy(update={"supports": supports}) for one in claim.passages]
         )

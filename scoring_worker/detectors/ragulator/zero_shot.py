@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
 from typing import Final
 
 from openai import AsyncOpenAI
@@ -16,14 +18,17 @@ from safepassage.llm_calls.caller import Caller, Completion, Question, RetryPoli
 from safepassage.llm_calls.client import configured_client
 from safepassage.llm_calls.concurrency import AdaptiveLimit
 from safepassage.llm_calls.errors import LLMError, LLMMisconfigured, LLMUnavailable, Malformed
+from safepassage.llm_calls.price import priced
 from safepassage.llm_calls.settings import GraderSettings
 from safepassage.passages.granularity import claims
+from safepassage.schemas import Usage
 from safepassage.scoring_worker.detectors.contract import (
     Answer,
     ClaimGrounding,
     DetectorSettings,
     Grounding,
 )
+from safepassage.scoring_worker.detectors.llm.batch_calls import added
 from safepassage.scoring_worker.detectors.llm.prompting import (
     MATERIAL,
     fenced,
@@ -94,14 +99,15 @@ class ZeroShot:
                 )
                 for answer in answers
             ]
-            return [grounding_of(tuple(await one)) for one in asked]
+            return [_of_claims(await one) for one in asked]
 
     async def _claim(
         self, client: AsyncOpenAI, limit: AdaptiveLimit, answer: Answer, place: tuple[int, int]
-    ) -> ClaimGrounding:
+    ) -> tuple[ClaimGrounding, Usage | None]:
+        """What is said of one sentence, and what asking took; None where nothing was asked."""
         start, end = place
         if not any(text.strip() for text in answer.context):
-            return ClaimGrounding(start, end, None, "no_context")
+            return ClaimGrounding(start, end, None, "no_context"), None
         material = {"TEXT": passages(answer.context), "SENTENCE": answer.response[start:end]}
         messages = (
             {"role": "system", "content": SYSTEM},
@@ -110,20 +116,30 @@ class ZeroShot:
         if sum(len(message["content"]) for message in messages) > (
             self._settings.max_prompt_characters
         ):
-            return ClaimGrounding(start, end, None, "prompt_too_long")
+            return ClaimGrounding(start, end, None, "prompt_too_long"), None
+        spent = Spent(budget=self._settings.token_budget)
         try:
             out = await self._caller.ask(
                 client,
                 Question(messages, None),
                 _read,
                 limit=limit,
-                spent=Spent(budget=self._settings.token_budget),
+                spent=spent,
             )
         except LLMMisconfigured as error:
             raise ModelError(f"the LLM: {error}; check OPENAI_BASE_URL and the model") from None
         except LLMError as error:
-            return ClaimGrounding(start, end, None, error.code)
-        return ClaimGrounding(start, end, round(1.0 - out, DECIMALS))
+            said = ClaimGrounding(start, end, None, error.code)
+        else:
+            said = ClaimGrounding(start, end, round(1.0 - out, DECIMALS))
+        return said, priced(spent.usage(), self._settings)
+
+
+def _of_claims(found: Sequence[tuple[ClaimGrounding, Usage | None]]) -> Grounding:
+    """The answer of its sentences, with the tokens and the time of all calls together."""
+    usages = [usage for _, usage in found if usage is not None]
+    usage = reduce(added, usages) if usages else None
+    return replace(grounding_of(tuple([said for said, _ in found])), usage=usage)
 
 
 def out_of_context(first_token: Mapping[str, float]) -> float | None:

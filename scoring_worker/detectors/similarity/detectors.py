@@ -1,13 +1,13 @@
-"""COS_SIM and QuIP as detectors (paper, section 5.1).
+"""COS_SIM and QuIP as detectors (paper, section 5.1), and BERTScore, HalluGraph's baseline.
 
 QuIP (Weller et al. 2024, "According to ...", section 3.2) is the share of a text's character
 n-grams that stand in the corpus, there Wikipedia, here the context. The paper tunes n on its
 development set and takes 21.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
 
 from safepassage.passages.granularity import (
     ANY_WINDOW_EVERY_CLAIM,
@@ -25,7 +25,15 @@ from safepassage.scoring_worker.detectors.contract import (
 )
 from safepassage.scoring_worker.manifest import ModelError
 
-from .embedding import Embedder, encoder_embedder, reader_embedder, similarities
+from .embedding import (
+    DECIMALS,
+    Embedder,
+    Floats,
+    SentenceEncoder,
+    encoder_embedder,
+    reader_embedder,
+    similarities,
+)
 
 N = 21
 
@@ -122,6 +130,46 @@ def best_match(embedder: Embedder, sentences: Sequence[str], sources: Sequence[s
     return [float(row.max()) for row in found]
 
 
+def bert_score(mine: Floats, theirs: Floats) -> float:
+    """BERTScore's F1 in [0, 1] of two texts by the vectors of their tokens, without weights of
+    rarity and without a baseline subtracted; 0 where one has no token."""
+    if not len(mine) or not len(theirs):
+        return 0.0
+    likeness = np.clip(mine @ theirs.T, 0.0, 1.0)
+    precision, recall = likeness.max(axis=1).mean(), likeness.max(axis=0).mean()
+    total = precision + recall
+    return round(float(2 * precision * recall / total), DECIMALS) if total else 0.0
+
+
+def load_bert_score(settings: DetectorSettings) -> SimilarityDetector:
+    """BERTScore (Zhang et al. 2020) over the encoder of ``settings.model``, by default the
+    reader's: a sentence is worth its best F1 with a sentence of the context.
+
+    Raises:
+        ModelError: there is no such model.
+    """
+    encoder = _encoder(settings)
+
+    def judge(sentences: Sequence[str], sources: Sequence[str]) -> list[float]:
+        of = encoder.tokens([*sentences, *sources])
+        mine, theirs = of[: len(sentences)], of[len(sentences) :]
+        return [max(bert_score(one, other) for other in theirs) for one in mine]
+
+    return SimilarityDetector(
+        "bert_score",
+        stable_id("bert_score", encoder.revision)[:16],
+        judge,
+        ANY_WINDOW_EVERY_CLAIM,
+        whole=False,
+    )
+
+
+def _encoder(settings: DetectorSettings) -> SentenceEncoder:
+    """The encoder in the folder or under the hub id ``settings.model``, by default the reader's."""
+    named = settings.model or "default"
+    return reader_embedder(settings) if named == "default" else encoder_embedder(named, settings)
+
+
 def load_cos_sim(settings: DetectorSettings) -> SimilarityDetector:
     """COS_SIM over the embedding model of ``settings.model``, by default the reader's encoder.
 
@@ -131,10 +179,7 @@ def load_cos_sim(settings: DetectorSettings) -> SimilarityDetector:
     Raises:
         ModelError: there is no such model.
     """
-    named = settings.model or "default"
-    embedder = (
-        reader_embedder(settings) if named == "default" else encoder_embedder(named, settings)
-    )
+    embedder = _encoder(settings)
 
     def judge(sentences: Sequence[str], sources: Sequence[str]) -> list[float]:
         return best_match(embedder, sentences, sources)

@@ -1,11 +1,13 @@
-"""Sentence embeddings: hidden states averaged over a sentence's tokens, of length one."""
+"""Sentence embeddings: the mean of a sentence's hidden states, or the first, of length one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import orjson
 import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
@@ -20,6 +22,7 @@ from safepassage.scoring_worker.encoders.weights import (
     load_tokenizer,
     longest_input,
 )
+from safepassage.scoring_worker.manifest import ModelError
 
 BATCH = 32
 """Sentences of about one length that are padded together."""
@@ -38,16 +41,25 @@ class Embedder(Protocol):
     def embed(self, sentences: Sequence[str]) -> Floats: ...
 
 
-class MeanPooled:
-    """An encoder without a head, averaged over each sentence's tokens, marks included.
+class SentenceEncoder:
+    """An encoder without a head, averaged over each sentence's tokens, marks included; with
+    ``first``, its first token, for models that were taught so.
 
     What is longer than ``max_length`` tokens is cut off at its end.
     """
 
     def __init__(
-        self, encoder: Any, tokenizer: Tokenizer, revision: str, *, max_length: int, pad: int
+        self,
+        encoder: Any,
+        tokenizer: Tokenizer,
+        revision: str,
+        *,
+        max_length: int,
+        pad: int,
+        first: bool = False,
     ) -> None:
-        self.revision = revision
+        self.revision = f"{revision}-first" if first else revision
+        self._first = first
         self._encoder = encoder
         self._tokenizer = Tokenizer.from_str(tokenizer.to_str())
         self._tokenizer.no_padding()
@@ -65,21 +77,40 @@ class MeanPooled:
             found |= zip(batch, self._batch(batch), strict=True)
         return np.stack([found[text] for text in sentences]) if sentences else np.zeros((0, 0))
 
-    def _batch(self, batch: Sequence[str]) -> Floats:
+    @torch.inference_mode()
+    def tokens(self, sentences: Sequence[str]) -> list[Floats]:
+        """For each sentence the vectors [tokens, width] of its tokens, of length one and without
+        the marks at both ends."""
+        found: dict[str, Floats] = {}
+        distinct = sorted(set(sentences), key=lambda text: (len(text), text))
+        for start in range(0, len(distinct), BATCH):
+            batch = distinct[start : start + BATCH]
+            hidden, mask = self._hidden(batch)
+            normal = torch.nn.functional.normalize(hidden, dim=-1).cpu().numpy()
+            for text, row, length in zip(batch, normal, mask.sum(1).tolist(), strict=True):
+                found[text] = np.asarray(row[1 : length - 1], dtype=np.float64)
+        return [found[text] for text in sentences]
+
+    def _hidden(self, batch: Sequence[str]) -> tuple[Tensor, Tensor]:
+        """Hidden states [sentences, tokens, width], and which tokens there are."""
         ids = [encoding.ids for encoding in self._tokenizer.encode_batch(list(batch))]
         width = max(map(len, ids))
         rows = torch.tensor([row + [self._pad] * (width - len(row)) for row in ids])
         mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in ids])
         device = next(self._encoder.parameters()).device
         inputs = {"input_ids": rows.to(device), "attention_mask": mask.to(device)}
-        hidden: Tensor = self._encoder(**inputs).last_hidden_state.float()
-        weights = inputs["attention_mask"].unsqueeze(-1)
+        return self._encoder(**inputs).last_hidden_state.float(), inputs["attention_mask"]
+
+    def _batch(self, batch: Sequence[str]) -> Floats:
+        hidden, mask = self._hidden(batch)
+        weights = mask.unsqueeze(-1)
         mean = (hidden * weights).sum(1) / weights.sum(1)
-        normal: Any = torch.nn.functional.normalize(mean, dim=-1)
+        pooled = hidden[:, 0] if self._first else mean
+        normal: Any = torch.nn.functional.normalize(pooled, dim=-1)
         return np.asarray(normal.cpu().numpy(), dtype=np.float64)
 
 
-def reader_embedder(settings: DetectorSettings) -> MeanPooled:
+def reader_embedder(settings: DetectorSettings) -> SentenceEncoder:
     """The encoder of the reader that ships: a multilingual E5 (small, 8 layers), taught to read.
 
     Raises:
@@ -92,7 +123,7 @@ def reader_embedder(settings: DetectorSettings) -> MeanPooled:
     folder, manifest = open_manifest("default")
     placement = place(settings.device, settings.precision)
     encoder = load_reader(folder).encoder.to(placement.device).to(placement.dtype)
-    return MeanPooled(
+    return SentenceEncoder(
         encoder,
         Tokenizer.from_file(str(folder / "tokenizer.json")),
         f"reader-{manifest.revision}",
@@ -101,7 +132,7 @@ def reader_embedder(settings: DetectorSettings) -> MeanPooled:
     )
 
 
-def encoder_embedder(named: str, settings: DetectorSettings) -> MeanPooled:
+def encoder_embedder(named: str, settings: DetectorSettings) -> SentenceEncoder:
     """The encoder in a folder or under a hub id (``owner/name@revision``).
 
     Raises:
@@ -112,13 +143,33 @@ def encoder_embedder(named: str, settings: DetectorSettings) -> MeanPooled:
     config, tokenizer = load_config(folder), load_tokenizer(folder)
     placement = place(settings.device, settings.precision)
     encoder = load_headless(folder, placement.dtype)
-    return MeanPooled(
+    return SentenceEncoder(
         encoder.to(placement.device),
         tokenizer.backend_tokenizer,
         base_digest(folder)[:16],
         max_length=longest_input(config, tokenizer),
         pad=tokenizer.pad_token_id or 0,
+        first=_takes_first(folder),
     )
+
+
+def _takes_first(folder: Path) -> bool:
+    """Whether a folder says, as sentence-transformers writes it, that the first token counts.
+
+    Raises:
+        ModelError: it says that something else than the mean or the first token does.
+    """
+    path = folder / "1_Pooling" / "config.json"
+    if not path.is_file():
+        return False
+    try:
+        said = orjson.loads(path.read_bytes())
+        modes = {name for name, on in said.items() if name.startswith("pooling_mode_") and on}
+    except (OSError, ValueError, AttributeError) as error:
+        raise ModelError(f"{path} is no description of pooling") from error
+    if modes not in ({"pooling_mode_cls_token"}, {"pooling_mode_mean_tokens"}):
+        raise ModelError(f"{path}: only the mean of the tokens and the first token are read here")
+    return modes == {"pooling_mode_cls_token"}
 
 
 def similarities(embedder: Embedder, ours: Sequence[str], theirs: Sequence[str]) -> Floats:

@@ -7,8 +7,6 @@ own abstract better than the mean of the reader's last layer does (AUROC .91 aga
 to read has turned that away from likeness), at a thousandth of the cost.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from pathlib import Path
 

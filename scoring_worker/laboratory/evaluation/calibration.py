@@ -1,7 +1,5 @@
 """`safepassage calibrate`: a model folder with probabilities and thresholds fitted on labels."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -112,7 +110,7 @@ def calibrate(
     folder, manifest, shared = model_folder(scorer, out)
     manifest = manifest.model_copy(update={"calibration": None, "name": name or manifest.name})
     labelled = scored(folder, manifest, datasets, on_progress)
-    kinds = [case.kind for case in labelled.cases]
+    kinds = [] if manifest.thresholds.pass_nothing else [case.kind for case in labelled.cases]
     if missing := labels_missing(labelled.supported.tolist(), kinds):
         raise DatasetError(f"calibration needs supported and unsupported labels: {missing}")
     calibration = _fit(labelled.raw, labelled.supported, kind)

@@ -1,7 +1,5 @@
 """Reads labelled files into cases. What kind a file is, its fields tell."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Distributions of scores as counts in equal bins of [0, 1], and how far two lie apart."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from itertools import accumulate

@@ -10,8 +10,6 @@ the quoted context. From each, up to three unsupported ones are made with a fixe
 - ``other_passage``: the context of another entity, in which the value does not stand.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

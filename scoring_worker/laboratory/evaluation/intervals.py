@@ -1,7 +1,5 @@
 """95% intervals by the bootstrap; single proportions: `schemas.proportion`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs one scorer over one data set: the decision on every case, timed."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How far reviewers agree beyond chance."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations

@@ -1,7 +1,5 @@
 """How well unsupported cases are found. The positive class is "unsupported", as in the paper."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

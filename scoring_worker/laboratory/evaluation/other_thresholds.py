@@ -1,7 +1,5 @@
 """The same scores, held against other thresholds."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A pair as a row of a file, and back. Both are here, so that no part of the question is lost."""
 
-from __future__ import annotations
-
 from pydantic import JsonValue
 
 from safepassage.schemas.hypothesis import parse_hypothesis

@@ -1,7 +1,5 @@
 """Plots as PNG: precision and recall, reliability, scores by label."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`safepassage calibrate --risk`: a model folder whose thresholds keep a promise."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -179,7 +177,7 @@ def _strata(
         ),
         key=lambda one: one[0],
     )
-    if not passed:
+    if not passed and not manifest.thresholds.pass_nothing:
         raise DatasetError(
             "every label is of a value that was stopped, so none says what passes; judge spot "
             "checks on the console"
@@ -188,9 +186,12 @@ def _strata(
         [DrawnLabel(score, not case.supported, True, case.draw) for case, score in passed]
         + [DrawnLabel(score, not case.supported, False, case.draw) for _, case, score in stopped]
     )
-    members = [[case for case, _ in passed], [case for _, case, _ in stopped]][: len(strata)]
+    members = [[case for _, case, _ in stopped]]
+    if passed:
+        members = [[case for case, _ in passed], *members][: len(strata)]
     limits = [manifest.thresholds.default, *(t.value for t in manifest.thresholds.by_type.values())]
-    return strata, members, 0.0 if len(strata) > 1 else max(limits)
+    every_part = len(strata) > 1 or not passed
+    return strata, members, 0.0 if every_part else max(limits)
 
 
 def _pair(case: LabelledCase) -> Pair:

@@ -3,8 +3,6 @@
 The cases are sorted once, so that a bootstrap with new weights costs a few sums.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``evaluate --report``: a folder with the tables as Markdown, the plots, and all figures."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path

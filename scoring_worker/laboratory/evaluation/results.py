@@ -1,7 +1,5 @@
 """The figures of an evaluation as they are printed and written as JSON."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal

@@ -1,7 +1,5 @@
 """Rows of labelled files. Unknown fields are let pass: the files come from many places."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Where labels and texts come from: files, the aligner, the splitter of answers."""
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Splits by document: pairs of one document never stand on both sides."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import random

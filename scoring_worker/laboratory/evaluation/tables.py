@@ -1,7 +1,5 @@
 """Results side by side: the same cells for the terminal and for Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 

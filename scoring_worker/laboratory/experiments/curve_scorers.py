@@ -1,7 +1,5 @@
 """The scorers of figure 4: what a number of gold labels makes of each start."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path

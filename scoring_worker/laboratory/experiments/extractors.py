@@ -1,7 +1,5 @@
 """Figure 5: extractor models by their SafePassage score, against what the labels say."""
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Each document is judged by models that saw none of its labels, and the decisions
 pooled. The threshold is .5 throughout, since at no labels nothing else is known.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ The paper (section 5, figure 1) finds it best on long, dense texts: above 400 wo
 20 entities. Here the same is measured on labelled answers of any set.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +18,8 @@ from safepassage.scoring_worker.laboratory.evaluation.answers.sets import Labell
 from safepassage.scoring_worker.laboratory.evaluation.intervals import Interval, bootstrap
 from safepassage.scoring_worker.laboratory.evaluation.ranking import Ranking
 from safepassage.scoring_worker.laboratory.evaluation.sources import OnProgress
+from safepassage.scoring_worker.laboratory.evaluation.splits import folds
+from safepassage.scoring_worker.thresholds import Target, fit_threshold
 
 from .groundedness.sampling import read_answers
 
@@ -27,6 +27,8 @@ LENGTHS: Final = (50, 100, 200, 400)
 """Words of an answer at which a band ends; the paper's regime begins at 400."""
 RICHNESS: Final = (5, 10, 20)
 """Entities of an answer at which a band ends; the paper's regime begins at 20."""
+WEIGHTS: Final = (0.0, 0.2, 0.35, 0.5, 0.65, 0.8, 1.0)
+"""Of EG, among which one is fitted."""
 PAPER: Final[dict[str, tuple[float, float]]] = {
     "Legal Contract QA": (0.94, 0.60),
     "Legal Case QA": (0.84, 0.54),
@@ -48,14 +50,27 @@ class Band(Contract):
     interval: Interval | None
 
 
+class FittedMean(Contract):
+    """The weight of EG with the best AUC on a set, of `WEIGHTS`, and the threshold with the best F1
+    of unsupported there. ``held_out`` is what weights fitted on one half of the contexts say of the
+    other half."""
+
+    weight: float
+    threshold: float
+    held_out: Band
+
+
 class Regime(Contract):
-    """All bands of one set, the whole of it first; ``eg`` and ``rp`` are of the whole as well."""
+    """All bands of one set, the whole of it first; ``eg``, ``rp`` and ``plain``, their plain mean,
+    are of the whole as well."""
 
     dataset: str
     extractor: str
     whole: Band
     eg: Band
     rp: Band
+    plain: Band
+    fitted: FittedMean | None
     by_words: tuple[Band, ...]
     by_entities: tuple[Band, ...]
     refused: int = 0
@@ -94,6 +109,8 @@ def operating_regime(
         whole=_band("all", judged),
         eg=_band("EG alone", judged, lambda found: found.entity_grounding),
         rp=_band("RP alone", judged, lambda found: found.relation_preservation),
+        plain=_band("plain mean", judged, lambda found: found.joined(0.5)),
+        fitted=_fitted(judged),
         by_words=tuple(_bands(judged, LENGTHS, "words", lambda one: one.words)),
         by_entities=tuple(_bands(judged, RICHNESS, "entities", lambda one: one.entities)),
         refused=len(given.refused),
@@ -115,6 +132,38 @@ def _judge(
         on_progress(name, done, len(cases))
 
 
+def _fitted(judged: Sequence[_Judged]) -> FittedMean | None:
+    """None where a half of the contexts has answers of one label only."""
+    half = folds((one.group for one in judged), 2, seed=0)
+    halves = [[one for one in judged if half[one.group] == side] for side in (0, 1)]
+    weights = [_best_weight(side) for side in halves]
+    best = _best_weight(judged)
+    if best is None or None in weights:
+        return None
+    by_group = {one.group: weights[1 - half[one.group]] or 0.0 for one in judged}
+    scored = [(one, s) for one in judged if (s := _joined(one, best)) is not None]
+    fit = fit_threshold([s for _, s in scored], [one.supported for one, _ in scored], Target())
+    weighed = {id(one.fidelity): by_group[one.group] for one in judged}
+    return FittedMean(
+        weight=best,
+        threshold=fit.value,
+        held_out=_band("weighted, held out", judged, lambda f: f.joined(weighed[id(f)])),
+    )
+
+
+def _best_weight(judged: Sequence[_Judged]) -> float | None:
+    found = [
+        (auc, weight)
+        for weight in WEIGHTS
+        if (auc := _band("", judged, lambda f, w=weight: f.joined(w), draws=False).auc) is not None  # type: ignore[misc]
+    ]
+    return max(found, key=lambda one: one[0])[1] if found else None
+
+
+def _joined(one: _Judged, weight: float) -> float | None:
+    return one.fidelity.joined(weight) if one.fidelity else None
+
+
 def _bands(
     judged: Sequence[_Judged], ends: Sequence[int], of: str, size: Callable[[_Judged], int]
 ) -> Iterator[Band]:
@@ -128,6 +177,8 @@ def _band(
     name: str,
     judged: Iterable[_Judged],
     measure: Callable[[Fidelity], float | None] = lambda found: found.score,
+    *,
+    draws: bool = True,
 ) -> Band:
     """What has no score is left out of the AUC, and counted."""
     every = list(judged)
@@ -141,7 +192,7 @@ def _band(
     if any(wrong) and not all(wrong):
         ranking = Ranking(wrong, [-score for _, score in scored])
         auc = ranking.auroc(np.ones(len(scored)))
-        interval = bootstrap(ranking.auroc, [one.group for one, _ in scored])
+        interval = bootstrap(ranking.auroc, [one.group for one, _ in scored]) if draws else None
     return Band(
         name=name,
         answers=len(every),

@@ -4,8 +4,6 @@ Its rows are extractions from AsyLex that are not public: these figures stand be
 orientation, and neither beat nor are beaten by them.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from safepassage.schemas.base import Contract

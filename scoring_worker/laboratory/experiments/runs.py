@@ -1,7 +1,5 @@
 """What ``evaluate`` runs: scorers side by side, detectors, and the paper's experiments."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,19 +10,14 @@ from rich.console import Console
 from rich.table import Table
 
 from safepassage.schemas.base import Contract
-from safepassage.scoring_worker.laboratory.evaluation import (
-    Dataset,
-    DatasetError,
-    Evaluation,
-    EvaluationReport,
-    evaluate,
-    result_of,
-)
 from safepassage.scoring_worker.laboratory.evaluation.answers import report as answers
 from safepassage.scoring_worker.laboratory.evaluation.answers.sets import read_sets
 from safepassage.scoring_worker.laboratory.evaluation.answers.tables import table as answers_table
+from safepassage.scoring_worker.laboratory.evaluation.cases import Dataset
+from safepassage.scoring_worker.laboratory.evaluation.judgement import Evaluation, evaluate
 from safepassage.scoring_worker.laboratory.evaluation.report_folder import file_name, write_report
-from safepassage.scoring_worker.laboratory.evaluation.sources import OnProgress
+from safepassage.scoring_worker.laboratory.evaluation.results import EvaluationReport, result_of
+from safepassage.scoring_worker.laboratory.evaluation.sources import DatasetError, OnProgress
 from safepassage.scoring_worker.laboratory.evaluation.tables import terminal_tables
 from safepassage.scoring_worker.loading import load_scorer
 from safepassage.scoring_worker.manifest import ModelError

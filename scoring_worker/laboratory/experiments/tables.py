@@ -1,7 +1,5 @@
 """The experiments as tables for a terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from rich.table import Table

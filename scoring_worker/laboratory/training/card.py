@@ -37,6 +37,12 @@ def write_card(
 
 
 def _model(manifest: ScorerManifest) -> str:
+    if manifest.kind == "encoder":
+        return (
+            "Judges whether a passage supports an extracted value as an answer to its entity type: "
+            'a cross-encoder reads the passage with "{Type}: {Value}".\n\n'
+            f"Inputs of up to {manifest.max_length} tokens, longer passages in windows."
+        )
     words = f"of the scorer {manifest.base!r}" if manifest.base else "in this folder"
     reader = f"`{READER_FILE}`, words and vocabulary {words}"
     return (

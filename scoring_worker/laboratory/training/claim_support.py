@@ -6,8 +6,6 @@ with all that was retrieved. It learns from the rows of RAGulator's meta-classif
 ones that the reader did not learn from, and is written where the scorers look for it.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace

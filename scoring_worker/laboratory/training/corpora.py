@@ -1,7 +1,5 @@
 """Reads the files that training rests on into `LabelledPair`s. ``.gz`` is read everywhere."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,12 +13,12 @@ from safepassage.scoring_worker.laboratory.evaluation.entities import (
 )
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.evaluation.splits import held_out
-from safepassage.scoring_worker.laboratory.training.corruption import (
+from safepassage.scoring_worker.laboratory.training.corruption.corruptors import labelled_pairs
+from safepassage.scoring_worker.laboratory.training.corruption.known_documents import (
+    Kind,
     KnownDocument,
     KnownField,
-    labelled_pairs,
 )
-from safepassage.scoring_worker.laboratory.training.corruption.known_documents import Kind
 
 Row = Mapping[str, Any]
 

@@ -7,8 +7,6 @@ rows of the family that they do not know; from these opinions the stack and the 
 model directory FOLDER/default with its card. Only what licences allow trains.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ What it is worth is measured three ways, on texts that it did not see: with rule
 rules that were held out, and on statements in words of their own (NLI) altered by rule.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

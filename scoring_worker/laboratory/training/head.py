@@ -58,7 +58,9 @@ def fit_head(
     stack = refitted(start, own, recipe.stack)
     stack = stack.model_copy(update={"with_packs": moved_alike(start, stack.shapes)})
     head = "" if stack != start else lacking(judged.pairs, 1) or "the labels agree with it"
-    kept = labels_missing(judged.supported, judged.kinds, THRESHOLD_LABELS) or ""
+    # Where nothing passed, quarantine is the whole stream.
+    kinds = () if manifest.thresholds.pass_nothing else judged.kinds
+    kept = labels_missing(judged.supported, kinds, THRESHOLD_LABELS) or ""
     learnt = learnt.model_copy(update={"head": head, "thresholds": kept})
     scores = judged.scores(stack)
     thresholds, found = manifest.thresholds, dict[str, JsonValue]()

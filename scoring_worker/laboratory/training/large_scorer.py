@@ -9,8 +9,6 @@ corpora are English; two fifths are short quotes, most of them without an answer
 fitted.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Under which licence each corpus came that trains what ships, for the model cards."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Coefficients of a stack that weighs what packs bring."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

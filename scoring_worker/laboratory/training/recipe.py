@@ -112,7 +112,8 @@ def train(
     """Train a scorer into ``folder`` and return what its scorer.json says.
 
     Args:
-        base: "default", a scorer's folder, or a hub id.
+        base: "default", or the folder of a scorer with a reader; encoders are fine-tuned by
+            `cross_encoder`.
         folder: a new folder, or with ``resume`` that of an interrupted run.
 
     Raises:

@@ -1,7 +1,5 @@
 """Threshold and figures of a stack, from sources that neither it nor its reader learnt from."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 

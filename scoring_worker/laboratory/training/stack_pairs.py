@@ -1,7 +1,5 @@
 """The labelled pairs that the stack is fitted on: what the reader that judges them never read."""
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from pathlib import Path
@@ -11,10 +9,8 @@ from safepassage.passages.pleasantries import claims_nothing
 from safepassage.passages.sentences import sentences
 from safepassage.schemas import CLAIM_TYPE, hypothesis
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.laboratory.training.corruption import (
-    labelled_pairs,
-    synthetic_documents,
-)
+from safepassage.scoring_worker.laboratory.training.corruption.corruptors import labelled_pairs
+from safepassage.scoring_worker.laboratory.training.corruption.synthesis import synthetic_documents
 from safepassage.scoring_worker.scorer import Pair
 
 from .corpora import PERMISSIVE_NLI, held_documents, nli_pairs, read_rows

@@ -4,8 +4,6 @@ What is fitted on are opinions of readers on sources that they were not trained 
 weights are those of a stranger's schema and not of what the reader knows by heart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

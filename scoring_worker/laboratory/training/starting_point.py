@@ -21,8 +21,14 @@ from safepassage.scoring_worker.encoders.reader_model import (
     reader_base_digest,
     trainable,
 )
+from safepassage.scoring_worker.encoders.weight_folders import named_folder
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.manifest import PACKAGED_BASE, ModelError, ScorerManifest
+from safepassage.scoring_worker.manifest import (
+    MANIFEST_NAME,
+    PACKAGED_BASE,
+    ModelError,
+    ScorerManifest,
+)
 from safepassage.scoring_worker.scorers import folders
 from safepassage.scoring_worker.scorers.by_language import ROUTED, is_in
 from safepassage.scoring_worker.scorers.default import DefaultScorer
@@ -115,7 +121,7 @@ class StartingPoint:
 
 
 def starting_point(base: str | Path, pairs: Sequence[LabelledPair] = ()) -> StartingPoint:
-    """Resolve "default", a scorer's folder, or a hub id.
+    """Resolve "default", or the folder of a scorer with a reader.
 
     "default" is the reader that serves most of ``pairs`` by their language; what is trained from it
     leaves the other languages to the other reader.
@@ -142,6 +148,21 @@ def _routed(pairs: Sequence[LabelledPair]) -> tuple[str, Literal["small", "large
         return PACKAGED_BASE, None
     own = sum(is_in(pair.pair, ROUTED) for pair in pairs)
     return ("large", "small") if 2 * own > len(pairs) else ("small", "large")
+
+
+def encoder_base(base: str | Path) -> Path | None:
+    """The folder of ``base`` where it holds an encoder to be fine-tuned: as transformers writes it,
+    or a scorer of kind "encoder"; None where it is a scorer with a reader.
+
+    Raises:
+        ModelError: there is no such folder or hub id, or its files were altered.
+    """
+    if str(base) in folders.NAMES:
+        return None
+    folder = named_folder(str(base))
+    if (folder / MANIFEST_NAME).exists():
+        return folder if ScorerManifest.load(folder).kind == "encoder" else None
+    return folder
 
 
 def training_tokenizer(words: Path) -> PreTrainedTokenizerFast:

@@ -14,7 +14,7 @@ from transformers import PreTrainedTokenizerFast
 
 from safepassage.scoring_worker.encoders.reader_model import ReaderModel
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.laboratory.training.corruption import synthetic_documents
+from safepassage.scoring_worker.laboratory.training.corruption.synthesis import synthetic_documents
 
 from .reading.corpora import document_questions, with_generated
 from .reading.examples import Example, tokenised

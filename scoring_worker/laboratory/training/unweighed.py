@@ -1,7 +1,5 @@
 """A reader behind the comparators whose stack weighs nothing yet: what a stack is fitted on."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -10,7 +10,7 @@ from importlib.resources import files
 from safepassage.scoring_worker.comparison.answers.truth import truth_of
 from safepassage.scoring_worker.comparison.contract import Comparison, Question
 from safepassage.scoring_worker.packs.folding import fold
-from safepassage.scoring_worker.packs.interface import Notes, Opinion
+from safepassage.scoring_worker.packs.interface import NamedThing, Notes, Opinion
 
 _ANSWERS = {"yes": True, "oui": True, "true": True, "no": False, "non": False, "false": False}
 
@@ -66,6 +66,11 @@ class ContractsPack:
 
     def synonyms(self, question: Question) -> tuple[str, ...]:
         """None."""
+        return ()
+
+    def things(self, sentence: str) -> tuple[NamedThing, ...]:
+        """None: contracts name what the law names."""
+        del sentence
         return ()
 
     def opinion(self, question: Question, comparison: Comparison) -> Opinion:

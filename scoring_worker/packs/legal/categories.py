@@ -1,7 +1,5 @@
 """Values that are one of a few options: a hearing is public or private, in person or virtual."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Whether a word of a folded passage is denied by the words right before it."""
 
-from __future__ import annotations
-
 import re
 
 _DENIED = re.compile(

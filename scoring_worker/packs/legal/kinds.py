@@ -1,7 +1,5 @@
 """What a value looks like against what its entity type asks for."""
 
-from __future__ import annotations
-
 import re
 
 from safepassage.scoring_worker.packs.folding import fold, words

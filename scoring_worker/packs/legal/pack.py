@@ -6,12 +6,13 @@ from safepassage.schemas import FindingCode, render_value
 from safepassage.scoring_worker.comparison.contract import Comparison, Question
 from safepassage.scoring_worker.comparison.dates import date_of_value
 from safepassage.scoring_worker.packs.folding import REDACTED, fold, words
-from safepassage.scoring_worker.packs.interface import Notes, Opinion
+from safepassage.scoring_worker.packs.interface import NamedThing, Notes, Opinion
 
 from . import categories, kinds, roles
 from .places import plain_places
 from .reading import Place, examine_role
 from .synonyms import synonyms_in
+from .things import things_in
 
 MAX_PASSAGE = 20_000
 MAX_VALUE = 2_000
@@ -29,6 +30,10 @@ class LegalPack:
         if not isinstance(question.value, str):
             return ()
         return synonyms_in(question.value, question.passage.quote[:MAX_PASSAGE])
+
+    def things(self, sentence: str) -> tuple[NamedThing, ...]:
+        """Provisions, courts and parties by role."""
+        return things_in(sentence[:MAX_PASSAGE])
 
     def opinion(self, question: Question, comparison: Comparison) -> Opinion:
         """Features and findings about role, kind, category and places."""

@@ -1,7 +1,5 @@
 """Places, and the ways to write them (places.txt)."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from importlib.resources import files

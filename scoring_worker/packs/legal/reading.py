@@ -1,7 +1,5 @@
 """What the labels and words around a value say of its role."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ Headers name their values: "Panel / Tribunal: A. Green" makes A. Green the judge
 role here, and is left to the encoder and to the words that type and passage share.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Names by which decisions call the same place or body: "U.S.", "RPD"."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from importlib.resources import files

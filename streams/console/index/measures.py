@@ -1,7 +1,5 @@
 """What the console's index says about the guardrail: queue, leakage, extractors."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from safepassage.schemas.proportion import Proportion

@@ -1,7 +1,5 @@
 """A filter as SQL. Only fixed text becomes SQL; what a person typed is bound."""
 
-from __future__ import annotations
-
 import time
 
 from .queue import CaseFilter, Pool

@@ -4,8 +4,6 @@ A private temporary SQLite database: bounded memory, as much disk as the topics'
 take, and gone with the process, however that ends. It is built from the topics at every start.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager

@@ -17,6 +17,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from safepassage.schemas import ReviewDecision
 from safepassage.schemas.base import Json
 from safepassage.schemas.review import DecisionReason
+from safepassage.schemas.wording import REASONS
 from safepassage.streams.console.case_assignment import (
     Answer,
     CaseGone,
@@ -45,6 +46,7 @@ from .pages import claim, query_string
 from .templating import STATIC, render
 from .texts import DocumentTexts
 from .views import Views
+from .wording import POOLS
 
 LISTED_CASES = 50
 LISTED_DECISIONS = 100
@@ -136,6 +138,7 @@ class Console:
             Route("/measures", self.show_measures),
             Route("/learning", self.learning),
             Route("/learning/{run}", self.promote, methods=["POST"]),
+            Route("/help", self.help),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
 
@@ -288,6 +291,15 @@ class Console:
             "extractors": extractors,
         }
         return render("measures.html", self.views.frame(session) | context)
+
+    @signed_in
+    async def help(self, _request: Request, session: Session) -> Response:
+        """What is asked of a reviewer, the keys, and the reasons in words."""
+        context = {
+            "reasons": sorted(REASONS.items()),
+            "skipped": POOLS["skipped"],
+        }
+        return render("help.html", self.views.frame(session) | context)
 
 
 def _answer(

@@ -1,7 +1,5 @@
 """Correcting a value: the form for it, and what the form says. Pure."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Why a value is refused or corrected: a key for each reason, and a comment."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final

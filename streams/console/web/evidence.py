@@ -1,7 +1,5 @@
 """What a reviewer sees of a claim's evidence: unsupported words, triples, passages consulted."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from markupsafe import Markup

@@ -1,8 +1,6 @@
 """What stands around every answer of the console: headers, a bound on what comes in, and errors
 that say nothing of what was in hand."""
 
-from __future__ import annotations
-
 import traceback
 
 import structlog

@@ -1,7 +1,5 @@
 """The page on what was learnt from decisions. No HTTP, no HTML."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """Login, logout, and who sent a request."""
 
-from __future__ import annotations
-
 import re
 
 from starlette.requests import Request

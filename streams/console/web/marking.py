@@ -1,8 +1,6 @@
 """What a reviewer sees of a text: differences, the surroundings of a passage, and every control
 character by its name. Pure; escaping is done here and nowhere else for document text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

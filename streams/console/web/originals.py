@@ -17,11 +17,13 @@ from pathlib import Path
 from aiokafka.errors import KafkaError
 
 from safepassage.agents.document_store import DocumentStoreError
-from safepassage.agents.intake import Intake, Refused
+from safepassage.agents.intake.intake import Intake
+from safepassage.agents.intake.limits import Refused
 from safepassage.files import limits
 from safepassage.schemas import Box, Coordinates, Document, Omission, Original, PageSize, Verdict
-from safepassage.streams.offline.evidence_boxes import evidence_boxes
+from safepassage.streams.offline.evidence_boxes import evidence_boxes, quoted_spans
 from safepassage.streams.settings import Settings
+from safepassage.streams.topics import RESPONSES
 
 PATIENCE_SECONDS = 4.0
 DRAWING_SECONDS = 30.0
@@ -62,6 +64,7 @@ class Originals:
 
     def __init__(self, settings: Settings, reread: RereadDocument) -> None:
         self._root = settings.originals.resolve() if settings.originals else None
+        self._answers = settings.topic(RESPONSES.name)
         self._reread = reread
         self._bounds = limits(settings).model_copy(update={"seconds": DRAWING_SECONDS})
         self._intake = Intake(self._bounds)
@@ -84,7 +87,7 @@ class Originals:
         layout = document.layout
         boxes = evidence_boxes(verdict, layout)
         numbers = sorted({box.page for box in boxes})[:SHOWN_PAGES]
-        quoted = verdict.alignment.quoted if verdict.alignment else ()
+        quoted = quoted_spans(verdict)
         sure = [layout.confidence(span.start, span.end) for span in quoted]
         found = EvidencePages(
             pages=tuple(
@@ -152,9 +155,10 @@ class Originals:
         return path
 
     async def _document(self, verdict: Verdict) -> Document | None:
-        """The verdict's document as its record has it; None where the verdict names no record."""
+        """The verdict's document as its record has it; None where the verdict names no record, or
+        that of an answer, which has no pages."""
         ref = verdict.document
-        if ref is None or ref.coordinates is None:
+        if ref is None or ref.coordinates is None or ref.coordinates.topic == self._answers:
             return None
         key = (ref.coordinates, ref.digest)
         if key not in self._documents:

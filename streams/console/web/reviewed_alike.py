@@ -1,7 +1,5 @@
 """The reviewed cases that a verdict leaned on, in words for the page."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from safepassage.schemas import Verdict

@@ -1,7 +1,5 @@
 """The templates: everything escaped, undefined names are errors."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The text around a passage, for a page that must not wait long for it."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What every page is rendered with, and the pages that several handlers answer with."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """The console's words for codes: what a reviewer who never saw the source understands."""
 
-from __future__ import annotations
-
 POOLS = {
     "queue": "Stopped, with spot checks mixed in",
     "stopped": "Stopped only",

@@ -4,8 +4,6 @@ A request brings a JSON schema and nothing else: not the user's classes. What lo
 entity in it (an object with a string ``context``) is filled from the findings of its title.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the recorded LLM reads of a request, and the errors that it answers with."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Completions of the recorded LLM, right and wrong ones."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

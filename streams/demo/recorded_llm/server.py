@@ -9,8 +9,6 @@ A request with the header ``X-SafePassage-Fault: <name>`` meets that fault; `Fau
 faults by schedule.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -20,7 +20,7 @@ from safepassage.agents.extraction.extractor import Extractor
 from safepassage.agents.extraction.schema_loading import load_schema
 from safepassage.llm_calls.caller import RetryPolicy
 from safepassage.llm_calls.client import create_client
-from safepassage.schemas import Document, Extraction
+from safepassage.schemas import Coordinates, Document, Extraction
 from safepassage.streams.demo.recorded_llm.server import serve
 
 DOCUMENT = Document(id="lease", text="Rent: 900 a month. Deposit: 1800, held by the agent.")
@@ -124,6 +124,20 @@ async def test_the_attempt_survives_the_cache(redis_client: redis.asyncio.Redis)
         kept = await asking.extract(DOCUMENT, REF)
     assert len(llm.asked) == 2
     assert seen(kept) == seen(fresh) == [("Deposit", "Deposit: 1800", 2)]
+
+
+async def test_anew_asks_once_for_a_record_and_says_what_came_from_the_cache(
+    redis_client: redis.asyncio.Redis,
+):
+    llm = Conversation([RENT], {"entities": []})
+    record = DOCUMENT.ref(Coordinates(topic="documents", partition=0, offset=7))
+    async with extractor(llm, cache=ExtractionCache(redis_client)) as asking:
+        manifests = [
+            (await asking.examine(DOCUMENT, ref, anew=anew)).manifest()
+            for ref, anew in ((REF, False), (REF, False), (record, True), (record, True))
+        ]
+    assert len(llm.asked) == 2
+    assert [manifest.from_cache for manifest in manifests] == [False, True, False, True]
 
 
 def test_one_offer_mends_one_finding_and_no_repetition_mends_any():

@@ -10,7 +10,7 @@ import zstandard
 
 from safepassage.agents.extraction.answers import Answer, Finding
 from safepassage.agents.extraction.cache import CachedAnswer, CacheKey, ExtractionCache
-from safepassage.schemas import Usage
+from safepassage.schemas import Usage, stable_id
 
 KEY = CacheKey(
     document_digest="d", model="m", prompt_digest="p", schema_digest="s", chunking="10/2"
@@ -72,3 +72,14 @@ async def test_without_redis_there_is_no_cache_and_no_error():
     assert await cache.get(KEY) is None
     assert await cache.keep(CACHED) == CACHED
     await client.aclose()
+
+
+async def test_a_record_may_have_an_answer_of_its_own_and_the_other_keys_stay(redis_client):
+    """The names of the keys are those of before: an upgrade does not pay for every document."""
+    parts = ("d", "m", "p", "s", "10/2", "", "")
+    assert KEY.name == "extraction:" + stable_id("cached", *parts)
+    cache = ExtractionCache(redis_client)
+    own = CACHED.model_copy(update={"key": KEY.model_copy(update={"record": "a/0/7"}), "rows": []})
+    await cache.keep(CACHED)
+    assert await cache.keep(own) == own
+    assert await cache.get(KEY) == CACHED

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from safepassage.agents.intake.ink import Line, fitted
-from safepassage.agents.intake.words import Rectangle, Word
+from safepassage.agents.intake.ink_boxes import Line, fitted
+from safepassage.agents.intake.page_words import Rectangle, Word
 
 ROUGH = Rectangle(10, 4, 100, 34)
 TRUE = [Rectangle(15, 12, 40, 26), Rectangle(46, 14, 52, 26), Rectangle(58, 12, 90, 28)]

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from safepassage.agents.intake import Intake, Limits, Refused
+from safepassage.agents.intake.intake import Intake
+from safepassage.agents.intake.limits import Limits, Refused
 from tests.agents.intake.making import lines, pdf
 
 TEXT = "The monthly rent is £1,250."

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from safepassage.agents.intake.kinds import Kind, beginning, kind_of
+from safepassage.agents.intake.file_import import read_file
+from safepassage.agents.intake.file_kinds import Kind, beginning, kind_of
 from safepassage.agents.intake.limits import Limits
-from safepassage.agents.intake.reading import read_file
 
 pytest.importorskip("selectolax", reason="needs the extra `files`")
 LIMITS = Limits(pages=3)

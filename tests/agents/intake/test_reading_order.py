@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from safepassage.agents.intake.composition import compose
 from safepassage.agents.intake.limits import Limits, Refused
+from safepassage.agents.intake.page_words import Group, Page, Rectangle, Word, turned
 from safepassage.agents.intake.reading_order import read
-from safepassage.agents.intake.words import Group, Page, Rectangle, Word, turned
 from safepassage.passages.surroundings import DocumentLayout
 from safepassage.schemas import PageSize, Span
 

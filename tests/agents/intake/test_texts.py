@@ -11,10 +11,10 @@ import pytest
 
 from safepassage.agents.intake import style_rules
 from safepassage.agents.intake.docx import read_docx
+from safepassage.agents.intake.file_import import read_file
 from safepassage.agents.intake.html import read_html
 from safepassage.agents.intake.limits import Limits, Refused
 from safepassage.agents.intake.mail import attachment, read_mail
-from safepassage.agents.intake.reading import read_file
 from safepassage.passages.surroundings import DocumentLayout
 from safepassage.schemas import Span
 

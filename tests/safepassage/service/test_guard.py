@@ -119,7 +119,7 @@ async def test_only_json_is_read():
 
 async def test_more_callers_than_allowed_are_asked_to_come_back():
     held = Held()
-    async with running(WordScorer(before=held), limits=Limits(concurrency=1)) as client:
+    async with running(WordScorer(before=held), limits=Limits(concurrency=1, queue=0)) as client:
         first = asyncio.create_task(client.post("/v1/verify", json=ASKED))
         assert await asyncio.to_thread(held.entered.wait, 20)
         second = await client.post("/v1/verify", json=ASKED)
@@ -127,6 +127,12 @@ async def test_more_callers_than_allowed_are_asked_to_come_back():
         held.opened.set()
         assert (await first).status_code == 200
         assert (await client.post("/v1/verify", json=ASKED)).status_code == 200
+
+
+async def test_a_burst_waits_for_its_turn():
+    async with running(limits=Limits(concurrency=4, queue=200)) as client:
+        answers = await asyncio.gather(*(client.post("/v1/verify", json=ASKED) for _ in range(100)))
+    assert {answer.status_code for answer in answers} == {200}
 
 
 async def test_a_question_that_takes_too_long_gets_an_answer_that_says_so():

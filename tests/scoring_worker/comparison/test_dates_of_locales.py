@@ -19,6 +19,7 @@ from safepassage.scoring_worker.comparison.dates import (
     dates_in,
     day_first_of,
 )
+from safepassage.scoring_worker.comparison.dates.cldr import month_words, written_in
 
 LOCALES = (
     "en_US", "en_GB", "de_DE", "de_AT", "fr_FR", "fr_CA", "es_ES", "pt_BR", "it_IT", "nl_NL",
@@ -131,3 +132,11 @@ def test_long_texts_are_read_in_linear_work(piece: str) -> None:
     """Ten times the text makes at most some ten times the dates, and comes back at all."""
     text = piece * (60_000 // len(piece))
     assert len(dates_in(text, "en")) <= len(text)
+
+
+@pytest.mark.parametrize("code", ["de", "fr", "he", "it", "ro", "zh"])
+def test_a_languages_own_months_are_among_those_of_its_territories(code: str):
+    """Which words of other languages are months is told without reading every territory."""
+    every = {name for names in written_in(code).wide.values() for name in names}
+    assert month_words(code) <= every
+    assert ("mai" in month_words(code)) == ("mai" in every)

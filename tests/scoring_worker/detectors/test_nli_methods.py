@@ -117,10 +117,10 @@ def test_the_readers_methods_are_one_arithmetic(folders):
     """What is not entailed stands in for what contradicts: both orders say the same."""
     settings = DetectorSettings(model=str(folders["reader"]), device="cpu")
     answer = Answer(("ann came. bob went.",), "cid sat. dee ran.")
-    [context] = load_detector("context_nli_reader", settings).ground([answer])
+    [context] = load_detector("reader_sentences", settings).ground([answer])
     [trained] = load_detector("gc", settings).ground([answer])
     assert context.score == pytest.approx(trained.score, abs=1e-5)
-    [hem] = load_detector("hem_reader", settings).ground([answer])
+    [hem] = load_detector("reader_windows", settings).ground([answer])
     assert 0.0 < hem.score < 1.0
 
 

@@ -7,7 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from safepassage.scoring_worker.detectors.contract import Answer, DetectorSettings
-from safepassage.scoring_worker.detectors.ragulator.loading import load_meta
+from safepassage.scoring_worker.detectors.ragulator.features import PAPER
+from safepassage.scoring_worker.detectors.ragulator.loading import claim_measure, load_meta
 from safepassage.scoring_worker.detectors.ragulator.measurement import ClaimMeasure
 from safepassage.scoring_worker.detectors.ragulator.meta_classifiers import (
     MODELS,
@@ -26,8 +27,10 @@ from safepassage.scoring_worker.laboratory.training.ragulator.grid import (
     LIGHTGBM,
     RANDOM_FOREST,
     points,
+    threshold_of,
 )
 from safepassage.scoring_worker.manifest import ModelError
+from tests.scoring_worker import tiny
 from tests.scoring_worker.detectors.doubles import WordScorer
 
 RENT = "The rent was 900 euros."
@@ -187,3 +190,67 @@ def test_the_forests_that_ship_load_and_say_what_they_learnt_from(name):
         word in source for source in forest.trained_on for word in ("MRPC", "PubMed", "SNLI")
     )
     assert (MODELS / f"{name}.json").stat().st_size < 3_000_000
+
+
+def test_a_forest_is_served_with_what_it_was_trained_on_or_not_at_all(tmp_path):
+    """Its file names the sentence encoder and the reranker; another digest of one is refused."""
+    encoder, reranker = (
+        tiny.bert(tmp_path / "encoder"),
+        tiny.bert(tmp_path / "reranker", labels={0: "LABEL_0"}),
+    )
+    settings = DetectorSettings(device="cpu")
+    measure = claim_measure(settings, encoder=str(encoder), reranker=str(reranker))
+    path = tmp_path / "forest.json"
+    forest = _forest(features=("max_relevance",)).model_copy(update={"measures": measure.measures})
+    path.write_text(forest.model_dump_json())
+    served = DetectorSettings(model=str(path), device="cpu")
+    detector = load_meta("ragulator-lightgbm", served)
+    [grounding] = detector.ground([Answer(("the rent was paid. it rained.",), "the rent was due.")])
+    [[wanted]] = measure.measure([Answer(("the rent was paid. it rained.",), "the rent was due.")])
+    relevance = wanted.features["max_relevance"]
+    assert 0.0 < relevance < 1.0
+    assert grounding.score == pytest.approx(1 - (0.9 if relevance <= 0.5 else 0.1))
+    tiny.bert(reranker, seed=1, labels={0: "LABEL_0"})
+    with pytest.raises(ModelError, match="trained with another relevance"):
+        load_meta("ragulator-lightgbm", served)
+
+
+def test_the_forests_that_ship_take_no_other_relevance():
+    with pytest.raises(ModelError, match="default scorer's relevance"):
+        load_meta("ragulator-lightgbm", DetectorSettings(scorer="words"))
+
+
+def test_a_file_without_measures_keeps_its_revision():
+    assert "measures" not in Forest.load(MODELS / "ragulator-lightgbm.json").model_dump_json()
+
+
+def test_the_threshold_is_where_f1_is_best_on_what_was_held_out():
+    """Rows whose first feature is above 1 are out of context, one in five of all."""
+    pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(3)
+    labelled = []
+    for at in range(300):
+        features = {name: float(rng.random()) for name in PAPER}
+        out = rng.random() < 0.2
+        features["token_precision"] = float(rng.random() * 0.4 + (0 if out else 0.3))
+        labelled.append(LabelledFeatures(features, out, f"doc-{at // 3}", "made"))
+    forest = fitted("lightgbm", labelled, lambda *_: None)
+    assert 0.0 < forest.threshold < 1.0
+    rows = np.array([[one.features[name] for name in forest.features] for one in labelled])
+    said = Predictor(forest).out_of_context(rows) >= forest.threshold
+    out = np.array([one.out_of_context for one in labelled])
+    f1 = 2 * (said & out).sum() / (said.sum() + out.sum())
+    always = 2 * out.sum() / (len(out) + out.sum())
+    assert f1 > always + 0.2
+
+
+def test_equal_doubts_are_on_one_side_of_the_threshold():
+    class Constant:
+        def predict_proba(self, rows):
+            return np.column_stack([1 - rows[:, 0], rows[:, 0]])
+
+    rows = np.array([[0.9], [0.9], [0.4], [0.4], [0.1], [0.1]])
+    labels = np.array([1, 1, 1, 0, 0, 0])
+    groups = ["a", "b", "c", "d", "e", "f"]
+    found = threshold_of(lambda *_: Constant(), {}, rows, labels, groups=groups)
+    assert found == pytest.approx(0.25)

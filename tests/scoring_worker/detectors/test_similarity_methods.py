@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from safepassage.scoring_worker.detectors.contract import Answer, DetectorSettings
 from safepassage.scoring_worker.detectors.registry import load_detector
-from safepassage.scoring_worker.detectors.similarity.detectors import quoted
+from safepassage.scoring_worker.detectors.similarity.detectors import bert_score, quoted
 from safepassage.scoring_worker.detectors.similarity.embedding import encoder_embedder, similarities
 from safepassage.scoring_worker.manifest import ModelError
 from tests.scoring_worker import tiny
@@ -74,3 +74,30 @@ def test_cos_sim_is_as_grounded_as_its_least_similar_sentence(embedder_folder):
     assert found.score == min(claim.score for claim in found.claims) < 1.0
     assert found.claims[0].score == pytest.approx(1.0, abs=1e-3)
     assert (nothing.score, nothing.failure) == (None, "no_context")
+
+
+def test_bert_score_is_f1_of_the_best_likeness_of_each_token():
+    one = np.array([[1.0, 0.0], [0.0, 1.0]])
+    other = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, -1.0]])
+    precision, recall = (1.0 + 0.8) / 2, (1.0 + 0.8 + 0.0) / 3
+    assert bert_score(one, other) == pytest.approx(
+        2 * precision * recall / (precision + recall), abs=1e-4
+    )
+    assert bert_score(one, one) == 1.0
+    assert bert_score(one, np.zeros((0, 2))) == 0.0
+
+
+def test_bert_score_takes_the_best_sentence_and_the_worst_claim(embedder_folder):
+    settings = DetectorSettings(model=str(embedder_folder), device="cpu")
+    detector = load_detector("bert_score", settings)
+    context = ("ann came. bob went home.",)
+    same, other, both = detector.ground(
+        [
+            Answer(context, "bob went home."),
+            Answer(context, "zzz 9 qqq."),
+            Answer(context, "bob went home. zzz 9 qqq."),
+        ]
+    )
+    assert same.score == pytest.approx(1.0, abs=1e-3)
+    assert other.score < 0.95
+    assert both.score == pytest.approx(other.score, abs=1e-3)

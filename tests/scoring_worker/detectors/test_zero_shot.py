@@ -33,7 +33,9 @@ def _completion(asked: dict) -> dict:
     assert asked["logprobs"] is True
     assert "response_format" not in asked
     message = {"role": "assistant", "content": likely}
-    return {"choices": [{"message": message, "finish_reason": "stop", "logprobs": told}]}
+    usage = {"prompt_tokens": 40, "completion_tokens": 1, "total_tokens": 41}
+    choices = [{"message": message, "finish_reason": "stop", "logprobs": told}]
+    return {"choices": choices, "usage": usage}
 
 
 async def _complete(request: Request) -> JSONResponse:
@@ -87,6 +89,16 @@ def test_a_response_is_as_grounded_as_its_worst_sentence(endpoint):
     assert good.score == pytest.approx(0.9, abs=1e-6)
     assert bad.score == pytest.approx(0.1, abs=1e-6)
     assert [claim.score for claim in bad.claims] == pytest.approx([0.9, 0.1], abs=1e-6)
+
+
+def test_tokens_and_time_of_all_sentences_are_counted(endpoint):
+    both, nothing = _detector(endpoint).ground(
+        [Answer((RENT,), f"{RENT} Dogs bark."), Answer((), RENT)]
+    )
+    assert both.usage is not None
+    assert (both.usage.input_tokens, both.usage.output_tokens) == (80, 2)
+    assert both.usage.milliseconds > 0
+    assert nothing.usage is None
 
 
 def test_what_the_endpoint_tells_nothing_of_is_undetermined_and_loses_no_other(endpoint):

@@ -95,9 +95,9 @@ def test_the_oldest_of_a_type_give_way(monkeypatch):
 
 def test_no_number_of_votes_moves_more_than_the_bound():
     wrong = memory(*[entry(n, (100, n, 0), log_odds=4.0) for n in range(120)])
-    bound = packaged_weights().bound
-    assert -bound <= recall(wrong, 100, 0, 0).shift < 0
-    assert MemoryWeights(weights={"vote": 99.0}, bound=1.5, fitted_on=()).shift({"vote": 1}) == 1.5
+    assert -packaged_weights().alone <= recall(wrong, 100, 0, 0).shift < 0
+    weights = MemoryWeights(weights={"vote": 99.0}, bound=1.5, alone=0.5, fitted_on=())
+    assert [weights.shift({"vote": -1}, reviewers) for reviewers in (1, 2)] == [-0.5, -1.5]
 
 
 def test_one_reviewer_who_judged_much_is_outvoted_by_two_who_judged_little():

@@ -63,3 +63,5 @@ def test_what_was_stopped_counts_for_its_share_of_the_stream() -> None:
     assert set(rest.population) == {100}
     (alone,) = strata_of(checks)
     assert alone.share == 1.0
+    (everything,) = strata_of(stopped)
+    assert everything.share == 1.0, "nothing was accepted: what was stopped is the whole stream"

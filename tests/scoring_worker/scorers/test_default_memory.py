@@ -148,3 +148,15 @@ def test_what_wraps_a_scorer_hands_the_memory_on(scorer, wrap):
     after = wrapped.assess([LIKE_IT])[0]
     assert after.memory is not None
     assert after.score < before.score
+
+
+def test_a_part_with_memory_names_it_though_another_decides(scorer):
+    several = Pair("rent: 700, place: leeds", "Lease", "Lease", {"rent": "700", "place": "leeds"})
+    before = scorer.assess([several])[0]
+    surest = max(scorer.traces([several])[0], key=lambda trace: trace.log_odds)
+    value = "700" if surest.part.endswith("rent") else "leeds"
+    taught = decision(Pair(several.premise, "", surest.part, value), supported=True)
+    name = remember(scorer, taught)
+    after = scorer.assess([several])[0]
+    assert after.score == before.score
+    assert after.memory.snapshot == name, "another memory might have made it the worst part"

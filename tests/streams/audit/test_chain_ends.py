@@ -152,8 +152,8 @@ async def commit(settings: Settings, offsets: dict[TopicPartition, tuple[int, st
     """As a member of the auditor's group."""
     consumer = new_group_consumer(settings, ROLE)
     consumer.subscribe([tp.topic for tp in offsets])
-    await consumer.start()
     try:
+        await consumer.start()
         async with asyncio.timeout(40):
             while not consumer.assignment():
                 await consumer.getmany(timeout_ms=100)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from safepassage.agents import intake
+from safepassage.agents.intake import limits
 from safepassage.schemas import Document, Layout, Original, PageSize, Region
 from safepassage.streams.cli import output
 from safepassage.streams.cli.output import has_fonts, tell_uncompared
@@ -45,11 +45,11 @@ def test_fonts_that_were_not_compared_are_said_with_the_way_to_compare_them(
     capsys: pytest.CaptureFixture[str],
     *,
     installed: bool,
-    use: intake.OcrUse,
+    use: limits.OcrUse,
     pdfs: int,
     said: str,
 ) -> None:
-    monkeypatch.setattr(intake, "ocr_is_installed", lambda: installed)
+    monkeypatch.setattr(limits, "ocr_is_installed", lambda: installed)
     monkeypatch.setattr(output, "complain", output.Console(stderr=True, highlight=False))
     tell_uncompared(pdfs, use)
     told = capsys.readouterr().err

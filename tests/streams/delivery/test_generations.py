@@ -57,6 +57,15 @@ class FakeConsumer:
     def highwater(self, _place: TopicPartition) -> int:
         return 8
 
+    def last_stable_offset(self, _place: TopicPartition) -> int:
+        return 8
+
+    def assignment(self) -> set[TopicPartition]:
+        return {self.place}
+
+    async def position(self, _place: TopicPartition) -> int:
+        return 8
+
 
 def source_and_consumer() -> tuple[FaustSource, SafeConsumer]:
     source = faust_source(document_role(), FakePublisher(), Settings())
@@ -151,6 +160,21 @@ async def test_a_batch_that_outlives_its_partitions_commits_nothing(patience: fl
     ended.set()
     await asyncio.gather(taking, revoked)
     assert consumer.commits == [{consumer.place: 8}] * commits
+
+
+async def test_what_was_fetched_and_dropped_in_a_rebalance_is_not_committed():
+    """Until the partitions are assigned anew, the position is behind what was dropped."""
+    source = batch_source(document_role(), FakePublisher(), Settings())
+    consumer = FakeConsumer("documents", b"")
+    source._committed[consumer.place] = 7
+    await source._turn.on_partitions_revoked([consumer.place])
+    await source._take(consumer, {})
+    await source._commit_positions(consumer)
+    assert consumer.commits == []
+    await source._turn.on_partitions_assigned([consumer.place])
+    await source._commit_positions(consumer)
+    assert consumer.commits == [{consumer.place: 8}]
+    source._lag.clear()
 
 
 @pytest.mark.parametrize("rebalanced", [False, True])

@@ -9,7 +9,13 @@ from safepassage.agents.alignment import DocumentIndex
 from safepassage.agents.claims import split_claims
 from safepassage.agents.extraction.schema_loading import load_schema
 from safepassage.schemas import Alignment, LabelledExtraction
-from safepassage.streams.demo import SCHEMA, documents, extractions, response_labels, responses
+from safepassage.streams.demo.corpus import (
+    SCHEMA,
+    documents,
+    extractions,
+    response_labels,
+    responses,
+)
 
 DOCUMENTS = {document.id: document for document in documents()}
 EXTRACTIONS = extractions()

@@ -5,11 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from safepassage.streams.demo import SCHEMA
+import pytest
+
+from safepassage.streams.demo import run
+from safepassage.streams.demo.corpus import SCHEMA
 from safepassage.streams.demo.embedded import EmbeddedStack
-from safepassage.streams.demo.run import corpus_schema, exports
+from safepassage.streams.demo.run import corpus_schema, exports, own_llm
 from safepassage.streams.doctor import examination as doctor
 from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
 
 INTERRUPTED = """
@@ -40,6 +44,37 @@ def test_the_corpus_brings_its_schema_unless_the_user_says_what_to_extract(monke
     monkeypatch.delenv("SAFEPASSAGE_ENTITY_TYPES")
     monkeypatch.setenv("SAFEPASSAGE_EXTRACTION_SCHEMA", "cases:Case")
     assert corpus_schema() == {}
+
+
+def test_an_empty_stack_asks_for_the_users_llm(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(OperatorError, match="set OPENAI_API_KEY"):
+        own_llm()
+    monkeypatch.setenv("OPENAI_API_KEY", "key")
+    assert own_llm() == {"OPENAI_BASE_URL": "https://api.openai.com/v1"}
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    assert own_llm() == {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}
+
+
+def test_an_empty_stack_sends_nothing_to_the_users_llm(monkeypatch):
+    """The bundled documents cost tokens."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    made: list[tuple[object, ...]] = []
+
+    class Began(Exception):
+        pass
+
+    def running_stack(*given: object):
+        made.append(given)
+        raise Began
+
+    monkeypatch.setattr(run, "running_stack", running_stack)
+    with pytest.raises(Began):
+        run.run_up(empty=True)
+    ((_, environment, recording),) = made
+    assert recording is None
+    assert "SAFEPASSAGE_SCHEMA" not in environment
 
 
 async def test_doctor_is_content_with_the_topics_under_these_exports(kafka: Settings, monkeypatch):

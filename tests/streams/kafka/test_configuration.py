@@ -13,7 +13,15 @@ from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_admin
 from safepassage.streams.kafka.reading import ends
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ALL_TOPICS, DEAD_LETTERS, DOCUMENTS, REVIEWS, SCORERS, Topic
+from safepassage.streams.topics import (
+    ALL_TOPICS,
+    DEAD_LETTERS,
+    DOCUMENTS,
+    REVIEWS,
+    SCORERS,
+    Topic,
+    topic_config,
+)
 from tests.streams.rights import Rights, rights_of
 
 WEEK = str(7 * 24 * 3600 * 1000)
@@ -29,13 +37,15 @@ WRONG = [
 
 
 async def create(settings: Settings, topic: Topic, config: dict[str, str]) -> None:
-    """The topic as another tool would make it."""
+    """The topic as another tool would make it: right but for ``config``. What is left out a real
+    broker fills in with defaults of its own, which differ from what the promises need too."""
     admin = new_admin(settings)
-    await admin.start()
     try:
+        await admin.start()
         partitions = 1 if topic.single else settings.partitions
         name = settings.topic(topic.name)
-        await admin.create_topics([NewTopic(name, partitions, 1, topic_configs=config)])
+        whole = topic_config(topic, settings.max_record_bytes) | config
+        await admin.create_topics([NewTopic(name, partitions, 1, topic_configs=whole)])
     finally:
         await admin.close()
     await create_topics(settings)

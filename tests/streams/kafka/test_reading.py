@@ -54,8 +54,8 @@ async def test_a_read_of_a_missing_topic_says_so(kafka: Settings, monkeypatch: p
 async def test_a_topic_younger_than_the_client_is_found(kafka: Settings):
     """The client learnt what there is before the topic was made."""
     consumer = new_reader(kafka)
-    await consumer.start()
     try:
+        await consumer.start()
         await consumer.topics()
         await create_topics(kafka)
         async with asyncio.timeout(10):

@@ -91,3 +91,10 @@ def test_an_outgoing_record_carries_its_key_and_version():
 
 def test_a_record_does_not_show_its_contents():
     assert "secret" not in repr(record(b"secret"))
+
+
+def test_a_document_may_ask_for_an_answer_anew():
+    event = Document(id="d", text="text")
+    for anew in (False, True):
+        headers = tuple(Outgoing(DOCUMENTS, "d", event, anew=anew).headers())
+        assert Record("documents", 0, 0, b"d", b"", headers=headers).anew is anew

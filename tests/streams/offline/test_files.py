@@ -121,6 +121,8 @@ def test_check_takes_files_and_gives_boxes(tmp_path: Path) -> None:
     assert [box.page for box in line.boxes] == [0, 0]
     assert line.pages == {0: (595.0, 842.0)}
     assert boxes_line(found, document.model_copy(update={"layout": None})) is None
+    alike = found.alignment.model_copy(update={"score": 0.1, "threshold": 0.6})
+    assert boxes_line(found.model_copy(update={"alignment": alike}), document) is None
 
 
 def test_many_files_share_nothing_but_the_reader(tmp_path: Path) -> None:

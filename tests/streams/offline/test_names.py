@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from safepassage.agents.intake import Intake
+from safepassage.agents.intake.intake import Intake
 from safepassage.streams.cli import app
 from safepassage.streams.offline.check import CheckInput, read_input
 from safepassage.streams.offline.names import UnknownDocuments
@@ -110,6 +110,10 @@ def test_a_text_file_by_itself_is_a_document(letters: Path):
 
 
 def test_files_prints_the_ids_and_the_texts(letters: Path):
+    """A scan takes no OCR for its id, and would be refused without."""
+    (letters / "scan.png").write_bytes(b"\x89PNG\r\n\x1a\n and no picture")
+    (letters / "scan2.pdf").write_bytes(b"%PDF-1.4 and no page")
+    (letters / "scan2.json").write_text('{"Blocks": [{"BlockType": "PAGE"}]}')
     told = CliRunner().invoke(app, ["files", str(letters)])
     assert told.exit_code == 0
     ids = [json.loads(line)["id"] for line in told.stdout.splitlines()]
@@ -117,7 +121,7 @@ def test_files_prints_the_ids_and_the_texts(letters: Path):
         f"{letters}/{name}"
         for name in (
             *("a/letter.txt", "b/letter.txt", "claim.eml", "claim.eml#2/note.txt"),
-            "page.html",
+            *("page.html", "scan.png", "scan2.pdf"),
         )
     ]
     texts = CliRunner().invoke(app, ["files", "--text", str(letters / "page.html")])

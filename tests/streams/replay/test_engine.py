@@ -98,8 +98,8 @@ async def test_live_topics_and_groups_are_not_touched(live: Settings):
     await run_replay(ReplayRequest("apart"), FakeScorer(revision="other"), live, NoRest())
     assert await ends(live, ALL_TOPICS) == before
     admin = new_admin(live)
-    await admin.start()
     try:
+        await admin.start()
         partitions = [TopicPartition(live.topic("alignments"), p) for p in range(live.partitions)]
         offsets = await admin.list_consumer_group_offsets(live.group("score"), None, partitions)
     finally:

@@ -86,8 +86,8 @@ async def test_lag_is_what_the_group_has_not_committed(kafka: Settings):
     tp = TopicPartition(settings.topic(ALIGNMENTS.name), 0)
     consumer = new_group_consumer(settings, "score")
     consumer.subscribe([tp.topic])
-    await consumer.start()
     try:
+        await consumer.start()
         await consumer.getone()
         await consumer.commit({tp: 4})
     finally:

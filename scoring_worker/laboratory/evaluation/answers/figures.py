@@ -4,8 +4,6 @@ F1 is at a threshold that was tuned on the other half of the documents, where th
 on what it measures. What has no score ranks as the most doubtful.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A detector over a set, a block at a time; what it said is kept, so that a run goes on."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Sequence

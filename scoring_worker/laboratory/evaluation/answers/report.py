@@ -1,7 +1,5 @@
 """One run: every detector on every set, the figures, and what of it could not be."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

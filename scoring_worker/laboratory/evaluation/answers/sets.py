@@ -1,7 +1,5 @@
 """Labelled answers, out of files as they are or built as RAGulator builds its data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path

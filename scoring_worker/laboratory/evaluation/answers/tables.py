@@ -1,7 +1,5 @@
 """The table of detectors by source, with RAGulator's figures below."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final

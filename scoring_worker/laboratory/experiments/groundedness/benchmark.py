@@ -1,7 +1,5 @@
 """Every method on every set: the run, its report, and what of it could not be."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

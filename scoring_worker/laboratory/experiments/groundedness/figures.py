@@ -5,8 +5,6 @@ several folds, whole queries each, and is judged at the threshold that the other
 them count, and none is judged by itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The answers to compare methods on, whole queries drawn by a seed."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from pathlib import Path

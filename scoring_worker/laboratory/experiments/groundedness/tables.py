@@ -1,7 +1,5 @@
 """The benchmark as tables and as the plot of F1 against latency (the paper's Figure 2)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """How far those who type errors agree with labels and with each other (paper, section 8)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Twins in files: what `groundedness adapt` reads and writes, and `groundedness train` reads."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Iterator
 from pathlib import Path

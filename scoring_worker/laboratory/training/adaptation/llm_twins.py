@@ -1,7 +1,5 @@
 """Twins by an LLM: one subtle error of a given type, everything else as it was (paper, 4.2)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ No LLM is needed, so that a grounding classifier and a classifier of error types
 anywhere. It is a coarse stand-in: a rule does not know what a sentence means.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator, Sequence

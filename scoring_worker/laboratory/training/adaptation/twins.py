@@ -1,7 +1,5 @@
 """A grounded answer, its altered twin, and how both are written, drawn apart and read again."""
 
-from __future__ import annotations
-
 import difflib
 import hashlib
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@ A corruption takes a document and one of its fields and returns a pair with labe
 it does not apply. They mirror what extractors get wrong.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """Documents whose facts are known, and the labelled pairs made from them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """Wrong values that look right: one digit, one month, one letter, more than was said."""
 
-from __future__ import annotations
-
 import calendar
 import random
 import re

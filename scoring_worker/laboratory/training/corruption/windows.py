@@ -1,7 +1,5 @@
 """Which piece of a document is quoted for a fact: too little, just enough, or a bit more."""
 
-from __future__ import annotations
-
 import random
 import re
 

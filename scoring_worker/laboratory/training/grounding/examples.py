@@ -4,8 +4,6 @@ A grounded sentence is paired with the most similar sentence of the context, and
 cosine. Its altered counterpart is paired with the same context sentence and gets 1 minus that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Fine-tuning GC: binary cross-entropy against the weighted labels, by AdamW."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

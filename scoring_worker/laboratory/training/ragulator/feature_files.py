@@ -1,7 +1,5 @@
 """Features of labelled pairs, kept in a file: measuring them is most of the work of training."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

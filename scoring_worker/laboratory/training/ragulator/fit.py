@@ -16,7 +16,7 @@ from safepassage.scoring_worker.detectors.ragulator.features import EXTENDED, PA
 from safepassage.scoring_worker.forest import LEAF, Forest, Tree
 from safepassage.scoring_worker.laboratory.evaluation.sources import OnProgress
 
-from .grid import LIGHTGBM, RANDOM_FOREST, Fit, search
+from .grid import LIGHTGBM, RANDOM_FOREST, Fit, search, threshold_of
 
 Model = Literal["lightgbm", "random-forest", "extended"]
 MODELS: Final[tuple[Model, ...]] = get_args(Model)
@@ -54,7 +54,7 @@ def fitted(model: Model, labelled: Sequence[LabelledFeatures], on_progress: OnPr
         return _boosted(table, None, on_progress)
     best, area = table.searched(_fit_forest, RANDOM_FOREST, on_progress)
     trees = forest_trees(_fit_forest(table.rows, table.labels, best))
-    return table.forest("averaged", trees, best, area)
+    return table.forest("averaged", trees, best, area, table.threshold(_fit_forest, best))
 
 
 def fitted_one_way(
@@ -109,18 +109,23 @@ class _Table:
             fit, grid, self.rows, self.labels, groups=self.groups, on_progress=on_progress
         )
 
+    def threshold(self, fit: Fit, best: Mapping[str, Any]) -> float:
+        return threshold_of(fit, best, self.rows, self.labels, groups=self.groups)
+
     def forest(
         self,
         kind: Literal["boosted", "averaged"],
         trees: tuple[Tree, ...],
         best: dict[str, Any],
         area: float,
+        threshold: float,
     ) -> Forest:
         return Forest(
             kind=kind,
             features=self.names,
             trees=trees,
             parameters=best,
+            threshold=threshold,
             trained_on=self.sources,
             measured={"folds_auroc": round(area, 4), "rows": len(self.labels)},
         )
@@ -133,6 +138,7 @@ def _boosted(
         return _fit_boosted(rows, labels, point, ways)
 
     best, area = table.searched(fit, LIGHTGBM, on_progress)
+    threshold = table.threshold(fit, best)
     if draws == 1:
         trees = boosted_trees(fit(table.rows, table.labels, best))
     else:
@@ -140,7 +146,7 @@ def _boosted(
         fits = [fit(table.rows, table.labels, {**drawn, "random_state": n}) for n in range(draws)]
         trees = tuple([_share(tree, draws) for one in fits for tree in boosted_trees(one)])
         best = {**drawn, "draws": draws}
-    return table.forest("boosted", trees, best, area)
+    return table.forest("boosted", trees, best, area, threshold)
 
 
 def _share(tree: Tree, of: int) -> Tree:

@@ -73,6 +73,35 @@ def search(
     return best
 
 
+def threshold_of(
+    fit: Fit,
+    point: Mapping[str, Any],
+    rows: Floats,
+    labels: NDArray[np.int64],
+    *,
+    groups: Sequence[str],
+) -> float:
+    """P(out of context) in [0, 1] from which on a row counts as out of context: where F1 of that
+    class is best on rows that were held out of the fit, in folds that share no document."""
+    fold_of = folds(groups, FOLDS, seed=0)
+    fold = np.array([fold_of[group] for group in groups])
+    doubt = np.full(len(rows), np.nan)
+    for held in range(FOLDS):
+        if len(set(labels[fold != held].tolist())) == 2 and (fold == held).any():
+            model = fit(rows[fold != held], labels[fold != held], point)
+            doubt[fold == held] = model.predict_proba(rows[fold == held])[:, 1]
+    known = np.isfinite(doubt)
+    order = np.argsort(-doubt[known], kind="stable")
+    said, right = doubt[known][order], labels[known][order]
+    found = np.cumsum(right)
+    f1 = 2 * found / (np.arange(1, len(right) + 1) + right.sum())
+    # Rows of one doubt are on one side of any threshold: only the last of them counts.
+    last = np.append(said[1:] != said[:-1], True)
+    best = int(np.argmax(np.where(last, f1, -1.0)))
+    below = said[best + 1] if best + 1 < len(said) else 0.0
+    return round(float(said[best] + below) / 2, 4)
+
+
 def _area(
     fit: Fit,
     rows: Floats,

@@ -5,8 +5,6 @@ where. An LLM names the sentences, in one of the paper's four ways of prompting,
 is labelled by whether it holds one of them. How far labels agree with a person's is Table 4.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal

@@ -106,6 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     licensed = [replace(one, source=f"{one.source} ({LICENCES[one.source]})") for one in labelled]
     for model in MODELS:
         forest = fitted(model, licensed, log_progress)
+        forest = forest.model_copy(update={"measures": measure.measures})
         path = chosen.folder / FILES[model]
         path.write_text(forest.model_dump_json() + "\n", encoding="utf-8")
         log.info("fitted", model=model, parameters=forest.parameters, measured=forest.measured)

@@ -8,8 +8,6 @@ layers are taken: after 7,000 questions they read sources left out as well as al
 ``python -m safepassage.scoring_worker.laboratory.training.reading.base FILE FOLDER``
 """
 
-from __future__ import annotations
-
 import struct
 import sys
 from collections.abc import Sequence

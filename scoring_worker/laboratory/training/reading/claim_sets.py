@@ -1,7 +1,5 @@
 """Claims and short answers that people judged: contrastive, negated, supposed, invented ones."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Claims to train on: sentences a passage entails or not, and which of their words it supports."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any

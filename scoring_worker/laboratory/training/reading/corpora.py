@@ -3,8 +3,6 @@
 Only what licences allow trains what ships. DATA is a folder with the layout of `PERMISSIVE`.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,10 +15,8 @@ from safepassage.scoring_worker.laboratory.training.corpora import (
     known_documents,
     read_rows,
 )
-from safepassage.scoring_worker.laboratory.training.corruption import (
-    KnownDocument,
-    synthetic_documents,
-)
+from safepassage.scoring_worker.laboratory.training.corruption.known_documents import KnownDocument
+from safepassage.scoring_worker.laboratory.training.corruption.synthesis import synthetic_documents
 
 from .claims import altered_sentences, nli_claims, value_claims
 from .generators import SlotPool, generated

@@ -5,8 +5,6 @@ these". The clause around a right value keeps the balance; the question of anoth
 answer in the passage either.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator, Sequence

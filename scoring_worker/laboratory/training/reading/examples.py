@@ -1,7 +1,5 @@
 """From questions to tensors: tokens with a label each, in batches of like length."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Full fine-tuning with AdamW; the rate rises, stays, and falls. What a step reads
 seed and its number alone, so a run that was stopped goes on as if it had not been.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time

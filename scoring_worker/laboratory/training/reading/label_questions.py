@@ -5,8 +5,6 @@ words answer its type, where the comparators find the value in the passage, and 
 Value" follows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 

@@ -5,8 +5,6 @@ forms gives the right ones. Another type of the same source, with values of the 
 the wrong ones, and so does a qualifier: a former, a requested or another person's rent is no rent.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

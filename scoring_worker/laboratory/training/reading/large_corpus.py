@@ -1,7 +1,5 @@
 """What the large reader is taught: English questions, two fifths of them short quotes."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a reader is taught by: the loss over the labels of a batch."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn import functional

@@ -4,8 +4,6 @@ A row of a slots file is a (passage, type, value) with a label. Rows of the same
 are one question: its right values and, beside them, its wrong ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise

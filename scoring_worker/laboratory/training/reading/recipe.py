@@ -1,8 +1,6 @@
 """Trains a reader. A run that was stopped goes on where it was; progress and the minutes left are
 in the log."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

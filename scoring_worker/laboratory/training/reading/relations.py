@@ -5,8 +5,6 @@ values. ``relations.txt``, written here, has a line "code|names|question|kind of
 relation, and "= codes" for those that are never set against each other.
 """
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping

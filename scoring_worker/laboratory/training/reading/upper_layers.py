@@ -4,8 +4,6 @@ Below the layers that learn nothing changes and no gradient goes, so that five p
 6 of 12 layers cost less than half of what they cost over all.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -4,8 +4,6 @@
 slot. Each wording says what the passage then gives: see the field's comment.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from functools import lru_cache

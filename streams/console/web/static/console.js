@@ -30,12 +30,18 @@
     target.click();
   });
 
+  // In a value as JSON, and with Shift, Enter begins a line; in an input method it chooses a word.
+  function saves(event) {
+    if (event.ctrlKey || event.metaKey) return true;
+    return event.target.matches("input, textarea") && !event.target.closest(".field.json")
+      && !event.shiftKey && !event.isComposing;
+  }
+
   function correctionKey(event) {
     if (event.key === "Escape") {
       correction.open = false;
       byId("correct").focus();
-    } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)
-        && correction.contains(event.target)) {
+    } else if (event.key === "Enter" && correction.contains(event.target) && saves(event)) {
       byId("save-correction").click();
     } else {
       return false;
@@ -49,6 +55,17 @@
     const begin = () => { if (correction.open) { first.focus(); first.select(); } };
     correction.addEventListener("toggle", begin);
     begin();
+  }
+
+  // Reasons and a comment: W goes there, Escape comes back.
+  const why = byId("why");
+  if (why) {
+    why.addEventListener("toggle", () => { if (why.open) why.querySelector("button").focus(); });
+    why.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      why.open = false;
+      byId("because").focus();
+    });
   }
 
   // One press, one decision.

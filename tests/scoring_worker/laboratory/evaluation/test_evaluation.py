@@ -20,18 +20,17 @@ from safepassage.schemas import (
     reject,
 )
 from safepassage.scoring_worker import Pair
-from safepassage.scoring_worker.laboratory.evaluation import (
-    DatasetError,
-    EvaluationReport,
-    Sources,
-    evaluate,
-    read_dataset,
-    read_documents,
-    result_of,
-)
+from safepassage.scoring_worker.laboratory.evaluation.datasets import read_dataset
+from safepassage.scoring_worker.laboratory.evaluation.judgement import evaluate
 from safepassage.scoring_worker.laboratory.evaluation.pair_rows import pair_of_row, row_of_pair
 from safepassage.scoring_worker.laboratory.evaluation.report_folder import write_report
+from safepassage.scoring_worker.laboratory.evaluation.results import EvaluationReport, result_of
 from safepassage.scoring_worker.laboratory.evaluation.rows import ExtractionRow, PairRow
+from safepassage.scoring_worker.laboratory.evaluation.sources import (
+    DatasetError,
+    Sources,
+    read_documents,
+)
 
 TEXT = "The hearing was held on May 4, 2015 in Ottawa before Ann Lee."
 

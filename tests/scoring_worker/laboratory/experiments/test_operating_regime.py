@@ -54,3 +54,26 @@ def test_a_file_without_labelled_answers_is_refused(tmp_path):
     path.write_text("{}\n")
     with pytest.raises(DatasetError):
         operating_regime(path, LocalExtractor())
+
+
+def test_a_weight_and_a_threshold_are_fitted_beside_the_plain_mean(tmp_path):
+    """Entities tell right from wrong here and relations do not: EG gets the weight."""
+    rows = []
+    for at in range(20):
+        context = f"{CONTEXT} It was file {at}."
+        rows.append((context, "John Smith employed Acme Corporation.", 1))
+        rows.append((context, "Peter Brown. Ann Roe. Acme Corporation sued John Smith.", 0))
+    path = tmp_path / "answers.jsonl"
+    path.write_text(
+        "".join(
+            json.dumps({"id": str(n), "context": context, "response": text, "label": label}) + "\n"
+            for n, (context, text, label) in enumerate(rows)
+        )
+    )
+    regime = operating_regime(path, LocalExtractor())
+    assert regime.fitted is not None
+    assert regime.fitted.weight > 0.5
+    assert regime.fitted.held_out.auc == 1.0
+    assert regime.plain.auc is not None
+    assert regime.plain.auc < 1.0
+    assert 0.0 < regime.fitted.threshold <= 1.0

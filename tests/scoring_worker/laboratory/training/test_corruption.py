@@ -12,16 +12,20 @@ from hypothesis import strategies as st
 from safepassage.schemas import render_value
 from safepassage.scoring_worker.comparison import Passage
 from safepassage.scoring_worker.comparison.dates import compare_date, date_of_value
-from safepassage.scoring_worker.laboratory.training.corruption import (
+from safepassage.scoring_worker.laboratory.training.corruption.corruptors import (
     CORRUPTIONS,
-    KnownDocument,
-    KnownField,
     corrupt,
     labelled_pairs,
-    synthetic_documents,
+)
+from safepassage.scoring_worker.laboratory.training.corruption.known_documents import (
+    KnownDocument,
+    KnownField,
 )
 from safepassage.scoring_worker.laboratory.training.corruption.mutations import alter, sharpen
-from safepassage.scoring_worker.laboratory.training.corruption.synthesis import dates
+from safepassage.scoring_worker.laboratory.training.corruption.synthesis import (
+    dates,
+    synthetic_documents,
+)
 
 DOCUMENTS = list(synthetic_documents(40, seed=3))
 PAIRS = list(labelled_pairs(DOCUMENTS, seed=3))

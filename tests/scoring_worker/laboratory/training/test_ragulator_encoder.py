@@ -5,15 +5,12 @@ import pytest
 from safepassage.scoring_worker.detectors.contract import Answer, DetectorSettings
 from safepassage.scoring_worker.detectors.registry import load_detector
 from safepassage.scoring_worker.laboratory.evaluation.curation import CuratedPair
-from safepassage.scoring_worker.laboratory.training.ragulator.encoder import (
-    PAPER_RECIPE,
-    EncoderRecipe,
-    train_encoder,
-)
+from safepassage.scoring_worker.laboratory.training.fine_tuning import FineTuning
+from safepassage.scoring_worker.laboratory.training.ragulator.encoder import train_encoder
 from safepassage.scoring_worker.manifest import ModelError
 from tests.scoring_worker.tiny import bert
 
-QUICK = EncoderRecipe(batch=8, epochs=6, base_rate=3e-3, head_rate=3e-3, max_length=64)
+QUICK = FineTuning(batch=8, epochs=6, base_rate=3e-3, head_rate=3e-3, max_length=64)
 
 
 def _pairs(count: int = 32) -> list[CuratedPair]:
@@ -27,7 +24,7 @@ def _pairs(count: int = 32) -> list[CuratedPair]:
 
 
 def test_the_recipe_is_that_of_the_paper():
-    recipe = PAPER_RECIPE
+    recipe = FineTuning()
     assert (recipe.batch, recipe.epochs, recipe.warmup) == (16, 3, 0.1)
     assert (recipe.base_rate, recipe.head_rate) == (5e-6, 2e-5)
 

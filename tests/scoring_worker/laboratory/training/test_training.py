@@ -34,7 +34,7 @@ from safepassage.scoring_worker.laboratory.training.stacking import (
     stack_scores,
 )
 from safepassage.scoring_worker.loading import load_scorer
-from safepassage.scoring_worker.manifest import ModelError, ScorerManifest
+from safepassage.scoring_worker.manifest import ModelError, ScorerManifest, Thresholds
 from safepassage.scoring_worker.scorers import folders
 from safepassage.scoring_worker.thresholds import Target
 from safepassage.scoring_worker.weighing.opinion import Opinion
@@ -185,6 +185,16 @@ def test_no_threshold_is_fitted_on_what_was_stopped_alone(base, tmp_path):
     mixed = [*stopped[:75], *(replace(pair, kind="spot_check") for pair in stopped[75:])]
     manifest = train(base, TrainingLabels(gold=mixed), tmp_path / "t", HEAD_ONLY)
     assert manifest.metrics["learnt"]["thresholds"] == "learnt"
+
+
+def test_where_nothing_passed_quarantine_is_the_whole_stream(base, tmp_path):
+    strict = tmp_path / "strict"
+    shutil.copytree(base, strict)
+    changes = {"thresholds": Thresholds(default=1.0)}
+    ScorerManifest.load(strict).model_copy(update=changes).save(strict)
+    stopped = [replace(pair, kind="review") for pair in pairs(150)]
+    fitted = train(strict, TrainingLabels(gold=stopped), tmp_path / "fitted", HEAD_ONLY)
+    assert fitted.thresholds.default < 1.0
 
 
 def test_an_interrupted_run_goes_on_after_the_stages_that_are_done(base, tmp_path, monkeypatch):

@@ -24,6 +24,7 @@ from safepassage.schemas.wording import REASONS
 from safepassage.service.quiet_server import quiet_server
 from safepassage.streams.console.case_assignment import ReviewDesk
 from safepassage.streams.console.index.store import CaseStore
+from safepassage.streams.console.promise import Promise
 from safepassage.streams.console.session import Sessions
 from safepassage.streams.console.web.app import console_app
 from safepassage.streams.console.web.guard import HEADERS, MAX_BODY_BYTES
@@ -82,12 +83,15 @@ class Console:
     ) -> None:
         self.publisher, self.texts = FakePublisher(), Texts()
         named: Mapping[str, Any] = {"console_proxies": proxies}
-        settings = Settings(console_grace_seconds=0, leakage_sample=0, **named)
+        settings = Settings(console_grace_seconds=0, leakage_sample=0, risk=0.05, **named)
         self.desk = ReviewDesk(CaseStore(0), self.publisher, settings)
         self.desk.ready = True
         texts = DocumentTexts(self.texts)  # type: ignore[arg-type]
         sessions, progress = Sessions(TOKEN), Progress("review")
-        app = console_app(self.desk, texts, sessions, progress, settings, originals=originals)
+        promise = Promise(self.desk.store, self.publisher, settings)
+        app = console_app(
+            self.desk, texts, sessions, progress, settings, promise=promise, originals=originals
+        )
         served = quiet_server(app, "127.0.0.1", 0).config
         served.load()
         self.browser = Browser(served.loaded_app, address)
@@ -143,7 +147,8 @@ def console() -> Iterator[Console]:
 
 
 @pytest.mark.parametrize(
-    "path", ["/review", "/queue", "/decisions", "/measures", "/cases/x", "/cases/x/document"]
+    "path",
+    ["/review", "/queue", "/decisions", "/measures", "/help", "/cases/x", "/cases/x/document"],
 )
 def test_nobody_sees_anything_without_the_token(console: Console, path: str) -> None:
     answer = console.browser.get(path, follow_redirects=False)
@@ -255,10 +260,22 @@ def test_every_answer_carries_the_security_headers(console: Console, path: str) 
     assert "unsafe" not in policy
 
 
+def test_help_explains_every_reason_and_every_key(console: Console) -> None:
+    console.add(verdict(1))
+    console.login()
+    page = console.page("/help")
+    for code, words in REASONS.items():
+        assert f"<dt><code>{code}</code></dt>" in page
+        assert words in html.unescape(page)
+    case = console.page("/review?pool=stopped")
+    for key in re.findall(r'data-key="(\w)"', case):
+        assert f"<kbd>{key.upper()}</kbd>" in page
+
+
 def test_no_page_holds_a_script_or_a_style_of_its_own(console: Console) -> None:
     console.add(verdict(1))
     console.login()
-    for path in ("/review?pool=stopped", "/queue", "/decisions", "/measures", "/login"):
+    for path in ("/review?pool=stopped", "/queue", "/decisions", "/measures", "/help", "/login"):
         page = console.page(path)
         assert re.findall(r"<script(?![^>]*src=)", page) == []
         assert re.findall(r"<style|\sstyle=|\son\w+=", page) == []
@@ -559,3 +576,27 @@ def test_a_decision_whose_verdict_kafka_refuses_says_that_it_is_not_in_force(
         page = console.page(path)
         assert "Kafka refuses its outcome (RecordTooLarge)" in page
     assert "refuses its outcome" not in console.page(f"/cases/{case}?pool=second")
+
+
+def test_measures_show_what_is_promised_and_how_many_checks_it_wants(console: Console) -> None:
+    console.add(verdict(1, score=0.9))
+    console.login()
+    page = console.browser.get("/measures").text
+    assert "What is promised" in page
+    assert "at most 5.0%" in page
+    assert "59 more spot checks wanted" in page
+
+
+def test_a_case_leads_to_all_of_its_document(console: Console) -> None:
+    case = console.add(verdict(1, doc_id="a b&c"))
+    other = console.add(verdict(2, doc_id="a b&c", value="Bo Lund"))
+    console.add(verdict(3))
+    console.login()
+    link = re.search(
+        r'id="all-of-document" href="([^"]+)"', console.browser.get(f"/cases/{case}").text
+    )
+    assert link is not None
+    listed = console.browser.get(html.unescape(link.group(1))).text
+    assert case in listed
+    assert other in listed
+    assert "doc-3" not in listed

@@ -110,6 +110,38 @@ async def test_a_reviewer_judges_by_keyboard_and_a_restart_loses_nothing(
         await asyncio.to_thread(come_back, address)
 
 
+async def test_a_reason_is_one_key_and_a_comment_goes_with_it(
+    kafka: Settings, browser: Chrome
+) -> None:
+    settings = console_settings(kafka)
+    await put(settings, [hearing(number) for number in range(1, 4)])
+
+    def judge(address: str) -> None:
+        hands = Hands(browser, address)
+        hands.login("Ana Reyes")
+        hands.press_and_go("4")
+        assert hands.says("Saved: insufficient")
+        hands.press("w")
+        hands.until(
+            lambda: browser.switch_to.active_element.get_attribute("id") == "reason-wrong_field"
+        )
+        browser.find_element(By.ID, "comment").send_keys("1 day off")
+        browser.find_element(By.ID, "comment").send_keys(Keys.ESCAPE)
+        hands.until(lambda: browser.switch_to.active_element.get_attribute("id") == "because")
+        hands.press_and_go("3")
+        hands.press_and_go("s")
+        assert hands.complaints() == []
+
+    async with running_console(settings) as address:
+        await asyncio.to_thread(judge, address)
+    made = [(r.decision, r.reason, r.comment) for r in await reviews(settings)]
+    assert made == [
+        ("insufficient", "wrong_value", ""),
+        ("insufficient", "denied", "1 day off"),
+        ("supports", None, ""),
+    ]
+
+
 async def test_two_reviewers_at_once_get_different_cases(
     kafka: Settings, browser: Chrome, other: Chrome
 ) -> None:
@@ -157,6 +189,11 @@ async def test_letters_decide_nothing_while_one_types_or_has_switched_them_off(
         hands.press("i")
         assert hands.case() == case
         hands.find("shortcuts").click()
+        hands.press("c")
+        hands.until(lambda: browser.switch_to.active_element.get_attribute("name") == "value")
+        hands.press("March")
+        hands.press_and_go(Keys.ENTER)
+        assert hands.says("Saved: corrected")
 
     def hold_a_key(address: str) -> None:
         hands = Hands(browser, address)
@@ -168,7 +205,8 @@ async def test_letters_decide_nothing_while_one_types_or_has_switched_them_off(
     async with running_console(settings) as address:
         await asyncio.to_thread(type_letters, address)
         await asyncio.to_thread(hold_a_key, address)
-    assert await reviews(settings) == []
+    (made,) = await reviews(settings)
+    assert (made.decision, made.value) == ("corrected", "March")
 
 
 async def test_hostile_text_runs_nothing_loads_nothing_and_moves_nothing(

@@ -19,7 +19,7 @@ from safepassage.schemas import (
     Region,
     Verdict,
 )
-from safepassage.streams.console.web.originals import Originals
+from safepassage.streams.console.web.originals import EvidencePages, Originals
 from safepassage.streams.settings import Settings
 from tests.agents.intake.making import lines, pdf
 from tests.streams.console.cases import verdict
@@ -185,3 +185,15 @@ def test_a_document_that_came_as_text_has_no_page(showing: Opened) -> None:
     console.login()
     assert 'id="pages"' not in console.page(path)
     assert console.browser.get(f"{path}/pages/0.png").status_code == 404
+
+
+async def test_an_answer_has_no_pages_and_nothing_is_wrong_with_that() -> None:
+    async def reread(_: Coordinates) -> Document:
+        raise LookupError("responses is not the topic of documents")
+
+    originals = Originals(Settings(), reread)
+    place = Coordinates(topic="responses", partition=0, offset=0)
+    claim: Verdict = verdict(1, text=TEXT, context=TEXT, doc_id="answer")
+    ref = Document(id="answer", text=TEXT).ref(place)
+    assert await originals.pages(claim.model_copy(update={"document": ref})) == EvidencePages()
+    originals.close()

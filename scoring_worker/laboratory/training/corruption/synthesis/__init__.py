@@ -3,8 +3,6 @@
 Every text comes from the templates in this folder, which were written for this project.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 

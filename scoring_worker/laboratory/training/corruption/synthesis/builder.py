@@ -1,7 +1,5 @@
 """Builds a text piece by piece and remembers where its facts stand."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from safepassage.scoring_worker.laboratory.training.corruption.known_documents import (

@@ -1,7 +1,5 @@
 """Dates as documents write them, and as extractors give them back."""
 
-from __future__ import annotations
-
 import calendar
 import random
 from dataclasses import dataclass

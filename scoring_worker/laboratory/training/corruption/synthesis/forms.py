@@ -1,7 +1,5 @@
 """Headers and forms: labels in one or two languages, with their values in several layouts."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """The word lists and templates beside this module, read once."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib.resources import files
 

@@ -1,7 +1,5 @@
 """Sentences with slots: who did what, when and where."""
 
-from __future__ import annotations
-
 import random
 import re
 

@@ -1,7 +1,5 @@
 """What stands in a document and what an extractor makes of it."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable

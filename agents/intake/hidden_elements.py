@@ -1,14 +1,12 @@
 """Takes out of a page what a browser would not show of it."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from .element_style import Look, Style
 from .limits import Refused, extra_module
-from .look import Look, Style
 from .style_rules import Declaration, Rule, Specificity, declarations_of
 
 MAX_DEPTH = 400

@@ -1,7 +1,5 @@
 """From a file's bytes to documents, whatever kind of file it is."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,16 +7,16 @@ from dataclasses import dataclass
 from .composition import compose
 from .docx import read_docx
 from .file_documents import Imported, ImportedPart, Omitted, RefusedPart, omissions
+from .file_kinds import Kind, kind_of, media_type
 from .html import read_html
 from .images import read_image
-from .kinds import Kind, kind_of, media_type
 from .limits import Limits, Refused
 from .mail import Attachment, read_mail
 from .ocr import Reader
 from .ocr_markup import read_alto, read_hocr
 from .ocr_services import read_azure, read_textract
+from .page_words import Page
 from .pdf import read_pdf
-from .words import Page
 
 _PAGES: dict[Kind, Callable[[bytes, Limits], Iterator[Page]]] = {
     Kind.PDF: lambda raw, limits: read_pdf(raw, limits, Reader(limits)),

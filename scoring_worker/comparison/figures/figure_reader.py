@@ -1,7 +1,5 @@
 """One number of a text with all that belongs to it: sign, scale, unit, currency, bound."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Boxes fitted to the ink: an OCR says roughly where a word is, its picture says where exactly."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -9,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .words import Rectangle, Word
+from .page_words import Rectangle, Word
 
 _INK = 0.35  # of the contrast between paper and ink
 _FAINT = 24  # of 255: less contrast in a line is no ink

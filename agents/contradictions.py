@@ -5,8 +5,6 @@ rival does no harm where it is false. Words of negation are of English, French, 
 Italian and Portuguese.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

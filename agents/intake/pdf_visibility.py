@@ -5,8 +5,6 @@ whatever the trick: no ink, the paper's colour, a cover, a clip, a layer that is
 beside the page. There is no list of tricks to keep.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

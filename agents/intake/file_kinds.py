@@ -1,7 +1,5 @@
 """What a file is: by its first bytes, and by its name only where they leave it open."""
 
-from __future__ import annotations
-
 import re
 from enum import Enum
 from pathlib import Path, PurePath

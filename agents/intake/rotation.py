@@ -1,7 +1,5 @@
 """Scans lie sideways, on their heads and askew: how a picture has to be turned to be read."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from statistics import median
@@ -11,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .limits import extra_module
-from .words import Rectangle
+from .page_words import Rectangle
 
 Pixels = npt.NDArray[np.uint8]
 

@@ -1,0 +1,199 @@
+"""Fine-tunes a cross-encoder on "{Type}: {Value}" against the span (SafePassage, section 4.2.2).
+
+Silver labels first and gold ones after give the paper's NLI_synth>human; either alone its NLI_synth
+and NLI_human. Each stage keeps the weights of the epoch with the best F1 of unsupported on labels
+of documents that it did not see, and ends when no better one follows. The threshold is fitted on
+the same held-out labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import structlog
+import torch
+from pydantic import JsonValue
+
+from safepassage.scoring_worker.encoders.weights import (
+    load_config,
+    load_full,
+    load_tokenizer,
+    load_with_new_head,
+    longest_input,
+)
+from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.laboratory.evaluation.metrics import at_threshold, count
+from safepassage.scoring_worker.laboratory.evaluation.sources import OnProgress
+from safepassage.scoring_worker.laboratory.evaluation.splits import split_by_group
+from safepassage.scoring_worker.learnt_from import LearntFrom, more_learnt
+from safepassage.scoring_worker.manifest import MANIFEST_NAME, ScorerManifest, Thresholds
+from safepassage.scoring_worker.scorers.folders import load_folder
+from safepassage.scoring_worker.thresholds import MIN_PER_CLASS, Target, fit_thresholds
+
+from .card import write_card
+from .fine_tuning import Example, FineTuning, fine_tune, support
+from .recipe import TrainingLabels
+
+log = structlog.get_logger(__name__)
+
+MAX_LENGTH = 256
+
+
+def _stage(epochs: int) -> FineTuning:
+    return FineTuning(
+        epochs=epochs, base_rate=2e-5, head_rate=1e-4, max_length=MAX_LENGTH, truncate=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderRecipe:
+    """How to train. ``epochs`` of a stage are the most; ``patience`` is how many without a better
+    F1 end it. ``validation_share`` of the documents of each kind of label is held out."""
+
+    name: str = "trained"
+    silver: FineTuning = field(default_factory=lambda: _stage(3))
+    gold: FineTuning = field(default_factory=lambda: _stage(10))
+    target: Target = field(default_factory=Target)
+    validation_share: float = 0.2
+    patience: int = 2
+    seed: int = 0
+
+
+def train_cross_encoder(
+    base: tuple[Path, str],
+    labels: TrainingLabels,
+    folder: Path,
+    recipe: EncoderRecipe | None = None,
+    on_progress: OnProgress = lambda *_: None,
+) -> ScorerManifest:
+    """Train an encoder into the empty ``folder``; ``base`` is its own folder, and its name.
+
+    What this wrote before goes on from its head; any other encoder gets a new one.
+
+    Raises:
+        ModelError: it is no encoder, or a loss is no number.
+        ValueError: the labels of a stage are all of one class.
+    """
+    recipe = recipe or EncoderRecipe()
+    source, named = base
+    torch.manual_seed(recipe.seed)
+    config, tokenizer = load_config(source), load_tokenizer(source, named)
+    model, before = _start(source)
+    longest = min(MAX_LENGTH, longest_input(config, tokenizer))
+    kept: dict[str, list[LabelledPair]] = {}
+    curves: dict[str, JsonValue] = {}
+    for stage, pairs, settings in (
+        ("silver", labels.silver, recipe.silver),
+        ("gold", labels.gold, recipe.gold),
+    ):
+        if pairs:
+            train, held = split_by_group(pairs, recipe.validation_share, recipe.seed)
+            log.info("stage", stage=stage, pairs=len(train), held_out=len(held))
+            kept[stage] = held
+            tuned = _Stage(model, tokenizer, held, settings, recipe.patience)
+            curves[stage] = [round(f1, 4) for f1 in tuned.run(train, on_progress)]
+    model.cpu().eval().save_pretrained(folder, safe_serialization=True)
+    tokenizer.save_pretrained(folder)
+    seen = [(pair.group, pair.premise) for pair in (*labels.gold, *labels.silver)]
+    manifest = ScorerManifest(
+        name=recipe.name,
+        kind="encoder",
+        labels=0,
+        max_length=longest,
+        trained_on=(*(before.trained_on if before else (named,)), *labels.sources),
+        learnt_from=more_learnt(before.learnt_from if before else LearntFrom(), seen),
+        metrics={"validation_f1_by_epoch": curves},
+    )
+    fitted = _with_thresholds(manifest, folder, kept, recipe.target)
+    counts = {"gold": len(labels.gold), "silver": len(labels.silver)}
+    write_card(fitted, folder, recipe.target, counts)
+    return fitted.save(folder)
+
+
+class _Stage:
+    """One kind of labels: the best epoch by F1 on ``held`` stays in ``model``."""
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        held: Sequence[LabelledPair],
+        settings: FineTuning,
+        patience: int,
+    ) -> None:
+        self._model = model
+        self._tokenizer = tokenizer
+        self._held = _examples(held)
+        self._settings = settings
+        self._patience = patience
+        self._curve: list[float] = []
+        self._best: dict[str, torch.Tensor] = {}
+
+    def run(self, train: Sequence[LabelledPair], on_progress: OnProgress) -> list[float]:
+        """F1 of unsupported on the held-out labels after every epoch."""
+        fine_tune(
+            self._model,
+            self._tokenizer,
+            _examples(train),
+            self._settings,
+            on_progress,
+            after_epoch=self._after_epoch,
+        )
+        self._model.load_state_dict(self._best)
+        return self._curve
+
+    def _after_epoch(self) -> bool:
+        said = support(self._model, self._tokenizer, self._held, self._settings)
+        f1 = count([one.label for one in self._held], [score >= 0.5 for score in said]).f1 or 0.0
+        if f1 > max(self._curve, default=-1.0):
+            state = self._model.state_dict()
+            self._best = {name: one.detach().cpu().clone() for name, one in state.items()}
+        self._curve.append(f1)
+        best = self._curve.index(max(self._curve))
+        log.info("epoch", number=len(self._curve), f1=round(f1, 4))
+        return len(self._curve) - 1 - best < self._patience
+
+
+def _start(source: Path) -> tuple[Any, ScorerManifest | None]:
+    """The model to train, and what it says of itself where it was trained here before."""
+    if not (source / MANIFEST_NAME).exists():
+        return load_with_new_head(source), None
+    manifest = ScorerManifest.load(source)
+    own = manifest.base is None and load_config(source).num_labels == 1
+    return (load_full(source, torch.float32) if own else load_with_new_head(source)), manifest
+
+
+def _examples(pairs: Sequence[LabelledPair]) -> list[Example]:
+    return [Example(pair.premise, pair.pair.hypothesis, bool(pair.label)) for pair in pairs]
+
+
+def _with_thresholds(
+    manifest: ScorerManifest, folder: Path, kept: dict[str, list[LabelledPair]], target: Target
+) -> ScorerManifest:
+    """Thresholds fitted on held-out gold labels, or on silver ones where there are no others; of
+    too few of either class, .5."""
+    held = kept.get("gold") or kept.get("silver") or []
+    scorer = load_folder(folder, manifest, device="cpu")
+    said = [one.score for one in scorer.assess([pair.pair for pair in held])]
+    known = [(score, pair) for score, pair in zip(said, held, strict=True) if score is not None]
+    supported = [bool(pair.label) for _, pair in known]
+    if min(supported.count(True), supported.count(False)) < MIN_PER_CLASS:
+        log.warning("threshold_not_fitted", reason="too few held-out labels of one class")
+        return manifest
+    scores = np.array([score for score, _ in known])
+    types = [pair.entity_type for _, pair in known]
+    thresholds, fitted = fit_thresholds(scores, supported, types, target)
+    if "gold" not in kept:  # types of silver labels are often invented
+        thresholds, fitted = Thresholds(default=thresholds.default), {"": fitted[""]}
+    measured: dict[str, JsonValue] = {
+        **manifest.metrics,
+        "validation": at_threshold(
+            np.array(scores), [pair for _, pair in known], thresholds.default
+        ),
+        "thresholds": {name or "all": f.model_dump(mode="json") for name, f in fitted.items()},
+    }
+    return manifest.model_copy(update={"thresholds": thresholds, "metrics": measured})

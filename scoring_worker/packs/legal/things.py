@@ -1,0 +1,65 @@
+"""What texts of law speak of and other texts hardly do: provisions, courts and parties by role.
+
+HalluGraph takes them as entities beside the names, dates and amounts that any text has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from safepassage.scoring_worker.packs.interface import NamedThing
+
+_NUMBER = r"\d+[A-Za-z]?(?:\.\d+)*(?:\s?\([0-9A-Za-z]{1,4}\))*"
+_LAW = r"(?:[A-Z][\w'-]*\s+){1,6}?(?:Act|Code|Rules|Regulations?|Constitution|Convention|Treaty)"
+_PROVISION = re.compile(
+    r"(?:§§?\s*|(?<![\w.])(?:[Ss]ections?|[Ss]ec\.|ss?\.|[Aa]rticles?|[Aa]rts?\.|[Cc]lauses?|cl\.|"
+    r"[Rr]ules?|[Rr]egulations?|reg\.|[Pp]aragraphs?|paras?\.|[Ss]ubsections?)\s+)"
+    rf"{_NUMBER}(?:\s+of\s+the\s+{_LAW}(?:\s+\d{{4}})?)?"
+)
+_COURT = re.compile(
+    r"\b(?:[A-Z][\w'-]*\s+){0,4}(?:Court|Tribunal)"
+    r"(?:\s+(?:of|for)\s+(?:the\s+)?[A-Z][\w'-]*(?:\s+[A-Z][\w'-]*){0,3})?|\b(?:court|tribunal)\b"
+)
+_PARTY = re.compile(
+    r"(?<![\w-])(?:plaintiff|defendant|claimant|respondent|appellant|appellee|petitioner|applicant|"
+    r"landlord|tenant|lessor|lessee|buyer|seller|purchaser|vendor|licensor|licensee|lender|borrower|"
+    r"guarantor|creditor|debtor|employer|employee|insurer|insured|trustee|beneficiary|assignor|"
+    r"assignee|prosecutor|accused|witness)s?(?![\w-])",
+    re.IGNORECASE,
+)
+_SHORT = {
+    "s": "section", "ss": "section", "sec": "section", "subsection": "section", "art": "article",
+    "arts": "article", "cl": "clause", "reg": "regulation", "para": "paragraph",
+    "paras": "paragraph",
+}  # fmt: skip
+
+
+def things_in(sentence: str) -> tuple[NamedThing, ...]:
+    """The provisions, courts and parties of a sentence, none over another, in this order."""
+    taken: list[tuple[int, int]] = []
+    found: list[NamedThing] = []
+    for thing in _candidates(sentence):
+        if all(thing.end <= start or end <= thing.start for start, end in taken):
+            taken.append((thing.start, thing.end))
+            found.append(thing)
+    return tuple(found)
+
+
+def _candidates(sentence: str) -> Iterator[NamedThing]:
+    for match in _PROVISION.finditer(sentence):
+        yield NamedThing(match.start(), match.end(), "provision", _provision_key(match[0]))
+    for match in _COURT.finditer(sentence):
+        yield NamedThing(match.start(), match.end(), "court")
+    for match in _PARTY.finditer(sentence):
+        yield NamedThing(match.start(), match.end(), "party")
+
+
+def _provision_key(text: str) -> str:
+    """One key for "s. 12(3)", "Section 12 (3)" and "§ 12(3)", whatever law they are of."""
+    number = re.search(_NUMBER, text)
+    head = re.match(r"§|[A-Za-z]+", text)
+    word = head[0].casefold().rstrip(".") if head else ""
+    word = "section" if word == "§" else _SHORT.get(word, word.removesuffix("s"))
+    digits = re.sub(r"\s", "", number[0]).casefold() if number else ""
+    return f"{word} {digits}"

@@ -1,0 +1,134 @@
+"""`train --base ENCODER`: a tiny encoder learns, stops early, and is a scorer like any other."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+from typer.testing import CliRunner
+
+from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.laboratory.training import cross_encoder as room
+from safepassage.scoring_worker.laboratory.training.cross_encoder import (
+    EncoderRecipe,
+    train_cross_encoder,
+)
+from safepassage.scoring_worker.laboratory.training.fine_tuning import FineTuning, training_device
+from safepassage.scoring_worker.laboratory.training.recipe import TrainingLabels
+from safepassage.scoring_worker.laboratory.training.starting_point import encoder_base
+from safepassage.scoring_worker.loading import load_scorer
+from safepassage.scoring_worker.manifest import ScorerManifest
+from safepassage.streams.cli import app
+from tests.scoring_worker import tiny
+
+QUICK = FineTuning(batch=8, epochs=8, base_rate=3e-3, head_rate=3e-3, max_length=64, truncate=True)
+
+
+def pairs(count: int, *, turned: bool = False) -> list[LabelledPair]:
+    """Supported where the span says "yes", or with ``turned`` where it says "no"."""
+    made = []
+    for at in range(count):
+        yes = at % 2 == 0
+        span = f"it says {'yes yes' if yes else 'no no'}."
+        label = int(yes != turned)
+        made.append(LabelledPair(span, "Fact", "so", label, "made", group=f"doc-{at}"))
+    return made
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    return tiny.bert(tmp_path_factory.mktemp("encoder"))
+
+
+def score(scorer, span):
+    [assessment] = scorer.assess([tiny.pair(span, "so", "Fact")])
+    return assessment.score
+
+
+def test_it_learns_the_span_against_type_and_value_and_is_a_scorer(encoder, tmp_path):
+    recipe = EncoderRecipe(name="mine", gold=QUICK)
+    made = train_cross_encoder(
+        (encoder, "tiny"), TrainingLabels(gold=pairs(120), sources=("made",)), tmp_path, recipe
+    )
+    assert (made.kind, made.trained_on) == ("encoder", ("tiny", "made"))
+    assert made.learnt_from is not None
+    assert made.learnt_from.knows("doc-0")
+    scorer = load_scorer(tmp_path, device="cpu")
+    assert scorer.revision == ScorerManifest.load(tmp_path).revision
+    assert score(scorer, "it says yes yes.") > made.thresholds.default
+    assert score(scorer, "it says no no.") < made.thresholds.default
+    assert "cross-encoder" in (tmp_path / "MODEL_CARD.md").read_text("utf-8")
+    assert encoder_base(tmp_path) == tmp_path
+
+
+def test_gold_comes_after_silver_and_has_the_last_word(encoder, tmp_path):
+    """Silver labels say the opposite: what is kept is what people said."""
+    labels = TrainingLabels(gold=pairs(120), silver=pairs(120, turned=True))
+    recipe = EncoderRecipe(silver=QUICK, gold=QUICK)
+    made = train_cross_encoder((encoder, "tiny"), labels, tmp_path / "both", recipe)
+    assert list(made.metrics["validation_f1_by_epoch"]) == ["silver", "gold"]
+    both = load_scorer(tmp_path / "both", device="cpu")
+    assert score(both, "it says yes yes.") > score(both, "it says no no.")
+    silver = TrainingLabels(silver=labels.silver)
+    train_cross_encoder((encoder, "tiny"), silver, tmp_path / "silver", recipe)
+    alone = load_scorer(tmp_path / "silver", device="cpu")
+    assert score(alone, "it says yes yes.") < score(alone, "it says no no.")
+
+
+def test_it_ends_when_no_better_epoch_follows_and_keeps_the_best(encoder, tmp_path, monkeypatch):
+    """F1 on the held-out labels is best after the second epoch, and two worse ones follow."""
+    states = []
+
+    def support(model, _tokenizer, examples, _settings):
+        states.append({n: t.clone() for n, t in model.state_dict().items()})
+        wrong = {1: 2, 2: 0, 3: 3, 4: 4}[len(states)]
+        said = [float(one.label) for one in examples]
+        return [1 - s if at < wrong else s for at, s in enumerate(said)]
+
+    monkeypatch.setattr(room, "support", support)
+    recipe = EncoderRecipe(gold=QUICK, patience=2)
+    made = train_cross_encoder((encoder, "tiny"), TrainingLabels(gold=pairs(60)), tmp_path, recipe)
+    [curve] = made.metrics["validation_f1_by_epoch"].values()
+    assert len(curve) == 4
+    assert curve.index(max(curve)) == 1
+    from safetensors.torch import load_file
+
+    saved = load_file(tmp_path / "model.safetensors")
+    assert all(saved[name].equal(states[1][name]) for name in saved)
+    assert any(not saved[name].equal(states[3][name]) for name in saved)
+
+
+def test_what_it_wrote_goes_on_from_its_head(encoder, tmp_path):
+    labels = TrainingLabels(gold=pairs(80))
+    train_cross_encoder((encoder, "tiny"), labels, tmp_path / "one", EncoderRecipe(gold=QUICK))
+    still = FineTuning(epochs=1, base_rate=0.0, head_rate=0.0, max_length=64, truncate=True)
+    first = encoder_base(tmp_path / "one")
+    train_cross_encoder((first, "one"), labels, tmp_path / "two", EncoderRecipe(gold=still))
+    spans = ["it says yes yes.", "it says no no."]
+    one, two = (load_scorer(tmp_path / name, device="cpu") for name in ("one", "two"))
+    assert [score(two, s) for s in spans] == pytest.approx([score(one, s) for s in spans], abs=1e-5)
+
+
+def test_it_trains_on_a_gpu_where_there_is_one(monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    assert training_device().type == "cuda"
+
+
+def test_a_scorer_with_a_reader_is_no_encoder_to_fine_tune(tmp_path):
+    assert encoder_base("default") is None
+    assert encoder_base(tiny.reader_scorer(tmp_path)) is None
+
+
+def test_the_command_trains_an_encoder(encoder, tmp_path):
+    rows = [
+        {"premise": f"{at}: {p.premise}", "hypothesis": "Fact: so", "label": p.label}
+        for at, p in enumerate(pairs(60))
+    ]
+    gold = tmp_path / "gold.jsonl"
+    gold.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+    out = tmp_path / "out"
+    told = ["train", str(out), "--gold", str(gold), "--base", str(encoder), "--gold-epochs", "1"]
+    refused = CliRunner().invoke(app, [*told, "--head-only"])
+    assert refused.exit_code != 0
+    done = CliRunner().invoke(app, told)
+    assert done.exit_code == 0, done.output
+    assert ScorerManifest.load(out).kind == "encoder"

@@ -1,0 +1,32 @@
+"""The help is whole on a narrow terminal: what is cut off cannot be typed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from safepassage.streams.cli import app
+
+
+def commands(command: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    yield path
+    for name, below in getattr(command, "commands", {}).items():
+        yield from commands(below, (*path, name))
+
+
+@pytest.mark.parametrize("path", commands(typer.main.get_command(app)), ids=" ".join)
+def test_nothing_is_cut_at_80_columns(path: tuple[str, ...], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = CliRunner().invoke(app, [*path, "--help"])
+    assert shown.exit_code == 0
+    cut = [line for line in shown.stdout.splitlines() if "…" in line]
+    assert all("--tau," in line for line in cut), cut  # its longer name is beside it
+
+
+def test_version_is_told():
+    shown = CliRunner().invoke(app, ["--version"])
+    assert shown.stdout.startswith("safepassage ")
+    assert shown.exit_code == 0
