@@ -117,8 +117,9 @@ async def _promote(
     supported = sum(case.supported for case in cases)
     if wanted := labels_wanted(supported, len(cases) - supported, bounds.min_labels):
         raise OperatorError(
-            f"too few gold labels to compare scorers: {wanted} are wanted, {bounds.min_labels} of "
-            "each class; review more verdicts (spot checks bring supported ones), or give --labels"
+            f"too few gold labels to compare scorers: at least {bounds.min_labels} of each are "
+            f"needed, so {wanted} are wanted; review more verdicts (spot checks bring supported "
+            "ones), or give --labels"
         )
     scorer = promotion.absolute(scorer)
     live, result = await promotion.hold_against(settings(), scorer, cases, bounds, load_scorer)

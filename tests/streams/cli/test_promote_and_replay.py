@@ -12,6 +12,7 @@ from safepassage import scoring_worker
 from safepassage.schemas import ScorerRelease
 from safepassage.streams.cli import app, promote, replay, rollback, scorers, shadow
 from safepassage.streams.release.releases import releases_in_force
+from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ALIGNMENTS, SHADOW
 from safepassage.streams.topology import route
@@ -82,9 +83,9 @@ def test_promotion_refusal_and_rollback(operator: Settings):
     code, output = run("promote", "new", "--min-labels", "3", "--dry-run")
     assert (code, live(operator)) == (0, None), output
     assert "would be promoted" in output
-    code, output = run("promote", "new", "--min-labels", "500")
-    assert (code, live(operator)) == (1, None)
-    assert "at least 500 of each are needed" in output
+    with pytest.raises(OperatorError, match="at least 500 of each are needed, so 49"):
+        run("promote", "new", "--min-labels", "500")
+    assert live(operator) is None
     code, output = run("promote", "new", "--min-labels", "3", "--by", "Ada", "--reason", "better")
     assert code == 0, output
     assert "live: new, revision new-1, by Ada" in run("scorers")[1]
