@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import safe_open
@@ -130,7 +131,7 @@ class StoredWeights(Mapping[str, Tensor]):
     @classmethod
     def of_file(cls, path: Path) -> StoredWeights:
         """The weights of a safetensors file, which stays mapped as long as this is there."""
-        opened = safe_open(path, framework="pt")
+        opened: Any = safe_open(path, framework="pt")
         return cls(opened.keys(), opened.get_tensor)
 
     def __iter__(self) -> Iterator[str]:
