@@ -194,7 +194,7 @@ def stored_reader(folder: Path, base: Path | None = None) -> StoredReader:
     base = base or folder
     with _refusing(folder):
         shape = shape_in(base)
-        blocks = safe_open(base / WORDS_FILE, framework="pt")
+        blocks: Any = safe_open(base / WORDS_FILE, framework="pt")
         words = BlockWords(blocks.get_tensor("nibbles"), blocks.get_tensor("scales"))
         if words.shape != (shape.vocab_size, shape.hidden_size):
             wanted = f"{shape.vocab_size} of {shape.hidden_size}"
