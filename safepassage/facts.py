@@ -229,8 +229,8 @@ def _pruned(value: Any, at: Location, gone: frozenset[Location]) -> Any:
         return {k: _pruned(v, (*at, str(k)), gone) for k, v in kept_keys.items()}
     kept_parts = [(n, v) for n, v in enumerate(value) if (*at, n) not in gone]
     parts = [_pruned(v, (*at, n), gone) for n, v in kept_parts]
-    made_as: Any = type(value)
-    return parts if isinstance(value, list) else made_as(parts)
+    same: Any = type(value)
+    return same(parts)
 
 
 def _changes(record: Any, at: Location, gone: frozenset[Location]) -> dict[str, Any]:

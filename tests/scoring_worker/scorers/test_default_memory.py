@@ -11,12 +11,15 @@ from safepassage.schemas import StandingDecision
 from safepassage.schemas.memory import MemorySnapshot, ReviewerVote
 from safepassage.schemas.review import JudgedValue
 from safepassage.scoring_worker import Pair, load_scorer
+from safepassage.scoring_worker.detectors.claim_judge import ClaimJudge
 from safepassage.scoring_worker.laboratory.evaluation.other_thresholds import Rethresholded
 from safepassage.scoring_worker.manifest import Thresholds
 from safepassage.scoring_worker.memory.index import NO_MEMORY
 from safepassage.scoring_worker.memory.learning import learnt_entries, memory_revision
 from safepassage.scoring_worker.scorers.by_language import ByLanguage
 from safepassage.scoring_worker.scorers.cascade import CascadeScorer
+from safepassage.scoring_worker.scorers.deferred import Deferred
+from safepassage.scoring_worker.scorers.raised import Raised
 from tests.scoring_worker.tiny import pair, reader_scorer
 
 RENT = pair("rent: 2500 a month, deposit: 900", "900", "Rent")
@@ -140,10 +143,24 @@ def _with(own):
     return Rethresholded(own, Thresholds(default=0.3))
 
 
-@pytest.mark.parametrize("wrap", [lambda own: CascadeScorer(own, own), _with])
+def _late(own):
+    return Deferred(own.name, own.revision, own.learnt_from, lambda: own)
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda own: CascadeScorer(own, own),
+        lambda own: Raised(own, {"Rent": 0.9}),
+        lambda own: ClaimJudge("both", own, None, 0.5),
+        _late,
+        _with,
+    ],
+    ids=["cascade", "raised", "claims", "deferred", "thresholds"],
+)
 def test_what_wraps_a_scorer_hands_the_memory_on(scorer, wrap):
     wrapped = wrap(scorer)
-    before = wrapped.assess([LIKE_IT])[0]
+    before = scorer.assess([LIKE_IT])[0]
     remember(wrapped, decision(RENT))
     after = wrapped.assess([LIKE_IT])[0]
     assert after.memory is not None
