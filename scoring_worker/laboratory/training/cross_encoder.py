@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import structlog
 import torch
 from pydantic import JsonValue
@@ -183,7 +184,7 @@ def _with_thresholds(
     if min(supported.count(True), supported.count(False)) < MIN_PER_CLASS:
         log.warning("threshold_not_fitted", reason="too few held-out labels of one class")
         return manifest
-    scores = [score for score, _ in known]
+    scores = np.array([score for score, _ in known])
     types = [pair.entity_type for _, pair in known]
     thresholds, fitted = fit_thresholds(scores, supported, types, target)
     if "gold" not in kept:  # types of silver labels are often invented
