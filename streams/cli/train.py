@@ -118,14 +118,13 @@ def train(
         labels = _labels(gold, silver, graded, sources, tuple(source))
     if encoder:
         own = EncoderRecipe(name=name, target=read_target(target), seed=seed)
-        stages = {
-            "silver": _stage(own.silver, epochs, learning_rate, batch_size, seed),
-            "gold": _stage(own.gold, gold_epochs, gold_learning_rate, batch_size, seed),
-        }
+        own = replace(
+            own,
+            silver=_stage(own.silver, epochs, learning_rate, batch_size, seed),
+            gold=_stage(own.gold, gold_epochs, gold_learning_rate, batch_size, seed),
+        )
         with progress_bars() as on_progress:
-            written = train_cross_encoder(
-                (encoder, base), labels, folder, replace(own, **stages), on_progress
-            )
+            written = train_cross_encoder((encoder, base), labels, folder, own, on_progress)
     else:
         silver_stage = TuningSettings(
             epochs=epochs or 1.0,

@@ -269,7 +269,7 @@ class Clauses:
         return False
 
 
-def opposed(mine: Role, theirs: Role) -> bool:
+def opposed(mine: str, theirs: str) -> bool:
     """Whether one entity cannot have both roles in what is said once."""
     return frozenset((mine, theirs)) in _OPPOSED
 

@@ -31,9 +31,10 @@ from safepassage.scoring_worker.detectors.llm.prompting import (
 )
 from safepassage.scoring_worker.text.segmentation import words_of
 
+from .clauses import stem
 from .detector import grounding_of
 from .graph import QUERY, Edge, Entity, Graph, Graphs
-from .mentions import Vocabulary, mentions, stem
+from .mentions import Vocabulary, mentions
 
 PIECE_CHARACTERS: Final = 3_000
 """Of a passage that are asked about at once: more has more statements than an answer has room."""
