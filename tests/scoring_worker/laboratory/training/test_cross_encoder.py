@@ -47,8 +47,10 @@ def score(scorer, span):
 def test_it_learns_the_span_against_type_and_value_and_is_a_scorer(encoder, tmp_path):
     recipe = EncoderRecipe(name="mine", gold=QUICK)
     made = train_cross_encoder(
-        (encoder, "tiny"), TrainingLabels(gold=pairs(120), sources=("made",)), tmp_path, recipe
+        (encoder, "tiny"), TrainingLabels(gold=pairs(200), sources=("made",)), tmp_path, recipe
     )
+    assert made.metrics["validation"]["f1"] > 0.9
+    assert made.metrics["thresholds"]["all"]["n"] == 40
     assert (made.kind, made.trained_on) == ("encoder", ("tiny", "made"))
     assert made.learnt_from is not None
     assert made.learnt_from.knows("doc-0")
