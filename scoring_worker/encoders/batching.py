@@ -104,14 +104,9 @@ class PairTokenizer:
         if len(windows) > MAX_WINDOWS:
             detail = f"the premise takes {len(windows)} windows, more than {MAX_WINDOWS}"
             return PairFailure("scorer_failed", detail)
-<<<<<<< HEAD
-        sides = [(window, asked)[:: self._order] for window in windows]
-        return [self._tokenizer.post_process(first, second) for first, second in sides]
-=======
         if self._order < 0:
             return [self._tokenizer.post_process(asked, window) for window in windows]
         return [self._tokenizer.post_process(window, asked) for window in windows]
->>>>>>> papers
 
 
 def unfit(premise: str, hypothesis: str) -> PairFailure | None:

@@ -136,19 +136,11 @@ def train(
         sources = label_sources(documents, seed, on_progress)
         labels = _labels(gold, silver, graded, sources, tuple(source))
     if encoder:
-<<<<<<< HEAD
         usually = EncoderRecipe(name=name, target=read_target(target), seed=seed)
         own = replace(
             usually,
             silver=_stage(usually.silver, epochs, learning_rate, batch_size, seed),
             gold=_stage(usually.gold, gold_epochs, gold_learning_rate, batch_size, seed),
-=======
-        own = EncoderRecipe(name=name, target=read_target(target), seed=seed)
-        own = replace(
-            own,
-            silver=_stage(own.silver, epochs, learning_rate, batch_size, seed),
-            gold=_stage(own.gold, gold_epochs, gold_learning_rate, batch_size, seed),
->>>>>>> papers
         )
         with progress_bars() as on_progress:
             written = train_cross_encoder((encoder, base), labels, folder, own, on_progress)
