@@ -30,7 +30,7 @@ from safepassage.scoring_worker.laboratory.evaluation.sources import Sources, re
 from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged, refitted
 from safepassage.scoring_worker.laboratory.training.stacking import stack_scores
 from safepassage.scoring_worker.loading import load_scorer
-from safepassage.scoring_worker.risk import PREFERRED, draw, teaching_value
+from safepassage.scoring_worker.risk.draws import PREFERRED, draw, teaching_value
 from safepassage.scoring_worker.scorers.default import DefaultScorer
 from safepassage.scoring_worker.weighing.stack import Stack
 from safepassage.streams.console.index.queue import CHECK_EVERY

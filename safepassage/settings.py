@@ -8,8 +8,6 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from safepassage.scoring_worker.scorer import judge_named
-
 
 class JudgingSettings(BaseSettings):
     """``SAFEPASSAGE_*`` of the environment, as far as they can change a verdict."""
@@ -34,6 +32,8 @@ class JudgingSettings(BaseSettings):
     @property
     def judge(self) -> str:
         """The name that `load_scorer` takes: `scorer`, with `claim_scorer` for claims."""
+        from .scoring_worker.scorer import judge_named  # noqa: PLC0415 (brings logs and numpy)
+
         return judge_named(self.scorer, self.claim_scorer)
 
     @field_validator("packs", mode="before")

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from safepassage.schemas import Document, Response, stable_id
 from safepassage.schemas.base import Json
 from safepassage.schemas.rivals import with_rivals
-from safepassage.scoring_worker.scorer import judge_named
 
 from .attempts import Attempts
 from .documents import document_of
@@ -73,6 +72,7 @@ class Verifier(AbstractContextManager["Verifier"]):
     ) -> None:
         from safepassage.scoring_worker.error_types.verdict_errors import typing_of
         from safepassage.scoring_worker.memory.learning import remembering
+        from safepassage.scoring_worker.scorer import judge_named
 
         from .batches import SharedBatches
         from .pipeline import new_aligner

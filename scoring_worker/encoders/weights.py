@@ -11,12 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from pickle import UnpicklingError  # the exception alone
-from typing import Any, Final
+from typing import Any
 
 import torch
 import transformers
-from safetensors import SafetensorError
 from transformers import (
     AutoConfig,
     AutoModel,
@@ -36,9 +34,6 @@ from .weight_folders import (
     from_hub,
 )
 
-_UNREADABLE: Final = (
-    OSError, ValueError, KeyError, RuntimeError, TypeError, SafetensorError, UnpicklingError,
-)  # fmt: skip
 _NO_LIMIT = 100_000
 """Tokenizers that know no limit claim one of 1e30."""
 
@@ -159,7 +154,7 @@ def _load(folder: Path, kind: Any = None, **options: Any) -> tuple[Any, dict[str
                 local_files_only=True,
                 output_loading_info=True,
             )
-    except _UNREADABLE as error:
+    except Exception as error:
         raise ModelError(f"{folder}: cannot load its model: {first_line(error)}") from error
     return model.eval(), report
 

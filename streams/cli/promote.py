@@ -45,7 +45,7 @@ def promote(
     max_recall_loss: Annotated[
         float, typer.Option(help="By how much recall of unsupported may fall.", min=0, max=1)
     ] = 0.02,
-    max_accepted_loss: Annotated[
+    max_pass_loss: Annotated[
         float,
         typer.Option(help="By how much the accepted share of supported may fall.", min=0, max=1),
     ] = 0.05,
@@ -73,7 +73,7 @@ def promote(
 
     bounds = Bounds(
         max_recall_loss=max_recall_loss,
-        max_accepted_loss=max_accepted_loss,
+        max_accepted_loss=max_pass_loss,
         min_f1_gain=min_f1_gain,
         min_labels=min_labels,
         confidence=confidence,

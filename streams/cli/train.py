@@ -51,7 +51,7 @@ def train(
         str,
         typer.Option(
             help="Where to start: a scorer's name, folder or hub id; or any encoder, which becomes "
-            "a cross-encoder: a folder or hub id such as microsoft/deberta-v3-large."
+            "a cross-encoder: a folder or hub id."
         ),
     ] = "default",
     name: Annotated[str, typer.Option(help="Name of the new scorer.")] = "trained",

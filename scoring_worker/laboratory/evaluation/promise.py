@@ -13,7 +13,7 @@ from safepassage.scoring_worker.manifest import (
     Thresholds,
     TypeThreshold,
 )
-from safepassage.scoring_worker.risk import CertifiedThreshold, Shortfall, Stratum
+from safepassage.scoring_worker.risk.certificate import CertifiedThreshold, Shortfall, Stratum
 from safepassage.scoring_worker.risk.groups import NOTHING_PASSES, group_of
 from safepassage.scoring_worker.risk.parts import Part, certify_parts
 from safepassage.scoring_worker.risk.strata import DrawnLabel, strata_of

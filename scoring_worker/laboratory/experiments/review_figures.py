@@ -18,7 +18,7 @@ from safepassage.schemas.base import Contract
 from safepassage.scoring_worker.laboratory.evaluation.intervals import Interval, Weights, draws
 from safepassage.scoring_worker.laboratory.evaluation.metrics import macro_f1_of
 from safepassage.scoring_worker.laboratory.evaluation.ranking import Ranking
-from safepassage.scoring_worker.risk import CertifiedThreshold, certified_threshold
+from safepassage.scoring_worker.risk.certificate import CertifiedThreshold, certified_threshold
 
 FALSE_ALARMS = 0.06
 """The share of right values that may be stopped where it is counted how many wrong ones are."""

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from safepassage.schemas.proportion import Proportion
-from safepassage.scoring_worker.risk import (
-    CertifiedThreshold,
-    Stratum,
-    certify,
+from safepassage.scoring_worker.risk.bounds import (
+    capital,
     clopper_pearson,
     labels_needed,
     least_share_to_people,
 )
-from safepassage.scoring_worker.risk.bounds import capital
+from safepassage.scoring_worker.risk.certificate import CertifiedThreshold, Stratum, certify
 from safepassage.scoring_worker.risk.groups import NOTHING_PASSES
 
 from .store import CaseStore

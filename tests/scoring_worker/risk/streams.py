@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from safepassage.scoring_worker.risk import FLOOR, Stratum, draw
 from safepassage.scoring_worker.risk.bounds import Floats
+from safepassage.scoring_worker.risk.certificate import Stratum
+from safepassage.scoring_worker.risk.draws import FLOOR, draw
 
 
 @dataclass(frozen=True)

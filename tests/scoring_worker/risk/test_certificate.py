@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from safepassage.scoring_worker.risk import (
+from safepassage.scoring_worker.risk.certificate import (
     CertifiedThreshold,
     Shortfall,
     Stratum,

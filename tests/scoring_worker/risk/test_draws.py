@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from safepassage.scoring_worker.risk import FLOOR, draw
+from safepassage.scoring_worker.risk.draws import FLOOR, draw
 
 
 def test_every_case_is_drawn_as_often_as_the_draw_says() -> None:

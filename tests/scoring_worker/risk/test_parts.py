@@ -5,7 +5,7 @@ from __future__ import annotations
 from safepassage.schemas import Draw
 from safepassage.scoring_worker import Pair
 from safepassage.scoring_worker.manifest import Thresholds, TypeThreshold
-from safepassage.scoring_worker.risk import CertifiedThreshold, Shortfall, Stratum
+from safepassage.scoring_worker.risk.certificate import CertifiedThreshold, Shortfall, Stratum
 from safepassage.scoring_worker.risk.groups import group_of, threshold_of
 from safepassage.scoring_worker.risk.parts import certify_parts
 from safepassage.scoring_worker.risk.strata import DrawnLabel, strata_of

@@ -12,6 +12,7 @@ from safepassage.schemas.memory import MemorySnapshot, ReviewerVote
 from safepassage.schemas.review import JudgedValue
 from safepassage.scoring_worker import Pair, load_scorer
 from safepassage.scoring_worker.detectors.claim_judge import ClaimJudge
+from safepassage.scoring_worker.detectors.registry import load_detector
 from safepassage.scoring_worker.laboratory.evaluation.other_thresholds import Rethresholded
 from safepassage.scoring_worker.manifest import Thresholds
 from safepassage.scoring_worker.memory.index import NO_MEMORY
@@ -89,7 +90,7 @@ def test_a_contradiction_decides_whatever_was_approved(scorer):
 
 def test_a_failure_stays_one(scorer):
     remember(scorer, decision(RENT, supported=True))
-    unread = replace(LIKE_IT, premise="租金 700", language="zh")
+    unread = replace(LIKE_IT, premise="ქირა 700", language="ka")
     assert scorer.assess([unread])[0].failure == "language_not_covered"
 
 
@@ -152,7 +153,7 @@ def _late(own):
     [
         lambda own: CascadeScorer(own, own),
         lambda own: Raised(own, {"Rent": 0.9}),
-        lambda own: ClaimJudge("both", own, None, 0.5),
+        lambda own: ClaimJudge("both", own, load_detector("missing_words"), 0.5),
         _late,
         _with,
     ],

@@ -11,7 +11,7 @@ import pytest
 
 from safepassage.schemas import Review, StandingDecision, Verdict
 from safepassage.schemas.reviews_that_count import case_id
-from safepassage.scoring_worker.risk import FLOOR
+from safepassage.scoring_worker.risk.draws import FLOOR
 from safepassage.streams.console import case_assignment as desk_module
 from safepassage.streams.console import outcomes
 from safepassage.streams.console.case_assignment import (
