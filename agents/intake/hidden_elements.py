@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .element_style import Look, Style
+from .element_visibility import Look, Style
 from .limits import Refused, extra_module
 from .style_rules import Declaration, Rule, Specificity, declarations_of
 

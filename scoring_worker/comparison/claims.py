@@ -15,7 +15,7 @@ from safepassage.passages.words import placed_words
 from safepassage.schemas import Finding, FindingCode
 
 from .contract import Comparison, Passage, Place, Question
-from .denials.places import scoped
+from .denials.assertion_status import scoped
 from .figures.comparator import compare_figure
 from .figures.figure import Figure
 from .figures.search import figures_in

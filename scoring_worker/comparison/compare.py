@@ -15,7 +15,7 @@ from .answers.category import compare_category, is_allowed, not_allowed
 from .answers.truth import compare_truth, truth_of
 from .claims import compare_claim
 from .contract import Comparison, Question
-from .denials.places import read_denial
+from .denials.assertion_status import read_denial
 from .nested.objects import compare_list, compare_object
 from .nested.parts import MAX_DEPTH, Budget, too_deep
 from .passage_language import with_language

@@ -21,8 +21,8 @@ from torch.nn import functional
 
 from safepassage.scoring_worker.manifest import ModelError
 
-from .compression import StoredWeights
-from .quantised import Linear
+from .int8_layers import Linear
+from .stored_weights import StoredWeights
 
 Affine = Callable[[Tensor], Tensor]
 Embeddings = Callable[[Tensor, Tensor, Tensor], Tensor]

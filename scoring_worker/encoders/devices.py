@@ -14,7 +14,7 @@ import torch
 
 from safepassage.scoring_worker.manifest import ModelError
 
-from .quantised import has_int8
+from .int8_layers import has_int8
 
 DeviceChoice = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["fp32", "bf16", "fp16", "int8"]

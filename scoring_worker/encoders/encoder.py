@@ -18,10 +18,10 @@ from safepassage.scoring_worker.manifest import ModelError, ScorerManifest
 
 from .batching import PairFailure, PairTokenizer, Piece, tiles
 from .devices import Placement, demanded_precision, one_thread_each
+from .int8_layers import TYPICAL_PAIRS
 from .lanes import Lanes
 from .packed import PackedBert
 from .padded import PaddedForward
-from .quantised import TYPICAL_PAIRS
 
 TOKENISED_AHEAD = 1_024
 """Pairs that are tokenised, and then sorted by length, at a time."""

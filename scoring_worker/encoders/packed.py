@@ -30,7 +30,7 @@ from safepassage.scoring_worker.manifest import ModelError
 from .architectures import Affine, Architecture, Layer, architecture_of
 from .batching import Piece
 from .freed_memory import give_back_memory
-from .quantised import Int8Linear, Linear, Recorder
+from .int8_layers import Int8Linear, Linear, Recorder
 
 TILE_TOKENS = 512
 TILE_ROWS = 64

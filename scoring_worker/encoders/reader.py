@@ -18,10 +18,10 @@ from safepassage.scoring_worker.manifest import ModelError
 
 from .batching import PairFailure, Piece, tiles
 from .devices import Placement, one_thread_each
+from .int8_layers import TYPICAL_PAIRS
 from .lanes import Lanes
 from .packed import PackedTrunk
 from .padded import laid_out
-from .quantised import TYPICAL_PAIRS
 from .reader_model import HEADS, ReaderModel, StoredReader
 from .reading_windows import Task, Window, WindowMaker
 from .token_states import Places, states_of, wanted_rows

@@ -29,8 +29,8 @@ from torch.nn import functional
 from safepassage.scoring_worker.manifest import ModelError, file_digest
 
 from .architectures import Architecture, architecture_of, stored_architecture
-from .compression import SCALES, BlockWords, StoredWeights, blocks_of, bytes_of
 from .shape import EncoderShape, shape_in
+from .stored_weights import SCALES, BlockWords, StoredWeights, blocks_of, bytes_of
 
 HEADS = ("tokens", "claim", "founded")
 READER_FILE = "reader.safetensors"

@@ -23,7 +23,7 @@ from safepassage.streams.settings import settings
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from safepassage.scoring_worker.laboratory.evaluation.calibration import CalibrationReport
+    from safepassage.scoring_worker.laboratory.evaluation.model_calibration import CalibrationReport
     from safepassage.scoring_worker.laboratory.evaluation.promise import PromiseReport
 
 
@@ -74,10 +74,10 @@ def calibrate(
     Types with too few labels use the global threshold. The reliability plot is in the folder. With
     --risk the probabilities stay, and the thresholds are those that keep the promise.
     """
-    from safepassage.scoring_worker.laboratory.evaluation.calibration import (
+    from safepassage.scoring_worker.laboratory.evaluation.datasets import read_dataset
+    from safepassage.scoring_worker.laboratory.evaluation.model_calibration import (
         calibrate as run_calibration,
     )
-    from safepassage.scoring_worker.laboratory.evaluation.datasets import read_dataset
     from safepassage.scoring_worker.laboratory.evaluation.promise import promise
 
     aim = read_target(target)

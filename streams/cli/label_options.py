@@ -19,7 +19,7 @@ from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
     from safepassage.scoring_worker.laboratory.evaluation.sources import OnProgress, Sources
-    from safepassage.scoring_worker.thresholds import Target
+    from safepassage.scoring_worker.threshold_fitting import Target
 
 DOCUMENTS_HELP = 'JSON lines (.gz) of {"id", "text"}, for extractions.'
 TARGET_HELP = "What thresholds are fitted to: f1, or such as recall=0.97 or precision=0.96."
@@ -104,7 +104,7 @@ def read_target(text: str) -> Target:
     Raises:
         OperatorError: it is neither.
     """
-    from safepassage.scoring_worker.thresholds import Target
+    from safepassage.scoring_worker.threshold_fitting import Target
 
     measure, given, value = text.partition("=")
     if text == "f1":

@@ -32,7 +32,7 @@ from safepassage.streams.topics import REVIEWS
 
 from .index.queue import CHECK_EVERY, CaseFilter, Leases
 from .index.store import Case, CaseStore
-from .outcomes import Outcomes
+from .reviewed_verdicts import Outcomes
 from .session import Session
 
 log = structlog.get_logger(__name__)

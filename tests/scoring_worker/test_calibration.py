@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from safepassage.scoring_worker.calibration import apply, fit
 from safepassage.scoring_worker.manifest import IsotonicCalibration, PlattCalibration
-from safepassage.scoring_worker.thresholds import Target, fit_threshold, fit_thresholds
+from safepassage.scoring_worker.threshold_fitting import Target, fit_threshold, fit_thresholds
 
 
 def expected_error(scores, supported):

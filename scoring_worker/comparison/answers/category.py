@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from safepassage.schemas.schema_field import MAX_OPTION
 from safepassage.scoring_worker.comparison.contract import Comparison, Place, Question, different
-from safepassage.scoring_worker.comparison.denials.places import places_denied
+from safepassage.scoring_worker.comparison.denials.assertion_status import places_denied
 
 from .truth import truth_of
 

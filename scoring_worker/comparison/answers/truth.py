@@ -12,9 +12,9 @@ from safepassage.scoring_worker.comparison.contract import (
     different,
     undecided,
 )
+from safepassage.scoring_worker.comparison.denials.assertion_status import scoped
 from safepassage.scoring_worker.comparison.denials.cued_text import CuedText
 from safepassage.scoring_worker.comparison.denials.languages import in_any
-from safepassage.scoring_worker.comparison.denials.places import scoped
 from safepassage.scoring_worker.comparison.denials.scopes import Scope
 from safepassage.scoring_worker.comparison.denials.tokens import phrase_of
 from safepassage.scoring_worker.comparison.denials.type_words import (

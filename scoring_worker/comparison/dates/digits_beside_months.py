@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from .month_names import month_at
 from .month_neighbours import (
     LISTING,
     Around,
@@ -12,7 +13,6 @@ from .month_neighbours import (
     is_time,
     is_year,
 )
-from .months import month_at
 from .tokens import Token
 
 _MOST_DAYS = 12

@@ -1,136 +1,133 @@
-"""Dates whose month stands in words: 17 January 2012, Jan. 17th, 2012, 17 de enero de 2012,
-2012. január 17., 17JAN2012, the 17th day of January two thousand and twelve, January 17-19, 2012.
+"""Months in words: which month's name begins at a token, in the passage's language or in any."""
 
-From each month's name the parts are looked for on both sides, over a few signs and the little
-words that CLDR's own patterns put there. What stands between is bounded, so the time is linear.
-"""
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 
-from collections.abc import Iterator, Sequence
+from .cldr import WIDELY_READ, base, is_part, known_languages, part, written_in
+from .tokens import Token, word_set
 
-from .cldr import base
-from .digits_beside_months import look_left, look_right, take_year, year_before_day
-from .month_neighbours import MOST_SKIPPED, Around, Neighbours
-from .months import MonthName, month_at, names
-from .partial_date import Certainty, PartialDate, Parts
-from .spelled_numbers import LONGEST, first_words, spelled_days, spelled_years, without_fillers
-from .tokens import Token
-
-
-def spelled_left(date: Around, near: Neighbours) -> None:
-    """ "the fifteenth day of April"."""
-    table = spelled_days(near.language)
-    end = date.first
-    while end > near.done and date.first - end < MOST_SKIPPED and near.passes(near.found[end - 1]):
-        end -= 1
-    for start in range(max(near.done, end - 4), end):
-        words = _words(near.found, start, end)
-        if words in table and near.found[start].kind == "word":
-            date.days, date.first = [(table[words], start)], start
-            return
+_INFLECTED = word_set(
+    "az be bg bs cs el et eu fi hr hu hy ka kk ky lt lv mk mn pl ru sk sl sr tr uk uz"
+)
+"""Their months take endings that CLDR does not list ("w styczniu", "januárban")."""
+_LONGEST_ENDING = 4
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+"""Thai, Lao, Burmese and Khmer put no blank between words."""
 
 
-def spelled_right(date: Around, near: Neighbours) -> None:
-    """ "April fifteenth", and the year in words behind either."""
-    if not date.days:
-        _spelled(date, near, spelled_days(near.language), 4, is_day=True)
-    if date.year is None:
-        _spelled(date, near, spelled_years(near.language), LONGEST, is_day=False)
-        at = near.on(date.last) if date.days else None
-        if date.year is None and at is not None and near.found[at].width == 4:
-            take_year(date, near, at)
+@dataclass(frozen=True, slots=True)
+class MonthName:
+    """One month as written: its words, the months it may be, and whether the passage's own
+    language has it."""
+
+    words: tuple[str, ...]
+    months: tuple[int, ...]
+    own: bool
+    english: bool
 
 
-def _spelled(
-    date: Around, near: Neighbours, table: dict[tuple[str, ...], int], most: int, is_day: bool
-) -> None:
-    found, start = near.found, date.last
-    while start < len(found) and start - date.last < MOST_SKIPPED and near.passes(found[start]):
-        start += 1
-    firsts = first_words(base(near.language))
-    for begin in dict.fromkeys((date.last, start)):
-        if begin >= len(found) or found[begin].text not in firsts:
-            continue
-        for end in range(min(len(found), begin + most + 4), begin, -1):
-            words = _words(found, begin, end)
-            if words in table and found[end - 1].kind == "word":
-                if is_day:
-                    date.days = [(table[words], begin)]
-                else:
-                    date.year = table[words]
-                date.last = end
-                return
+@dataclass(slots=True)
+class Names:
+    """What one language (or all) writes around dates."""
+
+    by_word: dict[str, list[MonthName]] = field(default_factory=dict)
+    stems: dict[str, int] = field(default_factory=dict)
+    unspaced: re.Pattern[str] | None = None
+    connectors: frozenset[str] = frozenset()
+    weekdays: frozenset[str] = frozenset()
 
 
-def _words(found: Sequence[Token], start: int, end: int) -> tuple[str, ...]:
-    """The words of the tokens, hyphens left out; empty where anything else stands there."""
-    taken = found[start:end]
-    if any(
-        token.kind == "number" or (token.kind == "sign" and token.text not in "-‐‑")
-        for token in taken
-    ):
-        return ()
-    return without_fillers(token.text for token in taken if token.kind == "word")
+def names(language: str | None) -> Names:
+    """What is read in a passage of ``language`` (ISO 639-1, or with a territory); None: of all
+    widely read ones. Names of the language itself decide where two languages disagree."""
+    return _names(base(language))
 
 
-def worded_dates(found: Sequence[Token], language: str | None) -> Iterator[PartialDate]:
-    """Every date with a month in words, the days of lists and ranges each where it stands."""
-    near = Neighbours(found, names(language), language)
-    index = 0
-    by_word, stems = near.read.by_word, near.read.stems
-    while index < len(found):
-        token = found[index]
-        may_be = token.text in by_word or (
-            token.kind == "word" and (stems or not token.text.isascii())
-        )
-        at = month_at(found, index, near.read) if may_be else None
-        if at is None:
-            index += 1
-            continue
-        name, end = at
-        date = _around(Around(index, end, name), near)
-        if not _foreign(date, language):
-            yield from _written(found, date)
-            near.done = date.last
-        index = max(end, date.last)
+@lru_cache(maxsize=64)
+def _names(own: str | None) -> Names:
+    read = WIDELY_READ | ({own} if own else set())
+    merged: dict[tuple[str, ...], set[int]] = defaultdict(set)
+    english = set(written_in("en").names)
+    for each in read & known_languages():
+        for written, months in written_in(each).names.items():
+            merged[written] |= months
+    mine = written_in(own).names if own else {}
+    found = Names()
+    for written, months in {**merged, **mine}.items():
+        name = MonthName(written, tuple(sorted(months)), written in mine, written in english)
+        found.by_word.setdefault(written[0], []).append(name)
+    for several in found.by_word.values():
+        several.sort(key=lambda name: -len(name.words))
+    found.stems = _stems(own)
+    found.unspaced = _alternatives(found.by_word)
+    found.connectors = frozenset().union(
+        *(written_in(each).connectors for each in read & known_languages())
+    )
+    found.weekdays = frozenset().union(
+        *(written_in(each).weekdays for each in read & known_languages())
+    )
+    return found
 
 
-def _foreign(date: Around, language: str | None) -> bool:
-    """A short name of another language is a month only in a full date: "out", "set", "sun"."""
-    name: MonthName = date.name
-    known = name.own if language else name.english
-    full = date.year is not None and bool(date.days)
-    return not known and not full and sum(map(len, name.words)) <= 3
+def _stems(own: str | None) -> dict[str, int]:
+    """What is left of a month's name without its ending. Without a language only long ones."""
+    found: dict[str, set[int]] = defaultdict(set)
+    languages = [own] if own in _INFLECTED else [] if own else sorted(_INFLECTED)
+    for code in languages:
+        wide = written_in(str(code)).wide
+        forms = {form: number for number, several in wide.items() for form in several}
+        for form, number in forms.items():
+            for stem in (form, form[:-1]):
+                shortest = 5 if not own else 3 if stem == form else 4
+                if len(stem) >= shortest and not any(
+                    other.startswith(stem) for other, month in forms.items() if month != number
+                ):
+                    found[stem].add(number)
+    return {stem: next(iter(months)) for stem, months in found.items() if len(months) == 1}
 
 
-def _around(date: Around, near: Neighbours) -> Around:
-    end = date.last
-    look_left(date, near)
-    look_right(date, near)
-    if not date.days:
-        spelled_left(date, near)
-    spelled_right(date, near)
-    if date.year is None and date.days and date.last == end:
-        year_before_day(date, near)
-    return date
+def _alternatives(by_word: dict[str, list[MonthName]]) -> re.Pattern[str] | None:
+    written = sorted((word for word in by_word if _UNSPACED.search(word)), key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, written))) if written else None
 
 
-def _written(found: Sequence[Token], date: Around) -> Iterator[PartialDate]:
-    start, end = found[date.first].start, found[date.last - 1].end
-    certainty: Certainty = "unread" if date.misread else "stated"
-    if not date.days or date.misread:
-        yield from _one(date, None, start, end, certainty)
-        return
-    for index, (day, at) in enumerate(date.days):
-        first = start if index == 0 else found[at].start
-        last = end if index == len(date.days) - 1 else found[at].end
-        yield from _one(date, day, first, last, certainty)
+def month_at(found: Sequence[Token], index: int, read: Names) -> tuple[MonthName, int] | None:
+    """The month whose name begins at token ``index``, and the index behind it."""
+    word = found[index].text
+    for name in read.by_word.get(word, ()):
+        end = _matched(found, index, name.words)
+        if end is not None:
+            return name, end
+    if len(word) < 3:
+        return None
+    for letters in range(len(word), max(2, len(word) - _LONGEST_ENDING - 1), -1):
+        month = read.stems.get(word[:letters])
+        if month is not None:
+            return MonthName((word,), (month,), True, False), index + 1
+    return _prefixed(word, index, read)
 
 
-def _one(
-    date: Around, day: int | None, start: int, end: int, certainty: Certainty
-) -> Iterator[PartialDate]:
-    readings = [Parts(date.year, month, day) for month in date.name.months]
-    if date.maybe_year and day is not None:
-        readings += [Parts(day, month, None) for month in date.name.months]
-    year, month, only = readings[0]
-    yield PartialDate(year, month, only, start, end, tuple(readings[1:]), certainty=certainty)
+def _prefixed(word: str, index: int, read: Names) -> tuple[MonthName, int] | None:
+    if "\u0590" <= word[0] <= "\u06ff" and word[0] in "בלמהושوبلف":
+        several = read.by_word.get(word[1:], [])
+    elif read.unspaced is not None and _UNSPACED.match(word):
+        match = read.unspaced.search(word)
+        several = read.by_word[match[0]] if match else []
+    else:
+        return None
+    return next(((name, index + 1) for name in several if len(name.words) == 1), None)
+
+
+def _matched(found: Sequence[Token], index: int, words: tuple[str, ...]) -> int | None:
+    """The index behind ``words``; one sign may stand between two of them."""
+    at = index + 1
+    for word in words[1:]:
+        if at < len(found) and found[at].kind == "sign":
+            at += 1
+        if at >= len(found) or not is_part(found[at]) or part(found[at]) != word:
+            return None
+        at += 1
+    return at

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .months import MonthName, Names
+from .month_names import MonthName, Names
 from .tokens import Token, word_set
 
 _BARRIERS = frozenset(';:!?"«»“”„|=+*#%&@<>{}\\~€$£¥…。！？')

@@ -8,12 +8,12 @@ from functools import lru_cache
 
 from .calendars import other_calendar_dates
 from .ideographic import ideographic_dates
-from .month_names import worded_dates
 from .numeric import numeric_dates, roman_dates
 from .partial_date import PartialDate, doubted
 from .quarters import quarters
 from .tokens import Token, tokens, word_set
 from .vague_words import Lexicon, lexicon
+from .worded_dates import worded_dates
 
 _DIGIT = re.compile(r"\d")
 _HAN = re.compile("[年月년월]")

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from safepassage.schemas.hypothesis import entity_type_name
 
-from .months import month_at, names
+from .month_names import month_at, names
 from .partial_date import PartialDate, Parts, Time, exists
 from .search import dates_in
 from .times import offset_of, times_in

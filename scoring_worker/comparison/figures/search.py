@@ -10,12 +10,12 @@ from pydantic import JsonValue
 from safepassage.scoring_worker.comparison.contract import Place
 
 from .bounds import bound_after, bound_before
+from .compound_figures import linked
 from .digits import MAX_DIGITS, Core, Style, style_in, style_of
 from .figure import Figure, FigureReading
 from .figure_reader import Read, piece, read
 from .lexicon import Lexicon, lexicon_of
 from .plain_text import Folded, fold
-from .ranges import linked
 from .spelling import number_words
 from .tokens import Piece, cores, fractions, in_words, tokens
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from safepassage.passages.function_words import FUNCTION_WORDS
 from safepassage.scoring_worker.comparison.contract import Passage
 from safepassage.scoring_worker.comparison.dates import compare_date, dates_in
-from safepassage.scoring_worker.comparison.denials.places import scoped
+from safepassage.scoring_worker.comparison.denials.assertion_status import scoped
 from safepassage.scoring_worker.comparison.figures.agreement import agreement
 from safepassage.scoring_worker.comparison.figures.figure import Figure
 from safepassage.scoring_worker.comparison.figures.search import figures_in

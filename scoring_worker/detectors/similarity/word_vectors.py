@@ -18,8 +18,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
-from safepassage.scoring_worker.encoders.compression import BlockWords
 from safepassage.scoring_worker.encoders.reader_model import WORDS_FILE
+from safepassage.scoring_worker.encoders.stored_weights import BlockWords
 from safepassage.scoring_worker.manifest import ModelError, file_digest
 from safepassage.scoring_worker.scorers.folders import DEFAULT_MODEL
 

@@ -19,8 +19,8 @@ from safepassage.scoring_worker.risk.parts import Part, certify_parts
 from safepassage.scoring_worker.risk.strata import DrawnLabel, strata_of
 from safepassage.scoring_worker.scorer import Pair
 
-from .calibration import CARD_NAME, copy_scorer, model_folder, scored
 from .cases import Dataset, LabelledCase
+from .model_calibration import CARD_NAME, copy_scorer, model_folder, scored
 
 STOPPED = "review"
 CHECKED = "spot_check"

@@ -19,7 +19,7 @@ from safepassage.scoring_worker.laboratory.evaluation.intervals import Interval,
 from safepassage.scoring_worker.laboratory.evaluation.ranking import Ranking
 from safepassage.scoring_worker.laboratory.evaluation.sources import OnProgress
 from safepassage.scoring_worker.laboratory.evaluation.splits import folds
-from safepassage.scoring_worker.thresholds import Target, fit_threshold
+from safepassage.scoring_worker.threshold_fitting import Target, fit_threshold
 
 from .groundedness.sampling import read_answers
 

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from safepassage.scoring_worker.encoders.reader_model import READER_FILE
 from safepassage.scoring_worker.manifest import ScorerManifest
-from safepassage.scoring_worker.thresholds import Target
+from safepassage.scoring_worker.threshold_fitting import Target
 
 CARD_NAME = "MODEL_CARD.md"
 

@@ -32,7 +32,7 @@ from safepassage.scoring_worker.laboratory.evaluation.splits import split_by_gro
 from safepassage.scoring_worker.learnt_from import LearntFrom, more_learnt
 from safepassage.scoring_worker.manifest import MANIFEST_NAME, ScorerManifest, Thresholds
 from safepassage.scoring_worker.scorers.folders import load_folder
-from safepassage.scoring_worker.thresholds import MIN_PER_CLASS, Target, fit_thresholds
+from safepassage.scoring_worker.threshold_fitting import MIN_PER_CLASS, Target, fit_thresholds
 
 from .card import write_card
 from .fine_tuning import Example, FineTuning, fine_tune, support

@@ -31,7 +31,7 @@ from safepassage.scoring_worker.weighing.stack import Stack
 from .card import write_card
 from .judged_pairs import Judged, judged_once
 from .licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
-from .pack_weights import PACKS, pack_weights
+from .pack_coefficients import PACKS, pack_weights
 from .reading.base import make_base
 from .reading.corpora import FAMILIES, PERMISSIVE, training_corpus
 from .reading.recipe import train_reader

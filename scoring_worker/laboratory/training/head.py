@@ -16,7 +16,7 @@ from safepassage.scoring_worker.laboratory.evaluation.metrics import at_threshol
 from safepassage.scoring_worker.manifest import ScorerManifest, Thresholds
 from safepassage.scoring_worker.scorers.default import DefaultScorer
 from safepassage.scoring_worker.scorers.folders import open_reader
-from safepassage.scoring_worker.thresholds import fit_thresholds, labels_missing
+from safepassage.scoring_worker.threshold_fitting import fit_thresholds, labels_missing
 from safepassage.scoring_worker.weighing.claim_support import forest_of
 from safepassage.scoring_worker.weighing.stack import Stack
 

@@ -45,7 +45,7 @@ from .card import write_card
 from .claim_support import claims_forest
 from .judged_pairs import Judged, judged_once
 from .licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
-from .pack_weights import PACKS, pack_weights
+from .pack_coefficients import PACKS, pack_weights
 from .ragulator.recipe import shipped_pairs
 from .reading.claim_sets import ANSWER_SETS, CLAIM_SETS
 from .reading.corpora import MEASURE_ONLY

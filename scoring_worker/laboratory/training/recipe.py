@@ -22,7 +22,7 @@ from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import Label
 from safepassage.scoring_worker.laboratory.evaluation.splits import folds, split_by_group
 from safepassage.scoring_worker.learnt_from import more_learnt
 from safepassage.scoring_worker.manifest import MANIFEST_NAME, ModelError, ScorerManifest
-from safepassage.scoring_worker.thresholds import Target
+from safepassage.scoring_worker.threshold_fitting import Target
 
 from .card import write_card
 from .head import fit_head

@@ -36,13 +36,13 @@ from safepassage.streams.runtime.health import health_app
 from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
 
+from .case_page import claim, query_string
 from .correction import BadCorrection, read_correction
 from .decision_reasons import read_comment, read_decision
 from .guard import Guard
 from .learning import Candidates, learning_page
 from .login import Entrance, foreign_form, login_path
 from .originals import NoPicture, Originals
-from .pages import claim, query_string
 from .templating import STATIC, render
 from .texts import DocumentTexts
 from .views import Views

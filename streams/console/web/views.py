@@ -21,10 +21,10 @@ from safepassage.streams.console.index.queue import CaseFilter
 from safepassage.streams.console.index.store import Case
 from safepassage.streams.console.session import Session
 
+from .case_page import case_page, claim, query_string
 from .decision_reasons import REASON_BUTTONS
 from .login import Entrance
 from .originals import EvidencePages, Originals
-from .pages import case_page, claim, query_string
 from .templating import render
 from .texts import DocumentTexts
 from .wording import AGES, ORDERS, POOLS

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from safepassage.scoring_worker.comparison.compare import compare
 from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Place, Question
+from safepassage.scoring_worker.comparison.denials.assertion_status import read_denial
 from safepassage.scoring_worker.comparison.denials.cued_text import read
 from safepassage.scoring_worker.comparison.denials.languages import languages, telling
-from safepassage.scoring_worker.comparison.denials.places import read_denial
 from safepassage.scoring_worker.comparison.denials.scopes import scopes_of
 from safepassage.scoring_worker.comparison.denials.tokens import small_words
 

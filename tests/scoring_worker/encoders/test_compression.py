@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from safepassage.scoring_worker.encoders.compression import (
+from safepassage.scoring_worker.encoders.stored_weights import (
     SCALES,
     BlockWords,
     StoredWeights,

@@ -9,7 +9,6 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from safepassage.scoring_worker.encoders.compression import SCALES
 from safepassage.scoring_worker.encoders.devices import place
 from safepassage.scoring_worker.encoders.reader import Reader
 from safepassage.scoring_worker.encoders.reader_model import (
@@ -23,6 +22,7 @@ from safepassage.scoring_worker.encoders.reader_model import (
     trainable,
 )
 from safepassage.scoring_worker.encoders.reading_windows import Task
+from safepassage.scoring_worker.encoders.stored_weights import SCALES
 from safepassage.scoring_worker.manifest import ModelError
 from tests.scoring_worker import tiny
 

@@ -13,7 +13,7 @@ from safepassage.schemas import Review, StandingDecision, Verdict
 from safepassage.schemas.reviews_that_count import case_id
 from safepassage.scoring_worker.risk.draws import FLOOR
 from safepassage.streams.console import case_assignment as desk_module
-from safepassage.streams.console import outcomes
+from safepassage.streams.console import reviewed_verdicts
 from safepassage.streams.console.case_assignment import (
     Answer,
     CaseChanged,
@@ -303,7 +303,7 @@ async def test_a_refused_verdict_is_not_published_and_its_decision_is_held(
     publisher.refuse = lambda _: None
     await again.publish_due()
     assert len(publisher.to(ACCEPTED)) == 1, "a refused record is tried again after a while"
-    monkeypatch.setattr(outcomes, "time", SimpleNamespace(time=lambda: time.time() + 61))
+    monkeypatch.setattr(reviewed_verdicts, "time", SimpleNamespace(time=lambda: time.time() + 61))
     await again.publish_due()
     assert [out.doc_id for out in publisher.to(ACCEPTED)] == [small.doc_id, big.doc_id]
     assert [out.doc_id for out in publisher.to(DECISIONS)] == [small.doc_id, big.doc_id]
@@ -318,7 +318,7 @@ async def test_a_refused_note_is_tried_again_without_its_verdict(
     await desk.decide(ANA, answer(case_id(verdict(1))))
     await desk.publish_due()
     publisher.refuse = lambda _: None
-    monkeypatch.setattr(outcomes, "time", SimpleNamespace(time=lambda: time.time() + 61))
+    monkeypatch.setattr(reviewed_verdicts, "time", SimpleNamespace(time=lambda: time.time() + 61))
     await desk.publish_due()
     assert (len(publisher.to(ACCEPTED)), len(publisher.to(DECISIONS))) == (1, 1)
 

@@ -36,7 +36,7 @@ from safepassage.scoring_worker.laboratory.training.stacking import (
 from safepassage.scoring_worker.loading import load_scorer
 from safepassage.scoring_worker.manifest import ModelError, ScorerManifest, Thresholds
 from safepassage.scoring_worker.scorers import folders
-from safepassage.scoring_worker.thresholds import Target
+from safepassage.scoring_worker.threshold_fitting import Target
 from safepassage.scoring_worker.weighing.opinion import Opinion
 from safepassage.scoring_worker.weighing.stack import Stack
 from tests.scoring_worker import tiny

@@ -24,7 +24,7 @@ from safepassage.scoring_worker.manifest import (
 )
 from safepassage.scoring_worker.scorers import folders
 from safepassage.scoring_worker.scorers.folders import load_folder, open_manifest
-from safepassage.scoring_worker.thresholds import (
+from safepassage.scoring_worker.threshold_fitting import (
     FittedThreshold,
     Target,
     fit_thresholds,
