@@ -67,7 +67,7 @@ def general_kinds() -> str:
 _RISKS = {
     "natural errors of LLMs (3)": "errors that LLMs made",
     "fields that trained no reader (4)": "fields that trained nothing here",
-    "languages without training data (4)": "languages without training data",
+    "languages without training data (20)": "languages without training data",
     "tribunal, no packs": "decisions of a tribunal",
     "tribunal, packs contracts, legal": "the same with `SAFEPASSAGE_PACKS=contracts,legal`",
     "free claims: NLI (7)": "free claims",
