@@ -1,6 +1,7 @@
 """One scorer for a language, another for all others: the large reader for English in `default`."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from safepassage.schemas import Assessment, stable_id
 from safepassage.scoring_worker.learnt_from import LearntFrom, said_by
@@ -8,6 +9,7 @@ from safepassage.scoring_worker.memory.index import Memory
 from safepassage.scoring_worker.memory.learning import remember_in, traces_of
 from safepassage.scoring_worker.memory.states import Trace
 from safepassage.scoring_worker.scorer import Pair, Scorer
+from safepassage.scoring_worker.scorers.installed_models import is_installed
 from safepassage.scoring_worker.text.language import language_of
 
 ROUTED = "en"
@@ -63,6 +65,15 @@ def _both(one: LearntFrom | None, other: LearntFrom | None) -> LearntFrom | None
     if one is None or other is None:
         return None
     return LearntFrom(digests=tuple({*one.digests, *other.digests}))
+
+
+def serving(pairs: Sequence[Pair]) -> tuple[str, Literal["small", "large"] | None]:
+    """The reader by which `default` judges most of ``pairs``, and the one it leaves the rest to;
+    None where one reader is all there is."""
+    if not is_installed("large"):
+        return "small", None
+    own = sum(is_in(pair, ROUTED) for pair in pairs)
+    return ("large", "small") if 2 * own > len(pairs) else ("small", "large")
 
 
 def is_in(pair: Pair, language: str) -> bool:

@@ -39,19 +39,23 @@ GRAPHED = "+hallugraph"
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(@[A-Za-z0-9][\w.-]*)?")
 
 
+def of_values(name_or_path: str | Path) -> str:
+    """The name of the scorer that judges values: what draws graphs beside it, or judges claims in
+    its place, moves no score of a value. "default+hallugraph" is "default"."""
+    return str(name_or_path).partition(CLAIMS_BY)[0].removesuffix(GRAPHED)
+
+
 def open_manifest(name_or_path: str | Path) -> tuple[Path, ScorerManifest]:
     """The folder of "small", "large", a path or a hub id, and its verified manifest. "default" has
     two readers; here it is the small one.
 
     A folder as transformers writes it gets one: threshold .5, entailment by the label's name; of a
-    hub id in `encoders.published`, what stands there. What
-    draws graphs beside a scorer, or judges claims in its place, moves no score of a value:
-    "default+hallugraph" is "default" here.
+    hub id in `encoders.published`, what stands there.
 
     Raises:
         ModelError: there is no such folder, or it is incomplete or altered.
     """
-    name_or_path = str(name_or_path).partition(CLAIMS_BY)[0].removesuffix(GRAPHED)
+    name_or_path = of_values(name_or_path)
     folder = _folder(name_or_path)
     if (folder / MANIFEST_NAME).exists():
         return folder, ScorerManifest.load(folder)

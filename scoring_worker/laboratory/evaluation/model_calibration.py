@@ -23,6 +23,7 @@ from safepassage.scoring_worker.manifest import (
     Thresholds,
 )
 from safepassage.scoring_worker.scorers import folders
+from safepassage.scoring_worker.scorers.by_language import serving
 from safepassage.scoring_worker.scorers.folders import load_folder, open_manifest
 from safepassage.scoring_worker.threshold_fitting import (
     FittedThreshold,
@@ -97,7 +98,8 @@ def calibrate(
     """Fit calibration and thresholds of a model folder, and write a new one.
 
     Args:
-        scorer: "default", a folder or a hub id; its own calibration is not built upon.
+        scorer: "default", a folder or a hub id; its own calibration is not built upon. Of "default"
+            the reader that serves most labels by their language is calibrated.
         out: the new folder, with the reliability plot in it. It must be empty or absent.
         target: what the thresholds have to reach.
         kind: "auto" takes isotonic regression from 500 labels on.
@@ -107,7 +109,7 @@ def calibrate(
         ModelError: the scorer is no model folder, or ``out`` is not empty.
         DatasetError: the labels are of one class, or of too few documents.
     """
-    folder, manifest, shared = model_folder(scorer, out)
+    folder, manifest, shared = model_folder(scorer, out, datasets)
     manifest = manifest.model_copy(update={"calibration": None, "name": name or manifest.name})
     labelled = scored(folder, manifest, datasets, on_progress)
     kinds = [] if manifest.thresholds.pass_nothing else [case.kind for case in labelled.cases]
@@ -152,15 +154,25 @@ def calibrate(
     )
 
 
-def model_folder(scorer: str | Path, out: Path) -> tuple[Path, ScorerManifest, bool]:
+def model_folder(
+    scorer: str | Path, out: Path, datasets: Sequence[Dataset]
+) -> tuple[Path, ScorerManifest, bool]:
     """The folder of ``scorer``, its manifest, and whether its base is the one that ships.
+
+    Of "default" it is the reader that serves most of ``datasets`` by their language; the manifest
+    leaves other languages to the other reader.
 
     Raises:
         ModelError: the scorer is no model folder, or ``out`` is not empty.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ModelError(f"{out} exists; calibrate writes a new folder")
+    others = None
+    if folders.of_values(scorer) == PACKAGED_BASE:
+        scorer, others = serving([pair for data in datasets for pair in data.pairs])
     folder, manifest = open_manifest(scorer)
+    if others:
+        manifest = manifest.model_copy(update={"others": others})
     shared = manifest.kind == "reader" and folder.samefile(folders.DEFAULT_MODEL)
     if manifest.base and (folder / manifest.base).is_dir():
         raise ModelError(f"{folder}: its base is a folder of its own, which a copy would lose")

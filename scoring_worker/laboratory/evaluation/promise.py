@@ -67,15 +67,16 @@ def promise(
 ) -> PromiseReport:
     """Certify thresholds of a model folder, and write a new one with them.
 
-    Its probabilities stay: a calibration fitted to the same labels would spoil the promise.
+    Its probabilities stay: a calibration fitted to the same labels would spoil the promise. What
+    another reader would judge, of another language, has no part in it: it goes to people.
     Labels without ``kind`` count as drawn at random from the stream that is to be judged.
 
     Raises:
         ModelError: the scorer is no model folder, or ``out`` is not empty.
         DatasetError: nothing can be promised; the message says what is wanted.
     """
-    folder, manifest, shared = model_folder(scorer, out)
-    manifest = manifest.model_copy(update={"name": name or manifest.name})
+    folder, manifest, shared = model_folder(scorer, out, datasets)
+    manifest = manifest.model_copy(update={"name": name or manifest.name, "others": None})
     every = scored(folder, manifest, datasets, on_progress)
     rows = [
         (case, float(score))

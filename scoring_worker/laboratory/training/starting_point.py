@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerFast
@@ -30,9 +30,8 @@ from safepassage.scoring_worker.manifest import (
     ScorerManifest,
 )
 from safepassage.scoring_worker.scorers import folders
-from safepassage.scoring_worker.scorers.by_language import ROUTED, is_in
+from safepassage.scoring_worker.scorers.by_language import ROUTED, is_in, serving
 from safepassage.scoring_worker.scorers.default import DefaultScorer
-from safepassage.scoring_worker.scorers.installed_models import is_installed
 from safepassage.scoring_worker.weighing.claim_support import CLAIMS_FILE, forest_of
 from safepassage.scoring_worker.weighing.stack import Stack
 
@@ -129,7 +128,9 @@ def starting_point(base: str | Path, pairs: Sequence[LabelledPair] = ()) -> Star
     Raises:
         ModelError: there is no such scorer, it was altered, or it has no reader to train.
     """
-    base, others = _routed(pairs) if str(base) == PACKAGED_BASE else (base, None)
+    others = None
+    if folders.of_values(base) == PACKAGED_BASE:
+        base, others = serving([pair.pair for pair in pairs])
     folder, manifest = folders.open_manifest(base)
     if others:
         manifest = manifest.model_copy(update={"others": others})
@@ -140,14 +141,6 @@ def starting_point(base: str | Path, pairs: Sequence[LabelledPair] = ()) -> Star
         )
     words = folders.DEFAULT_MODEL if manifest.base == PACKAGED_BASE else folder
     return StartingPoint(folder, manifest, words)
-
-
-def _routed(pairs: Sequence[LabelledPair]) -> tuple[str, Literal["small", "large"] | None]:
-    """The reader that `default` serves most of ``pairs`` with, and the one of other languages."""
-    if not is_installed("large"):
-        return PACKAGED_BASE, None
-    own = sum(is_in(pair.pair, ROUTED) for pair in pairs)
-    return ("large", "small") if 2 * own > len(pairs) else ("small", "large")
 
 
 def encoder_base(base: str | Path) -> Path | None:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from safepassage.scoring_worker import load_scorer
 from safepassage.scoring_worker.manifest import ScorerManifest
-from safepassage.scoring_worker.scorers import folders
+from safepassage.scoring_worker.scorers import by_language, folders
 from safepassage.streams.cli import app
 from safepassage.streams.runtime.errors import OperatorError
 from tests.scoring_worker import tiny
@@ -391,19 +391,8 @@ def test_a_calibrated_default_shares_the_words_of_the_default(
 ):
     """A hundred megabytes less in every scorer made from it. What draws graphs is no part of it."""
     monkeypatch.setattr(folders, "DEFAULT_MODEL", Path(reader))
-    years = [
-        {
-            "premise": f"{at}: from {1990 + at} on",
-            "hypothesis": f"Start: {year}",
-            "entity_type": "Start",
-            "value": str(year),
-            "doc_id": f"d{at}",
-            "label": int(year < 2090),
-        }
-        for at in range(20)
-        for year in (1990 + at, 2090 + at)
-    ]
-    labels = write(tmp_path / "years.jsonl", years)
+    monkeypatch.setattr(by_language, "is_installed", lambda _: False)
+    labels = write(tmp_path / "years.jsonl", year_rows())
     invoke("calibrate", labels, "-s", configured, "-o", tmp_path / "out", "--kind", "platt")
     manifest = ScorerManifest.load(tmp_path / "out")
     assert (manifest.base, manifest.base_digest is None) == ("default", False)
@@ -433,6 +422,21 @@ def test_calibrate_refuses_to_overwrite_and_to_guess(model, pairs, tmp_path):
         invoke("calibrate", pairs, "-s", model, "-o", tmp_path / "out", "--target", "recall")
 
 
+def year_rows():
+    return [
+        {
+            "premise": f"{at}: from {1990 + at} on",
+            "hypothesis": f"Start: {year}",
+            "entity_type": "Start",
+            "value": str(year),
+            "doc_id": f"d{at}",
+            "label": int(year < 2090),
+        }
+        for at in range(20)
+        for year in (1990 + at, 2090 + at)
+    ]
+
+
 def judged_rows(count, *, wrong=0, **fields):
     return [
         {
@@ -446,6 +450,20 @@ def judged_rows(count, *, wrong=0, **fields):
         }
         for at in range(count)
     ]
+
+
+@pytest.mark.parametrize("risk", [(), ("--risk", 0.05)])
+def test_the_calibrated_default_is_the_reader_of_the_labels_language(
+    risk, reader, tmp_path, monkeypatch
+):
+    """English goes to the large one. Of other languages nothing is promised."""
+    monkeypatch.setattr(folders, "installed_model", lambda _: Path(reader))
+    monkeypatch.setattr(by_language, "is_installed", lambda _: True)
+    labels = write(tmp_path / "labels.jsonl", judged_rows(200) if risk else year_rows())
+    invoke("calibrate", labels, "-s", "default", "-o", tmp_path / "out", *risk)
+    manifest = ScorerManifest.load(tmp_path / "out")
+    assert manifest.others == (None if risk else "small")
+    assert (tmp_path / "out" / "words.safetensors").exists(), "its words are no other reader's"
 
 
 def test_calibrate_writes_thresholds_that_keep_a_promise(reader, tmp_path):

@@ -35,7 +35,7 @@ from safepassage.scoring_worker.laboratory.training.stacking import (
 )
 from safepassage.scoring_worker.loading import load_scorer
 from safepassage.scoring_worker.manifest import ModelError, ScorerManifest, Thresholds
-from safepassage.scoring_worker.scorers import folders
+from safepassage.scoring_worker.scorers import by_language, folders
 from safepassage.scoring_worker.threshold_fitting import Target
 from safepassage.scoring_worker.weighing.opinion import Opinion
 from safepassage.scoring_worker.weighing.stack import Stack
@@ -133,7 +133,7 @@ def test_training_changes_the_reader_and_leaves_the_words(base, trained):
 
 def test_over_the_shipped_words_only_the_reader_is_kept(base, tmp_path, monkeypatch):
     monkeypatch.setattr(folders, "DEFAULT_MODEL", base)
-    monkeypatch.setattr(starting_point, "is_installed", lambda _: False)
+    monkeypatch.setattr(by_language, "is_installed", lambda _: False)
     manifest = train("default", TrainingLabels(gold=pairs(30)), tmp_path / "s", RECIPE)
     assert manifest.base == "default"
     names = {path.name for path in (tmp_path / "s").iterdir()}
@@ -273,7 +273,7 @@ def test_default_trains_the_reader_that_serves_the_language(base, tmp_path, monk
     other = tiny.reader_scorer(tmp_path / "other")
     monkeypatch.setattr(folders, "DEFAULT_MODEL", other)
     monkeypatch.setattr(folders, "installed_model", lambda _: base)
-    monkeypatch.setattr(starting_point, "is_installed", lambda _: True)
+    monkeypatch.setattr(by_language, "is_installed", lambda _: True)
     english = pairs(20)
     said = "Der Vertrag wurde von der Mieterin und dem Vermieter der Wohnung unterschrieben."
     german = [replace(pair, premise=said) for pair in english[:6]]
