@@ -30,10 +30,9 @@ from safepassage.scoring_worker.laboratory.evaluation.sources import Sources, re
 from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged, refitted
 from safepassage.scoring_worker.laboratory.training.stacking import stack_scores
 from safepassage.scoring_worker.loading import load_scorer
-from safepassage.scoring_worker.risk.draws import PREFERRED, draw, teaching_value
+from safepassage.scoring_worker.risk.draws import EVERY, PREFERRED, draw, teaching_value
 from safepassage.scoring_worker.scorers.default import DefaultScorer
 from safepassage.scoring_worker.weighing.stack import Stack
-from safepassage.streams.console.index.queue import CHECK_EVERY
 from safepassage.streams.settings import Settings
 
 SIZES = (25, 50, 100)
@@ -76,7 +75,7 @@ def reviews(
     rows: list[int] = []
     known, terms = 0, []
     while len(rows) < size and (stopped or passed):
-        check = bool(passed) and (len(rows) % CHECK_EVERY == CHECK_EVERY - 1 or not stopped)
+        check = bool(passed) and (len(rows) % EVERY == EVERY - 1 or not stopped)
         if check:
             at = passed.pop()
         else:

@@ -30,7 +30,6 @@ from safepassage.scoring_worker.laboratory.training import Recipe
 from safepassage.scoring_worker.laboratory.training.stack_pairs import slot_pairs
 from safepassage.settings import JudgingSettings
 from safepassage.streams.cli.label_options import print_tables, progress_lines
-from safepassage.streams.console.index.queue import CHECK_EVERY
 
 
 def natural(data: Path, rows: int, source: str) -> Dataset:
@@ -77,7 +76,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--rows", type=int, default=400, help="of each field")
     parser.add_argument("--judged", type=int, default=150)
-    parser.add_argument("--checks", type=float, default=1 / CHECK_EVERY)
+    parser.add_argument("--checks", type=float, help="share; the console's if left out")
     parser.add_argument("--flipped", type=float, default=0.0)
     parser.add_argument("--base", default="default")
     parser.add_argument("--layers", type=int, default=Recipe().gold.layers)

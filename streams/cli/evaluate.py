@@ -219,15 +219,13 @@ def evaluate(
                 curve = runs.curve_settings(sizes or FIGURE4_SIZES, epochs or 6.0, told)
                 found = runs.figure4(read, curve, report, on_progress)
             elif experiment is Experiment.reviews:
-                from safepassage.streams.console.index.queue import CHECK_EVERY
-
                 recipe = Recipe(head_only=head_only)
                 recipe = replace(recipe, gold=replace(recipe.gold, epochs=epochs or 5.0))
                 reviewing = ReviewsSettings(
                     base=base or "default",
                     sizes=runs.numbers_of(sizes or REVIEWS_SIZES),
                     draws=draws,
-                    checks=1 / CHECK_EVERY if checks is None else checks,
+                    checks=checks,
                     judged=judged,
                     flipped=flipped,
                     recipe=recipe,

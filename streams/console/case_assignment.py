@@ -23,14 +23,14 @@ from safepassage.schemas.review import DecisionReason
 from safepassage.schemas.reviews_that_count import case_id as case_of
 from safepassage.schemas.reviews_that_count import opinions
 from safepassage.schemas.rivals import reads_alike
-from safepassage.scoring_worker.risk.draws import Chance, draw
+from safepassage.scoring_worker.risk.draws import Chance, check_every, draw
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
 from safepassage.streams.kafka.records import Outgoing
 from safepassage.streams.runtime import metrics
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import REVIEWS
 
-from .index.queue import CHECK_EVERY, CaseFilter, Leases
+from .index.queue import CaseFilter, Leases
 from .index.store import Case, CaseStore
 from .reviewed_verdicts import Outcomes
 from .session import Session
@@ -93,7 +93,6 @@ class ReviewDesk:
         chance: Chance | None = None,
     ) -> None:
         self.store = store
-        self._rate = settings.leakage_sample
         self._chance = chance or random.SystemRandom()
         self._draws: dict[str, tuple[str, Draw]] = {}
         self._read_accepted = read_accepted
@@ -214,7 +213,8 @@ class ReviewDesk:
         order = [wanted]
         if wanted.pool == "queue":
             order.append(CaseFilter(pool="checks"))
-            if self.store.reviews_made(session.reviewer) % CHECK_EVERY == CHECK_EVERY - 1:
+            every = check_every(self.store.draws(accepted=True))
+            if self.store.reviews_made(session.reviewer) % every == every - 1:
                 order.reverse()
         found = (self._next(pool, session, taken) for pool in order)
         return next((case_id for case_id in found if case_id), None)
@@ -242,7 +242,7 @@ class ReviewDesk:
                 probability=drawn.probability,
                 among=among,
                 before=self.store.draws(accepted=checks),
-                rate=self._rate if checks else 1.0,
+                rate=self.store.sample_rate if checks else 1.0,
             )
             self._draws[session.id] = (case_id, said)
             while len(self._draws) > MAX_DRAWS:
@@ -298,6 +298,7 @@ class ReviewDesk:
     def _review(self, session: Session, case: Case, answer: Answer, now: datetime) -> Review:
         drawn = self._draws.get(session.id)
         before = next((review.draw for review in case.reviews if review.draw), None)
+        by_chance = drawn[1] if drawn and drawn[0] == case.id else before
         return Review(
             id=stable_id("review", case.id, session.reviewer, now.isoformat()),
             verdict=case.verdict,
@@ -306,9 +307,10 @@ class ReviewDesk:
             reviewer=session.reviewer,
             decided_at=now,
             seconds=min(max(0.0, now.timestamp() - answer.opened), MAX_SECONDS_OPEN),
-            sampled=case.sampled,
+            # Its lot may have left the sample while the case was open.
+            sampled=case.sampled or (by_chance is not None and case.verdict.decision == "accepted"),
             supersedes=self._own_opinion(session, case),
-            draw=drawn[1] if drawn and drawn[0] == case.id else before,
+            draw=by_chance,
             reason=answer.reason,
             comment=answer.comment,
         )

@@ -61,9 +61,9 @@ def part(dataset: Dataset, cases: Sequence[LabelledCase]) -> Dataset:
 
 
 def reviews(
-    outcomes: Sequence[JudgedCase], size: int, checks: float, seed: int
+    outcomes: Sequence[JudgedCase], size: int, checks: int, seed: int
 ) -> list[LabelledPair]:
-    """``size`` reviews as the console draws them: of stopped values, and in the share ``checks``
+    """``size`` reviews as the console draws them: of stopped values, and ``checks`` of them
     of accepted ones; where one kind runs out, the other fills up. Each stands for as many values
     of its kind as there are for one review.
 
@@ -71,8 +71,7 @@ def reviews(
     """
     rng = random.Random(seed)
     kinds = {False: _open(outcomes, accepted=False), True: _open(outcomes, accepted=True)}
-    wanted = round(checks * size)
-    accepted = min(max(wanted, size - len(kinds[False])), len(kinds[True]))
+    accepted = min(max(checks, size - len(kinds[False])), len(kinds[True]))
     counts = {True: accepted, False: min(size - accepted, len(kinds[False]))}
     drawn: list[LabelledPair] = []
     for kind, count in counts.items():

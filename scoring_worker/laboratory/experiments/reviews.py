@@ -27,6 +27,7 @@ from safepassage.scoring_worker.laboratory.evaluation.sources import OnProgress
 from safepassage.scoring_worker.laboratory.training import Recipe, TrainingLabels, train
 from safepassage.scoring_worker.loading import load_scorer
 from safepassage.scoring_worker.manifest import ScorerManifest
+from safepassage.scoring_worker.risk.draws import checks_among
 
 from .review_draws import part, reviews, split
 from .review_figures import Judged, ReviewsPoint, point_of
@@ -39,13 +40,13 @@ SIZES = (0, 25, 100)
 @dataclass(frozen=True, slots=True)
 class ReviewsSettings:
     """How the curve is made. ``checks`` is the share of reviews that are spot checks of accepted
-    values; ``judged`` at most so many cases judge each draw; ``flipped`` is the share of the labels
-    that are turned round, as a grader would get them wrong."""
+    values, None the console's; ``judged`` at most so many cases judge each draw; ``flipped`` is the
+    share of the labels that are turned round, as a grader would get them wrong."""
 
     base: str = "default"
     sizes: tuple[int, ...] = SIZES
     draws: int = 3
-    checks: float = 0.1
+    checks: float | None = None
     judged: int | None = None
     flipped: float = 0.0
     recipe: Recipe = field(default_factory=Recipe)
@@ -63,7 +64,7 @@ class ReviewsCurve(Contract):
     base: str
     revision: str
     cases: int
-    checks: float
+    checks: float | None
     flipped: float
     seed: int
     results: tuple[ReviewsPoint, ...]
@@ -163,7 +164,9 @@ class _Run:
         seed = 1_000 * settings.seed + draw
         parts = split(self.dataset, max(settings.sizes), seed, settings.judged)
         outcomes = [self.before[id(case)] for case in parts.reviewed]
-        drawn = _flipped(reviews(outcomes, size, settings.checks, seed), settings.flipped)
+        share = settings.checks
+        checks = checks_among(size) if share is None else round(share * size)
+        drawn = _flipped(reviews(outcomes, size, checks, seed), settings.flipped)
         if len(drawn) < size:
             return None
         started = time.monotonic()

@@ -11,16 +11,13 @@ from safepassage.schemas import Verdict, stable_id
 
 Pool = Literal["queue", "stopped", "checks", "second", "skipped", "document"]
 """``queue``: what was stopped, with spot checks mixed in; ``stopped``: without them; ``checks``:
-only them; ``second``: cases that others decided; ``skipped``: what the reviewer skipped;
-``document``: all open ones of one document, accepted ones too."""
+only them: they ignore the filters and come in the order of their lot, since those that a reviewer
+would choose say nothing about the rest; ``second``: cases that others decided; ``skipped``: what
+the reviewer skipped; ``document``: all open ones of one document, accepted ones too."""
 
 Order = Literal["teaching", "uncertain", "oldest", "newest"]
 """``teaching``: drawn by chance, what teaches most more often; as a list, uncertain ones first."""
 Age = Literal["", "hour", "day", "week", "older-day", "older-week"]
-
-CHECK_EVERY = 10
-"""Every tenth case is a spot check. They ignore the filters and come in the order of their lot:
-those that a reviewer would choose say nothing about the rest."""
 
 _HOUR_MILLISECONDS = 3_600_000
 _AGES: dict[str, int] = {"hour": 1, "day": 24, "week": 168, "older-day": 24, "older-week": 168}

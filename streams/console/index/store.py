@@ -33,6 +33,10 @@ _UNCERTAIN, _TYPES, _OF_A_TYPE = 200, 10, 10
 """How many open cases are weighed for what they teach."""
 
 
+SAMPLE = 200
+"""Spot checks of a stream that is too small for its rate: enough for a first promise."""
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """One extraction to judge. ``at`` is when its verdict was published, in ms since the epoch."""
@@ -64,7 +68,10 @@ class CaseStore:
     """All cases, reviews and what they led to. For one thread."""
 
     def __init__(self, leakage_sample: float) -> None:
-        self._leakage_sample = leakage_sample
+        self._least_rate = leakage_sample
+        self.sample_rate = 1.0 if leakage_sample else 0.0
+        """The share of the accepted verdicts that are spot checks: those of the smallest lots. It
+        falls as they come, to ``leakage_sample``, and leaves `SAMPLE` of them at the least."""
         self.latest: tuple[int, str] = (UNKNOWN_TIME, "")
         """When the latest verdict of a scorer was published, and the scorer's revision."""
         # An empty name is SQLite's own temporary file: unlinked at once, private, spilled on need.
@@ -279,7 +286,7 @@ class CaseStore:
 
     def _put_case(self, case: str, verdict: Verdict, at: int, place: str) -> None:
         stopped, drawn = verdict.decision != "accepted", lot(verdict)
-        pool = "queue" if stopped else "checks" if drawn < self._leakage_sample else None
+        pool = "queue" if stopped else "checks" if drawn < self.sample_rate else None
         extractor = verdict.extractor
         self.connection.execute(
             "INSERT INTO cases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?) "
@@ -307,12 +314,26 @@ class CaseStore:
                 place,
             ),
         )
+        if pool == "checks" and self.sample_rate > self._least_rate:
+            self._thin_sample()
         if pool or self.reviewed(case):
             self.connection.execute(
                 "INSERT OR REPLACE INTO bodies VALUES (?, ?)", (case, _packed(verdict.to_json()))
             )
         else:
             self.connection.execute("DELETE FROM bodies WHERE case_id = ?", (case,))
+
+    def _thin_sample(self) -> None:
+        """Keep the `SAMPLE` smallest lots: whichever order verdicts come in, the same."""
+        (count, largest) = self.connection.execute(
+            "SELECT count(*), max(lot) FROM cases WHERE pool = 'checks'"
+        ).fetchone()
+        if count > SAMPLE:
+            self.sample_rate = max(self._least_rate, largest)
+            self.connection.execute(
+                "UPDATE cases SET pool = NULL WHERE pool = 'checks' AND lot >= ?",
+                (self.sample_rate,),
+            )
 
     def _settle(self, case: str) -> None:
         reviews = self.reviews_of(case)

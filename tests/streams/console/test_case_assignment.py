@@ -11,6 +11,7 @@ import pytest
 
 from safepassage.schemas import Review, StandingDecision, Verdict
 from safepassage.schemas.reviews_that_count import case_id
+from safepassage.scoring_worker.risk import draws
 from safepassage.scoring_worker.risk.draws import FLOOR
 from safepassage.streams.console import case_assignment as desk_module
 from safepassage.streams.console import reviewed_verdicts
@@ -342,7 +343,8 @@ def _too_large(topic: Topic, of: Verdict) -> Callable[[Outgoing], str | None]:
     return refuse
 
 
-async def test_every_tenth_case_is_a_spot_check() -> None:
+async def test_every_second_case_is_a_spot_check_at_first_then_every_tenth(monkeypatch) -> None:
+    monkeypatch.setattr(draws, "FIRST_CHECKS", 4)
     stopped = [verdict(n) for n in range(40)]
     accepted = [verdict(n, score=0.9) for n in range(100, 110)]
     desk = new_desk(FakePublisher(), *stopped, *accepted, sample=1)
@@ -353,7 +355,17 @@ async def test_every_tenth_case_is_a_spot_check() -> None:
         checks.append(case.sampled)
         assert desk.next_case(ANA, CaseFilter()) == case
         await desk.decide(ANA, answer(case.id))
-    assert [n for n, check in enumerate(checks) if check] == [9, 19, 29]
+    assert [n for n, check in enumerate(checks) if check] == [1, 3, 5, 7, 9, 19, 29]
+
+
+async def test_no_case_is_a_spot_check_where_they_are_switched_off() -> None:
+    desk = new_desk(FakePublisher(), verdict(1), verdict(2), verdict(3, score=0.9))
+    for _ in range(2):
+        case = desk.next_case(ANA, CaseFilter())
+        assert case is not None
+        assert not case.sampled
+        await desk.decide(ANA, answer(case.id))
+    assert desk.next_case(ANA, CaseFilter()) is None
 
 
 async def test_a_refused_spot_check_is_retracted_from_what_was_accepted() -> None:
@@ -532,14 +544,15 @@ async def test_a_draw_and_its_probability_stand_on_the_review() -> None:
 
 
 async def test_spot_checks_say_how_many_accepted_ones_each_stands_for() -> None:
-    passed = [verdict(n, score=0.9) for n in range(60)]
-    desk = new_desk(FakePublisher(), *passed, sample=0.5)
+    passed = [verdict(n, score=0.9) for n in range(240)]
+    desk = new_desk(FakePublisher(), *passed, sample=0.02)
+    assert 0.5 < desk.store.sample_rate < 1.0
     waiting = desk.store.count(CaseFilter(pool="checks"), "Ana")
     case = desk.next_case(ANA, CaseFilter(pool="checks"))
     assert case is not None
     saved = await desk.decide(ANA, answer(case.id))
     assert saved.draw is not None
-    assert (saved.draw.among, saved.draw.rate) == (waiting, 0.5)
+    assert (saved.draw.among, saved.draw.rate) == (waiting, desk.store.sample_rate)
     assert saved.draw.weight == pytest.approx(1.0)
 
 

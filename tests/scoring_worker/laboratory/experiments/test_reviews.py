@@ -43,13 +43,13 @@ def field(count: int = 90) -> Dataset:
 def test_reviews_are_drawn_from_what_was_stopped_and_stand_for_the_others():
     cases = field(40).cases
     outcomes = [JudgedCase(case, at < 10, 0.5) for at, case in enumerate(cases)]
-    drawn = reviews(outcomes, 20, 0.1, 1)
+    drawn = reviews(outcomes, 20, 2, 1)
     kinds = [pair.kind for pair in drawn]
     assert (kinds.count("spot_check"), kinds.count("review")) == (2, 18)
     assert {pair.weight for pair in drawn} == {10 / 2, 30 / 18}
     assert sum(pair.weight for pair in drawn) == pytest.approx(40)
-    assert drawn == reviews(outcomes, 20, 0.1, 1) != reviews(outcomes, 20, 0.1, 2)
-    assert [p.kind for p in reviews(outcomes, 35, 0.1, 1)].count("spot_check") == 5
+    assert drawn == reviews(outcomes, 20, 2, 1) != reviews(outcomes, 20, 2, 2)
+    assert [p.kind for p in reviews(outcomes, 35, 4, 1)].count("spot_check") == 5
 
 
 def test_no_document_is_both_reviewed_and_judged():

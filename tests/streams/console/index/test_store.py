@@ -13,7 +13,7 @@ from safepassage.schemas.reviews_that_count import case_id, standing
 from safepassage.schemas.verdict_after_review import next_verdict
 from safepassage.streams.console.index.measures import extractor_scores, facets, leakage, open_cases
 from safepassage.streams.console.index.queue import CaseFilter, lot
-from safepassage.streams.console.index.store import CaseStore
+from safepassage.streams.console.index.store import SAMPLE, CaseStore
 from tests.streams.console.cases import review, verdict
 
 EVERYTHING = CaseFilter(pool="stopped")
@@ -166,13 +166,30 @@ def test_second_opinions_are_on_cases_that_others_decided(store: CaseStore) -> N
 def test_accepted_verdicts_are_drawn_by_lot_and_the_others_are_only_counted(
     store: CaseStore,
 ) -> None:
-    accepted = [verdict(n, score=0.9) for n in range(200)]
+    accepted = [verdict(n, score=0.9) for n in range(2 * SAMPLE + 100)]
     for at, one in enumerate(accepted):
         store.add_verdict(one, at)
-    drawn = store.cases(CaseFilter(pool="checks"), "Ana", 500)
+    drawn = store.cases(CaseFilter(pool="checks"), "Ana", 1_000)
+    assert store.sample_rate == 0.5
     assert set(drawn) == {case_id(v) for v in accepted if lot(v) < 0.5}
     assert drawn == sorted(drawn, key=lambda c: lot(store.case(c).verdict))  # type: ignore[union-attr]
-    assert sum(row.accepted for row in extractor_scores(store)) == 200
+    assert sum(row.accepted for row in extractor_scores(store)) == len(accepted)
+
+
+def test_a_small_stream_has_spot_checks_enough_for_a_first_promise() -> None:
+    """The same ones in every order, those of the smallest lots; so they are drawn alike."""
+    accepted = [verdict(n, score=0.9) for n in range(SAMPLE + 40)]
+    smallest = sorted(accepted, key=lot)
+    for seed in range(3):
+        store = CaseStore(leakage_sample=0.02)
+        random.Random(seed).shuffle(accepted)
+        for at, one in enumerate(accepted):
+            store.add_verdict(one, at)
+            assert store.sample_rate == 1.0 or at >= SAMPLE
+        drawn = store.cases(CaseFilter(pool="checks"), "Ana", 1_000)
+        assert drawn == [case_id(v) for v in smallest[:SAMPLE]]
+        assert store.sample_rate == lot(smallest[SAMPLE])
+        store.close()
 
 
 def test_spot_checks_ignore_the_filters_that_would_bias_them(store: CaseStore) -> None:
