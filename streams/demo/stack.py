@@ -15,12 +15,12 @@ from types import FrameType
 
 from safepassage.streams.demo.embedded import (
     LOOPBACK,
-    die_with_parent,
     embedded_stack,
     free_port,
     stop_process,
 )
 from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.runtime.signals import die_with_parent
 from safepassage.streams.settings import Settings
 
 from . import corpus

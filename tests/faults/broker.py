@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 
 from safepassage.streams.demo.embedded import (
     LOOPBACK,
-    die_with_parent,
     free_port,
     start_broker,
     stop_process,
