@@ -185,12 +185,17 @@ class Learner:
         if outcome.result is None:
             await self._shadow(runs, trained)
             return await self._end(trained, outcome.problem)
-        figures = told(outcome.result)
+        return await self._ask(runs, trained, outcome.result, withdrawn)
+
+    async def _ask(
+        self, runs: Runs, trained: LearningEvent, result: PromotionResult, withdrawn: str
+    ) -> LearningEvent:
+        figures = told(result)
         judged = await self._once(runs, following(trained, "judged", figures=figures))
         await self._shadow(runs, judged)
         await self._replay(runs, judged)
-        if not outcome.result.passed:
-            missed = [bound.explanation for bound in outcome.result.bounds if not bound.passed]
+        if not result.passed:
+            missed = [bound.explanation for bound in result.bounds if not bound.passed]
             return await self._end(judged, "; ".join(missed))
         asking = following(judged, "asked", figures=figures, detail=withdrawn)
         asked = await self._once(runs, asking)
@@ -251,7 +256,7 @@ class Learner:
         if status:
             detail = f"the replay ended with status {status}: see the log"
         else:
-            figures = await asyncio.to_thread(_flips, report / "report.json")
+            figures = await asyncio.to_thread(_figures, report / "report.json")
         await self._say(following(judged, "replayed", figures=figures, detail=detail))
 
     async def _once(self, runs: Runs, event: LearningEvent) -> LearningEvent:
@@ -333,11 +338,18 @@ async def python(arguments: Sequence[str]) -> int:
         raise
 
 
-def _flips(path: Path) -> object:
-    """How many records a replay compared, and which decisions it changed, from its report."""
+def _figures(path: Path) -> object:
+    """How many records a replay compared, which decisions it changed, what passes without a person
+    on both sides, and how much of it is wrong, from its report."""
     try:
         report = orjson.loads(path.read_bytes())
     except (OSError, orjson.JSONDecodeError):
         return None
-    flips = report.get("flips") or ()
-    return {"compared": report.get("compared"), "flips": flips}
+    sides = {
+        side: {
+            "passed": (report.get(side) or {}).get("passed"),
+            "risk": report.get(f"risk_{side}"),
+        }
+        for side in ("before", "after")
+    }
+    return {"compared": report.get("compared"), "flips": report.get("flips") or (), **sides}

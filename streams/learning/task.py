@@ -41,8 +41,8 @@ TASK, REVIEWS, OUTCOME, SCORER = "task.json", "reviews.jsonl", "outcome.json", "
 
 
 class Task(Contract):
-    """``base`` is where the reader starts, ``live`` (with its revision) what decides now, ``behind``
-    what stands behind a scorer's name for claims, which the candidate keeps. Documents
+    """``base`` is where the reader starts, ``live`` (with its revision) what decides now,
+    ``behind`` what stands behind a scorer's name for claims: the candidate keeps it. Documents
     of about the share ``held`` judge the candidate, and teach it nothing. With ``silver`` a sample
     lies in the folder, for the grader (see `silver`)."""
 

@@ -18,6 +18,7 @@ from safepassage.streams.demo.embedded import (
     start_broker,
     stop_process,
 )
+from safepassage.streams.runtime.signals import die_with_parent
 
 BUCKET = "broker"
 

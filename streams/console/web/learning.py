@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from safepassage.schemas import LearningEvent
+from safepassage.scoring_worker.risk.accepted import AcceptedRisk
+from safepassage.streams.replay.report_schema import Rate
 
 LISTED_EVENTS = 60
 WORDS: Mapping[str, str] = {
@@ -54,10 +56,14 @@ def learning_page(runs: Runs | None) -> dict[str, object]:
         return {"asking": None, "events": (), "compared": (), "bounds": (), "words": WORDS}
     asking = runs.asking
     figures = asking.figures if asking and isinstance(asking.figures, dict) else {}
+    replayed = asking and next(
+        (e for e in runs.events if e.run == asking.run and e.step == "replayed"), None
+    )
+    again = replayed.figures if replayed and isinstance(replayed.figures, dict) else {}
     return {
         "asking": asking,
         "events": tuple(reversed(runs.events[-LISTED_EVENTS:])),
-        "compared": _compared(figures),
+        "compared": (*_compared(figures), *_replayed(again)),
         "bounds": _bounds(figures),
         "words": WORDS,
     }
@@ -71,6 +77,20 @@ def _compared(figures: Mapping[str, Any]) -> Sequence[Compared]:
         Compared(name.replace("_", " "), f"{live[name]:.3f}", f"{candidate[name]:.3f}")
         for name in FIGURES
         if isinstance(live.get(name), int | float) and isinstance(candidate.get(name), int | float)
+    )
+
+
+def _replayed(figures: Mapping[str, Any]) -> Sequence[Compared]:
+    """What would pass without a person, and how much of it is wrong, by the replay."""
+    sides = [figures.get("before"), figures.get("after")]
+    try:
+        passed = [Rate.model_validate(side["passed"]) for side in sides]
+        risks = [AcceptedRisk.model_validate(side["risk"]) for side in sides]
+    except (KeyError, TypeError, ValueError):
+        return ()  # an event from before replays said it
+    return (
+        Compared("passes without a person", *map(str, passed)),
+        Compared("wrong of what passes", *map(str, risks)),
     )
 
 

@@ -148,8 +148,8 @@ async def test_a_decision_taken_back_meanwhile_certifies_nothing(kafka: Settings
     await publish(settings, REVIEWS, decided, key="doc")
     split = task.Decided.of(decided, settings.learn_held)
     held = {label.verdict.id for label in split.held}
-    gone = [one for one in decided if one.verdict.id in held][0]
-    taught = [one for one in decided if one.verdict.id not in held][0]
+    gone = next(one for one in decided if one.verdict.id in held)
+    taught = next(one for one in decided if one.verdict.id not in held)
     names = {
         "judged_by": tuple(task.Decided.named(split.held)),
         "taught_by": tuple(task.Decided.named(split.taught)),
@@ -237,7 +237,7 @@ async def test_what_a_kill_left_of_a_run_that_never_began_is_removed(
             patched.setattr(learner, "say", killed)
             with pytest.raises(KeyboardInterrupt):
                 await own.start()
-        (left,) = tmp_path.glob(f"*/{task.REVIEWS}")
+        (left,) = tmp_path.glob(f"*/{task.REVIEWS}")  # noqa: ASYNC240 (nothing else runs)
         run, _ = await own.start()
     assert not left.parent.exists()
     assert own.folder(str(run)).exists()
