@@ -201,7 +201,8 @@ def promote(loop: Loop, hands: Hands, camera: Camera) -> dict[str, Any]:
         if hands.has("candidate-heading"):
             break
         assert "Ended" not in hands.text("main"), hands.text("main")
-        time.sleep(5)
+        hands.browser.get("about:blank")  # a page that is shown takes what the training needs
+        time.sleep(10)
     camera(hands.browser, "asks")
     (written,) = (loop.folder / "learnt").glob("*/replay/report.json")
     hands.browser.get(written.with_name("report.html").as_uri())
