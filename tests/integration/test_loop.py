@@ -19,11 +19,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
@@ -84,6 +85,14 @@ class Loop:
         """Start the console again, with a risk that it is to promise."""
         self.stack.processes.stop("review")
         self.stack.processes.start("review", "worker", "review", SAFEPASSAGE_RISK=str(RISK))
+        deadline = time.monotonic() + COMMAND_SECONDS
+        while time.monotonic() < deadline:
+            self.stack.processes.check()
+            with suppress(httpx2.TransportError):
+                httpx2.get(f"{self.console}/health")
+                return
+            time.sleep(0.2)
+        raise AssertionError("the console did not start again")
 
 
 @contextmanager
@@ -101,6 +110,8 @@ def harbour_loop(folder: Path) -> Iterator[Loop]:
         "SAFEPASSAGE_LEAKAGE_SAMPLE": "1",
         "SAFEPASSAGE_LEARN_FOLDER": str(folder / "learnt"),
         "SAFEPASSAGE_LEARN_EVERY": str(DECISIONS),
+        "SAFEPASSAGE_LEARN_HELD": "0.5",
+        "SAFEPASSAGE_LEARN_MIN_LABELS": "5",  # chance decides which documents judge
         "SAFEPASSAGE_LEARN_POLL_SECONDS": "2",
     }
     roles = ("extract", "align", "score", "report", "review", "learn")
@@ -155,9 +166,9 @@ def go_round(loop: Loop, profile: Path, camera: Camera = lambda _browser, _name:
         new = loop.submit(NEW)
         assert {v.scorer_revision for v in new if v.score is not None} == {revision}
         loop.promise()
-        time.sleep(2)
-        hands.login(REVIEWER)
-        hands.open("/review?pool=checks")
+        while not hands.case():  # until the console has read its topics again
+            hands.open("/review?pool=checks")
+            time.sleep(1)
         decide(hands, [*before, *new], len(new))
         promised = what_is_promised(hands)
         camera(browser, "promise")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from safepassage.schemas import LearningEvent
+from safepassage.schemas.proportion import Proportion
 from safepassage.scoring_worker.risk.accepted import AcceptedRisk
-from safepassage.streams.replay.report_schema import Rate
 
 LISTED_EVENTS = 60
 WORDS: Mapping[str, str] = {
@@ -84,14 +84,20 @@ def _replayed(figures: Mapping[str, Any]) -> Sequence[Compared]:
     """What would pass without a person, and how much of it is wrong, by the replay."""
     sides = [figures.get("before"), figures.get("after")]
     try:
-        passed = [Rate.model_validate(side["passed"]) for side in sides]
+        passed = [_share(side["passed"]) for side in sides]
         risks = [AcceptedRisk.model_validate(side["risk"]) for side in sides]
     except (KeyError, TypeError, ValueError):
         return ()  # an event from before replays said it
     return (
-        Compared("passes without a person", *map(str, passed)),
+        Compared("passes without a person", *passed),
         Compared("wrong of what passes", *map(str, risks)),
     )
+
+
+def _share(passed: Mapping[str, Any]) -> str:
+    proportion = Proportion(int(passed["successes"]), int(passed["total"]))
+    low, high = proportion.interval
+    return f"{proportion.share or 0.0:.3f} [{low:.3f}, {high:.3f}] of {proportion.total}"
 
 
 def _bounds(figures: Mapping[str, Any]) -> Sequence[tuple[bool, str]]:
