@@ -11,8 +11,7 @@ from .detectors.contract import DetectorSettings
 from .detectors.registry import load_detector
 from .detectors.with_detector import WithDetector
 from .encoders.devices import DeviceChoice, PrecisionChoice
-from .scorer import CLAIMS_BY, Scorer
-from .scorers.folders import GRAPHED
+from .scorer import CLAIMS_BY, GRAPHED, Scorer
 from .scorers.named import load_named
 from .scorers.raised import Raised, parted
 

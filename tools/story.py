@@ -1,9 +1,9 @@
-"""Goes round the loop once and keeps the pictures and what the commands printed.
+"""Goes round the loop once and keeps the pictures and the figures.
 
     python -m tools.story
 
 It is what `tests/integration/test_loop.py` does: a test holds the story that
-`docs/concepts/review-loop.md` tells. Needs Chromium, and some minutes.
+`docs/concepts/review-loop.md` tells. Needs Chromium, and ten minutes or more.
 """
 
 import sys
@@ -12,8 +12,9 @@ from pathlib import Path
 
 from selenium.webdriver import Chrome
 
-from tests.integration import harbour
-from tests.integration.test_loop import HELD_OUT, REVIEWED, Round, go_round, harbour_loop, right
+from safepassage.schemas.reviews_that_count import case_id
+from safepassage.streams.replay.report_schema import ReplayReport
+from tests.integration.test_loop import Round, go_round, harbour_loop, right
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 WIDTH, HEIGHT = 1360, 880
@@ -26,18 +27,28 @@ def photograph(browser: Chrome, name: str) -> None:
 
 
 def tell(went: Round) -> str:
-    """The figures of the story, and what its commands printed."""
-    new, old = len(harbour.gold(HELD_OUT)), len(harbour.gold(REVIEWED))
-    strict_right = sum(not supported for supported in harbour.gold(HELD_OUT).values())
-    figures = [
-        f"{went.decided} cases decided, {went.labels} labels",
-        f"reviewed documents: {right(went.before, REVIEWED)} of {old} verdicts right before, "
-        f"{right(went.after, REVIEWED)} after",
-        f"documents nobody reviewed: {strict_right} of {new} before, "
-        f"{right(went.after, HELD_OUT)} after",
-    ]
-    commands = [f"== {name}\n{text}" for name, text in went.printed.items()]
-    return "\n".join((*figures, *commands))
+    """The figures of the story."""
+    unseen = [v for v in went.before if case_id(v) not in went.decided]
+    names = {v.extraction_id for v in unseen}
+    old, new = len(went.before), len(went.new)
+    report = ReplayReport.model_validate(went.report)
+    return "\n".join(
+        (
+            f"{len(went.decided)} cases decided",
+            f"the same documents: {right(went.before)} of {old} verdicts right before, "
+            f"{right(went.after)} after",
+            f"of these without a decision: {right(unseen)} of {len(unseen)} before, "
+            f"{right(went.after, lambda v: v.extraction_id in names)} after",
+            f"new documents: {right(went.new)} of {new}",
+            f"replay: {report.flipped} of {report.compared} decisions changed",
+            f"agreement with reviews: {report.agreement_before.agreeing}, then "
+            f"{report.agreement_after.agreeing}",
+            f"wrong of what passes: {report.risk_before}, then {report.risk_after}",
+            f"a verdict leaned on: {went.alike}",
+            f"Measures: {went.promised}",
+            f"steps: {', '.join(reversed(went.steps))}",
+        )
+    )
 
 
 def main() -> None:

@@ -204,6 +204,35 @@ def certify(
     return _certified(sample, best, risk, confidence)
 
 
+@dataclass(frozen=True, slots=True)
+class RiskAt:
+    """Of the ``labels`` at or above a threshold ``wrong`` are: the weighted share ``observed``,
+    with ``bounds`` on it by ``method``."""
+
+    labels: int
+    wrong: int
+    observed: float
+    bounds: tuple[float, float]
+    method: str
+
+
+def risk_at(strata: Sequence[Stratum], threshold: float, confidence: float) -> RiskAt:
+    """The risk at or above one threshold, chosen before any label was seen. The bounds are
+    one-sided at ``confidence`` each."""
+    return _risk_at(_Sample(strata), _place(threshold), confidence)
+
+
+def keeps(strata: Sequence[Stratum], threshold: float, risk: float, confidence: float) -> bool:
+    """Whether at most ``risk`` is wrong at or above one threshold, chosen before any label was
+    seen."""
+    return _Sample(strata).keeps(_place(threshold), risk, 1 - confidence)
+
+
+def _place(threshold: float) -> int:
+    """Of the loosest threshold of `GRID` at or above ``threshold``."""
+    return int(np.sum(threshold <= GRID)) - 1
+
+
 class _Sample:
     """Strata together, each draw scaled so that a plain mean is one of the population.
 
@@ -285,22 +314,35 @@ def _starts(sample: _Sample, risk: float, error: float, reach: int) -> tuple[set
     return set(), error
 
 
-def _certified(sample: _Sample, at: int, risk: float, confidence: float) -> CertifiedThreshold:
+def _risk_at(sample: _Sample, at: int, confidence: float) -> RiskAt:
     labels, wrong = int(sample.labels[at]), int(sample.wrong[at])
     said, weights, highest = sample.columns(at)
+    exact = bool(sample.exact[at])
+    return RiskAt(
+        labels,
+        wrong,
+        float(np.average(said, weights=weights)) if len(said) else 0.0,
+        clopper_pearson(wrong, labels, confidence)
+        if exact
+        else weighted_bounds(said, weights, highest, confidence),
+        "Clopper–Pearson" if exact else "betting",
+    )
+
+
+def _certified(sample: _Sample, at: int, risk: float, confidence: float) -> CertifiedThreshold:
+    found = _risk_at(sample, at, confidence)
+    weights = sample.columns(at)[1]
     effective = float(sample.every.sum() ** 2 / (sample.every**2).sum())  # L. Kish, 1965
     accepted = min(1.0, float(weights.sum() / sample.every.sum()))
     return CertifiedThreshold(
         value=float(GRID[at]),
         risk=risk,
         confidence=confidence,
-        method="Clopper–Pearson" if sample.exact[at] else "betting",
-        labels=labels,
-        wrong=wrong,
-        observed=float(np.average(said, weights=weights)),
-        observed_ci=clopper_pearson(wrong, labels, confidence)
-        if sample.exact[at]
-        else weighted_bounds(said, weights, highest, confidence),
+        method=found.method,
+        labels=found.labels,
+        wrong=found.wrong,
+        observed=found.observed,
+        observed_ci=found.bounds,
         accepted=accepted,
         accepted_ci=wilson(accepted * effective, effective),
     )

@@ -24,7 +24,7 @@ from safepassage.scoring_worker.manifest import (
     ScorerManifest,
 )
 from safepassage.scoring_worker.packs.interface import Pack
-from safepassage.scoring_worker.scorer import CLAIMS_BY, Scorer
+from safepassage.scoring_worker.scorer import Scorer, apart
 from safepassage.scoring_worker.weighing.claim_support import forest_of
 
 from .encoder import EncoderScorer
@@ -33,16 +33,8 @@ from .installed_models import installed_model
 DEFAULT_MODEL = Path(__file__).parents[1] / "models" / "default"
 NAMES = ("default", "small", "large", "words", "llm", "hhem", "nli", "cascade")
 """The scorers with a name; anything else is a local folder or a hub id."""
-GRAPHED = "+hallugraph"
-"""Behind a scorer's name: what its claims rest on is drawn."""
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(@[A-Za-z0-9][\w.-]*)?")
-
-
-def of_values(name_or_path: str | Path) -> str:
-    """The name of the scorer that judges values: what draws graphs beside it, or judges claims in
-    its place, moves no score of a value. "default+hallugraph" is "default"."""
-    return str(name_or_path).partition(CLAIMS_BY)[0].removesuffix(GRAPHED)
 
 
 def open_manifest(name_or_path: str | Path) -> tuple[Path, ScorerManifest]:
@@ -55,7 +47,7 @@ def open_manifest(name_or_path: str | Path) -> tuple[Path, ScorerManifest]:
     Raises:
         ModelError: there is no such folder, or it is incomplete or altered.
     """
-    name_or_path = of_values(name_or_path)
+    name_or_path, _ = apart(str(name_or_path))
     folder = _folder(name_or_path)
     if (folder / MANIFEST_NAME).exists():
         return folder, ScorerManifest.load(folder)

@@ -22,7 +22,10 @@ def learn() -> None:
     `learn` does the same by itself whenever there are enough new decisions.
     """
     configure_logging(settings(), run="learn")
-    event = asyncio.run(_learn())
+    from safepassage.streams.learning.alone import alone
+
+    with alone(settings().learn_folder):
+        event = asyncio.run(_learn())
     if event.revision:
         print_line(f"candidate: {event.scorer}, revision {event.revision}")
     for name, what in event.learnt.items():

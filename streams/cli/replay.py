@@ -133,6 +133,7 @@ def _load(scorer: str | None, thresholds: Path | None) -> Scorer:
 
 
 async def _replay(request: ReplayRequest, scorer: Scorer, rate: float | None) -> ReplayReport:
+    from safepassage.scoring_worker.learnt_from import said_by
     from safepassage.streams.replay.comparison import compare
     from safepassage.streams.replay.engine import run_replay
     from safepassage.streams.replay.plan import verdicts_topic
@@ -156,6 +157,7 @@ async def _replay(request: ReplayRequest, scorer: Scorer, rate: float | None) ->
         verdicts_topic(request.id),
         subject=f"Replay {request.id} with scorer {scorer.name}, revision {scorer.revision}",
         run=measured(state),
+        learnt=said_by(scorer),
     )
 
 

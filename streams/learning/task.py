@@ -17,14 +17,16 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from safepassage.schemas import Review
+from safepassage.schemas import Review, stable_id
 from safepassage.schemas.base import Contract, Probability
 from safepassage.schemas.jsonl import BadLine, read_jsonl
+from safepassage.schemas.reviews_that_count import case_id
 from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import (
     Bounds,
     PromotionResult,
 )
-from safepassage.scoring_worker.manifest import MANIFEST_NAME, ScorerManifest
+from safepassage.scoring_worker.manifest import MANIFEST_NAME, ModelError, ScorerManifest
+from safepassage.scoring_worker.scorer import apart
 from safepassage.streams.labels.from_reviews import Label, labels, reviewed_cases
 from safepassage.streams.labels.wanted import judges, wanted
 from safepassage.streams.release.releases import ReleaseRefused
@@ -39,11 +41,13 @@ TASK, REVIEWS, OUTCOME, SCORER = "task.json", "reviews.jsonl", "outcome.json", "
 
 
 class Task(Contract):
-    """``base`` is where the reader starts, ``live`` (with its revision) what decides now. Documents
+    """``base`` is where the reader starts, ``live`` (with its revision) what decides now,
+    ``behind`` what stands behind a scorer's name for claims: the candidate keeps it. Documents
     of about the share ``held`` judge the candidate, and teach it nothing. With ``silver`` a sample
     lies in the folder, for the grader (see `silver`)."""
 
     base: str
+    behind: str = ""
     live: str
     live_revision: str | None
     bounds: Bounds
@@ -54,12 +58,15 @@ class Task(Contract):
 
 class Outcome(Contract):
     """``result`` is None where the candidate could not be held against the live scorer; then
-    ``problem`` says why. ``learnt`` tells of each part whether it learnt."""
+    ``problem`` says why. ``learnt`` tells of each part whether it learnt. ``taught_by`` and
+    ``judged_by`` name the labels without their text (see `Decided.named`)."""
 
     revision: str | None = None
     learnt: dict[str, str] = Field(default_factory=dict)
     result: PromotionResult | None = None
     problem: str = ""
+    taught_by: tuple[str, ...] = ()
+    judged_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +85,14 @@ class Decided:
             tuple(label for label, out in zip(found, apart, strict=True) if not out),
             tuple(label for label, out in zip(found, apart, strict=True) if out),
         )
+
+    @staticmethod
+    def named(labels: Iterable[Label]) -> set[str]:
+        """Names of ``labels`` that differ where the value or the decision does."""
+        return {
+            stable_id("label", case_id(one.verdict), json.dumps(one.value), str(one.label))
+            for one in labels
+        }
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -98,11 +113,39 @@ class Decided:
 def write_task(folder: Path, task: Task, reviews: Iterable[Review]) -> None:
     """Prepare the folder of a run; it is complete once ``task.json`` is there."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    lines = [review.to_json() for review in reviews]
+    _write_reviews(folder, reviews)
+    _whole(folder / TASK, task.model_dump_json())
+
+
+def read_task(folder: Path) -> Task:
+    """What a run in ``folder`` is to do."""
+    return Task.model_validate_json((folder / TASK).read_bytes())
+
+
+def judge_again(folder: Path, reviews: Iterable[Review]) -> None:
+    """Let the next `carry_out` judge the candidate in ``folder`` by ``reviews``."""
+    _write_reviews(folder, reviews)
+    (folder / OUTCOME).unlink(missing_ok=True)
+
+
+def candidate_of(folder: Path, behind: str) -> str:
+    """The name of the candidate in ``folder``, as every worker has to spell it."""
+    return f"{(folder / SCORER).resolve()}{behind}"
+
+
+def missing_of(scorer: str) -> str:
+    """What is missing of the candidate with that name; "" where it is whole."""
+    try:
+        ScorerManifest.load(Path(apart(scorer)[0]))
+    except (ModelError, OSError) as error:
+        return str(error)
+    return ""
+
+
+def _write_reviews(folder: Path, reviews: Iterable[Review]) -> None:
     path = folder / REVIEWS
     path.touch(mode=0o600)
-    path.write_bytes(b"\n".join(lines) + b"\n")
-    _whole(folder / TASK, task.model_dump_json())
+    path.write_bytes(b"".join(review.to_json() + b"\n" for review in reviews))
 
 
 def read_reviews_of(folder: Path) -> list[Review]:
@@ -121,13 +164,14 @@ def carry_out(folder: Path) -> Outcome:
     """Train the candidate and hold it against the live scorer; goes on where it was stopped."""
     if done := read_outcome(folder):
         return done
-    task = Task.model_validate_json((folder / TASK).read_bytes())
+    task = read_task(folder)
     decided = Decided.of(read_reviews_of(folder), task.held)
     outcome = Outcome()
     try:
         outcome = _trained(folder, task, decided)
         result = _judged(folder, task, decided)
-        outcome = outcome.model_copy(update={"result": result})
+        judged_by = tuple(sorted(Decided.named(decided.held)))
+        outcome = outcome.model_copy(update={"result": result, "judged_by": judged_by})
     except (OperatorError, ValueError, OSError) as error:  # what we say of labels and models
         outcome = outcome.model_copy(update={"problem": str(error)[:500]})
     _whole(folder / OUTCOME, outcome.model_dump_json())
@@ -146,9 +190,10 @@ def _trained(folder: Path, task: Task, decided: Decided) -> Outcome:
         train(task.base, _taught(folder, task, decided), scorer, recipe, resume=True)
     said = ScorerManifest.load(scorer).metrics.get("learnt")
     learnt = {k: str(v) for k, v in said.items()} if isinstance(said, dict) else {}
-    candidate = load_scorer(scorer, packs=task.packs)
+    candidate = load_scorer(candidate_of(folder, task.behind), packs=task.packs)
     candidate.close()
-    return Outcome(revision=candidate.revision, learnt=learnt)
+    taught_by = tuple(sorted(Decided.named(decided.taught)))
+    return Outcome(revision=candidate.revision, learnt=learnt, taught_by=taught_by)
 
 
 def _judged(folder: Path, task: Task, decided: Decided) -> PromotionResult:
@@ -165,7 +210,7 @@ def _judged(folder: Path, task: Task, decided: Decided) -> PromotionResult:
         raise ReleaseRefused(f"only reviews certify a candidate; more are wanted: {missing}")
     load = partial(load_scorer, packs=task.packs)
     live = load_released(load, task.live, task.live_revision)
-    candidate = load_released(load, str(folder / SCORER), None)
+    candidate = load_released(load, candidate_of(folder, task.behind), None)
     try:
         return compare([case_of(label) for label in decided.held], live, candidate, task.bounds)
     finally:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 
-from safepassage.schemas import Decision, Reason, Verdict
+from safepassage.schemas import Decision, Verdict
 from safepassage.scoring_worker.laboratory.evaluation.distributions import (
     histogram,
     ks_distance,
     population_stability,
 )
+from safepassage.scoring_worker.learnt_from import LearntFrom
 from safepassage.streams.kafka.records import Received
 from safepassage.streams.labels.from_reviews import labels, read_reviews, reviewed_cases
 from safepassage.streams.settings import Settings
@@ -24,6 +24,8 @@ from safepassage.streams.topics import Topic
 from safepassage.streams.verdicts.deduplication import VERDICT_TOPICS, read_verdicts
 from safepassage.streams.verdicts.latest import LatestPerExtraction
 
+from .certified_risks import certified_risks
+from .opinions import OneSide, Opinion
 from .report_schema import (
     Agreement,
     Cost,
@@ -35,40 +37,7 @@ from .report_schema import (
     Side,
 )
 
-UNKNOWN_MODEL = "(not recorded)"
 EXAMPLES_PER_FLIP = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Opinion:
-    """What one side said of an extraction."""
-
-    decision: Decision
-    reasons: tuple[Reason, ...]
-    score: float | None
-    entity_type: str
-    model: str
-    revision: str | None
-    usd: float | None
-    milliseconds: float | None
-
-    @classmethod
-    def of(cls, verdict: Verdict) -> Opinion:
-        usages = [trail.usage for trail in verdict.scorers if trail.usage]
-        prices = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
-        return cls(
-            decision=verdict.decision,
-            reasons=verdict.reasons,
-            score=verdict.score,
-            entity_type=verdict.entity_type,
-            model=verdict.extractor.model if verdict.extractor else UNKNOWN_MODEL,
-            revision=verdict.scorer_revision,
-            usd=sum(prices) if prices else None,
-            milliseconds=sum(usage.milliseconds for usage in usages) if usages else None,
-        )
-
-
-OneSide = Mapping[str, Opinion]
 
 
 async def compare(
@@ -79,9 +48,11 @@ async def compare(
     subject: str,
     run: Measured | None = None,
     revision: str | None = None,
+    learnt: LearntFrom | None = None,
 ) -> ReplayReport:
     """The report on the verdicts of topic ``after`` against the live ones, or on those of one
-    scorer's ``revision``: a topic may hold the verdicts of several candidates.
+    scorer's ``revision``: a topic may hold the verdicts of several candidates. What the candidate
+    ``learnt`` from certifies nothing of it; None: it does not say.
 
     What a person decided is no side of the comparison but its measure.
 
@@ -91,15 +62,14 @@ async def compare(
     candidates = await _outcomes(settings, [after], revision=revision)
     incumbents = await _outcomes(settings, before, only=candidates.keys())
     reviews, _ = await read_reviews(settings)
-    gold = {
-        label.verdict.extraction_id: label.label
-        for case in reviewed_cases(reviews)
-        for label in labels(case)
-        if label.kind != "correction"
-    }
+    every = [label for case in reviewed_cases(reviews) for label in labels(case)]
+    said = [label for label in every if label.kind != "correction"]
+    gold = {label.verdict.extraction_id: label.label for label in said}
     chosen = _choose_examples(incumbents, candidates)
     examples = await _examples(settings, after, chosen, incumbents, gold, revision=revision)
-    return _report(subject, incumbents, candidates, gold, examples=examples, run=run)
+    report = _report(subject, incumbents, candidates, gold, examples=examples, run=run)
+    risks = certified_risks(incumbents, candidates, said, settings, learnt=learnt)
+    return report.model_copy(update=dict(zip(("risk_before", "risk_after"), risks, strict=True)))
 
 
 async def _outcomes(

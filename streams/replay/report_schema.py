@@ -10,6 +10,7 @@ from pydantic import Field, computed_field
 from safepassage.schemas import Decision, Reason
 from safepassage.schemas.base import Contract
 from safepassage.schemas.proportion import Proportion
+from safepassage.scoring_worker.risk.accepted import AcceptedRisk
 
 from .plan import ReplayState
 
@@ -104,6 +105,12 @@ class Side(Contract):
     reasons: dict[str, int]
     cost: Cost
 
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def passed(self) -> Rate:
+        """The share that passes without a person."""
+        return Rate.of(self.decisions.get("accepted", 0), sum(self.decisions.values()))
+
 
 class ScoreChange(Contract):
     """Scores in 20 equal bins of [0, 1] on both sides, and how far apart they lie."""
@@ -148,7 +155,8 @@ class ReplayReport(Contract):
     """What changed, why, and who was right.
 
     ``unmatched`` counts extractions that only the replay judged. ``flips_by_reason`` groups by
-    the reasons that came, or that went where an extraction is now accepted.
+    the reasons that came, or that went where an extraction is now accepted. ``risk_before`` and
+    ``risk_after`` are of what passes without a person.
     """
 
     subject: str
@@ -164,6 +172,8 @@ class ReplayReport(Contract):
     scores: ScoreChange
     agreement_before: Agreement
     agreement_after: Agreement
+    risk_before: AcceptedRisk | None = None
+    risk_after: AcceptedRisk | None = None
     run: Measured | None = None
 
     @property

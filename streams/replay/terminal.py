@@ -47,6 +47,9 @@ def _sides(report: ReplayReport) -> Table:
         ("precision", report.agreement_before.precision, report.agreement_after.precision),
     ):
         table.add_row(title, str(old), str(new))
+    table.add_row("passes without a person", str(before.passed), str(after.passed))
+    if report.risk_before and report.risk_after:
+        table.add_row("wrong of what passes", str(report.risk_before), str(report.risk_after))
     scores = report.scores
     table.add_row("score shift", "", f"PSI {scores.population_stability:.3f}")
     table.add_row("revision", _names(before.revisions), _names(after.revisions))

@@ -1,10 +1,13 @@
-"""SIGTERM and SIGINT as an event, so that a process ends between two pieces of work."""
+"""SIGTERM and SIGINT as an event, so that a process ends between two pieces of work; and the end of
+a process with its parent."""
 
 import asyncio
+import ctypes
 import os
 import signal
 import threading
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -39,6 +42,14 @@ class Leave:
 
 def _end() -> None:
     os._exit(1)
+
+
+def die_with_parent() -> None:
+    """Linux only: the kernel ends the process when the one that started it dies, even by SIGKILL.
+    Elsewhere a killed parent leaves it running. To be called in the child, before exec."""
+    with suppress(OSError, AttributeError):
+        pr_set_pdeathsig = 1
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
 
 
 def stop_event(leave: Leave | None = None) -> asyncio.Event:

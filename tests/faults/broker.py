@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 
 from safepassage.streams.demo.embedded import (
     LOOPBACK,
-    die_with_parent,
     free_port,
     start_broker,
     stop_process,
 )
+from safepassage.streams.runtime.signals import die_with_parent
 
 BUCKET = "broker"
 

@@ -22,12 +22,12 @@ from typing import Any, Literal
 from safepassage import scoring_worker
 from safepassage.streams.delivery import delivery as delivery_module
 from safepassage.streams.delivery.delivery import Delivery
-from safepassage.streams.demo.embedded import die_with_parent
 from safepassage.streams.kafka import publisher as publisher_module
 from safepassage.streams.kafka.publisher import KafkaPublisher
 from safepassage.streams.kafka.records import Outgoing
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.logs import configure_logging
+from safepassage.streams.runtime.signals import die_with_parent
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DEAD_LETTERS
 from safepassage.streams.worker import run_worker

@@ -1,7 +1,8 @@
 """Documents of a kind that no scorer was trained on: berthing notes of an invented harbour.
 
-Each note yields four right extractions and two wrong ones, with gold labels. They are made from
-lists, so that as many as a test needs differ from each other.
+Each note yields four right extractions and three wrong ones, with gold labels. They are made from
+lists, and no two notes share a sentence: what a scorer learnt from one must not certify it on
+another.
 """
 
 from __future__ import annotations
@@ -12,43 +13,28 @@ from pathlib import Path
 from safepassage.schemas import Document, LabelledExtraction
 
 VESSELS = ("Marigold", "Sea Holly", "Tern of Brae", "Northern Lass", "Peregrine", "Skua")
-MASTERS = ("Ilse Brandt", "Tomas Rehak", "Ada Lindqvist", "Piers Omondi", "Wen Jiang", "Noor Aziz")
-PILOTS = ("Hugh Sark", "Greta Falk", "Ivo Marin", "Lena Voss", "Otis Kerr", "Runa Dahl")
+FIRST = ("Ilse", "Tomas", "Ada", "Piers", "Wen", "Noor", "Hugh", "Greta", "Ivo", "Lena", "Otis")
+LAST = ("Brandt", "Rehak", "Lindqvist", "Omondi", "Jiang", "Aziz", "Sark", "Falk", "Marin", "Voss")
 CARGOES = ("timber", "road salt", "barley", "machine parts", "slate", "fish meal")
 BERTHS = ("Pier 2", "Pier 4", "the Coal Quay", "Berth 11", "the North Mole", "Pier 7")
-DATES = (
-    "3 March 2021",
-    "17 April 2021",
-    "9 May 2021",
-    "21 June 2021",
-    "2 July 2021",
-    "30 August 2021",
-)
-WRONG_DATES = (
-    "5 March 2021",
-    "17 August 2021",
-    "9 May 2012",
-    "12 June 2021",
-    "2 July 2012",
-    "3 August 2021",
-)
+MONTHS = ("March", "April", "May", "June", "August", "October", "November")
 
 
 def note(number: int) -> tuple[Document, list[LabelledExtraction]]:
-    """The note of that number and what was extracted from it."""
-    shift = number // 6
-    vessel, master = VESSELS[number % 6], MASTERS[(number + shift) % 6]
-    pilot, cargo = PILOTS[(number + 2 * shift) % 6], CARGOES[(number + shift) % 6]
-    berth, date = BERTHS[(number + 3 * shift) % 6], DATES[(number + shift) % 6]
+    """The note of that number, of 0 to 99, and what was extracted from it."""
+    vessel, cargo = VESSELS[number % 6], CARGOES[(number + number // 6) % 6]
+    master, pilot = _name(number), _name(number + 37)
+    berth = BERTHS[(number + number // 3) % 6]
+    day, month = number % 27 + 1, MONTHS[number % 7]
+    date, wrong_date = f"{day} {month} 2021", f"{day + 1} {month} 2021"
     lines = {
         "master": f"The vessel {vessel} arrived under her master, Captain {master}.",
         "pilot": f"She was brought in by the harbour pilot, {pilot}.",
         "berth": f"She berthed at {berth} on {date} at first light.",
-        "cargo": f"Her cargo was {cargo}, declared in full.",
+        "cargo": f"Her cargo was {cargo}, {110 + 7 * number} tonnes, declared in full.",
     }
     text = f"Port of Eyra, berthing note {1000 + number}\n\n" + "\n".join(lines.values()) + "\n"
     document = Document(id=f"eyra-{1000 + number}", text=text)
-    wrong_date = WRONG_DATES[(number + shift) % 6]
     rows = (
         ("Vessel Master", master, lines["master"], 1),
         ("Harbour Pilot", pilot, lines["pilot"], 1),
@@ -56,6 +42,7 @@ def note(number: int) -> tuple[Document, list[LabelledExtraction]]:
         ("Cargo", cargo, lines["cargo"], 1),
         ("Berthing Date", wrong_date, lines["berth"], 0),
         ("Vessel Master", pilot, lines["cargo"], 0),
+        ("Harbour Pilot", master, lines["master"], 0),
     )
     return document, [
         LabelledExtraction(
@@ -68,6 +55,10 @@ def note(number: int) -> tuple[Document, list[LabelledExtraction]]:
         )
         for index, (entity_type, value, context, label) in enumerate(rows)
     ]
+
+
+def _name(number: int) -> str:
+    return f"{FIRST[number % 11]} {LAST[number % 10]}"
 
 
 def write_notes(numbers: range, documents: Path, extractions: Path) -> None:

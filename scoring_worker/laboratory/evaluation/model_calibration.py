@@ -22,6 +22,7 @@ from safepassage.scoring_worker.manifest import (
     ScorerManifest,
     Thresholds,
 )
+from safepassage.scoring_worker.scorer import apart
 from safepassage.scoring_worker.scorers import folders
 from safepassage.scoring_worker.scorers.by_language import serving
 from safepassage.scoring_worker.scorers.folders import load_folder, open_manifest
@@ -168,7 +169,7 @@ def model_folder(
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ModelError(f"{out} exists; calibrate writes a new folder")
     others = None
-    if folders.of_values(scorer) == PACKAGED_BASE:
+    if apart(str(scorer))[0] == PACKAGED_BASE:
         scorer, others = serving([pair for data in datasets for pair in data.pairs])
     folder, manifest = open_manifest(scorer)
     if others:

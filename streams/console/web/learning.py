@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from safepassage.schemas import LearningEvent
+from safepassage.schemas.proportion import Proportion
+from safepassage.scoring_worker.risk.accepted import AcceptedRisk
 
 LISTED_EVENTS = 60
 WORDS: Mapping[str, str] = {
@@ -54,10 +56,14 @@ def learning_page(runs: Runs | None) -> dict[str, object]:
         return {"asking": None, "events": (), "compared": (), "bounds": (), "words": WORDS}
     asking = runs.asking
     figures = asking.figures if asking and isinstance(asking.figures, dict) else {}
+    replayed = asking and next(
+        (e for e in runs.events if e.run == asking.run and e.step == "replayed"), None
+    )
+    again = replayed.figures if replayed and isinstance(replayed.figures, dict) else {}
     return {
         "asking": asking,
         "events": tuple(reversed(runs.events[-LISTED_EVENTS:])),
-        "compared": _compared(figures),
+        "compared": (*_compared(figures), *_replayed(again)),
         "bounds": _bounds(figures),
         "words": WORDS,
     }
@@ -72,6 +78,26 @@ def _compared(figures: Mapping[str, Any]) -> Sequence[Compared]:
         for name in FIGURES
         if isinstance(live.get(name), int | float) and isinstance(candidate.get(name), int | float)
     )
+
+
+def _replayed(figures: Mapping[str, Any]) -> Sequence[Compared]:
+    """What would pass without a person, and how much of it is wrong, by the replay."""
+    sides = [figures.get("before"), figures.get("after")]
+    try:
+        passed = [_share(side["passed"]) for side in sides]
+        risks = [AcceptedRisk.model_validate(side["risk"]) for side in sides]
+    except (KeyError, TypeError, ValueError):
+        return ()  # an event from before replays said it
+    return (
+        Compared("passes without a person", *passed),
+        Compared("wrong of what passes", *map(str, risks)),
+    )
+
+
+def _share(passed: Mapping[str, Any]) -> str:
+    proportion = Proportion(int(passed["successes"]), int(passed["total"]))
+    low, high = proportion.interval
+    return f"{proportion.share or 0.0:.3f} [{low:.3f}, {high:.3f}] of {proportion.total}"
 
 
 def _bounds(figures: Mapping[str, Any]) -> Sequence[tuple[bool, str]]:

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from safepassage.scoring_worker import load_scorer
+from safepassage.scoring_worker.laboratory.training import train
 from safepassage.scoring_worker.manifest import ScorerManifest
 from safepassage.scoring_worker.scorers import by_language, folders
 from safepassage.streams.cli import app
@@ -318,6 +319,33 @@ def test_reviews_show_what_a_field_would_gain_and_a_second_run_learns_nothing_ag
     monkeypatch.setattr("safepassage.scoring_worker.laboratory.experiments.reviews.train", None)
     assert invoke(*asked).exit_code == 0
     assert json.loads(out.read_text()) == written
+
+
+def test_labels_that_are_turned_round_teach_and_judge_nothing(reader, gold, tmp_path, monkeypatch):
+    """A grader that errs: the same reviews with some labels turned round, the same judges."""
+    taught = []
+
+    def recorded(base, labels, folder, chosen):
+        taught.append([pair.label for pair in labels.gold])
+        return train(base, labels, folder, chosen)
+
+    monkeypatch.setattr("safepassage.scoring_worker.laboratory.experiments.reviews.train", recorded)
+    points = []
+    for share in (0, 0.2):
+        out = tmp_path / f"{share}.json"
+        result = invoke(
+            *("evaluate", gold[0], "-d", gold[1], "--experiment", "reviews", "--base", reader),
+            *("--sizes", "0,15", "--draws", 1, "--checks", 0.5, "--epochs", 0.2, "--head-only"),
+            *("--flipped", share, "--json", out),
+        )
+        assert result.exit_code == 0
+        written = json.loads(out.read_text())
+        assert written["flipped"] == share
+        points.append(written["results"])
+    assert "20% of the labels turned round" in " ".join(result.stdout.split())
+    right, flipped = taught
+    assert [a == b for a, b in zip(right, flipped, strict=True)] == [False] * 3 + [True] * 12
+    assert points[0][0] == points[1][0]
 
 
 def test_reviews_refuse_options_of_the_other_curve(reader, gold):

@@ -15,6 +15,7 @@ import pytest
 
 from safepassage.schemas import LearningEvent, Review
 from safepassage.scoring_worker.laboratory.training import recipe, tuning
+from safepassage.scoring_worker.manifest import ScorerManifest
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher
@@ -72,6 +73,11 @@ class Trainer:
     async def __call__(self, arguments: Sequence[str]) -> int:
         self.asked.append(arguments[1])
         folder = Path(arguments[-1])
+        scorer = folder / task.SCORER
+        if not scorer.exists():
+            scorer.mkdir()
+            (scorer / "weights").write_bytes(b"learnt")
+            ScorerManifest(name="new", kind="encoder", labels=1, max_length=64).save(scorer)
         (folder / task.OUTCOME).write_text(self.outcome.model_dump_json())
         return 0
 
@@ -217,8 +223,7 @@ async def test_candidates_that_no_release_names_are_removed_by_the_next_run(
         run, _ = await learner.start()
         await learner.go_on(str(run))
         shadowed, former = learner.folder(str(run)) / task.SCORER, tmp_path / "former" / task.SCORER
-        for folder in (shadowed, former):
-            folder.mkdir(parents=True)
+        former.mkdir(parents=True)
         await learner.start(asked=True)
     assert shadowed.exists()
     assert not former.exists()

@@ -10,7 +10,8 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from safepassage.schemas import Review, ReviewTrail, ScorerTrail, Usage, Verdict
+from safepassage.schemas import Draw, Review, ReviewTrail, ScorerTrail, Usage, Verdict
+from safepassage.scoring_worker.learnt_from import LearntFrom, more_learnt
 from safepassage.streams.release.shadow import shadowing_revision
 from safepassage.streams.replay.comparison import compare
 from safepassage.streams.replay.engine import ReplayRequest, run_replay
@@ -87,6 +88,43 @@ async def test_both_sides_are_held_against_the_reviews(report: ReplayReport):
     assert (after.recall.successes, after.recall.total) == (1, 2)
     assert before.agreeing.share == pytest.approx(1 / 4)
     assert 0 < after.agreeing.low < after.agreeing.share < after.agreeing.high < 1
+
+
+async def test_what_passes_is_certified_by_what_chance_chose_alone(kafka: Settings):
+    numbers = [n for n in range(400) if verdict(n).decision == "accepted"][:80]
+    old, new = FakeScorer(), FakeScorer(revision="fake-2", stop=frozenset({f"May {numbers[0]}"}))
+    live = [verdict(n, old) for n in numbers]
+    await publish(kafka, ALIGNMENTS, [aligned(n) for n in numbers])
+    await publish(kafka, ACCEPTED, live)
+    drawn = Draw(probability=1 / 80, among=80)
+    checks = [
+        review(one, "insufficient" if at == 0 else "supports").model_copy(
+            update={"sampled": True, "draw": drawn}
+        )
+        for at, one in enumerate(live[:60])
+    ]
+    chosen = [review(one, "insufficient") for one in live[60:]]  # a person's choice counts nothing
+    await publish(kafka, REVIEWS, [*checks, *chosen], key="doc")
+    await run_replay(ReplayRequest("risk"), new, kafka, NoRest())
+    asked = kafka.model_copy(update={"risk": 0.05})
+    topic, unseen = verdicts_topic("risk"), LearntFrom()
+    made = await compare(asked, topic, subject="risk", learnt=unseen)
+    before, after = made.risk_before, made.risk_after
+    assert before is not None
+    assert after is not None
+    assert (before.labels, before.wrong, before.certified) == (60, 1, False)
+    assert (after.labels, after.wrong, after.certified) == (59, 0, True)
+    assert before.low < 1 / 60 < before.high
+    assert (made.before.passed.successes, made.after.passed.successes) == (80, 79)
+    assert "certified: at most 5.0%" in render(made)
+    learnt = more_learnt(unseen, [(one.doc_id, one.passage) for one in live[:40]])
+    fewer = (await compare(asked, topic, subject="risk", learnt=learnt)).risk_after
+    assert fewer is not None
+    assert fewer.labels < 59
+    assert "more spot checks are wanted" in str(fewer)
+    silent = (await compare(asked, topic, subject="risk")).risk_after
+    assert silent is not None
+    assert "does not say" in str(silent)
 
 
 async def test_examples_show_what_flipped(report: ReplayReport):
