@@ -21,6 +21,7 @@ from . import (
     calibrate,
     check,
     compare,
+    dead_letters,
     demo,
     doctor,
     evaluate,
@@ -67,6 +68,7 @@ for group in (
     graph.graph_app,
     labels.labels_app,
     audit.audit_app,
+    dead_letters.dead_letters_app,
     scorers.scorers_app,
 ):
     app.add_typer(group)
