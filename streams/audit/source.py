@@ -56,6 +56,7 @@ class AuditSource:
 
     def __init__(self, publisher: Publisher, settings: Settings) -> None:
         self.progress = Progress(ROLE)
+        metrics.LANES.labels(ROLE).set(1)
         self._publisher = publisher
         self._settings = settings
         self._lag = LagMeter(ROLE)

@@ -18,6 +18,7 @@ from safepassage.streams.settings import settings
 
 from . import (
     audit,
+    bench,
     calibrate,
     check,
     compare,
@@ -59,7 +60,7 @@ for command in (
     *(files.files, submit.submit, check.check, verdicts.verdicts, watch.watch),
     *(evaluate.evaluate, train.train, calibrate.calibrate, compare.compare),
     *(learn.learn, replay.replay, promote.promote, rollback.rollback, shadow.shadow),
-    *(serve.serve, mcp.mcp, doctor.doctor, recorded_llm.recorded_llm),
+    *(serve.serve, mcp.mcp, doctor.doctor, bench.bench, recorded_llm.recorded_llm),
 ):
     app.command()(command)
 for group in (
@@ -92,7 +93,7 @@ def before_every_command(
 
 
 _EXTRAS = {
-    **dict.fromkeys(("demo", "up"), "demo"),
+    **dict.fromkeys(("demo", "up", "bench"), "demo"),
     **dict.fromkeys(("evaluate", "train", "learn", "calibrate", "compare", "graph"), "training"),
     **{"serve": "serve", "mcp": "mcp", "check": "llm"},
 }

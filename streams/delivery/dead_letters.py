@@ -94,7 +94,9 @@ def dead_letter(
 def outgoing_letter(letter: DeadLetter, record: Record) -> Outgoing:
     """``letter`` to its topic, beside what else is of its document."""
     key = letter.doc_id or (record.key or UNKEYED.encode()).decode("utf-8", "replace")
-    return Outgoing(DEAD_LETTERS, key, letter, redriven=record.redriven)
+    return Outgoing(
+        DEAD_LETTERS, key, letter, redriven=record.redriven, traceparent=record.traceparent
+    )
 
 
 def naming_refused(

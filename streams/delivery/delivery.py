@@ -36,6 +36,7 @@ from safepassage.streams.kafka.records import (
 )
 from safepassage.streams.runtime import metrics
 from safepassage.streams.runtime.tracebacks import frames
+from safepassage.streams.runtime.tracing import BatchTrace, tracing
 from safepassage.streams.topics import Topic
 
 from .circuit_breaker import CircuitBreaker
@@ -101,6 +102,7 @@ class Delivery:
         self._publisher = publisher
         self._breaker = breaker
         self._models = models
+        metrics.LANES.labels(role.name).set(role.lanes)
 
     async def handle(self, records: Sequence[Record]) -> None:
         """Process ``records``; on return everything they led to is acknowledged.
@@ -110,6 +112,10 @@ class Delivery:
             KafkaError: the step needed the broker, which did not answer.
             CircuitOpen: too much failed; nothing of this batch was published.
         """
+        with tracing().batch(self._role.name, records) as trace:
+            await self._handle(records, trace)
+
+    async def _handle(self, records: Sequence[Record], trace: BatchTrace) -> None:
         started = time.perf_counter()
         decoded = self._decode(records)
         readable = [entry for entry in decoded if isinstance(entry, Received)]
@@ -119,7 +125,10 @@ class Delivery:
             if (fault := _fault(outcome)) is not None:
                 self._breaker.record(fault)
         await self._publish(
-            [_Ended(*ended) for ended in zip(records, decoded, outcomes, strict=True)]
+            [
+                _Ended(record, *ended, trace)
+                for record, *ended in zip(records, decoded, outcomes, strict=True)
+            ]
         )
         metrics.BATCH_SECONDS.labels(self._role.name).observe(time.perf_counter() - started)
 
@@ -194,8 +203,12 @@ class Delivery:
         metrics.RECORDS.labels(self._role.name, "dead_lettered" if failed else "published").inc()
         if isinstance(end.outcome, Failed):
             return [self._letter(end, end.outcome)]
-        record = end.record
-        return [replace(out, born=record.born, redriven=record.redriven) for out in end.outcome]
+        born, redriven = end.record.born, end.record.redriven
+        traceparent = end.trace.traceparent(end.record)
+        return [
+            replace(out, born=born, redriven=redriven, traceparent=traceparent)
+            for out in end.outcome
+        ]
 
     def _letter(
         self,
@@ -225,7 +238,9 @@ class Delivery:
             **letter.source.model_dump(),
         )
         metrics.DEAD_LETTERS.labels(self._role.name, failed.error).inc()
-        return outgoing_letter(letter, end.record)
+        end.trace.failed(end.record, failed.error)
+        traceparent = end.trace.traceparent(end.record)
+        return replace(outgoing_letter(letter, end.record), traceparent=traceparent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +248,7 @@ class _Ended:
     record: Record
     decoded: Received[Event] | Failed
     outcome: Outcome
+    trace: BatchTrace
 
 
 _Refused = tuple[_Ended, Outgoing, str]

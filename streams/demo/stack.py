@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
+from types import FrameType, MappingProxyType
 
 from safepassage.streams.demo.embedded import (
     LOOPBACK,
@@ -42,16 +42,18 @@ class Processes(AbstractContextManager["Processes"]):
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._files = ExitStack()
 
-    def start(self, name: str, *arguments: str) -> None:
-        """Start ``safepassage`` with ``arguments``. Its session is its own, so that Ctrl-C
-        reaches only this process, which then ends the others in order."""
+    def start(
+        self, name: str, *arguments: str, variables: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Start ``safepassage`` with ``arguments`` and ``variables`` of its own. Its session is
+        its own, so that Ctrl-C reaches only this process, which then ends the others in order."""
         log = self._files.enter_context((self._logs / f"{name}.log").open("wb"))
         self._running[name] = subprocess.Popen(  # noqa: S603 - our own command, no shell
             [sys.executable, "-m", "safepassage.streams.cli", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            env=self._environment,
+            env={**self._environment, **variables},
             start_new_session=True,
             preexec_fn=die_with_parent,  # noqa: PLW1509 - one system call, no locks
         )

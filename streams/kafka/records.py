@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from safepassage.schemas import Coordinates, Event
 from safepassage.schemas.jsonl import validation_summary
+from safepassage.streams.runtime.tracing import TRACEPARENT, valid_traceparent
 from safepassage.streams.topics import Topic
 
 E = TypeVar("E", bound=Event)
@@ -72,6 +73,14 @@ class Record:
         return None
 
     @property
+    def traceparent(self) -> str | None:
+        """The trace context (W3C) that the record came with."""
+        for name, value in self.headers:
+            if name == TRACEPARENT:
+                return valid_traceparent(value)
+        return None
+
+    @property
     def coordinates(self) -> Coordinates:
         return Coordinates(topic=self.topic, partition=self.partition, offset=self.offset)
 
@@ -89,7 +98,8 @@ class Outgoing:
     """An event to publish. Records of one key keep their order, and the key is the document id,
     so that everything about a document stands in one partition of each topic. ``born`` is when
     the record was written that it all goes back to, in milliseconds since the epoch; ``anew`` is
-    of a document: see `Record.anew`; ``redriven`` is that of the record it was made from."""
+    of a document: see `Record.anew`; ``redriven`` and ``traceparent`` are those of
+    the record it was made from."""
 
     topic: Topic
     key: str
@@ -97,6 +107,7 @@ class Outgoing:
     born: int | None = field(default=None, compare=False)
     anew: bool = False
     redriven: Redriven | None = field(default=None, compare=False)
+    traceparent: str | None = field(default=None, compare=False)
 
     def encoded_key(self) -> bytes:
         return self.key.encode("utf-8", "replace")
@@ -107,6 +118,8 @@ class Outgoing:
             headers.append((BORN_HEADER, b"%d" % self.born))
         if self.redriven is not None:
             headers.append(self.redriven.header())
+        if self.traceparent is not None:
+            headers.append((TRACEPARENT, self.traceparent.encode()))
         return [*headers, (ANEW_HEADER, b"1")] if self.anew else headers
 
 

@@ -24,6 +24,7 @@ from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import RECORD_ERRORS, KafkaPublisher, PublishFailed
 from safepassage.streams.kafka.records import Outgoing, Redriven
 from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.runtime.tracing import TRACEPARENT
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import READ_BY, REDRIVES
 
@@ -258,12 +259,15 @@ async def _put_back(
 ) -> asyncio.Future[RecordMetadata]:
     """The very bytes, into the partition that they came from: an order by key stays one. What is
     awaited of the result is the acknowledgement."""
+    headers = [Redriven(letter.redriven + 1, letter.id).header()]
+    if letter.traceparent:
+        headers.append((TRACEPARENT, letter.traceparent.encode()))
     future: asyncio.Future[RecordMetadata] = await producer.send(
         letter.source.topic,
         value=value,
         key=key,
         partition=letter.source.partition,
-        headers=[Redriven(letter.redriven + 1, letter.id).header()],
+        headers=headers,
     )
     return future
 

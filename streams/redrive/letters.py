@@ -12,7 +12,7 @@ from aiokafka import TopicPartition
 from safepassage.schemas import Coordinates, DeadLetter, Stage
 from safepassage.streams.delivery.dead_letters import contents
 from safepassage.streams.kafka.reading import ends, read_between, read_topics
-from safepassage.streams.kafka.records import UnreadableRecord, decode
+from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DEAD_LETTERS, REDRIVABLE
@@ -39,6 +39,7 @@ class Letter:
     redriven: int
     bytes: int | None
     readable: bool
+    traceparent: str | None
 
     @property
     def tells_its_end(self) -> bool:
@@ -101,7 +102,7 @@ async def survey(settings: Settings, selection: Selection) -> Survey:
         except UnreadableRecord:
             found.unread += 1
             continue
-        letter = _letter(event, record.coordinates, record.timestamp)
+        letter = _letter(event, record)
         if selection.takes(letter):
             found.letters.setdefault(letter.id, letter)
         if len(found.letters) > MAX_SELECTED:
@@ -150,15 +151,15 @@ async def letter_by_id(settings: Settings, letter_id: str) -> DeadLetter | None:
     return None
 
 
-def _letter(event: DeadLetter, place: Coordinates, timestamp: int) -> Letter:
+def _letter(event: DeadLetter, record: Record) -> Letter:
     try:
         value = contents(event)[1]
     except ValueError:  # not base64: somebody else wrote it
         value = None
     return Letter(
         id=event.id,
-        place=place,
-        written=datetime.fromtimestamp(max(0, timestamp) / 1000, UTC),
+        place=record.coordinates,
+        written=datetime.fromtimestamp(max(0, record.timestamp) / 1000, UTC),
         stage=event.stage,
         error=event.error,
         detail=event.detail,
@@ -170,4 +171,5 @@ def _letter(event: DeadLetter, place: Coordinates, timestamp: int) -> Letter:
         redriven=event.redriven,
         bytes=None if value is None else len(value),
         readable=value is not None,
+        traceparent=record.traceparent,
     )
