@@ -18,7 +18,6 @@ from .kafka.contact import contact
 from .kafka.publisher import KafkaPublisher, PublishFailed
 from .kafka.reading import UnknownTopic
 from .kafka.refusals import RIGHTS_ERRORS, check_rights, refusal
-from .runtime import tracing
 from .runtime.errors import OperatorError
 from .runtime.health import health_listener, health_server
 from .runtime.signals import Leave, stop_event, unless_stopped
@@ -67,11 +66,6 @@ async def _start(
     roles: Sequence[str], settings: Settings, resources: contextlib.AsyncExitStack
 ) -> list[Source]:
     """The roles, ready to run. What is opened is closed with ``resources``."""
-    if settings.traces:
-        from .runtime.otel import OtelTracing  # noqa: PLC0415 (an extra)
-
-        tracing.use(OtelTracing())
-        resources.callback(tracing.stop)
     await prepare_topics(settings, roles)
     await _check_rights(settings, roles)
     publisher = KafkaPublisher(new_producer(settings), settings)

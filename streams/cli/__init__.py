@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from safepassage.extras import MissingExtra, missing_extra
 from safepassage.schemas.jsonl import validation_summary
+from safepassage.streams.runtime import tracing
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.logs import configure_command_logging
 from safepassage.streams.runtime.threads import leave
@@ -83,6 +84,7 @@ def _tell_version(wanted: bool) -> None:
 
 @app.callback()
 def before_every_command(
+    context: typer.Context,
     _version: Annotated[
         bool,
         typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version."),
@@ -90,6 +92,11 @@ def before_every_command(
 ) -> None:
     """Decides, live, which facts an LLM extracted from documents can be trusted."""
     configure_command_logging(settings())
+    if settings().traces:
+        from safepassage.streams.runtime.otel import OtelTracing
+
+        tracing.use(OtelTracing())
+        context.call_on_close(tracing.stop)
 
 
 _EXTRAS = {

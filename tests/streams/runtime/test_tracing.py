@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from safepassage.schemas import Document
 from safepassage.streams.delivery.delivery import Failed, Outcome
@@ -141,6 +142,30 @@ async def test_a_document_s_way_through_the_broker_is_one_trace(spans: Any, kafk
         (record,) = await all_records(kafka, topic)
         assert record.traceparent is not None
         assert record.traceparent.split("-")[1] == str(way[key]).split("-")[1]
+
+
+def test_a_command_traces_where_it_is_told_to(spans: Any, monkeypatch):
+    from safepassage.streams import cli
+    from safepassage.streams.cli import scorers
+    from safepassage.streams.runtime import otel
+
+    began: list[tracing.Tracing] = []
+
+    class Noted(tracing.Tracing):
+        def __init__(self) -> None:
+            began.append(self)
+
+        def stop(self) -> None:
+            began.remove(self)
+
+    during: list[bool] = []
+    monkeypatch.setattr(otel, "OtelTracing", Noted)
+    monkeypatch.setattr(cli, "settings", lambda: Settings(traces=True))
+    monkeypatch.setattr(scorers, "settings", lambda: during.append(bool(began)))
+    result = CliRunner().invoke(cli.app, ["scorers"])
+    assert result.exception is not None  # there are no settings: it ends where it asks for them
+    assert during == [True]
+    assert began == []
 
 
 def test_a_worker_that_traces_nothing_imports_nothing_of_it():
