@@ -1,4 +1,4 @@
-"""Pairs per second of a scorer: in batches, one by one, and streamed.
+"""Pairs per second of a scorer: in batches and one by one.
 
     python benchmarks/scoring.py --extractions ../shared/data/tribunal/extractions.jsonl.gz
 
@@ -6,14 +6,13 @@ All ways score the same pairs, in turns, and the best of the rounds counts,
 by the wall and by the process's CPU clock (what one core does alone), so that what else runs on
 the machine hurts all alike. Without ``--extractions`` the pairs are made up. On a machine with a
 GPU the same is measured there, and for a randomly initialised model of DeBERTa-v3-base's size;
-``--try-gpu-part`` walks through that part on the CPU with a tiny model. ``--stream`` runs the
-score role on the embedded broker beside its scorer alone.
+``--try-gpu-part`` walks through that part on the CPU with a tiny model. `safepassage bench`
+measures the role that streams.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import statistics
 import tempfile
@@ -28,16 +27,13 @@ import numpy as np
 import torch
 from rich.console import Console
 from rich.table import Table
-from scoring_cases import as_aligned, labelled_pairs, made_up_pairs, save_random_deberta
+from scoring_cases import labelled_pairs, made_up_pairs, save_random_deberta
 from sklearn.metrics import roc_auc_score
-from stream import fresh_topics, score, stack_settings
 
 from safepassage.scoring_worker import Pair, load_scorer
 from safepassage.scoring_worker.encoders.devices import use_threads
-from safepassage.streams.demo.embedded import embedded_stack
 
 ONE_BY_ONE = 50
-STREAMED = 2_000
 
 Scores = np.ndarray[Any, np.dtype[np.float64]]
 Run = Callable[[], object]
@@ -73,10 +69,6 @@ def main() -> None:
     for name, rates in _all_rates(arguments, pairs, supported):
         figures["rates"][name] = rates
         console.print(_table(name, rates))
-    if arguments.stream:
-        figures["stream"] = _stream(pairs)
-        share = figures["stream"]["share"]
-        console.print(f"streamed through the score role: {share:.0%} of the bare scorer's rate")
     if arguments.json:
         arguments.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     if arguments.text:
@@ -90,7 +82,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--pairs", type=int, default=675, help="how many, made up or of the file")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, help="of torch; by default all usable cores")
-    parser.add_argument("--stream", action="store_true")
     parser.add_argument("--try-gpu-part", action="store_true")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--text", type=Path)
@@ -163,13 +154,6 @@ def _measured(ways: dict[str, Way], supported: list[int] | None, rounds: int) ->
         "auroc": {name: round(share, 4) for name, share in auroc.items()},
         "largest_difference": max(float(np.abs(one - shipped).max()) for one in scores.values()),
     }
-
-
-def _stream(pairs: Sequence[Pair]) -> dict[str, Any]:
-    """The score role on the embedded broker against its scorer alone, on the same events."""
-    aligned = asyncio.run(as_aligned((list(pairs) * (1 + STREAMED // len(pairs)))[:STREAMED]))
-    with embedded_stack() as stack:
-        return asyncio.run(score(fresh_topics(stack_settings(stack)), aligned))
 
 
 def _table(name: str, rates: dict[str, Any]) -> Table:

@@ -16,6 +16,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "files": ("pypdfium2", "docx", "lxml", "selectolax", "tinycss2", "PIL"),
     "large": ("safepassage_large",),
     "sentencepiece": ("sentencepiece", "google"),
+    "otel": ("opentelemetry",),
     "ocr": ("rapidocr", "onnxruntime"),
 }
 """What each extra brings, by the names that are imported."""

@@ -32,6 +32,7 @@ from .layout import Box, Layout, Omission, Original, PageSize, Region
 from .learning import LearningEvent
 from .memory import MemorySnapshot
 from .reason import Reason
+from .redrive import Redrive
 from .report import (
     AuditBlock,
     AuditEntry,
@@ -85,6 +86,7 @@ __all__ = [
     "PageSize",
     "Part",
     "Reason",
+    "Redrive",
     "Region",
     "Response",
     "Review",

@@ -68,6 +68,11 @@ def is_false(value: object) -> bool:
     return value is False
 
 
+def is_zero(value: object) -> bool:
+    """The same for a count that begins at zero."""
+    return value == 0
+
+
 def is_first(value: object) -> bool:
     """The same for a count that begins at one."""
     return value == 1

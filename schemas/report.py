@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from .base import Contract, Event, EventId, Text, is_empty, is_false
+from .base import Contract, Event, EventId, Text, is_empty, is_false, is_none, is_zero
 from .document import Coordinates, DocumentRef
 
 Stage = Literal["submit", "extract", "align", "score", "review", "report", "replay"]
@@ -55,7 +55,8 @@ class DeadLetter(Event):
     error's name, and ``stands`` the extractions that are out all the same and will be judged; each
     names the first `MAX_NAMED_RESULTS`, ``detail`` counts all. With ``manifest_stands`` the
     document's manifest is out too, and its report comes. ``in_parts`` is the document's: see
-    `DocumentRef`.
+    `DocumentRef`. ``redriven`` counts how often what the record goes back to was redriven before,
+    ``redrive_of`` is the dead letter that was redriven last.
     """
 
     id: EventId
@@ -77,6 +78,8 @@ class DeadLetter(Event):
         default=(), max_length=MAX_NAMED_RESULTS, exclude_if=is_empty
     )
     manifest_stands: bool = Field(default=False, exclude_if=is_false)
+    redriven: int = Field(default=0, ge=0, exclude_if=is_zero)
+    redrive_of: EventId | None = Field(default=None, exclude_if=is_none)
 
 
 class DriftWarning(Event):

@@ -96,6 +96,8 @@ class Settings(FileSettings, LLMSettings):
     health_port: int | None = Field(default=None, ge=0, le=65535)
     stalled_after_seconds: float = Field(default=120, gt=0)
     log_format: Literal["json", "console"] = "json"
+    # Spans over OTLP, for OpenTelemetry (extra "otel").
+    traces: bool = False
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     # Review console

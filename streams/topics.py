@@ -19,6 +19,7 @@ from safepassage.schemas import (
     ExtractionManifest,
     LearningEvent,
     MemorySnapshot,
+    Redrive,
     Response,
     Review,
     ScorerRelease,
@@ -70,6 +71,8 @@ DECISIONS = Topic("decisions", StandingDecision, FOR_EVER, single=True, compacte
 MEMORIES = Topic("memories", MemorySnapshot, FOR_EVER, single=True, compacted=True)
 REPORTS = Topic("reports", DocumentReport, YEAR)
 DEAD_LETTERS = Topic("dead-letters", DeadLetter, YEAR)
+# Who put which dead letters back: chained as verdicts are.
+REDRIVES = Topic("redrives", Redrive, FOR_EVER, single=True)
 # A chain that lost its beginning proves nothing about what it began with.
 AUDIT = Topic("audit", AuditBlock, FOR_EVER)
 WARNINGS = Topic("warnings", DriftWarning, QUARTER, single=True)
@@ -106,6 +109,7 @@ ALL_TOPICS = (
     MEMORIES,
     REPORTS,
     DEAD_LETTERS,
+    REDRIVES,
     AUDIT,
     WARNINGS,
     LEARNING,
@@ -128,6 +132,9 @@ class Access:
         return tuple(dict.fromkeys((*self.reads, *self.writes)))
 
 
+# What a dead letter may go back to: what the roles read that work on a record by itself.
+REDRIVABLE = (*READ_BY["extract"], *READ_BY["align"], *READ_BY["score"])
+
 # `align` and `review` read documents at single offsets, when no cache has a text. `align` and
 # `score` obey `decisions`, by which a quote that was not found may have been accepted before.
 ACCESS: Mapping[str, Access] = {
@@ -147,7 +154,7 @@ ACCESS: Mapping[str, Access] = {
         groups=("score",),
     ),
     "report": Access(
-        reads=(*READ_BY["report"], REPORTS, AUDIT),
+        reads=(*READ_BY["report"], REPORTS, REDRIVES, AUDIT),
         writes=(REPORTS, AUDIT, WARNINGS, DEAD_LETTERS),
         groups=("report", "audit", "drift"),
     ),

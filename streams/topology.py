@@ -41,6 +41,7 @@ from safepassage.schemas import (
     ExtractionManifest,
     Reason,
     Response,
+    Usage,
     Verdict,
     undetermined,
 )
@@ -122,10 +123,22 @@ def _count_llm(extracted: Extracted) -> None:
     spent = extracted.spent
     metrics.CACHE.labels("extractions", "miss" if spent else "hit").inc()
     if spent:
-        metrics.LLM_TOKENS.labels("extract", "input").inc(spent.input_tokens)
-        metrics.LLM_TOKENS.labels("extract", "output").inc(spent.output_tokens)
-        metrics.LLM_SECONDS.labels("extract").observe(spent.milliseconds / 1000)
-        metrics.LLM_COST.labels("extract").inc(spent.cost_usd or 0)
+        _count_usage("extract", spent)
+
+
+def _count_scorers_llm(made: Sequence[Verdict]) -> None:
+    """What scorers such as `llm` and `cascade` asked an LLM for."""
+    for verdict in made:
+        for trail in verdict.scorers:
+            if trail.usage:
+                _count_usage("score", trail.usage)
+
+
+def _count_usage(role: str, spent: Usage) -> None:
+    metrics.LLM_TOKENS.labels(role, "input").inc(spent.input_tokens)
+    metrics.LLM_TOKENS.labels(role, "output").inc(spent.output_tokens)
+    metrics.LLM_SECONDS.labels(role).observe(spent.milliseconds / 1000)
+    metrics.LLM_COST.labels(role).inc(spent.cost_usd or 0)
 
 
 Settle = Callable[[Verdict], Verdict]
@@ -200,6 +213,7 @@ def score_role(
         assessments = await assess(pairs_of(aligned))
         observe(aligned)
         made = verdicts(aligned, assessments)
+        _count_scorers_llm(made)
         if type_errors is not None:
             made = await asyncio.to_thread(type_errors, made)
         return [[route(settle(verdict))] for verdict in made]

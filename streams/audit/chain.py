@@ -1,10 +1,10 @@
-"""A tamper-evident record of every verdict: hash chains on the topic ``audit``.
+"""A tamper-evident record of verdicts and redrives: hash chains on the topic ``audit``.
 
-One chain for each partition of ``accepted`` and ``quarantine``. Its entries are that partition's
-records in order, each with its offset and the SHA-256 of its value; the head after an entry is
-the SHA-256 over the head before it and the entry. A block is any run of entries with the heads
-before and after it, so where blocks begin and end has no meaning: the same run written twice, or
-cut differently by another process, leads to the same heads, and a repetition cannot be taken for
+One chain for each partition of ``accepted``, ``quarantine`` and ``redrives``. Its entries are that
+partition's records in order, each with its offset and the SHA-256 of its value; the head after an
+entry is the SHA-256 over the head before it and the entry. A block is any run of entries with the
+heads before and after it, so where blocks begin and end has no meaning: the same run written twice,
+or cut differently by another process, leads to the same heads, and a repetition cannot be taken for
 a fork. The verdicts themselves carry no hashes, so replays stay byte-equal to them.
 
 docs/concepts/audit.md argues for the scheme and says what it cannot show.
@@ -22,9 +22,9 @@ from safepassage.schemas.base import Contract
 from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ACCEPTED, AUDIT, QUARANTINE
+from safepassage.streams.topics import ACCEPTED, AUDIT, QUARANTINE, REDRIVES
 
-AUDITED = (ACCEPTED, QUARANTINE)
+AUDITED = (ACCEPTED, QUARANTINE, REDRIVES)
 
 
 class Head(Contract):

@@ -17,6 +17,7 @@ from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
 from safepassage.schemas import AuditBlock, Verdict
 from safepassage.streams.delivery.assignment_work import Fetched, polling_meanwhile
 from safepassage.streams.delivery.batch_source import POLL_MILLISECONDS, commit
+from safepassage.streams.delivery.dead_letters import Subject, dead_letter, outgoing_letter
 from safepassage.streams.delivery.lag import LagMeter
 from safepassage.streams.kafka.membership import group_member
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
@@ -25,16 +26,14 @@ from safepassage.streams.kafka.records import (
     Outgoing,
     Received,
     Record,
-    Subject,
     UnreadableRecord,
-    dead_letter,
     decode,
 )
 from safepassage.streams.runtime import metrics
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import AUDIT, DEAD_LETTERS
+from safepassage.streams.topics import AUDIT
 from safepassage.streams.verdicts.deduplication import Conflict, Deduplicator
 
 from .chain import AUDITED, chain_name, entry_of, fold
@@ -57,6 +56,7 @@ class AuditSource:
 
     def __init__(self, publisher: Publisher, settings: Settings) -> None:
         self.progress = Progress(ROLE)
+        metrics.LANES.labels(ROLE).set(1)
         self._publisher = publisher
         self._settings = settings
         self._lag = LagMeter(ROLE)
@@ -194,7 +194,7 @@ class AuditSource:
         log.error("verdicts_contradict", verdict_id=seen.verdict_id, detail=str(seen))
         about = Subject(doc_id=verdict.event.doc_id)
         letter = dead_letter(verdict.record, "report", "VerdictConflict", str(seen), about=about)
-        return [Outgoing(DEAD_LETTERS, verdict.event.doc_id, letter)]
+        return [outgoing_letter(letter, verdict.record)]
 
 
 def _verdict(record: Record) -> Received[Verdict] | None:

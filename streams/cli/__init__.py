@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from safepassage.extras import MissingExtra, missing_extra
 from safepassage.schemas.jsonl import validation_summary
+from safepassage.streams.runtime import tracing
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.logs import configure_command_logging
 from safepassage.streams.runtime.threads import leave
@@ -18,9 +19,11 @@ from safepassage.streams.settings import settings
 
 from . import (
     audit,
+    bench,
     calibrate,
     check,
     compare,
+    dead_letters,
     demo,
     doctor,
     evaluate,
@@ -58,7 +61,7 @@ for command in (
     *(files.files, submit.submit, check.check, verdicts.verdicts, watch.watch),
     *(evaluate.evaluate, train.train, calibrate.calibrate, compare.compare),
     *(learn.learn, replay.replay, promote.promote, rollback.rollback, shadow.shadow),
-    *(serve.serve, mcp.mcp, doctor.doctor, recorded_llm.recorded_llm),
+    *(serve.serve, mcp.mcp, doctor.doctor, bench.bench, recorded_llm.recorded_llm),
 ):
     app.command()(command)
 for group in (
@@ -67,6 +70,7 @@ for group in (
     graph.graph_app,
     labels.labels_app,
     audit.audit_app,
+    dead_letters.dead_letters_app,
     scorers.scorers_app,
 ):
     app.add_typer(group)
@@ -80,6 +84,7 @@ def _tell_version(wanted: bool) -> None:
 
 @app.callback()
 def before_every_command(
+    context: typer.Context,
     _version: Annotated[
         bool,
         typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version."),
@@ -87,10 +92,15 @@ def before_every_command(
 ) -> None:
     """Decides, live, which facts an LLM extracted from documents can be trusted."""
     configure_command_logging(settings())
+    if settings().traces:
+        from safepassage.streams.runtime.otel import OtelTracing
+
+        tracing.use(OtelTracing())
+        context.call_on_close(tracing.stop)
 
 
 _EXTRAS = {
-    **dict.fromkeys(("demo", "up"), "demo"),
+    **dict.fromkeys(("demo", "up", "bench"), "demo"),
     **dict.fromkeys(("evaluate", "train", "learn", "calibrate", "compare", "graph"), "training"),
     **{"serve": "serve", "mcp": "mcp", "check": "llm"},
 }

@@ -11,46 +11,38 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any
 
 import structlog
 from aiokafka.errors import KafkaError
 
 from safepassage.schemas import (
-    AlignedExtraction,
     Claim,
-    Coordinates,
-    Document,
-    DocumentRef,
+    DeadLetter,
     Event,
     Extraction,
     ExtractionManifest,
     Reason,
-    Response,
     Stage,
     Verdict,
 )
-from safepassage.schemas.report import MAX_NAMED_RESULTS
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
 from safepassage.streams.kafka.records import (
     Outgoing,
     Received,
     Record,
-    Subject,
     UnreadableRecord,
-    dead_letter,
     decode,
 )
 from safepassage.streams.runtime import metrics
 from safepassage.streams.runtime.tracebacks import frames
-from safepassage.streams.topics import DEAD_LETTERS, Topic
+from safepassage.streams.runtime.tracing import BatchTrace, tracing
+from safepassage.streams.topics import Topic
 
 from .circuit_breaker import CircuitBreaker
+from .dead_letters import dead_letter, naming_refused, outgoing_letter, subject_of
 
 log = structlog.get_logger(__name__)
-
-UNKEYED = "-"
 
 # Reasons of undetermined verdicts that speak of a broken deployment, not of one document.
 FAULT_REASONS: frozenset[Reason] = frozenset(
@@ -110,6 +102,7 @@ class Delivery:
         self._publisher = publisher
         self._breaker = breaker
         self._models = models
+        metrics.LANES.labels(role.name).set(role.lanes)
 
     async def handle(self, records: Sequence[Record]) -> None:
         """Process ``records``; on return everything they led to is acknowledged.
@@ -119,6 +112,10 @@ class Delivery:
             KafkaError: the step needed the broker, which did not answer.
             CircuitOpen: too much failed; nothing of this batch was published.
         """
+        with tracing().batch(self._role.name, records) as trace:
+            await self._handle(records, trace)
+
+    async def _handle(self, records: Sequence[Record], trace: BatchTrace) -> None:
         started = time.perf_counter()
         decoded = self._decode(records)
         readable = [entry for entry in decoded if isinstance(entry, Received)]
@@ -128,7 +125,10 @@ class Delivery:
             if (fault := _fault(outcome)) is not None:
                 self._breaker.record(fault)
         await self._publish(
-            [_Ended(*ended) for ended in zip(records, decoded, outcomes, strict=True)]
+            [
+                _Ended(record, *ended, trace)
+                for record, *ended in zip(records, decoded, outcomes, strict=True)
+            ]
         )
         metrics.BATCH_SECONDS.labels(self._role.name).observe(time.perf_counter() - started)
 
@@ -188,62 +188,59 @@ class Delivery:
         return [(*owned[position], error) for position, error in sorted(refused.items())]
 
     def _letter_of_refused(self, end: _Ended, error: str, refused: Sequence[_Refused]) -> Outgoing:
-        """The letter of a record of which results were refused, the first for ``error``. It says
-        what of the others stands."""
-        gone = _by_extraction(end, refused)
+        """The letter of a record of which results were refused, the first for ``error``."""
         made = () if isinstance(end.outcome, Failed) else end.outcome
-        stands = [
-            out.event.id
-            for out in made
-            if isinstance(out.event, Extraction | Claim) and out.event.id not in gone
-        ]
-        has_manifest = any(isinstance(out.event, ExtractionManifest) for out in made)
         manifest_gone = any(
             owner is end and isinstance(out.event, ExtractionManifest) for owner, out, _ in refused
         )
-        detail = "the broker refuses a result of this record"
-        if has_manifest:
-            detail = f"the broker refuses {len(gone)} results of this record; {len(stands)} stand"
-        if manifest_gone:
-            detail += "; it refuses the manifest, so no report comes"
-        letter = self._letter(end, Failed(error, detail))
-        named = {
-            "manifest_stands": has_manifest and not manifest_gone,
-            "refused": dict(islice(gone.items(), MAX_NAMED_RESULTS)),
-            "stands": tuple(stands[:MAX_NAMED_RESULTS]),
-        }
-        return replace(letter, event=letter.event.model_copy(update=named))
+        gone = _by_extraction(end, refused)
+        return self._letter(
+            end, Failed(error), lambda letter: naming_refused(letter, made, gone, manifest_gone)
+        )
 
     def _results(self, end: _Ended) -> list[Outgoing]:
         failed = isinstance(end.outcome, Failed)
         metrics.RECORDS.labels(self._role.name, "dead_lettered" if failed else "published").inc()
         if isinstance(end.outcome, Failed):
             return [self._letter(end, end.outcome)]
-        return [replace(out, born=end.record.born) for out in end.outcome]
+        born, redriven = end.record.born, end.record.redriven
+        traceparent = end.trace.traceparent(end.record)
+        return [
+            replace(out, born=born, redriven=redriven, traceparent=traceparent)
+            for out in end.outcome
+        ]
 
-    def _letter(self, end: _Ended, failed: Failed) -> Outgoing:
-        about = _subject(end.decoded)
-        letter = dead_letter(
-            end.record,
-            self._role.stage,
-            failed.error,
-            failed.detail,
-            attempts=failed.attempts,
-            about=about,
+    def _letter(
+        self,
+        end: _Ended,
+        failed: Failed,
+        completed: Callable[[DeadLetter], DeadLetter] = lambda letter: letter,
+    ) -> Outgoing:
+        event = end.decoded.event if isinstance(end.decoded, Received) else None
+        letter = completed(
+            dead_letter(
+                end.record,
+                self._role.stage,
+                failed.error,
+                failed.detail,
+                attempts=failed.attempts,
+                about=subject_of(event),
+            )
         )
         log.warning(
             "dead_letter",
             role=self._role.name,
             dead_letter_id=letter.id,
-            doc_id=about.doc_id,
-            extraction_id=about.extraction_id,
+            doc_id=letter.doc_id,
+            extraction_id=letter.extraction_id,
             error=failed.error,
             detail=letter.detail,
             **letter.source.model_dump(),
         )
         metrics.DEAD_LETTERS.labels(self._role.name, failed.error).inc()
-        key = about.doc_id or (end.record.key or UNKEYED.encode()).decode("utf-8", "replace")
-        return Outgoing(DEAD_LETTERS, key, letter)
+        end.trace.failed(end.record, failed.error)
+        traceparent = end.trace.traceparent(end.record)
+        return replace(outgoing_letter(letter, end.record), traceparent=traceparent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +248,7 @@ class _Ended:
     record: Record
     decoded: Received[Event] | Failed
     outcome: Outcome
+    trace: BatchTrace
 
 
 _Refused = tuple[_Ended, Outgoing, str]
@@ -284,26 +282,3 @@ def _fault(outcome: Outcome) -> bool | None:
         return True
     spoiled = bool(verdicts) and all(v.decision == "undetermined" for v in verdicts)
     return None if spoiled else False
-
-
-def _subject(decoded: Received[Event] | Failed) -> Subject:
-    event = decoded.event if isinstance(decoded, Received) else None
-    match event:
-        case Document():
-            return Subject(event.id)
-        case Response():
-            return Subject(event.id, in_parts=event.part is not None)
-        case Claim():
-            ref = event.document
-            return Subject(event.response_id, event.id, ref.coordinates, ref.in_parts)
-        case Extraction():
-            return Subject(event.doc_id, event.id, _place(event.document))
-        case AlignedExtraction():
-            extraction, ref = event.extraction, event.document
-            return Subject(extraction.doc_id, extraction.id, ref.coordinates, ref.in_parts)
-        case _:
-            return Subject()
-
-
-def _place(document: DocumentRef | None) -> Coordinates | None:
-    return document.coordinates if document else None

@@ -15,6 +15,8 @@ from safepassage.streams.topics import (
     EXTRACTIONS,
     MEMORIES,
     QUARANTINE,
+    REDRIVABLE,
+    REDRIVES,
     REPORTS,
     RESPONSES,
     REVIEWS,
@@ -29,6 +31,10 @@ OF_COMMANDS: dict[str, Access] = {
     "release": Access(
         reads=(SCORERS, SHADOW, ACCEPTED, QUARANTINE, REVIEWS),
         writes=(SCORERS,),
+    ),
+    "dead-letters": Access(
+        reads=(*REDRIVABLE, DEAD_LETTERS, REDRIVES, REPORTS, ACCEPTED, QUARANTINE),
+        writes=(*REDRIVABLE, REDRIVES),
     ),
     "replay": Access(
         reads=(

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import stamina
@@ -20,6 +21,7 @@ from aiokafka.structs import RecordMetadata
 
 from safepassage.schemas import Verdict
 from safepassage.streams.runtime import metrics
+from safepassage.streams.runtime.tracing import tracing
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, QUARANTINE
 
@@ -64,8 +66,11 @@ async def hand_over(
     producer: AIOKafkaProducer, outgoing: Outgoing, settings: Settings
 ) -> asyncio.Future[RecordMetadata]:
     """Give one record to the producer; what is awaited of the result is the acknowledgement."""
+    name = settings.topic(outgoing.topic.name)
+    if outgoing.traceparent is None:
+        outgoing = replace(outgoing, traceparent=tracing().origin(name))
     future: asyncio.Future[RecordMetadata] = await producer.send(
-        settings.topic(outgoing.topic.name),
+        name,
         value=outgoing.event.to_json(),
         key=outgoing.encoded_key(),
         headers=outgoing.headers(),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import base64
+import re
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from pydantic import ValidationError
 
-from safepassage.schemas import Coordinates, DeadLetter, Event, Stage, stable_id
+from safepassage.schemas import Coordinates, Event
 from safepassage.schemas.jsonl import validation_summary
+from safepassage.streams.runtime.tracing import TRACEPARENT, valid_traceparent
 from safepassage.streams.topics import Topic
 
 E = TypeVar("E", bound=Event)
@@ -17,9 +18,24 @@ E = TypeVar("E", bound=Event)
 VERSION_HEADER = "safepassage-version"
 BORN_HEADER = "safepassage-born"
 ANEW_HEADER = "safepassage-anew"
+REDRIVEN_HEADER = "safepassage-redriven"
 BORN_DIGITS = 15
 OLDEST_MILLISECONDS = 7 * 24 * 3600 * 1000
-MAX_ERROR_CHARACTERS = 300
+
+
+REDRIVEN = re.compile(rb"([1-9][0-9]{0,3}) ([0-9a-f]{32})")
+
+
+@dataclass(frozen=True, slots=True)
+class Redriven:
+    """That a record goes back to a dead letter: how often it was redriven, and which the last
+    letter was."""
+
+    count: int
+    letter: str
+
+    def header(self) -> tuple[str, bytes]:
+        return REDRIVEN_HEADER, f"{self.count} {self.letter}".encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +65,24 @@ class Record:
         return any(name == ANEW_HEADER for name, _ in self.headers)
 
     @property
+    def redriven(self) -> Redriven | None:
+        """The dead letter that this record goes back to, if there is one."""
+        for name, value in self.headers:
+            if name == REDRIVEN_HEADER and (told := REDRIVEN.fullmatch(value)):
+                return Redriven(int(told[1]), told[2].decode())
+        return None
+
+    @property
+    def traceparent(self) -> str | None:
+        """The trace context (W3C) that the record came with."""
+        for name, value in self.headers:
+            if name == TRACEPARENT:
+                return valid_traceparent(value)
+        return None
+
+    @property
     def coordinates(self) -> Coordinates:
         return Coordinates(topic=self.topic, partition=self.partition, offset=self.offset)
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What a record is about, as far as it could be read; ``document`` is where that stands."""
-
-    doc_id: str | None = None
-    extraction_id: str | None = None
-    document: Coordinates | None = None
-    in_parts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +98,16 @@ class Outgoing:
     """An event to publish. Records of one key keep their order, and the key is the document id,
     so that everything about a document stands in one partition of each topic. ``born`` is when
     the record was written that it all goes back to, in milliseconds since the epoch; ``anew`` is
-    of a document: see `Record.anew`."""
+    of a document: see `Record.anew`; ``redriven`` and ``traceparent`` are those of
+    the record it was made from."""
 
     topic: Topic
     key: str
     event: Event
     born: int | None = field(default=None, compare=False)
     anew: bool = False
+    redriven: Redriven | None = field(default=None, compare=False)
+    traceparent: str | None = field(default=None, compare=False)
 
     def encoded_key(self) -> bytes:
         return self.key.encode("utf-8", "replace")
@@ -91,6 +116,10 @@ class Outgoing:
         headers = [(VERSION_HEADER, str(self.event.version).encode())]
         if self.born is not None:
             headers.append((BORN_HEADER, b"%d" % self.born))
+        if self.redriven is not None:
+            headers.append(self.redriven.header())
+        if self.traceparent is not None:
+            headers.append((TRACEPARENT, self.traceparent.encode()))
         return [*headers, (ANEW_HEADER, b"1")] if self.anew else headers
 
 
@@ -110,34 +139,3 @@ def decode(record: Record, model: type[E]) -> Received[E]:
         return Received(record, model.model_validate_json(record.value))
     except ValidationError as error:
         raise UnreadableRecord(validation_summary(error)) from None
-
-
-def dead_letter(
-    record: Record,
-    stage: Stage,
-    error: str,
-    detail: str,
-    *,
-    attempts: int = 1,
-    about: Subject = Subject(),
-) -> DeadLetter:
-    """The dead letter of a record: its bytes as they came, where from, and what went wrong."""
-    where = record.coordinates
-    return DeadLetter(
-        id=stable_id("dead-letter", stage, where.topic, str(where.partition), str(where.offset)),
-        stage=stage,
-        source=where,
-        key=_base64(record.key),
-        value=_base64(record.value),
-        error=error,
-        detail=detail[:MAX_ERROR_CHARACTERS],
-        attempts=attempts,
-        doc_id=about.doc_id,
-        extraction_id=about.extraction_id,
-        document=about.document,
-        in_parts=about.in_parts,
-    )
-
-
-def _base64(raw: bytes | None) -> str | None:
-    return None if raw is None else base64.b64encode(raw).decode()

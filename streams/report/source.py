@@ -43,6 +43,7 @@ class ReportSource:
         self, publisher: Publisher, settings: Settings, *, distance: int = GIVE_UP_DOCUMENTS
     ) -> None:
         self.progress = Progress(ROLE)
+        metrics.LANES.labels(ROLE).set(1)
         self._publisher = publisher
         self._settings = settings
         self._lag = LagMeter(ROLE)

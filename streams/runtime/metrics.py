@@ -30,6 +30,9 @@ BATCH_SECONDS = Histogram(
     buckets=(0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 180),
 )
 
+# Capacity: with the time of batches it says which share of a role's time is taken.
+LANES = Gauge("safepassage_lanes", "Batches that a role handles at once", ("role",))
+
 # Back-pressure at work: bounded by lanes times batch.
 IN_FLIGHT = Gauge("safepassage_in_flight", "Records delivered and not finished", ("role",))
 

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 import pytest
 from prometheus_client import REGISTRY
 
-from safepassage.schemas import Document, Extraction
+from safepassage.schemas import Assessment, Document, Extraction, ScorerTrail, Usage
 from safepassage.streams import wiring, worker
 from safepassage.streams.delivery.lag import LagMeter
 from safepassage.streams.demo.recorded_llm.server import create_app, serve
@@ -19,9 +19,10 @@ from safepassage.streams.kafka.publisher import KafkaPublisher
 from safepassage.streams.kafka.records import BORN_HEADER, Record
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DOCUMENTS, READ_BY
+from safepassage.streams.topology import score_role
 from tests.streams.broker import faust_source, running, send, send_documents, until
 from tests.streams.doubles import document_role
-from tests.streams.judged import FakeScorer
+from tests.streams.judged import FakeScorer, aligned, received
 
 TEXT = "Rent: 900 a month."
 
@@ -94,6 +95,27 @@ async def test_every_role_measures_a_document_on_its_way(kafka: Settings, monkey
     for name, was in before.items():
         labels = {"role": "extract"} | ({"direction": "input"} if "tokens" in name else {})
         assert value(name, **labels) > was
+
+
+async def test_tokens_and_money_of_a_scorer_that_asks_an_llm_are_counted():
+    usage = Usage(input_tokens=70, output_tokens=5, cost_usd=0.25, milliseconds=800)
+
+    async def assess(pairs):
+        trail = ScorerTrail(scorer="llm", revision="1", score=0.9, threshold=0.5, usage=usage)
+        return [
+            Assessment(scorer="llm", revision="1", score=0.9, threshold=0.5, trail=(trail,))
+            for _ in pairs
+        ]
+
+    names = {
+        "safepassage_llm_tokens_total": {"role": "score", "direction": "input"},
+        "safepassage_llm_cost_usd_total": {"role": "score"},
+        "safepassage_llm_seconds_sum": {"role": "score"},
+    }
+    before = {name: value(name, **labels) for name, labels in names.items()}
+    await score_role(assess, batch=8).step([received(aligned(n), n) for n in range(2)])
+    spent = [value(name, **labels) - before[name] for name, labels in names.items()]
+    assert spent == [140, 0.5, 1.6]
 
 
 async def test_faust_role_shows_what_it_has_not_done_yet(kafka: Settings):

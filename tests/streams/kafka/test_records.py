@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from safepassage.schemas import Coordinates, DeadLetter, Document
+from safepassage.streams.delivery.dead_letters import dead_letter
 from safepassage.streams.kafka.records import (
     Outgoing,
     Record,
     UnreadableRecord,
-    dead_letter,
     decode,
 )
 from safepassage.streams.topics import DOCUMENTS

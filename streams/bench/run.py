@@ -1,0 +1,194 @@
+"""One rate after the other, through a deployment or through the embedded stack."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from aiokafka import AIOKafkaProducer
+
+from safepassage.schemas import Document
+from safepassage.streams.demo.embedded import LOOPBACK, free_port
+from safepassage.streams.demo.run import DEMO_ROLES, corpus_schema
+from safepassage.streams.demo.stack import RunningStack, running_stack, sigterm_unwinds
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.clients import new_producer
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.settings import Settings
+
+from .arrivals import arrive, schedule
+from .completions import Completions
+from .figures import BenchFigures, figures
+from .roles import bottleneck, lags, loads, scrape
+from .workload import Workload
+
+WARM_UP_SECONDS = 300.0
+LAG_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class BenchRequest:
+    """``rates`` in documents a second, each held for ``seconds``; ``drain`` is how long, in
+    seconds, the documents that are left are waited for. ``metrics`` are the workers' addresses."""
+
+    rates: Sequence[float]
+    seconds: float
+    drain: float = 60.0
+    warm_up: int = 8
+    seed: int = 1
+    metrics: Sequence[str] = ()
+
+    def documents(self) -> int:
+        """How many there are in all."""
+        return self.warm_up + sum(len(self.times(rate)) for rate in self.rates)
+
+    def times(self, rate: float) -> list[float]:
+        return list(schedule(rate, self.seconds, self.seed))
+
+
+Check = Callable[[], None]
+Tell = Callable[[BenchFigures], None]
+
+
+def bench_embedded(request: BenchRequest, workload: Workload, tell: Tell) -> list[BenchFigures]:
+    """The rates through a stack of its own: every role in a process, a recorded LLM.
+
+    Raises:
+        OperatorError: a process of the stack ended, or the stack does not answer.
+    """
+    documents = workload.take(new_run(), request.documents())
+    with tempfile.TemporaryDirectory(prefix="safepassage-bench-") as folder, sigterm_unwinds():
+        recording = workload.record(documents, Path(folder))
+        with running_stack((), corpus_schema(), recording) as stack:
+            request = replace(request, metrics=_start_roles(stack))
+            found = Bench(stack.settings, request, documents, stack.processes.check)
+            return asyncio.run(found.measure(tell))
+
+
+def bench_deployment(
+    request: BenchRequest, workload: Workload, settings: Settings, tell: Tell
+) -> list[BenchFigures]:
+    """The rates through the deployment that ``settings`` reach.
+
+    Raises:
+        OperatorError: it does not answer.
+    """
+    documents = workload.take(new_run(), request.documents())
+    return asyncio.run(Bench(settings, request, documents).measure(tell))
+
+
+def new_run() -> str:
+    """What the ids of a run's documents begin with."""
+    return f"bench-{uuid.uuid4().hex[:12]}"
+
+
+def _start_roles(stack: RunningStack) -> list[str]:
+    urls = []
+    for role in DEMO_ROLES:
+        port = free_port()
+        variables = {"SAFEPASSAGE_HEALTH_PORT": str(port)}
+        stack.processes.start(role, "worker", role, **variables)
+        urls.append(f"http://{LOOPBACK}:{port}/metrics")
+    return urls
+
+
+class Bench:
+    """The rates of one run, on the documents made for it. ``check`` raises where the run has become
+    impossible."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        request: BenchRequest,
+        documents: Sequence[Document],
+        check: Check = lambda: None,
+    ) -> None:
+        self._settings = settings
+        self._request = request
+        self._left = list(documents)
+        self._completions = Completions(settings, documents[0].id.rpartition("-")[0])
+        self._check = check
+
+    async def measure(self, tell: Tell) -> list[BenchFigures]:
+        """Every rate, in order; ``tell`` gets each as it is known."""
+        await create_topics(self._settings)
+        producer = new_producer(self._settings)
+        try:
+            await producer.start()
+            async with self._following():
+                await self._warm_up(producer)
+                found = []
+                for rate in self._request.rates:
+                    found.append(await self._rate(producer, rate))
+                    tell(found[-1])
+                return found
+        finally:
+            await producer.stop()
+
+    @asynccontextmanager
+    async def _following(self) -> AsyncIterator[None]:
+        following = asyncio.create_task(self._completions.follow(await self._completions.start()))
+        try:
+            yield
+        finally:
+            following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
+
+    async def _warm_up(self, producer: AIOKafkaProducer) -> None:
+        """Models are loaded and groups are joined before anything counts."""
+        count = self._request.warm_up
+        warm, self._left = self._left[:count], self._left[count:]
+        await arrive(producer, self._settings, warm, [0.0] * count)
+        deadline = time.monotonic() + WARM_UP_SECONDS
+        while not await self._completions.until(count, 1.0):
+            self._check()
+            if time.monotonic() > deadline:
+                raise OperatorError(
+                    f"{len(self._completions.ended)} of {count} documents had their verdicts "
+                    f"within {WARM_UP_SECONDS:.0f} s: are all roles running? `safepassage doctor` "
+                    "says more"
+                )
+
+    async def _rate(self, producer: AIOKafkaProducer, rate: float) -> BenchFigures:
+        times = self._request.times(rate)
+        documents, self._left = self._left[: len(times)], self._left[len(times) :]
+        seen = [await lags(self._settings)]
+        watching = asyncio.create_task(self._watch(seen))
+        known = len(self._completions.ended)
+        before = await scrape(self._request.metrics)
+        start = time.monotonic()
+        try:
+            arrivals = await arrive(producer, self._settings, documents, times)
+            await asyncio.sleep(max(0.0, start + self._request.seconds - time.monotonic()))
+            after = await scrape(self._request.metrics)
+            seen.append(await lags(self._settings))
+            at_end = list(seen)
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+        await self._completions.until(known + len(documents), self._request.drain)
+        self._check()
+        role_loads = loads(before, after, await scrape(self._request.metrics))
+        return figures(
+            rate=rate,
+            seconds=self._request.seconds,
+            characters=sum(len(d.text) for d in documents) / max(1, len(documents)),
+            arrivals=arrivals,
+            endings=self._completions.ended,
+            until=start + self._request.seconds,
+            loads=role_loads,
+            lags=at_end,
+            bottleneck=bottleneck(role_loads, at_end[0], at_end[-1], len(documents)),
+        )
+
+    async def _watch(self, seen: list[dict[str, int]]) -> None:
+        while True:
+            await asyncio.sleep(LAG_SECONDS)
+            self._check()
+            seen.append(await lags(self._settings))

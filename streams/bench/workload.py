@@ -1,0 +1,51 @@
+"""The documents of a benchmark, each a text of its own, so that no cache answers for it."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from safepassage.schemas import Document, LabelledExtraction
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """``documents`` are taken in turns. With ``length`` n each is followed by the texts of the
+    n-1 documents after it, of which nothing is extracted. ``entities`` is the share of the
+    recorded extractions that are kept, in (0, 1]; it has no meaning for an LLM that is asked."""
+
+    documents: Sequence[Document]
+    extractions: Sequence[LabelledExtraction] = ()
+    length: int = 1
+    entities: float = 1.0
+
+    def take(self, run: str, count: int) -> list[Document]:
+        """``count`` documents with ids and texts that no other run has."""
+        return list(itertools.islice(self._endless(run), count))
+
+    def record(self, documents: Sequence[Document], folder: Path) -> tuple[Path, Path]:
+        """The recording that answers for ``documents``, made by `take`, as two files."""
+        by_document: dict[str, list[LabelledExtraction]] = defaultdict(list)
+        for extraction in self.extractions:
+            by_document[extraction.doc_id].append(extraction)
+        texts, answers = folder / "documents.jsonl", folder / "extractions.jsonl"
+        with texts.open("wb") as texts_file, answers.open("wb") as answers_file:
+            for number, document in enumerate(documents):
+                texts_file.write(document.to_json() + b"\n")
+                of_document = by_document[self.documents[number % len(self.documents)].id]
+                for row in of_document[: round(len(of_document) * self.entities)]:
+                    changes = {"id": f"{document.id}-{row.id}", "doc_id": document.id}
+                    copy = row.model_copy(update=changes)
+                    answers_file.write(copy.model_dump_json().encode() + b"\n")
+        return texts, answers
+
+    def _endless(self, run: str) -> Iterator[Document]:
+        for number in itertools.count():
+            parts = [
+                self.documents[(number + n) % len(self.documents)].text for n in range(self.length)
+            ]
+            doc_id = f"{run}-{number}"
+            yield Document(id=doc_id, text="\n\n".join([*parts, doc_id]))

@@ -1,0 +1,167 @@
+"""``bench``: open-loop load through a deployment, with latencies and the bottleneck."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from safepassage.streams.cli.output import complain, open_outputs
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.settings import settings
+
+if TYPE_CHECKING:
+    from safepassage.schemas import Document
+    from safepassage.streams.bench.figures import BenchFigures
+    from safepassage.streams.bench.workload import Workload
+
+# Of the tables where they go to a file.
+FILE_WIDTH = 110
+
+
+def bench(
+    *,
+    rate: Annotated[
+        list[float], typer.Option("--rate", "-r", help="Documents a second; may be repeated.")
+    ],
+    seconds: Annotated[float, typer.Option(help="How long each rate lasts.", min=1)] = 60,
+    embedded: Annotated[
+        bool,
+        typer.Option("--embedded", help="Through a stack of its own, with a recorded LLM."),
+    ] = False,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", help="A deployment keeps the benchmark's documents and verdicts."),
+    ] = False,
+    documents: Annotated[
+        Path | None,
+        typer.Option("--documents", "-d", help="Files or JSON lines; the bundled ones if omitted."),
+    ] = None,
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(help="A worker's /metrics, for how busy its roles are; may be repeated."),
+    ] = None,
+    length: Annotated[
+        int,
+        typer.Option(help="Texts a document has, the first with its extractions.", min=1),
+    ] = 1,
+    entities: Annotated[
+        float,
+        typer.Option(help="Share of extractions that --embedded keeps.", min=0.01, max=1),
+    ] = 1.0,
+    drain: Annotated[
+        float, typer.Option(help="Seconds to wait for what is left after a rate.", min=0)
+    ] = 60,
+    seed: Annotated[int, typer.Option(help="Of the arrivals' times.")] = 1,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the figures there.")
+    ] = None,
+) -> None:
+    """Send documents at a rate that no completion slows down, and say what becomes of them.
+
+    Prints throughput, percentiles from the broker's acceptance to the last verdict, how busy each
+    role is and what it has not done, and the bottleneck. Every document has a text of its own, so
+    that no cache answers; an LLM that costs money is asked for each. Exits 1 if a document had no
+    verdict in the end.
+    """
+    from safepassage.streams.bench.run import BenchRequest, bench_deployment, bench_embedded
+    from safepassage.streams.bench.workload import Workload
+
+    open_outputs(files=[json_file])
+    if not all(one > 0 for one in rate):
+        raise typer.BadParameter("more than 0", param_hint="--rate")
+    if embedded and documents:
+        raise typer.BadParameter(
+            "the recorded LLM answers for the bundled documents only", param_hint="--documents"
+        )
+    if not embedded and not yes:
+        raise OperatorError(
+            f"this writes documents and verdicts into {settings().kafka_bootstrap_servers} for "
+            "good, and its LLM is asked for each: give --yes, or --embedded"
+        )
+    request = BenchRequest(rate, seconds, drain=drain, seed=seed, metrics=tuple(metrics or ()))
+    workload = _workload(Workload, documents, length, entities)
+    found = (
+        bench_embedded(request, workload, _tell)
+        if embedded
+        else bench_deployment(request, workload, settings(), _tell)
+    )
+    _print(found)
+    if json_file:
+        lines = ",\n".join(figures.model_dump_json(indent=1) for figures in found)
+        json_file.write_text(f"[{lines}]\n", encoding="utf-8")
+    if any(figures.ended < figures.documents for figures in found):
+        raise typer.Exit(1)
+
+
+def _workload(
+    made: type[Workload], documents: Path | None, length: int, entities: float
+) -> Workload:
+    from safepassage.streams.demo import corpus
+
+    if documents is None:
+        return made(corpus.documents(), corpus.extractions(), length, entities)
+    return made(_read(documents), (), length)
+
+
+def _read(path: Path) -> list[Document]:
+    from safepassage.files import Rejected
+    from safepassage.schemas import Document
+    from safepassage.streams.offline.documents import read_documents
+
+    found = list(read_documents([path], settings()))
+    for rejected in found:
+        if isinstance(rejected, Rejected):
+            complain.print(f"left out: {rejected}", markup=False)
+    kept = [document for document in found if isinstance(document, Document)]
+    if not kept:
+        raise OperatorError(f"{path} holds no document")
+    return kept
+
+
+def _tell(figures: BenchFigures) -> None:
+    complain.print(
+        f"{figures.rate:g}/s: {figures.ended} of {figures.documents} documents ended, "
+        f"p99 {_time(figures.end_to_end['p99'])}"
+    )
+
+
+def _print(found: list[BenchFigures]) -> None:
+    console = Console(width=None if sys.stdout.isatty() else FILE_WIDTH)
+    rates = Table(title="documents, seconds from acceptance to last verdict", title_justify="left")
+    columns = ("rate", "sent", "ended", "failed", "docs/s", "verdicts/s")
+    for column in (*columns, "p50", "p90", "p99", "max", "late p99"):
+        rates.add_column(column, justify="right")
+    rates.add_column("bottleneck")
+    for one in found:
+        waits = [_time(one.end_to_end[name]) for name in ("p50", "p90", "p99", "max")]
+        counts = (str(one.documents), str(one.ended), str(one.failed))
+        speeds = (f"{one.documents_per_second:.2f}", f"{one.verdicts_per_second:.1f}")
+        none = "none" if one.kept_up else "not known"
+        cells = (*counts, *speeds, *waits, _time(one.late["p99"]), one.bottleneck or none)
+        rates.add_row(f"{one.rate:g}", *cells)
+    console.print(rates)
+    roles = Table(title="roles", title_justify="left")
+    roles.add_column("rate", justify="right")
+    roles.add_column("role")
+    for column in ("busy", "records/s", "s/record", "CPU s/record", "lag", "highest lag"):
+        roles.add_column(column, justify="right")
+    for one in found:
+        for role in one.roles:
+            busy = "" if role.busy is None else f"{role.busy:.0%}"
+            numbers = (role.records_per_second, role.seconds_per_record)
+            rated = [
+                "" if cell is None else f"{cell:.3g}"
+                for cell in (*numbers, role.cpu_seconds_per_record)
+            ]
+            behind = ["" if lag is None else str(lag) for lag in (role.lag, role.highest_lag)]
+            roles.add_row(f"{one.rate:g}", role.role, busy, *rated, *behind)
+    console.print(roles)
+
+
+def _time(seconds: float | None) -> str:
+    return "never" if seconds is None else f"{seconds:.2f}"

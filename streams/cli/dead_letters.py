@@ -1,0 +1,259 @@
+"""``dead-letters``: what could not be processed, and how to put it back."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import hashlib
+import json
+import sys
+from collections import Counter
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from safepassage.streams.cli.output import complain, print_line
+from safepassage.streams.cli.since_option import Since, utc
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.settings import settings
+
+if TYPE_CHECKING:
+    from safepassage.streams.redrive.engine import Plan, RedriveRequest, RedriveResult
+    from safepassage.streams.redrive.letters import Letter, Selection
+
+dead_letters_app = typer.Typer(
+    help="Records that could not be processed.", no_args_is_help=True, name="dead-letters"
+)
+
+Errors = Annotated[
+    list[str] | None, typer.Option("--error", help="Only this error; may be repeated.")
+]
+Stages = Annotated[
+    list[str] | None,
+    typer.Option("--stage", help="Only what failed in this stage; may be repeated."),
+]
+Until = Annotated[
+    datetime | None,
+    typer.Option(
+        "--until", formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"], help="Before this time (UTC)."
+    ),
+]
+Ids = Annotated[list[str] | None, typer.Option("--id", help="Only this letter; may be repeated.")]
+
+
+@dead_letters_app.command("list")
+def list_letters(
+    errors: Errors = None,
+    stages: Stages = None,
+    since: Since = None,
+    until: Until = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One line of JSON for each letter instead.")
+    ] = False,
+) -> None:
+    """Count dead letters by stage and error. Texts are not printed."""
+    chosen = _selection(errors, stages, since, until)
+    letters, done = asyncio.run(_listed(chosen))
+    if as_json:
+        for letter in letters:
+            print_line(json.dumps(_row(letter, letter.id in done)))
+    else:
+        Console().print(_counts(letters, done))
+
+
+@dead_letters_app.command("show")
+def show(
+    letter_id: Annotated[str, typer.Argument(metavar="ID", help="The letter's id.")],
+    text: Annotated[
+        bool, typer.Option("--text", help="Print the record's value itself, and nothing else.")
+    ] = False,
+) -> None:
+    """Print a dead letter as JSON: what failed, where, and the size and digest of its record.
+
+    The record may hold a document. It is printed only with --text.
+    """
+    from safepassage.streams.delivery.dead_letters import contents
+    from safepassage.streams.redrive.letters import letter_by_id
+
+    letter = asyncio.run(letter_by_id(settings(), letter_id))
+    if letter is None:
+        raise OperatorError(f"there is no dead letter {letter_id}")
+    _, value = contents(letter)
+    if text:
+        sys.stdout.buffer.write(value or b"")
+        return
+    about = letter.model_dump(mode="json", exclude={"key", "value"})
+    about["bytes"] = None if value is None else len(value)
+    about["sha256"] = None if value is None else hashlib.sha256(value).hexdigest()
+    print_line(json.dumps(about, indent=2))
+
+
+@dead_letters_app.command("redrive")
+def redrive(
+    *,
+    errors: Errors = None,
+    stages: Stages = None,
+    since: Since = None,
+    until: Until = None,
+    ids: Ids = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be put back, and change nothing.")
+    ] = False,
+    canary: Annotated[
+        int,
+        typer.Option(help="How many go first; the rest follows if they end well. 0: none.", min=0),
+    ] = 5,
+    watch: Annotated[
+        float, typer.Option(help="Seconds to wait for the canary's outcome.", min=1)
+    ] = 300,
+    rate: Annotated[float, typer.Option(help="Records a second.", min=0.1)] = 50,
+    limit: Annotated[
+        int | None, typer.Option(help="At most so many, the oldest first.", min=1)
+    ] = None,
+    max_redrives: Annotated[
+        int,
+        typer.Option(help="Refuse what was redriven so often already and failed again.", min=1),
+    ] = 3,
+    by: Annotated[str | None, typer.Option(help="Who does it; your login if omitted.")] = None,
+    reason: Annotated[str, typer.Option(help="Why, for those who read it later.")] = "",
+) -> None:
+    """Put the records of dead letters back onto the topics that they came from.
+
+    Each letter is put back once. Each batch is an event on `redrives`, before and after, which
+    the audit chains. Exits 1 if the canary did not end well, or the broker refused a record.
+    """
+    from safepassage.streams.redrive.engine import RedriveRequest
+
+    request = RedriveRequest(
+        run=f"d{datetime.now(UTC):%Y%m%d-%H%M%S-%f}",
+        by=by or getpass.getuser(),
+        selection=_selection(errors, stages, since, until, ids),
+        reason=reason,
+        max_redrives=max_redrives,
+        canary=canary,
+        watch_seconds=watch,
+        rate=rate,
+        limit=limit,
+    )
+    result = asyncio.run(_redrive(request, dry_run=dry_run))
+    if result and (result.canary_failed or result.refused):
+        raise typer.Exit(1)
+
+
+def _selection(
+    errors: list[str] | None,
+    stages: list[str] | None,
+    since: datetime | None,
+    until: datetime | None,
+    ids: list[str] | None = None,
+) -> Selection:
+    from safepassage.streams.redrive.letters import Selection
+
+    return Selection(
+        errors=frozenset(errors or ()),
+        stages=frozenset(stages or ()),
+        ids=frozenset(ids or ()),
+        since=utc(since),
+        until=utc(until),
+    )
+
+
+async def _listed(chosen: Selection) -> tuple[list[Letter], set[str]]:
+    from safepassage.streams.redrive.history import History
+    from safepassage.streams.redrive.letters import survey
+
+    found = await survey(settings(), chosen)
+    if found.unread:
+        complain.print(f"{found.unread} records on the topic are no dead letters")
+    return list(found.letters.values()), (await History.read(settings())).done
+
+
+async def _redrive(request: RedriveRequest, *, dry_run: bool) -> RedriveResult | None:
+    from safepassage.streams.redrive.engine import plan, redrive, settle
+    from safepassage.streams.redrive.history import History
+
+    history = await History.read(settings())
+    if not dry_run and (cut_off := await settle(settings(), history)):
+        print_line(f"{cut_off} batches that were cut off before are ended")
+    planned = await plan(settings(), history, request)
+    _tell_plan(planned, request, dry_run=dry_run)
+    if dry_run:
+        return None
+    result = await redrive(settings(), history, planned.letters, request, _tell_progress)
+    _tell_result(result, request)
+    return result
+
+
+def _tell_plan(planned: Plan, request: RedriveRequest, *, dry_run: bool) -> None:
+    kinds = Counter((letter.stage, letter.error) for letter in planned.letters)
+    for (stage, error), count in sorted(kinds.items()):
+        print_line(f"{count} {stage} {_printable(error)}")
+    for why, count in sorted(planned.refusals.items()):
+        print_line(f"{count} refused: {why}")
+    verb = "would be put back" if dry_run else "to put back"
+    print_line(
+        f"run {request.run}: {len(planned.letters)} {verb}, {planned.done} were put back before, "
+        f"{planned.beyond_limit} beyond the limit"
+    )
+
+
+def _tell_progress(result: RedriveResult) -> None:
+    ended = f", {len(result.canary)} canaries ended" if result.canary else ""
+    complain.print(f"{len(result.published)} put back{ended}")
+
+
+def _tell_result(result: RedriveResult, request: RedriveRequest) -> None:
+    failed = Counter(_printable(error) for error in result.canary.values() if error)
+    for error, count in sorted(failed.items()):
+        print_line(f"canary: {count} failed again: {error}")
+    if result.unwatched:
+        print_line(
+            f"canary: nothing was heard of {result.unwatched} within {request.watch_seconds:.0f} s"
+        )
+    refused = Counter(result.refused.values())
+    for error, count in sorted(refused.items()):
+        print_line(f"{count} refused by the broker: {error}")
+    print_line(f"{len(result.published)} put back, {result.held_back} held back")
+
+
+def _counts(letters: list[Letter], done: set[str]) -> Table:
+    table = Table("stage", "error", "letters", "put back", "first", "last", title_justify="left")
+    kinds = Counter((letter.stage, letter.error) for letter in letters)
+    for (stage, error), count in sorted(kinds.items()):
+        of_kind = [x for x in letters if (x.stage, x.error) == (stage, error)]
+        written = sorted(letter.written for letter in of_kind)
+        table.add_row(
+            stage,
+            Text(_printable(error)),
+            str(count),
+            str(sum(letter.id in done for letter in of_kind)),
+            f"{written[0]:%Y-%m-%d %H:%M:%S}",
+            f"{written[-1]:%Y-%m-%d %H:%M:%S}",
+        )
+    return table
+
+
+def _row(letter: Letter, done: bool) -> dict[str, object]:
+    return {
+        "id": letter.id,
+        "written": letter.written.isoformat(),
+        "stage": letter.stage,
+        "error": letter.error,
+        "detail": letter.detail,
+        "source": str(letter.source),
+        "doc_id": letter.doc_id,
+        "extraction_id": letter.extraction_id,
+        "attempts": letter.attempts,
+        "redriven": letter.redriven,
+        "bytes": letter.bytes,
+        "put_back": done,
+    }
+
+
+def _printable(text: str) -> str:
+    """A letter is untrusted: no control character of it reaches a terminal."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)

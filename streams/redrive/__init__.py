@@ -1,0 +1,1 @@
+"""Dead letters listed, shown, and put back onto the topics that they came from."""

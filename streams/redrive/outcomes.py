@@ -1,0 +1,70 @@
+"""What became of redriven records: read from the topics on which the flow ends."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection, Mapping
+
+from aiokafka import TopicPartition
+
+from safepassage.schemas import Coordinates, DeadLetter, DocumentReport, Event, Verdict
+from safepassage.streams.delivery.delivery import FAULT_REASONS
+from safepassage.streams.kafka.reading import ends, follow_topics
+from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import ACCEPTED, DEAD_LETTERS, QUARANTINE, REPORTS
+
+OUTCOME_TOPICS = (REPORTS, ACCEPTED, QUARANTINE, DEAD_LETTERS)
+
+
+async def before(settings: Settings) -> dict[TopicPartition, int]:
+    """Where to read from, taken before anything is redriven."""
+    return await ends(settings, OUTCOME_TOPICS)
+
+
+async def outcomes(
+    settings: Settings,
+    start: Mapping[TopicPartition, int],
+    published: Mapping[str, Coordinates],
+    documents: Collection[str],
+) -> AsyncIterator[tuple[str, str | None]]:
+    """How the record of each letter of ``published`` ends, as it comes: the letter's id, and the
+    error where it failed again. ``documents`` are letters of whole documents and answers, which
+    end with their report; all others end with a verdict.
+    """
+    models = {settings.topic(topic.name): topic.model for topic in OUTCOME_TOPICS}
+    places = {published[letter]: letter for letter in documents}
+    remaining = set(published)
+    records = follow_topics(settings, OUTCOME_TOPICS, start=start)
+    try:
+        while remaining:
+            record = await anext(records)
+            try:
+                event = decode(record, models[record.topic]).event
+            except UnreadableRecord:
+                continue
+            letter, error = _end(record, event, places)
+            if letter in remaining and not (isinstance(event, Verdict) and letter in documents):
+                remaining.discard(letter)
+                yield letter, error
+    finally:
+        await records.aclose()
+
+
+def _end(
+    record: Record, event: Event, places: Mapping[Coordinates, str]
+) -> tuple[str | None, str | None]:
+    """The letter that ``event`` is the end of, and what went wrong."""
+    match event:
+        case DeadLetter():
+            return event.redrive_of, event.error
+        case DocumentReport():
+            about = event.document.coordinates
+            ended_badly = event.dead_lettered or event.missing
+            letter = places.get(about) if about else None
+            return letter, "IncompleteReport" if ended_badly else None
+        case Verdict():
+            told = record.redriven
+            faults = [reason for reason in event.reasons if reason in FAULT_REASONS]
+            return told.letter if told else None, faults[0] if faults else None
+        case _:
+            return None, None
