@@ -213,6 +213,36 @@ def substitute(
 
 
 @groundedness_app.command()
+def triples(
+    answers: Annotated[
+        Path,
+        typer.Argument(
+            metavar="ANSWERS",
+            help="RefChecker's answers, JSON lines (.gz) of "
+            '{"id", "setting", "response", "triples": [{"triplet", "label"}]}.',
+        ),
+    ],
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where the labelled triples go.")],
+) -> None:
+    """Write triples that people labelled as answers for `benchmark`; their context is what others
+    answered to the same question and people found true."""
+    from safepassage.schemas import canonical_json
+    from safepassage.scoring_worker.laboratory.experiments.groundedness.triples import (
+        labelled_triples,
+    )
+    from safepassage.scoring_worker.laboratory.training.corpora import read_rows
+
+    open_outputs(files=[out])
+    made = list(labelled_triples(read_rows(answers)))
+    with out.open("w", encoding="utf-8") as file:
+        for row in made:
+            file.write(canonical_json(row) + "\n")
+    entailed = sum(row["label"] == 1 for row in made)
+    print_line(f"{len(made)} triples, {entailed} of them entailed: {out}")
+
+
+@groundedness_app.command()
 def train(
     twins: Annotated[
         Path,
