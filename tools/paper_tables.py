@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tools.tables import MEASURED, read, share, table
-
-NOT_YET = "the command runs; not measured"
-
+from tools.tables import interval, read, share, table
 
 def components() -> str:
     """Every component, in the papers' order, with its figure here and the paper's."""
@@ -28,15 +25,29 @@ def _here(said: str | dict[str, Any]) -> str:
         return said
     (source, name), *_ = said.items()
     if source == "groundedness":
-        results = [one for one in read("groundedness.json")["results"] if one["detector"] == name]
-        return "macro F1 " + ", ".join(f"{share(one['f1'])} {one['dataset']}" for one in results)
+        runs = ("groundedness.json", "groundedness-minilm.json")
+        rows = [one for run in runs for one in read(run)["results"] if one["detector"] == name]
+        found = {one["dataset"]: one["f1"] for one in rows}
+        return "macro F1 " + ", ".join(f"{share(f1)} {data}" for data, f1 in found.items())
     if source == "table1":
         results = read("experiments/table1.json")["results"]
-        found = {one["scorer"]: one for one in results}
-        return "F1 " + ", ".join(f"{share(found[each]['f1'])} `{each}`" for each in name)
-    path = MEASURED / "experiments" / "table1-trained.json"
-    trained = read("experiments/table1-trained.json") if path.exists() else {}
-    if name not in trained:
-        return NOT_YET
-    one = trained[name]
-    return f"F1 {share(one['f1'])}, AUROC {share(one['auroc'])} (22M encoder, reduced size)"
+        by_scorer = {one["scorer"]: one for one in results}
+        return "F1 " + ", ".join(f"{share(by_scorer[each]['f1'])} `{each}`" for each in name)
+    if source == "substitutions":
+        results = [one for one in read("substitutions.json")["results"] if one["detector"] == name]
+        shown = (f"{share(one['auroc'])} {one['dataset'].replace('_', ', ')}" for one in results)
+        return "AUROC " + "; ".join(shown)
+    if source == "triples":
+        results = read("triples.json")["results"]
+        best = max(results, key=lambda one: one["auroc"])
+        return f"its second step: AUROC {interval(best, 'auroc')}, `{best['detector']}`"
+    return _encoder(*name)
+
+
+def _encoder(silver: bool, labelled: bool) -> str:
+    """A trained row of Table 1: figure 4 of a cross-encoder at none or at the most gold labels."""
+    points = read("experiments/figure4-encoder.json")["results"]
+    most = max(one["gold"] for one in points) if labelled else 0
+    one = next(one for one in points if (one["silver"], one["gold"]) == (silver, most))
+    trained = f", {most} gold labels" if labelled else ""
+    return f"F1 {interval(one, 'f1')}, AUROC {share(one['auroc'])} (22M encoder{trained})"
