@@ -6,6 +6,7 @@ from typing import Any
 
 from tools.tables import interval, read, share, table
 
+
 def components() -> str:
     """Every component, in the papers' order, with its figure here and the paper's."""
     rows = read("papers.json")

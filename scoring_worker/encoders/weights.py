@@ -92,7 +92,9 @@ def load_seq2seq(folder: Path, dtype: torch.dtype) -> Any:
     model, report = _load(folder, AutoModelForSeq2SeqLM, dtype=dtype)
     missing = sorted(report["missing_keys"]) + sorted(map(str, report.get("mismatched_keys") or ()))
     if missing:
-        raise ModelError(f"{folder}: its weights lack {missing[0]}; this is no trained seq2seq model")
+        raise ModelError(
+            f"{folder}: its weights lack {missing[0]}; this is no trained seq2seq model"
+        )
     return model
 
 

@@ -121,7 +121,8 @@ def evaluate(
         str | None,
         typer.Option(
             help="figure4: the start without silver, the folder of a base that nothing was "
-            "taught, or of an encoder that was taught NLI. reviews: the scorer that learns, `default` if omitted.",
+            "taught, or of an encoder that was taught NLI. reviews: the scorer that learns, "
+            "`default` if omitted.",
             rich_help_panel=CURVE_PANEL,
         ),
     ] = None,

@@ -17,13 +17,13 @@ from transformers.utils import logging as transformers_logging
 
 from safepassage.schemas.base import Contract
 from safepassage.scoring_worker.laboratory.evaluation.cases import Dataset, learnable
-from safepassage.scoring_worker.laboratory.evaluation.judgement import JudgedCase, evaluate
-from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.evaluation.intervals import (
     Interval,
     Weights,
     bootstrap,
 )
+from safepassage.scoring_worker.laboratory.evaluation.judgement import JudgedCase, evaluate
+from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.evaluation.metrics import Metrics, f1_of, measure
 from safepassage.scoring_worker.laboratory.evaluation.plots import axes_of
 from safepassage.scoring_worker.laboratory.evaluation.sources import DatasetError, OnProgress
@@ -32,7 +32,6 @@ from safepassage.scoring_worker.laboratory.evaluation.splits import folds, in_or
 from .curve_encoders import fine_tuned_encoders
 from .curve_scorers import CurveSettings, FineTuned, MakeScorer, NothingLearned, RefitHead
 from .published import LLM_F1
-
 
 log = structlog.get_logger(__name__)
 

@@ -115,10 +115,10 @@ def train_cross_encoder(
             train, held = split_by_group(pairs, recipe.validation_share, recipe.seed)
             log.info("stage", stage=stage, pairs=len(train), held_out=len(held))
             kept[stage] = held
-            if new:
-                settings = replace(settings, head_rate=max(settings.head_rate, NEW_HEAD_RATE))
+            head_rate = max(settings.head_rate, NEW_HEAD_RATE) if new else settings.head_rate
+            own = replace(settings, head_rate=head_rate)
             new = False
-            tuned = _Stage(model, tokenizer, held, settings, recipe.patience)
+            tuned = _Stage(model, tokenizer, held, own, recipe.patience)
             curves[stage] = [round(f1, 4) for f1 in tuned.run(train, on_progress)]
     model.cpu().eval().save_pretrained(folder, safe_serialization=True)
     tokenizer.save_pretrained(folder)

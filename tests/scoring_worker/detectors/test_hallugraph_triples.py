@@ -1,4 +1,4 @@
-"""HalluGraph over an encoder-decoder of REBEL's kind: a tiny BART that the test teaches its format."""
+"""HalluGraph over an encoder-decoder of REBEL's kind: a tiny BART, taught its format here."""
 
 from __future__ import annotations
 
@@ -141,7 +141,9 @@ def test_a_text_without_room_is_undetermined_and_never_cut(taught):
 
 
 def test_what_comes_to_no_end_is_undetermined(taught, monkeypatch):
-    monkeypatch.setattr(BartForConditionalGeneration, "generate", lambda *_, **__: torch.zeros(2, 4))
+    monkeypatch.setattr(
+        BartForConditionalGeneration, "generate", lambda *_, **__: torch.zeros(2, 4)
+    )
     assert grounding(taught, "Acme paid Jones").failure == "too_many_triples"
 
 

@@ -1,4 +1,4 @@
-"""RefChecker's second step alone: triples that people labelled, as answers that any detector judges.
+"""RefChecker's second step alone: triples that people labelled, as answers to be judged.
 
 The published labels come without the references that people read. In their place stand the answers
 of other models to the same question whose triples people all called entailed: what these say was

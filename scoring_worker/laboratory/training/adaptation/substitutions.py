@@ -30,7 +30,7 @@ _WORDS: Final = range(8, 61)
 _ENTITY_CHARACTERS: Final = 80
 _EACH: Final = 1
 """Twins of a kind out of one document."""
-_LIST: Final = frozenset("and or with mr mrs ms dr sri shri smt".split())
+_LIST: Final = frozenset(["and", "or", "with", "mr", "mrs", "ms", "dr", "sri", "shri", "smt"])
 """Between two entities these alone make a list, which says the same in any order."""
 
 
@@ -57,6 +57,14 @@ class Substitution:
             }
 
 
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """What all documents name, by sort; one is drawn."""
+
+    values: dict[str, list[str]]
+    draw: random.Random
+
+
 def substitutions(
     documents: Iterable[KnownDocument], kind: SubstitutionKind, seed: int = 0
 ) -> list[Substitution]:
@@ -66,18 +74,13 @@ def substitutions(
     made: list[Substitution] = []
     for document in every:
         draw = random.Random(f"{seed}:{document.id}")
-        own = list(_of(document, kind, values, draw))
+        own = list(_of(document, kind, _Others(values, draw)))
         draw.shuffle(own)
         made += own[:_EACH]
     return made
 
 
-def _of(
-    document: KnownDocument,
-    kind: SubstitutionKind,
-    values: dict[str, list[str]],
-    draw: random.Random,
-) -> Iterator[Substitution]:
+def _of(document: KnownDocument, kind: SubstitutionKind, known: _Others) -> Iterator[Substitution]:
     places = list(sentences(document.text))
     for at, (start, end) in enumerate(places):
         sentence = " ".join(document.text[start:end].split())
@@ -90,7 +93,7 @@ def _of(
         made = (
             _exchanged(text, start, end, inside)
             if kind == "exchanged"
-            else _foreign(text, start, end, inside, values, draw)
+            else _foreign(text, start, end, inside, known)
         )
         for altered in made:
             said = " ".join(altered.split())
@@ -111,18 +114,13 @@ def _exchanged(text: str, start: int, end: int, inside: Sequence[KnownField]) ->
 
 
 def _foreign(
-    text: str,
-    start: int,
-    end: int,
-    inside: Sequence[KnownField],
-    values: dict[str, list[str]],
-    draw: random.Random,
+    text: str, start: int, end: int, inside: Sequence[KnownField], known: _Others
 ) -> Iterator[str]:
     for field in inside:
         own = text[field.start : field.end]
-        others = [v for v in values[_sort(field)] if not _alike(v, own) and v not in text]
+        others = [v for v in known.values[_sort(field)] if not _alike(v, own) and v not in text]
         if others:
-            yield text[start : field.start] + draw.choice(others) + text[field.end : end]
+            yield text[start : field.start] + known.draw.choice(others) + text[field.end : end]
 
 
 def _values(documents: Sequence[KnownDocument]) -> dict[str, list[str]]:

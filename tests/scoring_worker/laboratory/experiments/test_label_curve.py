@@ -26,8 +26,8 @@ def pairs(count: int, *, turned: bool = False) -> list[LabelledPair]:
     """Supported where the span says "yes", or with ``turned`` where it says "no"."""
     return [
         LabelledPair(
-            f"it says {'yes yes' if at % 2 else 'no no'}.", "Fact", "so", int((at % 2 == 1) != turned),
-            "made", group=f"doc-{at}",
+            f"it says {'yes yes' if at % 2 else 'no no'}.", "Fact", "so",
+            int((at % 2 == 1) != turned), "made", group=f"doc-{at}",
         )
         for at in range(count)
     ]  # fmt: skip
