@@ -1,25 +1,30 @@
 """Every table of the documentation that is made from a measured file, by its block's name."""
 
-from tools import paper_tables, quality_tables, run_tables
+from tools import detector_tables, paper_tables, quality_tables, run_tables
 from tools.blocks import Makers
 
 MEASURED_TABLES: Makers = {
     "alignment-in-short": run_tables.alignment_in_short,
     "alignment-ocr": run_tables.alignment_ocr,
     "alignment-speed": run_tables.alignment_speed,
+    "claim-thresholds": detector_tables.claim_thresholds,
     "faults-in-short": run_tables.faults,
     "figure4": quality_tables.figure4,
+    "figure4-encoder": quality_tables.figure4_encoder,
     "figure5": quality_tables.figure5,
     "files": run_tables.files,
     "general": quality_tables.general,
     "general-in-short": quality_tables.general_in_short,
     "general-kinds": quality_tables.general_kinds,
     "general-wanted": quality_tables.general_wanted,
-    "groundedness": quality_tables.groundedness,
-    "hallugraph": quality_tables.hallugraph,
+    "groundedness": detector_tables.groundedness,
+    "groundedness-all": detector_tables.groundedness_all,
+    "hallugraph": detector_tables.hallugraph,
     "memory": quality_tables.memory,
     "papers": paper_tables.components,
     "risk": quality_tables.risk,
     "scoring-speed": run_tables.scoring_speed,
+    "substitutions": detector_tables.substitutions,
     "table1": quality_tables.table1,
+    "triples": detector_tables.triples,
 }

@@ -116,17 +116,33 @@ def table1() -> str:
 
 def figure4() -> str:
     """F1 and AUROC by what the labels trained."""
-    rows = [
-        [_training(row), interval(row, "f1"), share(row["auroc"])]
-        for row in read("experiments/figure4.json")["results"]
+    return _by_labels("figure4")
+
+
+def figure4_encoder() -> str:
+    """The same of a cross-encoder, by the paper's names, and what each kind of label adds."""
+    run = read("experiments/figure4-encoder.json")
+    gains = [
+        f"- {one['by'].capitalize()} labels add {interval(one, 'f1')} to F1"
+        + (f" at {one['gold']} gold labels." if one["gold"] else " where there are no gold ones.")
+        for one in run["gains"]
     ]
-    return table(["trained on", "F1", "AUROC"], rows)
+    return "\n\n".join([_by_labels("figure4-encoder"), "\n".join(gains)])
+
+
+def _by_labels(name: str) -> str:
+    rows = [
+        [_training(row), *_shares(row, "precision", "recall"), interval(row, "f1"),
+         share(row["auroc"])]
+        for row in read(f"experiments/{name}.json")["results"]
+    ]  # fmt: skip
+    return table(["trained on", "precision", "recall", "F1", "AUROC"], rows)
 
 
 def _training(row: dict[str, Any]) -> str:
     silver, gold = row["silver"], row["gold"]
     parts: Iterable[str] = ["silver"] * bool(silver) + [f"{gold} gold labels"] * bool(gold)
-    return ", then ".join(parts)
+    return ", then ".join(parts) or "NLI alone"
 
 
 def figure5() -> str:
@@ -154,44 +170,6 @@ def memory() -> str:
     sizes = ("0", "25", "50", "100")
     columns = [*(f"AUROC {k}" for k in sizes), *(f"F1 {k}" for k in sizes)]
     return table(["source, scorer", "rows", *columns], rows)
-
-
-def groundedness() -> str:
-    """Macro F1, AUROC and latency of every detector on each set of answers."""
-    results = read("groundedness.json")["results"]
-    sets = list(dict.fromkeys(row["dataset"] for row in results))
-    found = {(row["detector"], row["dataset"]): row for row in results}
-    rows = [
-        [
-            f"`{name}`",
-            *(interval(found[name, data], "f1") for data in sets),
-            " / ".join(share(found[name, data]["auroc"]) for data in sets),
-            " / ".join(f"{found[name, data]['latency_seconds']:.2g}" for data in sets),
-        ]
-        for name in dict.fromkeys(row["detector"] for row in results)
-    ]
-    heads = ["detector", *(f"{name}, macro F1" for name in sets), "AUROC", "seconds an answer"]
-    return table(heads, rows)
-
-
-def hallugraph() -> str:
-    """AUC of HalluGraph on each set: all answers, and by the number of entities."""
-    rows: dict[str, dict[str, list[str]]] = {}
-    current: dict[str, list[str]] = {}
-    for line in (MEASURED / "hallugraph.txt").read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip("| ").split("|")]
-        if len(cells) == 1 and cells[0]:
-            current = rows.setdefault(cells[0].partition(",")[0], {})
-        elif len(cells) > 1:
-            current[cells[0]] = cells
-    bands = ["all", "5-9 entities", "10-19 entities", "20 entities or more"]
-    return table(
-        ["set", "answers", *bands],
-        [
-            [name, found["all"][1], *(f"{found[b][4]} {found[b][5]}" for b in bands)]
-            for name, found in rows.items()
-        ],
-    )
 
 
 def _shares(row: dict[str, Any], *names: str) -> list[str]:

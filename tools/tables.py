@@ -20,8 +20,9 @@ def share(value: float | None) -> str:
     return text[1:] if text.startswith("0") else text
 
 
-def interval(row: dict[str, Any], name: str) -> str:
-    low, high = row[f"{name}_ci"]
+def interval(row: dict[str, Any], name: str, of: str | None = None) -> str:
+    """A figure with its interval, which stands under ``of``; by default under its name."""
+    low, high = row[of or f"{name}_ci"]
     return f"{share(row[name])} [{share(low)}, {share(high)}]"
 
 

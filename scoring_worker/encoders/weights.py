@@ -18,6 +18,7 @@ import transformers
 from transformers import (
     AutoConfig,
     AutoModel,
+    AutoModelForSeq2SeqLM,
     AutoModelForSequenceClassification,
     AutoTokenizer,
 )
@@ -79,6 +80,21 @@ def load_headless(folder: Path, dtype: torch.dtype) -> Any:
     missing = [name for name in report["missing_keys"] if not name.startswith("pooler.")]
     if missing or report.get("mismatched_keys"):
         raise ModelError(f"{folder}: its weights lack parts of the encoder; fetch it again")
+    return model
+
+
+def load_seq2seq(folder: Path, dtype: torch.dtype) -> Any:
+    """The encoder-decoder of ``folder``, ready to generate.
+
+    Raises:
+        ModelError: it is no such model, or some of its weights are missing.
+    """
+    model, report = _load(folder, AutoModelForSeq2SeqLM, dtype=dtype)
+    missing = sorted(report["missing_keys"]) + sorted(map(str, report.get("mismatched_keys") or ()))
+    if missing:
+        raise ModelError(
+            f"{folder}: its weights lack {missing[0]}; this is no trained seq2seq model"
+        )
     return model
 
 

@@ -31,7 +31,7 @@ CURVE_PANEL = "With --experiment figure4 or reviews"
 
 FIGURE4_SIZES, REVIEWS_SIZES = "0,100,200,300,400,500", "0,25,100"
 OF_DETECTORS = frozenset({"detectors", "source"})
-OF_FIGURE4 = frozenset({"silver", "folds"})
+OF_FIGURE4 = frozenset({"silver", "folds", "learning_rate", "layers"})
 OF_REVIEWS = frozenset({"draws", "checks", "judged", "flipped"})
 OF_CURVE = OF_FIGURE4 | OF_REVIEWS | {"base", "head_only", "sizes", "epochs"}
 OF_SCORERS = frozenset({"scorers", "documents", "labels", "experiment"})
@@ -111,13 +111,18 @@ def evaluate(
         ),
     ] = None,
     silver: Annotated[
-        str, typer.Option(help="A scorer trained on silver labels.", rich_help_panel=CURVE_PANEL)
+        str,
+        typer.Option(
+            help="A scorer trained on silver labels: with a reader, or a cross-encoder.",
+            rich_help_panel=CURVE_PANEL,
+        ),
     ] = "default",
     base: Annotated[
         str | None,
         typer.Option(
             help="figure4: the start without silver, the folder of a base that nothing was "
-            "taught. reviews: the scorer that learns, `default` if omitted.",
+            "taught, or of an encoder that was taught NLI. reviews: the scorer that learns, "
+            "`default` if omitted.",
             rich_help_panel=CURVE_PANEL,
         ),
     ] = None,
@@ -144,6 +149,20 @@ def evaluate(
         float | None,
         typer.Option(
             help="Passes of each training; 6 if omitted, or 5 of reviews.",
+            rich_help_panel=CURVE_PANEL,
+        ),
+    ] = None,
+    learning_rate: Annotated[
+        float | None,
+        typer.Option(
+            help="figure4: of a cross-encoder; 2e-5 if omitted.", rich_help_panel=CURVE_PANEL
+        ),
+    ] = None,
+    layers: Annotated[
+        int | None,
+        typer.Option(
+            help="figure4: train only so many of the last layers of a cross-encoder.",
+            min=1,
             rich_help_panel=CURVE_PANEL,
         ),
     ] = None,
@@ -214,7 +233,13 @@ def evaluate(
             read = [_read(path, sources, labels, limit) for path in datasets]
             if experiment is Experiment.figure4:
                 told = CurveSettings(
-                    silver=silver, base=base, head_only=head_only, folds=folds, seed=seed
+                    silver=silver,
+                    base=base,
+                    head_only=head_only,
+                    folds=folds,
+                    learning_rate=learning_rate,
+                    layers=layers,
+                    seed=seed,
                 )
                 curve = runs.curve_settings(sizes or FIGURE4_SIZES, epochs or 6.0, told)
                 found = runs.figure4(read, curve, report, on_progress)

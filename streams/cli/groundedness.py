@@ -174,6 +174,75 @@ def adapt(
 
 
 @groundedness_app.command()
+def substitute(
+    documents: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DOCUMENTS...",
+            help='JSON lines (.gz) of {"id", "text", "entities": [{"type", "start", "end"}]}.',
+        ),
+    ],
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where answers and twins go.")],
+    kind: Annotated[
+        str,
+        typer.Option(
+            help="foreign: an entity of another document; exchanged: two of the sentence."
+        ),
+    ] = "foreign",
+    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+) -> None:
+    """Write sentences of documents as answers, and twins with another entity in them, by rule: at
+    most one of each document."""
+    from safepassage.schemas import canonical_json
+    from safepassage.scoring_worker.laboratory.training.adaptation.substitutions import (
+        substitutions,
+    )
+    from safepassage.scoring_worker.laboratory.training.corpora import known_documents, read_rows
+
+    if kind not in ("foreign", "exchanged"):
+        raise OperatorError(f"no kind {kind!r}; there are: foreign, exchanged")
+    open_outputs(files=[out])
+    known = (one for path in documents for one in known_documents(read_rows(path)))
+    made = substitutions(known, kind, seed)  # type: ignore[arg-type] # one of the two
+    with out.open("w", encoding="utf-8") as file:
+        for one in made:
+            for row in one.rows():
+                file.write(canonical_json(row) + "\n")
+    print_line(f"{len(made)} sentences with a twin: {out}")
+
+
+@groundedness_app.command()
+def triples(
+    answers: Annotated[
+        Path,
+        typer.Argument(
+            metavar="ANSWERS",
+            help="RefChecker's answers, JSON lines (.gz) of "
+            '{"id", "setting", "response", "triples": [{"triplet", "label"}]}.',
+        ),
+    ],
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where the labelled triples go.")],
+) -> None:
+    """Write triples that people labelled as answers for `benchmark`; their context is what others
+    answered to the same question and people found true."""
+    from safepassage.schemas import canonical_json
+    from safepassage.scoring_worker.laboratory.experiments.groundedness.triples import (
+        labelled_triples,
+    )
+    from safepassage.scoring_worker.laboratory.training.corpora import read_rows
+
+    open_outputs(files=[out])
+    made = list(labelled_triples(read_rows(answers)))
+    with out.open("w", encoding="utf-8") as file:
+        for row in made:
+            file.write(canonical_json(row) + "\n")
+    entailed = sum(row["label"] == 1 for row in made)
+    print_line(f"{len(made)} triples, {entailed} of them entailed: {out}")
+
+
+@groundedness_app.command()
 def train(
     twins: Annotated[
         Path,
@@ -279,6 +348,57 @@ def quip_length(
             f"{found.dataset}: n = {found.chosen}, AUROC {found.auroc:.3f} on the other half; "
             f"n = 21: {found.auroc_of_21:.3f}"
         )
+
+
+@groundedness_app.command("claim-threshold")
+def claim_threshold(
+    dataset: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATASET",
+            help="JSON lines (.gz) of labelled answers whose hallucinations people marked.",
+        ),
+    ],
+    *,
+    detectors: Annotated[
+        list[str],
+        typer.Option("--detector", "-d", help="A detector, perhaps with its model: gc=FOLDER."),
+    ] = ["hallugraph"],
+    cache: Annotated[
+        Path | None, typer.Option(help=f"Folder of what was judged. Default: {CACHE_HELP}.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="About so many answers, whole queries.", min=2)
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Where all figures go, as JSON.")
+    ] = None,
+) -> None:
+    """Show what thresholds of claims stop, and fit one on half of the queries."""
+    from safepassage.scoring_worker.detectors.contract import DetectorSettings
+    from safepassage.scoring_worker.detectors.registry import load_detector
+    from safepassage.scoring_worker.laboratory.evaluation.answers.judgement import judge_set
+    from safepassage.scoring_worker.laboratory.experiments.groundedness.claims import claim_trades
+    from safepassage.scoring_worker.laboratory.experiments.groundedness.sampling import read_answers
+    from safepassage.scoring_worker.laboratory.experiments.groundedness.tables import trades_table
+
+    cache = cache or cache_folder()
+    open_outputs(files=[json_file], folders=[cache])
+    answers = read_answers(dataset, limit=limit)
+    found = []
+    with progress_bars() as on_progress:
+        for named in detectors:
+            name, _, model = named.partition("=")
+            detector = load_detector(name, DetectorSettings(model=model or None))
+            try:
+                judged = judge_set(answers, detector, cache / "judged", on_progress, block=1)
+            finally:
+                detector.close()
+            found.append(claim_trades(judged))
+    print_tables(map(trades_table, found))
+    if json_file:
+        lines = ",\n".join(one.model_dump_json(indent=1) for one in found)
+        json_file.write_text(f"[{lines}]\n", encoding="utf-8")
 
 
 @groundedness_app.command("train-types")

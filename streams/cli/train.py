@@ -124,10 +124,8 @@ def train(
 
     configure_logging(settings(), run="train")
     encoder = encoder_base(base)
-    if encoder and (head_only or resume or layers):
-        raise OperatorError(
-            "an encoder is trained whole and at once: no --head-only, no --layers, no --resume"
-        )
+    if encoder and (head_only or resume):
+        raise OperatorError("an encoder is trained at once: no --head-only, no --resume")
     if not (gold or silver or graded):
         raise OperatorError("nothing to train on: give --gold, --silver or --grade")
     make_room(folder, resume)
@@ -136,17 +134,18 @@ def train(
         sources = label_sources(documents, seed, on_progress)
         labels = _labels(gold, silver, graded, sources, tuple(source))
     if encoder:
+        common: dict[str, Any] = {"batch": batch_size, "layers": layers, "seed": seed}
         usually = EncoderRecipe(name=name, target=read_target(target), seed=seed)
         own = replace(
             usually,
-            silver=_stage(usually.silver, epochs, learning_rate, batch_size, seed),
-            gold=_stage(usually.gold, gold_epochs, gold_learning_rate, batch_size, seed),
+            silver=_stage(usually.silver, epochs, learning_rate, common),
+            gold=_stage(usually.gold, gold_epochs, gold_learning_rate, common),
         )
         with progress_bars() as on_progress:
             written = train_cross_encoder((encoder, base), labels, folder, own, on_progress)
     else:
         usual = Recipe()
-        common: dict[str, Any] = {"batch_size": batch_size, "layers": layers}
+        common = {"batch_size": batch_size, "layers": layers}
         if rehearsal is not None:
             common |= {"rehearsal": rehearsal}
         recipe = Recipe(
@@ -179,18 +178,13 @@ def _tuned(
 
 
 def _stage(
-    usual: FineTuning, epochs: float | None, rate: float | None, batch: int, seed: int
+    usual: FineTuning, epochs: float | None, rate: float | None, common: dict[str, Any]
 ) -> FineTuning:
-    """A stage of an encoder as the command line says; its head learns five times as fast."""
-    base_rate = rate or usual.base_rate
-    return replace(
-        usual,
-        epochs=max(1, round(epochs or usual.epochs)),
-        base_rate=base_rate,
-        head_rate=5 * base_rate,
-        batch=batch,
-        seed=seed,
-    )
+    """A stage of an encoder as the command line says."""
+    from safepassage.scoring_worker.laboratory.training.cross_encoder import stage
+
+    at_most = max(1, round(epochs or usual.epochs))
+    return replace(stage(at_most, rate or usual.base_rate), **common)
 
 
 def _labels(

@@ -45,6 +45,7 @@ class CurveSettings:
     ``head_only`` refits the head of ``silver``, in seconds. Otherwise readers are fine-tuned:
     ``alone`` from the base, without rehearsal, and ``after`` from the silver scorer;
     ``stack_share`` of the labels fits the stack and not the reader, where there are enough.
+    ``learning_rate`` and ``layers`` are of cross-encoders alone; None is their own, and all.
     """
 
     silver: str = "default"
@@ -59,6 +60,8 @@ class CurveSettings:
         )
     )
     after: TuningSettings = field(default_factory=lambda: TuningSettings(epochs=6))
+    learning_rate: float | None = None
+    layers: int | None = None
     seed: int = 0
 
 

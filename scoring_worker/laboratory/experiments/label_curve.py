@@ -1,7 +1,8 @@
 """Figure 4: F1 by the number of gold labels, with and without silver ones.
 
 Each document is judged by models that saw none of its labels, and the decisions of all folds are
-pooled. The threshold is .5 throughout, since at no labels nothing else is known.
+pooled. The threshold of scorers with a reader is .5 throughout, since at no labels nothing else is
+known; that of cross-encoders is what their training fitted.
 """
 
 import tempfile
@@ -10,19 +11,29 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+import structlog
 from transformers.utils import logging as transformers_logging
 
 from safepassage.schemas.base import Contract
 from safepassage.scoring_worker.laboratory.evaluation.cases import Dataset, learnable
+from safepassage.scoring_worker.laboratory.evaluation.intervals import (
+    Interval,
+    Weights,
+    bootstrap,
+)
 from safepassage.scoring_worker.laboratory.evaluation.judgement import JudgedCase, evaluate
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.laboratory.evaluation.metrics import Metrics, measure
+from safepassage.scoring_worker.laboratory.evaluation.metrics import Metrics, f1_of, measure
 from safepassage.scoring_worker.laboratory.evaluation.plots import axes_of
 from safepassage.scoring_worker.laboratory.evaluation.sources import DatasetError, OnProgress
 from safepassage.scoring_worker.laboratory.evaluation.splits import folds, in_order
 
+from .curve_encoders import fine_tuned_encoders
 from .curve_scorers import CurveSettings, FineTuned, MakeScorer, NothingLearned, RefitHead
 from .published import LLM_F1
+
+log = structlog.get_logger(__name__)
 
 
 class CurvePoint(Metrics):
@@ -32,6 +43,16 @@ class CurvePoint(Metrics):
     silver: bool
     gold: int
     trained_on: float
+
+
+class Gain(Contract):
+    """What F1 gains at ``gold`` labels by the ``silver`` ones before them, or after silver by the
+    ``gold`` ones. Both points judge the same cases: the interval is of the difference."""
+
+    by: Literal["silver", "gold"]
+    gold: int
+    f1: float
+    f1_ci: Interval | None
 
 
 class LabelCurve(Contract):
@@ -44,12 +65,13 @@ class LabelCurve(Contract):
     experiment: Literal["figure4"] = "figure4"
     dataset: str
     labels: str
-    trained: Literal["reader", "head"]
+    trained: Literal["reader", "head", "encoder"]
     silver: str
     base: str
     folds: int
     seed: int
     results: tuple[CurvePoint, ...]
+    gains: tuple[Gain, ...] = ()
     absent: tuple[str, ...] = ()
     published_llm_f1: float = LLM_F1
 
@@ -66,27 +88,70 @@ def label_curve(
     _quiet()
     parts = _folds(dataset, settings)
     labels = [pair for fold in parts for pair in fold.judged_labels]
-    make: MakeScorer = RefitHead(settings, labels) if settings.head_only else FineTuned(settings)
+    trained, make = _maker(settings, labels)
+    judged: dict[tuple[bool, int], list[JudgedCase]] = {}
     points: list[CurvePoint] = []
     absent: list[str] = []
     asked = [(silver, size) for silver in (False, True) for size in sorted(set(settings.sizes))]
     for done, (silver, size) in enumerate(asked, start=1):
         try:
-            points.append(_point(parts, make, silver, size))
+            judged[silver, size], used = _judged(parts, make, silver, size)
+            points.append(_point(judged[silver, size], silver, size, used))
+            log.info("point", silver=silver, gold=size, f1=points[-1].f1, auroc=points[-1].auroc)
         except NothingLearned as error:
             absent.append(f"{'with' if silver else 'without'} silver, {size} labels: {error}")
         on_progress("points of the curve", done, len(asked))
     return LabelCurve(
         dataset=dataset.name,
         labels=dataset.labels,
-        trained="head" if settings.head_only else "reader",
+        trained=trained,
         silver=settings.silver,
         base=make.base,
         folds=settings.folds,
         seed=settings.seed,
         results=tuple(points),
+        gains=tuple(_gains(judged)),
         absent=tuple(absent),
     )
+
+
+def _maker(
+    settings: CurveSettings, labels: Sequence[LabelledPair]
+) -> tuple[Literal["reader", "head", "encoder"], MakeScorer]:
+    """What the labels train, and what trains it."""
+    if settings.head_only:
+        return "head", RefitHead(settings, labels)
+    encoders = fine_tuned_encoders(settings)
+    return ("encoder", encoders) if encoders else ("reader", FineTuned(settings))
+
+
+def _gains(judged: dict[tuple[bool, int], list[JudgedCase]]) -> list[Gain]:
+    """At every size with both starts, and after silver at every size with labels."""
+    gains = []
+    for silver, size in judged:
+        after = judged.get((True, size), [])
+        if not silver and after:
+            gains.append(_gain("silver", size, judged[False, size], after))
+        elif silver and size and (True, 0) in judged:
+            gains.append(_gain("gold", size, judged[True, 0], after))
+    return gains
+
+
+def _gain(
+    by: Literal["silver", "gold"],
+    size: int,
+    before: Sequence[JudgedCase],
+    after: Sequence[JudgedCase],
+) -> Gain:
+    truth = np.array([not one.case.supported for one in before])
+    flagged = [np.array([not one.accepted for one in cases]) for cases in (before, after)]
+
+    def difference(weights: Weights) -> float:
+        low, high = (f1_of(truth, found, weights) for found in flagged)
+        return high - low
+
+    interval = bootstrap(difference, [one.case.group for one in before])
+    return Gain(by=by, gold=size, f1=difference(np.ones(len(truth))), f1_ci=interval)
 
 
 def plot(path: Path, curve: LabelCurve) -> None:
@@ -146,7 +211,11 @@ def _given(fold: _Fold, folds: Sequence[_Fold], order: dict[str, int]) -> _Fold:
     return replace(fold, labels=tuple(sorted(others, key=lambda label: order[label.group])))
 
 
-def _point(folds: Sequence[_Fold], make: MakeScorer, silver: bool, size: int) -> CurvePoint:
+def _judged(
+    folds: Sequence[_Fold], make: MakeScorer, silver: bool, size: int
+) -> tuple[list[JudgedCase], float]:
+    """All cases as scorers that learnt from other documents judge them, and how many labels these
+    learnt from on average."""
     outcomes: list[JudgedCase] = []
     used = 0
     for fold in folds:
@@ -159,11 +228,16 @@ def _point(folds: Sequence[_Fold], make: MakeScorer, silver: bool, size: int) ->
             )
             scorer.close()
         outcomes += judged.outcomes
+    return outcomes, used / len(folds)
+
+
+def _point(
+    outcomes: Sequence[JudgedCase], silver: bool, size: int, trained_on: float
+) -> CurvePoint:
     metrics = measure(
         [one.case.supported for one in outcomes],
         [one.accepted for one in outcomes],
         [one.doubt for one in outcomes],
         [one.case.group for one in outcomes],
     )
-    trained_on = used / len(folds)
     return CurvePoint(**metrics.model_dump(), silver=silver, gold=size, trained_on=trained_on)

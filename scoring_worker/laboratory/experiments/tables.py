@@ -17,8 +17,9 @@ from .review_figures import CHECKS, FALSE_ALARMS
 from .reviews import ReviewsCurve
 
 _TRAINED = {
-    "reader": "Whole scorer, its reader fine-tuned",
-    "head": "Whole scorer, of which the labels refit the head",
+    "reader": "Whole scorer, its reader fine-tuned, threshold .5",
+    "head": "Whole scorer, of which the labels refit the head, threshold .5",
+    "encoder": "Cross-encoder, all layers fine-tuned, threshold fitted on held-out labels",
 }
 
 
@@ -60,11 +61,15 @@ def curve_table(curve: LabelCurve) -> Table:
     rows = [
         (str(size), *(found.get((silver, size), "–") for silver in (False, True))) for size in sizes
     ]
+    gains = " ".join(
+        f"With {one.gold} gold labels {one.by} adds {with_interval(one.f1, one.f1_ci)}."
+        for one in curve.gains
+    )
     return terminal_table(
         f"{curve.dataset}: F1 by gold labels, {curve.folds} folds",
         ("gold labels", "gold only", "silver, then gold"),
         rows,
-        f"{_TRAINED[curve.trained]}, threshold .5. The paper's LLM on its own data: "
+        f"{_TRAINED[curve.trained]}. {gains} The paper's LLM on its own data: "
         f"{curve.published_llm_f1}. Labels: {curve.labels}.",
     )
 

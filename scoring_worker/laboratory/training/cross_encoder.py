@@ -2,14 +2,16 @@
 
 Silver labels first and gold ones after give the paper's NLI_synth>human; either alone its NLI_synth
 and NLI_human. Each stage keeps the weights of the epoch with the best F1 of unsupported on labels
-of documents that it did not see, and ends when no better one follows. The threshold is fitted on
-the same held-out labels.
+of documents that it did not see, and ends when no better one follows. F1 is taken at the threshold
+that serves the epoch best, since a new head calls everything supported for its first hundred steps:
+at .5 the first epoch, F1 0, was kept and ended the stage. The threshold is fitted on the same
+held-out labels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +28,19 @@ from safepassage.scoring_worker.encoders.weights import (
     longest_input,
 )
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.laboratory.evaluation.metrics import at_threshold, count
+from safepassage.scoring_worker.laboratory.evaluation.metrics import at_threshold
+from safepassage.scoring_worker.laboratory.evaluation.ranking import Ranking
 from safepassage.scoring_worker.laboratory.evaluation.sources import OnProgress
 from safepassage.scoring_worker.laboratory.evaluation.splits import split_by_group
 from safepassage.scoring_worker.learnt_from import LearntFrom, more_learnt
 from safepassage.scoring_worker.manifest import MANIFEST_NAME, ScorerManifest, Thresholds
 from safepassage.scoring_worker.scorers.folders import load_folder
-from safepassage.scoring_worker.threshold_fitting import MIN_PER_CLASS, Target, fit_thresholds
+from safepassage.scoring_worker.threshold_fitting import (
+    MIN_PER_CLASS,
+    Target,
+    fit_threshold,
+    fit_thresholds,
+)
 
 from .card import write_card
 from .fine_tuning import Example, FineTuning, fine_tune, support
@@ -43,9 +51,21 @@ log = structlog.get_logger(__name__)
 MAX_LENGTH = 256
 
 
-def _stage(epochs: int) -> FineTuning:
+NEW_HEAD_RATE = 1e-3
+"""A new head learns at this rate or more: at 1e-4 a few hundred labels did not move it."""
+HEAD_FACTOR = 5
+"""A head that was taught before learns so much faster than the layers below it."""
+
+
+def stage(epochs: int, base_rate: float = 2e-5) -> FineTuning:
+    """A stage of at most ``epochs``, at ``base_rate`` for the layers of the encoder."""
     return FineTuning(
-        epochs=epochs, base_rate=2e-5, head_rate=1e-4, max_length=MAX_LENGTH, truncate=True
+        epochs=epochs,
+        base_rate=base_rate,
+        head_rate=HEAD_FACTOR * base_rate,
+        max_length=MAX_LENGTH,
+        truncate=True,
+        epoch_steps=20,
     )
 
 
@@ -55,8 +75,8 @@ class EncoderRecipe:
     F1 end it. ``validation_share`` of the documents of each kind of label is held out."""
 
     name: str = "trained"
-    silver: FineTuning = field(default_factory=lambda: _stage(3))
-    gold: FineTuning = field(default_factory=lambda: _stage(10))
+    silver: FineTuning = field(default_factory=lambda: stage(3))
+    gold: FineTuning = field(default_factory=lambda: stage(10))
     target: Target = field(default_factory=Target)
     validation_share: float = 0.2
     patience: int = 2
@@ -83,6 +103,7 @@ def train_cross_encoder(
     torch.manual_seed(recipe.seed)
     config, tokenizer = load_config(source), load_tokenizer(source, named)
     model, before = _start(source)
+    new = before is None
     longest = min(MAX_LENGTH, longest_input(config, tokenizer))
     kept: dict[str, list[LabelledPair]] = {}
     curves: dict[str, JsonValue] = {}
@@ -94,7 +115,10 @@ def train_cross_encoder(
             train, held = split_by_group(pairs, recipe.validation_share, recipe.seed)
             log.info("stage", stage=stage, pairs=len(train), held_out=len(held))
             kept[stage] = held
-            tuned = _Stage(model, tokenizer, held, settings, recipe.patience)
+            head_rate = max(settings.head_rate, NEW_HEAD_RATE) if new else settings.head_rate
+            own = replace(settings, head_rate=head_rate)
+            new = False
+            tuned = _Stage(model, tokenizer, held, own, recipe.patience)
             curves[stage] = [round(f1, 4) for f1 in tuned.run(train, on_progress)]
     model.cpu().eval().save_pretrained(folder, safe_serialization=True)
     tokenizer.save_pretrained(folder)
@@ -107,6 +131,7 @@ def train_cross_encoder(
         trained_on=(*(before.trained_on if before else (named,)), *labels.sources),
         learnt_from=more_learnt(before.learnt_from if before else LearntFrom(), seen),
         metrics={"validation_f1_by_epoch": curves},
+        thresholds=before.thresholds if before else Thresholds(),
     )
     fitted = _with_thresholds(manifest, folder, kept, recipe.target)
     counts = {"gold": len(labels.gold), "silver": len(labels.silver)}
@@ -131,6 +156,8 @@ class _Stage:
         self._settings = settings
         self._patience = patience
         self._curve: list[float] = []
+        self._reached: tuple[float, float] = (-1.0, -1.0)
+        self._since = 0
         self._best: dict[str, torch.Tensor] = {}
 
     def run(self, train: Sequence[LabelledPair], on_progress: OnProgress) -> list[float]:
@@ -148,14 +175,26 @@ class _Stage:
 
     def _after_epoch(self) -> bool:
         said = support(self._model, self._tokenizer, self._held, self._settings)
-        f1 = count([one.label for one in self._held], [score >= 0.5 for score in said]).f1 or 0.0
-        if f1 > max(self._curve, default=-1.0):
+        reached = _quality(said, [one.label for one in self._held])
+        self._curve.append(reached[0])
+        self._since += 1
+        if reached > self._reached:
+            self._reached, self._since = reached, 0
             state = self._model.state_dict()
             self._best = {name: one.detach().cpu().clone() for name, one in state.items()}
-        self._curve.append(f1)
-        best = self._curve.index(max(self._curve))
-        log.info("epoch", number=len(self._curve), f1=round(f1, 4))
-        return len(self._curve) - 1 - best < self._patience
+        log.info("epoch", number=len(self._curve), f1=round(reached[0], 4))
+        return self._since < self._patience
+
+
+def _quality(said: Sequence[float], supported: Sequence[bool]) -> tuple[float, float]:
+    """F1 of unsupported at its best threshold, then AUROC, of held-out labels; 0 of none."""
+    if not supported:
+        return 0.0, 0.0
+    fitted = fit_threshold(said, supported, Target())
+    both = fitted.precision + fitted.recall
+    f1 = 2 * fitted.precision * fitted.recall / both if both else 0.0
+    ranking = Ranking([not one for one in supported], [-score for score in said])
+    return f1, ranking.auroc(np.ones(len(said))) or 0.0
 
 
 def _start(source: Path) -> tuple[Any, ScorerManifest | None]:
@@ -175,7 +214,7 @@ def _with_thresholds(
     manifest: ScorerManifest, folder: Path, kept: dict[str, list[LabelledPair]], target: Target
 ) -> ScorerManifest:
     """Thresholds fitted on held-out gold labels, or on silver ones where there are no others; of
-    too few of either class, .5."""
+    too few of either class those that it started with."""
     held = kept.get("gold") or kept.get("silver") or []
     scorer = load_folder(folder, manifest, device="cpu")
     said = [one.score for one in scorer.assess([pair.pair for pair in held])]

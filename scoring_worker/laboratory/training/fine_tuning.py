@@ -28,7 +28,11 @@ class Example(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class FineTuning:
     """RAGulator's Table 6, and the tokens that a pair may have. ``truncate`` cuts the first text
-    of a longer one; without it such a pair is an error."""
+    of a longer one; without it such a pair is an error.
+
+    ``epoch_steps`` is the least number of steps of an epoch: fewer examples are read several times
+    before anyone looks at what was learnt. ``layers`` is how many of the last layers learn; None is
+    all of them, and the word embeddings."""
 
     batch: int = 16
     epochs: int = 3
@@ -38,6 +42,16 @@ class FineTuning:
     max_length: int = 512
     seed: int = 0
     truncate: bool = False
+    epoch_steps: int = 0
+    layers: int | None = None
+
+    def passes(self, examples: int) -> int:
+        """How often an epoch reads each of so many ``examples``."""
+        return max(1, math.ceil(self.epoch_steps * self.batch / examples))
+
+
+SIMILAR = 16
+"""Batches among which examples are sorted by length: a batch is as dear as its longest one."""
 
 
 def training_device() -> torch.device:
@@ -54,18 +68,20 @@ def fine_tune(
     *,
     after_epoch: Callable[[], bool] = lambda: True,
 ) -> list[float]:
-    """Train all layers of ``model``, which has one logit; the mean loss of every epoch.
+    """Train ``model``, which has one logit; the mean loss of every epoch.
 
     ``after_epoch`` says whether to go on; it finds the model ready for inference.
 
     Raises:
-        ModelError: a loss is no number, or a pair is too long.
+        ModelError: a loss is no number, a pair is too long, or ``layers`` cannot be told apart.
         ValueError: there is nothing to learn from.
     """
     if len({example.label for example in examples}) < 2:
         raise ValueError("the pairs are all of one label")
     device = training_device()
     model.to(device)
+    _freeze(model, recipe.layers)
+    examples = list(examples) * recipe.passes(len(examples))
     steps = math.ceil(len(examples) / recipe.batch) * recipe.epochs
     optimizer = torch.optim.AdamW(_rates(model, recipe))
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, _warmed(steps, recipe.warmup))
@@ -143,11 +159,28 @@ def _precision(device: torch.device) -> AbstractContextManager[Any]:
 def _rates(model: Any, recipe: FineTuning) -> list[dict[str, Any]]:
     """Two rates: the encoder's layers know much already, the head knows nothing."""
     encoder = {id(parameter) for parameter in model.base_model.parameters()}
-    parameters = list(model.parameters())
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     return [
         {"params": [p for p in parameters if id(p) in encoder], "lr": recipe.base_rate},
         {"params": [p for p in parameters if id(p) not in encoder], "lr": recipe.head_rate},
     ]
+
+
+def _freeze(model: Any, layers: int | None) -> None:
+    """Leave all but the last ``layers`` of the encoder, its pooler and the head as they are."""
+    model.requires_grad_(layers is None)
+    if layers is None:
+        return
+    encoder = model.base_model
+    stack = getattr(getattr(encoder, "encoder", None), "layer", None)
+    if stack is None:
+        raise ModelError("the layers of this encoder are not known by name; train all of them")
+    for part in (*stack[-layers:], getattr(encoder, "pooler", None)):
+        if part is not None:
+            part.requires_grad_(True)
+    own = {id(parameter) for parameter in encoder.parameters()}
+    for parameter in model.parameters():
+        parameter.requires_grad_(parameter.requires_grad or id(parameter) not in own)
 
 
 def _warmed(steps: int, share: float) -> Any:
@@ -163,10 +196,17 @@ def _warmed(steps: int, share: float) -> Any:
 def _batches(
     examples: Sequence[Example], recipe: FineTuning, epoch: int
 ) -> Iterator[list[Example]]:
+    """Batches of examples of similar length, drawn anew for each epoch."""
+    source = random.Random(recipe.seed * 1_000 + epoch)
     order = list(examples)
-    random.Random(recipe.seed * 1_000 + epoch).shuffle(order)
-    for start in range(0, len(order), recipe.batch):
-        yield order[start : start + recipe.batch]
+    source.shuffle(order)
+    ordered: list[Example] = []
+    for start in range(0, len(order), recipe.batch * SIMILAR):
+        near = order[start : start + recipe.batch * SIMILAR]
+        ordered += sorted(near, key=lambda one: len(one.first) + len(one.second))
+    batches = [ordered[at : at + recipe.batch] for at in range(0, len(ordered), recipe.batch)]
+    source.shuffle(batches)
+    yield from batches
 
 
 def _loss(model: Any, inputs: Any, batch: Sequence[Example]) -> Tensor:

@@ -13,6 +13,7 @@ from safepassage.scoring_worker.laboratory.evaluation.tables import (
 )
 
 from .benchmark import GroundednessReport
+from .claims import ClaimTrades
 from .figures import GroundednessFigures
 
 COLUMNS = ("method", "P", "R", "F1", "accuracy", "AUROC", "undet.", "s/answer", "$/answer", "from")
@@ -35,6 +36,25 @@ def tables(report: GroundednessReport) -> list[Table]:
         for drawn in report.sets
     ]
     return made + [table for drawn in report.sets if (table := _missed(report, drawn.dataset))]
+
+
+def trades_table(found: ClaimTrades) -> Table:
+    """What each threshold stops of the sentences that people marked, and of the others."""
+    rows = [
+        (
+            f"{one.threshold:.2f}{', fitted' if one.fitted else ''}",
+            with_interval(one.marked_stopped, one.marked_ci),
+            with_interval(one.others_stopped, one.others_ci),
+        )
+        for one in found.trades
+    ]
+    return terminal_table(
+        f"{found.dataset}: {found.detector}, {found.marked} of {found.sentences} sentences marked",
+        ("threshold", "marked sentences stopped", "others stopped"),
+        rows,
+        f"{found.unjudged} without a score, which are stopped. The fitted threshold has the best "
+        "F1 on half of the queries; its shares are of the other half.",
+    )
 
 
 def of_set(report: GroundednessReport, dataset: str) -> list[GroundednessFigures]:

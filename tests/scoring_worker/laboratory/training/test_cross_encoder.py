@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import orjson
 import pytest
 from typer.testing import CliRunner
@@ -97,6 +99,64 @@ def test_it_ends_when_no_better_epoch_follows_and_keeps_the_best(encoder, tmp_pa
     saved = load_file(tmp_path / "model.safetensors")
     assert all(saved[name].equal(states[1][name]) for name in saved)
     assert any(not saved[name].equal(states[3][name]) for name in saved)
+
+
+def test_an_epoch_that_calls_everything_supported_is_judged_by_how_it_ranks(
+    encoder, tmp_path, monkeypatch
+):
+    """A new head does so for its first epochs. F1 at .5 is 0 in all of them, and the first one,
+    which had learnt least, was kept and ended the stage."""
+    states = []
+
+    def support(model, _tokenizer, examples, _settings):
+        states.append({n: t.clone() for n, t in model.state_dict().items()})
+        wrong = len(examples) - 2 * len(states)  # every epoch ranks two more of them right
+        order = [one.label if at >= wrong else not one.label for at, one in enumerate(examples)]
+        return [0.9 if first else 0.6 for first in order]
+
+    monkeypatch.setattr(room, "support", support)
+    four = replace(QUICK, epochs=4)
+    labels = TrainingLabels(gold=pairs(60))
+    made = train_cross_encoder((encoder, "tiny"), labels, tmp_path, EncoderRecipe(gold=four))
+    [curve] = made.metrics["validation_f1_by_epoch"].values()
+    assert len(curve) == 4
+    from safetensors.torch import load_file
+
+    saved = load_file(tmp_path / "model.safetensors")
+    assert all(saved[name].equal(states[3][name]) for name in saved)
+
+
+def test_few_labels_are_read_several_times_an_epoch_and_a_new_head_learns_faster(
+    encoder, tmp_path, monkeypatch
+):
+    """Eighty labels were five steps an epoch, at a rate that moved no head."""
+    assert FineTuning(batch=16, epoch_steps=20).passes(80) == 4
+    assert FineTuning(batch=16, epoch_steps=20).passes(4_000) == 1
+    assert EncoderRecipe().gold.passes(80) == 4
+    rates = []
+    teach = room.fine_tune
+
+    def fine_tune(model, tokenizer, examples, settings, *rest, **kept):
+        rates.append(settings.head_rate)
+        return teach(model, tokenizer, examples, replace(settings, epochs=1), *rest, **kept)
+
+    monkeypatch.setattr(room, "fine_tune", fine_tune)
+    labels = TrainingLabels(gold=pairs(40), silver=pairs(40))
+    train_cross_encoder((encoder, "tiny"), labels, tmp_path)
+    assert rates == [room.NEW_HEAD_RATE, EncoderRecipe().gold.head_rate]
+
+
+def test_with_layers_the_lower_ones_and_the_words_stay_as_they_are(encoder, tmp_path):
+    from safetensors.torch import load_file
+
+    upper = replace(QUICK, epochs=1, layers=1)
+    labels = TrainingLabels(gold=pairs(60))
+    train_cross_encoder((encoder, "tiny"), labels, tmp_path, EncoderRecipe(gold=upper))
+    before, after = (load_file(folder / "model.safetensors") for folder in (encoder, tmp_path))
+    changed = {name for name in before if name in after and not before[name].equal(after[name])}
+    last = max(int(name.split("layer.")[1].split(".")[0]) for name in after if "layer." in name)
+    assert changed
+    assert all(f"layer.{last}." in name or "pooler" in name for name in changed if "bert" in name)
 
 
 def test_what_it_wrote_goes_on_from_its_head(encoder, tmp_path):
