@@ -49,7 +49,7 @@ class Loop:
     def run(self, *arguments: str, code: int = 0) -> str:
         """Run ``safepassage`` with ``arguments``; its stdout, after checking the exit code."""
         ended = subprocess.run(
-            [sys.executable, "-m", "safepassage.streams.cli", *arguments],
+            [sys.executable, "-m", "safepassage", *arguments],
             env={**os.environ, **self.environment},
             cwd=self.folder,
             capture_output=True,

@@ -34,7 +34,7 @@ def served(scorer: Path, **changes: str) -> Iterator[tuple[subprocess.Popen[str]
         **changes,
     }
     process = subprocess.Popen(
-        [sys.executable, "-m", "safepassage.streams.cli", "serve"],
+        [sys.executable, "-m", "safepassage", "serve"],
         env=environment,
         stderr=subprocess.PIPE,
         text=True,
