@@ -74,7 +74,7 @@ def _check(folder: Path, letters: Path, extractions: Path) -> None:
             *(
                 sys.executable,
                 "-m",
-                "safepassage.streams.cli",
+                "safepassage",
                 "check",
                 "--documents",
                 str(letters),

@@ -69,7 +69,7 @@ def _submitting(letters: Path, variables: dict[str, str]) -> subprocess.Popen[st
     command = (
         sys.executable,
         "-m",
-        "safepassage.streams.cli",
+        "safepassage",
         "submit",
         str(letters),
         "--wait",
@@ -100,7 +100,7 @@ async def _documents(settings: Settings) -> list[Document]:
 
 def _write_verdicts(folder: Path, variables: dict[str, str], documents: list[Document]) -> None:
     verdicts = folder / "verdicts.jsonl"
-    command = [sys.executable, "-m", "safepassage.streams.cli", "verdicts", "--out", str(verdicts)]
+    command = [sys.executable, "-m", "safepassage", "verdicts", "--out", str(verdicts)]
     subprocess.run(command, env=variables, check=True)
     by_id = {document.id: document for document in documents}
     found = [row for row in read_jsonl(verdicts, Verdict) if isinstance(row, Verdict)]

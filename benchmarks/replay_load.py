@@ -107,7 +107,7 @@ async def caught_up(settings: Settings, count: int) -> None:
 
 def start(environment: dict[str, str], *words: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", "safepassage.streams.cli", *words],
+        [sys.executable, "-m", "safepassage", *words],
         env={**os.environ, **environment},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
+from safepassage.agents.nearest import nearest_passages
 from safepassage.schemas import Decision, Document, Verdict, render_value
 from safepassage.verdict_words import reasons_in_words, where
 
@@ -118,8 +119,11 @@ def _bar(title: str, verdicts: Sequence[Verdict], documents: int) -> Markup:
 def _document(
     doc_id: str, document: Document | None, numbered: Sequence[tuple[int, Verdict]]
 ) -> Markup:
+    near = {} if document is None else _nearest(document.text, [v for _, v in numbered])
     cards = element(
-        "ol", [_card(number, verdict) for number, verdict in numbered], class_="verdicts"
+        "ol",
+        [_card(number, verdict, near.get(verdict.id, "")) for number, verdict in numbered],
+        class_="verdicts",
     )
     name = element("h2", element("bdi", doc_id))
     if document is None:
@@ -154,7 +158,13 @@ def _marked(text: str, marks: Sequence[Mark], verdicts: dict[int, Verdict]) -> I
         )
 
 
-def _card(number: int, verdict: Verdict) -> Markup:
+def _nearest(text: str, verdicts: Sequence[Verdict]) -> dict[str, str]:
+    """By the verdict's id what of ``text`` a quote is most like that does not stand in it."""
+    lost = {v.id: v.context for v in verdicts if "not_found" in v.reasons}
+    return dict(zip(lost, nearest_passages(tuple(lost.values()), text), strict=True))
+
+
+def _card(number: int, verdict: Verdict, near: str) -> Markup:
     value = _cut(render_value(verdict.value), MAX_VALUE)
     head = [
         element("span", _SIGNS[verdict.decision], class_="sign", aria_hidden="true"),
@@ -172,9 +182,10 @@ def _card(number: int, verdict: Verdict) -> Markup:
         parts.append(element("ul", reasons, class_="reasons"))
     if verdict.context and verdict.context != verdict.passage:
         parts.append(_quoted("quoted", verdict.context))
-    if verdict.passage:
-        found = verdict.alignment is not None and verdict.alignment.found
-        parts.append(_quoted("passage" if found else "nearest", verdict.passage))
+    if near:
+        parts.append(_quoted("nearest", near))
+    elif verdict.passage and "not_found" not in verdict.reasons:
+        parts.append(_quoted("passage", verdict.passage))
     return element(
         "li",
         parts,

@@ -14,6 +14,8 @@ MAX_PAGES = 200
 """Pages that are drawn with their words; of further ones those with evidence."""
 _BASELINE = 0.22
 _SIZE = 0.86
+_ON_ONE_LINE = 0.5
+"""Of the lower of two neighbours: so much of it stands beside the other."""
 
 
 def pages(document: Document, marks: Sequence[Mark], kinds: Mapping[int, str]) -> Iterator[Markup]:
@@ -54,7 +56,14 @@ def _page(
     size = layout.pages[number]
     shown: Content = [
         element("rect", class_="sheet", width=_number(size.width), height=_number(size.height)),
-        element("g", [_word(document.text[w.start : w.end], w) for w in words], class_="words"),
+        element(
+            "g",
+            [
+                _word(document.text[word.start : word.end], word, *extent)
+                for word, extent in zip(words, _extents(words), strict=True)
+            ],
+            class_="words",
+        ),
         element("g", boxes),
     ]
     drawn = element(
@@ -67,13 +76,35 @@ def _page(
     return element("figure", [drawn, element("figcaption", f"Page {number + 1}")], class_="page")
 
 
-def _word(words: str, region: Region) -> Markup:
-    height = region.bottom - region.top
+def _extents(words: Sequence[Region]) -> list[tuple[float, float]]:
+    """Top and bottom of the line of each word: a box may end with the ink of its own letters, and
+    words would then stand on as many heights as they have shapes."""
+    lines: list[list[Region]] = []
+    for word in words:
+        if lines and _beside(lines[-1][-1], word):
+            lines[-1].append(word)
+        else:
+            lines.append([word])
+    return [
+        (min(word.top for word in line), max(word.bottom for word in line))
+        for line in lines
+        for _ in line
+    ]
+
+
+def _beside(one: Region, other: Region) -> bool:
+    shared = min(one.bottom, other.bottom) - max(one.top, other.top)
+    low = min(one.bottom - one.top, other.bottom - other.top)
+    return other.left >= one.left and shared > _ON_ONE_LINE * low
+
+
+def _word(words: str, region: Region, top: float, bottom: float) -> Markup:
+    height = bottom - top
     return element(
         "text",
         " ".join(words.split()),
         x=_number(region.left),
-        y=_number(region.bottom - _BASELINE * height),
+        y=_number(bottom - _BASELINE * height),
         font_size=_number(_SIZE * height),
         textLength=_number(region.right - region.left),
         lengthAdjust="spacingAndGlyphs",

@@ -92,8 +92,7 @@ def _start_roles(stack: RunningStack) -> list[str]:
     urls = []
     for role in DEMO_ROLES:
         port = free_port()
-        variables = {"SAFEPASSAGE_HEALTH_PORT": str(port)}
-        stack.processes.start(role, "worker", role, **variables)
+        stack.processes.start(role, "worker", role, SAFEPASSAGE_HEALTH_PORT=str(port))
         urls.append(f"http://{LOOPBACK}:{port}/metrics")
     return urls
 

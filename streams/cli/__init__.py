@@ -135,6 +135,8 @@ def _for_operator(error: Exception) -> str | None:
         return f"Kafka: {refusal(error) or asked}"
     if isinstance(error, KeyError | IndexError):
         return None  # a slip of ours: the errors that mean "there is none" are of other types
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}"
     if isinstance(error, OperatorError | MissingExtra | OSError | ValueError | LookupError):
         return " ".join(str(error).split()) or type(error).__name__
     return None

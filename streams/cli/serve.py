@@ -34,11 +34,12 @@ def serve() -> None:
         timeout_seconds=chosen.serve_timeout_seconds,
         stalled_seconds=chosen.stalled_after_seconds,
     )
-    # The scorer first: whoever can connect gets an answer.
+    address = chosen.serve_host, chosen.serve_port
+    # A port that is taken is told now. Nobody can connect before the scorer is there to answer.
+    open_listener("the service", *address, "SAFEPASSAGE_SERVE").close()
     with Verifier(settings=chosen) as verifier:
         app = service_app(verifier, limits=limits, token=token)
-        host, port = chosen.serve_host, chosen.serve_port
-        listening = open_listener("the service", host, port, "SAFEPASSAGE_SERVE")
+        listening = open_listener("the service", *address, "SAFEPASSAGE_SERVE")
         asyncio.run(_serve(app, listening, chosen))
 
 

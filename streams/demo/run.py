@@ -79,7 +79,7 @@ def run_up(*, empty: bool = False) -> None:
 
 
 def own_llm() -> dict[str, str]:
-    """The endpoint of the user's LLM.
+    """The endpoint of the user's LLM, and its model, which other commands ask for as well.
 
     Raises:
         OperatorError: none is named.
@@ -90,7 +90,7 @@ def own_llm() -> dict[str, str]:
             "no LLM is named: set OPENAI_API_KEY, or OPENAI_BASE_URL and SAFEPASSAGE_MODEL; or "
             "leave --empty out, for the bundled documents and a recording"
         )
-    return {"OPENAI_BASE_URL": settings.openai_base_url}
+    return {"OPENAI_BASE_URL": settings.openai_base_url, "SAFEPASSAGE_MODEL": settings.model}
 
 
 def exports(environment: Mapping[str, str]) -> Iterator[str]:

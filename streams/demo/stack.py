@@ -48,7 +48,7 @@ class Processes(AbstractContextManager["Processes"]):
         others in order."""
         log = self._files.enter_context((self._logs / f"{name}.log").open("ab"))
         self._running[name] = subprocess.Popen(  # noqa: S603 - our own command, no shell
-            [sys.executable, "-m", "safepassage.streams.cli", *arguments],
+            [sys.executable, "-m", "safepassage", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

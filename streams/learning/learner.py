@@ -249,7 +249,7 @@ class Learner:
         if not self._settings.learn_replay or runs.of(judged.run, "replayed"):
             return
         report = self.folder(judged.run) / "replay"
-        command = ["-m", "safepassage.streams.cli", "replay", "--scorer", str(judged.scorer)]
+        command = ["-m", "safepassage", "replay", "--scorer", str(judged.scorer)]
         identity = f"learn-{judged.run}"[:40]
         status = await self._process([*command, "--id", identity, "--report", str(report)])
         figures, detail = None, str(report)

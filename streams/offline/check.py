@@ -100,7 +100,7 @@ def _read_documents(paths: Sequence[Path], settings: Settings, result: CheckInpu
     )
     ids, problems = wanted.resolved(found)
     if not ids:
-        raise UnknownDocuments(wanted.names, found)
+        raise UnknownDocuments(wanted.names, [*found, *map(path_id, files)])
     result.refused += problems
     result.documents = {doc_id: found[doc_id] for doc_id in ids.values()}
     result.extractions = [

@@ -44,6 +44,7 @@ _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(
     [
         "tests.faults.workers",
+        "tests.faults.languages",
         "faust.agents",
         "faust.app",
         "faust.tables",
@@ -56,6 +57,9 @@ _context.set_forkserver_preload(
         "safepassage.streams.report.source",
         "safepassage.streams.release.live_scorer",
         "safepassage.streams.topology",
+        "safepassage.streams.audit.source",
+        "safepassage.streams.drift.role",
+        "safepassage.pipeline",
         "safepassage.agents.aligner",
         "safepassage.agents.extraction.cache",
         "safepassage.llm_calls.client",

@@ -14,7 +14,7 @@ SECONDS = 280
 
 def demo(**environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "safepassage.streams.cli", "demo"],
+        [sys.executable, "-m", "safepassage", "demo"],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,

@@ -104,7 +104,7 @@ def _running(command: dict[str, str], given: Corpus, folder: Path) -> Processes:
 def safepassage(command: Mapping[str, str], *arguments: str | Path) -> str:
     """Run a command to its end; its stdout."""
     ended = subprocess.run(
-        [sys.executable, "-m", "safepassage.streams.cli", *map(str, arguments)],
+        [sys.executable, "-m", "safepassage", *map(str, arguments)],
         env=dict(command),
         capture_output=True,
         text=True,
@@ -162,7 +162,7 @@ def test_all_labelled_decisions_of_the_tribunal(
 def test_a_worker_without_a_broker_says_so_in_one_line(command: dict[str, str]):
     nowhere = {**command, "KAFKA_BOOTSTRAP_SERVERS": f"{LOOPBACK}:{free_port()}"}
     ended = subprocess.run(
-        [sys.executable, "-m", "safepassage.streams.cli", "worker", "report"],
+        [sys.executable, "-m", "safepassage", "worker", "report"],
         env={**os.environ, **nowhere},
         capture_output=True,
         text=True,

@@ -59,7 +59,7 @@ class Loop:
         """Run ``safepassage`` with ``arguments``; what it printed, after checking that it went
         well."""
         ended = subprocess.run(
-            [sys.executable, "-m", "safepassage.streams.cli", *arguments],
+            [sys.executable, "-m", "safepassage", *arguments],
             env={**os.environ, **self.stack.environment},
             cwd=self.folder,
             capture_output=True,

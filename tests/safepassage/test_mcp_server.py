@@ -94,7 +94,7 @@ async def test_the_command_speaks_the_protocol_on_stdout_and_nothing_else():
     """Without a call: a scorer is loaded at the first one."""
     command = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "safepassage.streams.cli", "mcp"],
+        args=["-m", "safepassage", "mcp"],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )

@@ -190,7 +190,7 @@ def test_documentation_lists_the_same_rights(role: str):
 def test_doctor_prints_the_commands_that_grant_them():
     settings = Settings(topic_prefix="north-", kafka_bootstrap_servers="broker:9092")
     ended = subprocess.run(
-        [sys.executable, "-m", "safepassage.streams.cli", "doctor", "--acls"],
+        [sys.executable, "-m", "safepassage", "doctor", "--acls"],
         env=environment(settings),
         capture_output=True,
         check=False,

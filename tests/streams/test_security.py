@@ -230,7 +230,7 @@ async def test_no_command_prints_a_secret(arguments: list[str]):
     }
     ended = await asyncio.to_thread(
         subprocess.run,
-        [sys.executable, "-m", "safepassage.streams.cli", *arguments],
+        [sys.executable, "-m", "safepassage", *arguments],
         env=environment,
         capture_output=True,
         check=False,
@@ -252,7 +252,7 @@ async def test_refused_login_prints_no_secret_at_debug_level(kafka: Settings):
             "REDIS_URL": f"redis://:{SECRET}@127.0.0.1:1/0",
         }
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "safepassage.streams.cli", "verdicts"),
+            *(sys.executable, "-m", "safepassage", "verdicts"),
             env=environment,
             cwd=ROOT,
             stdout=asyncio.subprocess.PIPE,

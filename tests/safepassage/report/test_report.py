@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 from safepassage import Extraction, Result, Verifier
 from safepassage.report import framed, report
 from safepassage.report.marks import Mark, marks_of, segments
+from safepassage.schemas import Document
+from safepassage.schemas.layout import Layout, PageSize, Region
 from safepassage.streams.cli import app
 from tests.safepassage.scorers import WordScorer
 
@@ -62,6 +64,31 @@ def test_a_layout_gives_pages_with_boxes():
     assert sorted(set(boxes)) == ["0", "1", "2", "4"]
     assert "rent" in page.css_first("g.words").text()
     assert not parsed(report([document()], VERDICTS)).css("svg .box, .page")
+
+
+def test_words_of_a_line_stand_on_one_height():
+    """Boxes may end with the ink of each word: "a" is lower than "b" and ends above "y"."""
+    boxes = [(10, 54, 60), (30, 50, 60), (50, 54, 63), (10, 74, 80), (90, 73, 81)]
+    words = "a b y a ("
+    regions = (Region(2 * n, 2 * n + 1, 0, x, t, x + 9, b) for n, (x, t, b) in enumerate(boxes))
+    layout = Layout(pages=(PageSize(100, 100),), regions=tuple(regions))
+    page = parsed(report([Document(id="lease", text=words, layout=layout)], VERDICTS[3:4]))
+    drawn = [word.attributes for word in page.css("g.words text")]
+    for height in ("y", "font-size"):
+        first, second = [word[height] for word in drawn[:3]], [word[height] for word in drawn[3:]]
+        assert (len(set(first)), len(set(second))) == (1, 1)
+    assert drawn[0]["y"] < drawn[3]["y"]
+
+
+def test_what_a_lost_quote_is_most_like_is_shown_as_feedback_names_it():
+    text = "The rent is due monthly. The lease ends on 31 May 2026 unless it is renewed."
+    quote = "The lease will end on 31 May 2027 at noon, for ever and ever"
+    with Verifier(WordScorer()) as verifier:
+        result = verifier.verify(text, [Extraction("End", "31 May 2027", quote)])
+    shown = parsed(result.html()).css_first(".card").text()
+    (near,) = re.findall(r'nearest passage of the document: "(.*)"', result.feedback())
+    assert "lease ends on 31 May 2026" in near
+    assert near in shown
 
 
 def test_a_verdict_without_its_document_is_there_without_a_text():

@@ -413,7 +413,7 @@ async def test_contradicting_verdicts_become_a_dead_letter(kafka: Settings):
 
 def command(settings: Settings, *arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, "-m", "safepassage.streams.cli", "audit", *arguments],
+        [sys.executable, "-m", "safepassage", "audit", *arguments],
         env=environment(settings),
         capture_output=True,
         check=False,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import runpy
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -30,3 +32,16 @@ def test_version_is_told():
     shown = CliRunner().invoke(app, ["--version"])
     assert shown.stdout.startswith("safepassage ")
     assert shown.exit_code == 0
+
+
+def test_ctrl_c_while_the_command_is_loaded_is_no_traceback(monkeypatch: pytest.MonkeyPatch):
+    class Interrupting:
+        def find_spec(self, name: str, *_: object) -> None:
+            if name == "safepassage.streams.cli":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "safepassage.streams.cli")
+    monkeypatch.setattr(sys, "meta_path", [Interrupting(), *sys.meta_path])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("safepassage", run_name="__main__")
+    assert ended.value.code == 130

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -34,7 +35,7 @@ def served(scorer: Path, **changes: str) -> Iterator[tuple[subprocess.Popen[str]
         **changes,
     }
     process = subprocess.Popen(
-        [sys.executable, "-m", "safepassage.streams.cli", "serve"],
+        [sys.executable, "-m", "safepassage", "serve"],
         env=environment,
         stderr=subprocess.PIPE,
         text=True,
@@ -71,3 +72,12 @@ def test_it_does_not_start_where_anybody_could_ask(tmp_path: Path, token: str | 
     with served(tmp_path, **environment) as (process, line):
         assert "SAFEPASSAGE_SERVE_TOKEN" in line
         assert process.wait(60) == 1
+
+
+def test_a_port_that_is_taken_is_told_before_the_scorer_is_looked_for(tmp_path: Path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        with served(tmp_path, SAFEPASSAGE_SERVE_PORT=port) as (process, line):
+            assert f"cannot listen on 127.0.0.1:{port}" in line
+            assert "SAFEPASSAGE_SERVE_PORT" in line
+            assert process.wait(60) == 1

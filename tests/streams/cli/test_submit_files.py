@@ -41,7 +41,7 @@ async def test_a_folder_of_mixed_files_goes_in_by_one_command(
         "SAFEPASSAGE_ORIGINALS": str(folder),
         "SAFEPASSAGE_OCR": "never",
     }
-    command = [sys.executable, "-m", "safepassage.streams.cli", "submit", str(folder)]
+    command = [sys.executable, "-m", "safepassage", "submit", str(folder)]
     submitted = partial(subprocess.run, command, env=variables, capture_output=True, text=True)
     ended = await asyncio.to_thread(submitted, timeout=120, check=False)
     assert ended.stdout == "4 submitted, 1 refused\n", ended.stderr

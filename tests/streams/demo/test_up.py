@@ -52,9 +52,10 @@ def test_an_empty_stack_asks_for_the_users_llm(monkeypatch):
     with pytest.raises(OperatorError, match="set OPENAI_API_KEY"):
         own_llm()
     monkeypatch.setenv("OPENAI_API_KEY", "key")
-    assert own_llm() == {"OPENAI_BASE_URL": "https://api.openai.com/v1"}
+    assert own_llm()["OPENAI_BASE_URL"] == "https://api.openai.com/v1"
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
-    assert own_llm() == {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}
+    monkeypatch.setenv("SAFEPASSAGE_MODEL", "own")
+    assert own_llm() == {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1", "SAFEPASSAGE_MODEL": "own"}
 
 
 def test_an_empty_stack_sends_nothing_to_the_users_llm(monkeypatch):

@@ -249,7 +249,7 @@ async def test_command_prints_what_to_mend_and_exits_with_1(kafka: Settings):
 
 def command(settings: Settings, *arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, "-m", "safepassage.streams.cli", "doctor", *arguments],
+        [sys.executable, "-m", "safepassage", "doctor", *arguments],
         env=environment(settings) | {"SAFEPASSAGE_SCORER": "/nowhere"},
         capture_output=True,
         check=False,

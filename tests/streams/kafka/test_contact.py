@@ -173,7 +173,7 @@ def test_role_without_a_broker_says_it_once_and_leaves_when_told_to(
                 kafka_session_timeout_seconds=SESSION_TIMEOUT_SECONDS,
                 drain_seconds=10 * PATIENCE,
             )
-            command = [sys.executable, "-m", "safepassage.streams.cli", "worker", "align"]
+            command = [sys.executable, "-m", "safepassage", "worker", "align"]
             worker = subprocess.Popen(
                 command, env=environment(settings), stdout=output, stderr=output
             )

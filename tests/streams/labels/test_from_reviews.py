@@ -174,7 +174,7 @@ async def test_repeated_and_unreadable_records_are_one_review_and_none(kafka: Se
 
 
 def export(settings: Settings, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "safepassage.streams.cli", "labels", "export", *options]
+    command = [sys.executable, "-m", "safepassage", "labels", "export", *options]
     return subprocess.run(
         command, env=environment(settings), capture_output=True, text=True, timeout=60, check=False
     )

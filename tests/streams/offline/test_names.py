@@ -82,8 +82,9 @@ def test_wrong_names_are_told_before_a_file_is_read(letters: Path, monkeypatch: 
 
 
 def test_a_wrong_name_that_an_attachment_might_have_is_told_after_the_mails(letters: Path):
-    with pytest.raises(UnknownDocuments, match="'doc-17'"):
+    with pytest.raises(UnknownDocuments, match="'doc-17'") as told:
         given(letters, "doc-17")
+    assert "page.html" in str(told.value), "what was not read for it is there all the same"
 
 
 def test_one_wrong_name_of_several_is_told(letters: Path):

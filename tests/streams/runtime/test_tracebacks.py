@@ -62,3 +62,8 @@ def test_slip_of_ours_is_no_message_for_an_operator():
     assert _for_operator(KeyError("doc_id")) is None
     assert _for_operator(IndexError("list index out of range")) is None
     assert _for_operator(UnknownTopic("topic x does not exist")) == "topic x does not exist"
+
+
+def test_a_file_that_cannot_be_had_is_named_first():
+    assert _for_operator(FileNotFoundError(2, "No such file", "in")) == "in: No such file"
+    assert _for_operator(OSError("no address")) == "no address"

@@ -111,7 +111,7 @@ async def test_command_writes_json_lines_and_fails_on_a_conflict(kafka: Settings
 
 def command(settings: Settings, *arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, "-m", "safepassage.streams.cli", "verdicts", *arguments],
+        [sys.executable, "-m", "safepassage", "verdicts", *arguments],
         env=environment(settings),
         capture_output=True,
         check=False,

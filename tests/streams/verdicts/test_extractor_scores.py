@@ -73,7 +73,7 @@ async def test_the_command_prints_the_table_and_writes_json_and_a_plot(
     await publish(kafka, ACCEPTED, [verdict(n, score=0.9, model="m") for n in range(3)])
     await publish(kafka, QUARANTINE, [verdict(9, score=0.1, model="[bold]hostile")])
     table, image = tmp_path / "table.json", tmp_path / "plot.png"
-    command = [sys.executable, "-m", "safepassage.streams.cli", "compare"]
+    command = [sys.executable, "-m", "safepassage", "compare"]
     done = await asyncio.to_thread(
         subprocess.run,
         [*command, "--json", str(table), "--plot", str(image)],

@@ -119,7 +119,7 @@ async def test_command_prints_one_view(kafka: Settings):
     await publish(kafka, QUARANTINE, [verdict(n, STRICT) for n in range(3)])
     ended = await asyncio.to_thread(
         subprocess.run,
-        [sys.executable, "-m", "safepassage.streams.cli", "watch", "--once"],
+        [sys.executable, "-m", "safepassage", "watch", "--once"],
         env=environment(kafka) | {"COLUMNS": "160"},
         capture_output=True,
         check=False,
