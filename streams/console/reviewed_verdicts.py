@@ -46,14 +46,17 @@ class Outcomes:
         return self._refused.get(case_id)
 
     def reviewed(self, case_id: str, review: Review) -> None:
-        """A review of the case was saved, by us or in an earlier life."""
-        self._due[case_id] = moment(review.decided_at).timestamp() + self._grace
+        """A review of the case was saved, by us or in an earlier life. A wall clock that was set
+        back since, or another process's that is ahead, makes nobody wait for longer than the
+        grace."""
+        left = moment(review.decided_at).timestamp() + self._grace - time.time()
+        self._due[case_id] = time.monotonic() + min(left, self._grace)
 
     def judged(self, case_id: str, verdict: Verdict) -> None:
         """A verdict came in. Where a scorer judges what a person decided before, it did not know
         of the decision yet, and downstream has to be told again."""
         if verdict.review is None and self._store.reviewed(case_id):
-            self._due.setdefault(case_id, time.time())
+            self._due.setdefault(case_id, time.monotonic())
 
     async def publish_due(self) -> None:
         """Publish what follows from decisions whose grace is over. A case whose record the broker
@@ -62,7 +65,7 @@ class Outcomes:
         Raises:
             PublishFailed: the broker does not take them; they stay due.
         """
-        now = time.time()
+        now = time.monotonic()
         for case_id in [case for case, due in self._due.items() if due <= now]:
             due = self._due[case_id]
             self._refused.pop(case_id, None)
@@ -74,7 +77,7 @@ class Outcomes:
             if self._due[case_id] != due:
                 continue  # another decision came meanwhile
             if case_id in self._refused:
-                self._due[case_id] = time.time() + RETRY_SECONDS
+                self._due[case_id] = time.monotonic() + RETRY_SECONDS
             else:
                 del self._due[case_id]
             await asyncio.sleep(0)  # after a restart every case ever reviewed is due

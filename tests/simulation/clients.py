@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
+from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -26,6 +26,7 @@ class Producer:
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
         self._last: dict[TopicPartition, float] = {}
+        self._waiting: defaultdict[TopicPartition, deque[Any]] = defaultdict(deque)
         self._process = PROCESS.get()
 
     async def start(self) -> None:
@@ -47,13 +48,19 @@ class Producer:
         self._last[tp] = at
         acknowledged: asyncio.Future[None] = loop.create_future()
 
-        def arrive() -> None:
-            if self._process and not self._process.alive and broker.draw.random() < 0.5:
-                return  # it was still in the socket of the killed process
-            error = broker.produce(tp, key, value, headers)
-            outside(loop, broker.latency(), answer, error)
+        self._waiting[tp].append((key, value, headers, acknowledged))
+        outside(loop, at - loop.time(), self._arrive, tp)
+        return acknowledged
 
-        def answer(error: Exception | None) -> None:
+    def _arrive(self, tp: TopicPartition) -> None:
+        """The next record of the partition reaches the broker: in order, whatever the timers do."""
+        key, value, headers, acknowledged = self._waiting[tp].popleft()
+        broker = self._broker
+        if self._process and not self._process.alive and broker.draw.random() < 0.5:
+            return  # it was still in the socket of the killed process
+        error = broker.produce(tp, key, value, headers)
+
+        def answer() -> None:
             if acknowledged.done():
                 return
             if error:
@@ -61,8 +68,7 @@ class Producer:
             else:
                 acknowledged.set_result(None)
 
-        outside(loop, at - loop.time(), arrive)
-        return acknowledged
+        outside(broker.loop, broker.latency(), answer)
 
 
 class Consumer:
@@ -169,8 +175,6 @@ class Consumer:
 
 class GroupConsumer(Consumer):
     """A member of a group: it joins, beats, gives up and takes partitions as aiokafka's does."""
-
-    _ids = itertools.count()
 
     def __init__(self, broker: Broker, group: str, settings: Settings, member: str) -> None:
         super().__init__(broker)

@@ -73,8 +73,14 @@ class Watch:
                     self.broken.append(("P7", f"a verdict names memory {named}, which is nowhere"))
 
     def committed(self, group: str, tp: TopicPartition, offset: int) -> None:
-        """P1: all that the records below ``offset`` led to is on its topic."""
+        """P1: all that the records below ``offset`` led to is on its topic. P6: what was done is
+        not given back, to be done again."""
         role = group.rpartition("-")[2]
+        before = self._broker.groups[group].committed.get(tp)
+        if before and offset < before.offset:
+            self.broken.append(
+                ("P6", f"{role} takes {tp.topic}-{tp.partition} back from {before.offset} to {offset}")
+            )
         first = self._checked[role, tp]
         for record in self._broker.logs[tp][first:offset]:
             if missing := self._missing(role, record):

@@ -95,7 +95,12 @@ class VirtualLoop(asyncio.BaseEventLoop):
         """Let nothing of it run for some time, as SIGSTOP and a long collection do."""
         if process.alive and process.paused is None:
             process.paused = []
-            self.call_later(seconds, self._go_on, process, context=_outside())
+            self.call_later(seconds, self.resume, process, context=_outside())
+
+    def resume(self, process: Process) -> None:
+        """End its pause."""
+        waited, process.paused = process.paused, None
+        self._ready.extend(waited or ())
 
     def run_in_executor(self, _executor: Any, function: Callable[..., Any], *args: Any) -> Any:
         done = self.create_future()
@@ -133,10 +138,6 @@ class VirtualLoop(asyncio.BaseEventLoop):
         if len(self._kept) > 20_000:
             self._kept = [one for one in self._kept if not one.done()]
         return task
-
-    def _go_on(self, process: Process) -> None:
-        waited, process.paused = process.paused, None
-        self._ready.extend(waited or ())
 
     def _run_once(self) -> None:
         while True:

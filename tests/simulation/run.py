@@ -190,7 +190,7 @@ class _Simulation:
             for work in (self._submit(), self._watch_bounds(), *map(self._fault, faults))
         ]
         await asyncio.sleep(SECONDS)
-        await self._mend()
+        self._mend()
         undrained = await self._drained()
         for task in background:
             task.cancel()
@@ -229,7 +229,7 @@ class _Simulation:
         """A process ended or was killed: the next one takes its place, as under a supervisor."""
         if one.process is not process or one.ended:
             return
-        one.ended = True
+        one.ended, one.sources = True, []
         if one.wanted:
             self.restarts += 1
             self._loop.call_later(
@@ -381,10 +381,14 @@ class _Simulation:
         )
         await publish_release(self._settings, release)
 
-    async def _mend(self) -> None:
+    def _mend(self) -> None:
         self._broker.faults.clear()
         self._broker.silent_until = 0.0
         self._cache.away = SimulatedExtractor.away = False
+        for process in (one.process for one in self._workers):
+            if process and process.alive:
+                self._loop.resume(process)
+                process.slowness = 1.0
 
     # The end
 
@@ -397,7 +401,8 @@ class _Simulation:
             self._broker.faults.clear()
             left = sum(self._behind().values())
             due = self._desk is None or not self._desk.ready or self._desk._outcomes._due
-            quiet = 0 if left or due else quiet + 1
+            busy = any(s.progress.outstanding for one in self._workers for s in one.sources)
+            quiet = 0 if left or due or busy else quiet + 1
         left = sum(self._behind().values())
         if not left and quiet < 4:
             self.watch.broken.append(("P6", "what was decided is not out"))

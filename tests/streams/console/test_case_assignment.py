@@ -303,11 +303,34 @@ async def test_a_refused_verdict_is_not_published_and_its_decision_is_held(
     publisher.refuse = lambda _: None
     await again.publish_due()
     assert len(publisher.to(ACCEPTED)) == 1, "a refused record is tried again after a while"
-    monkeypatch.setattr(reviewed_verdicts, "time", SimpleNamespace(time=lambda: time.time() + 61))
+    _pass(monkeypatch, 61)
     await again.publish_due()
     assert [out.doc_id for out in publisher.to(ACCEPTED)] == [small.doc_id, big.doc_id]
     assert [out.doc_id for out in publisher.to(DECISIONS)] == [small.doc_id, big.doc_id]
     assert again.refusal(saved[0]) is None
+
+
+def _pass(monkeypatch: pytest.MonkeyPatch, seconds: float, wall: float | None = None) -> None:
+    """Some time passes; the wall clock is moved by ``wall`` where that is another."""
+    clock = SimpleNamespace(
+        time=lambda: time.time() + (seconds if wall is None else wall),
+        monotonic=lambda: time.monotonic() + seconds,
+    )
+    monkeypatch.setattr(reviewed_verdicts, "time", clock)
+
+
+async def test_a_clock_that_was_set_back_makes_no_decision_wait_for_longer_than_the_grace(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    publisher = FakePublisher()
+    desk = new_desk(publisher, verdict(1), grace=10)
+    _pass(monkeypatch, 0, wall=-3_600)
+    await desk.decide(ANA, answer(case_id(verdict(1))))
+    await desk.publish_due()
+    assert publisher.to(DECISIONS) == []
+    _pass(monkeypatch, 11, wall=-3_600)
+    await desk.publish_due()
+    assert len(publisher.to(DECISIONS)) == 1
 
 
 async def test_a_refused_note_is_tried_again_without_its_verdict(
@@ -318,7 +341,7 @@ async def test_a_refused_note_is_tried_again_without_its_verdict(
     await desk.decide(ANA, answer(case_id(verdict(1))))
     await desk.publish_due()
     publisher.refuse = lambda _: None
-    monkeypatch.setattr(reviewed_verdicts, "time", SimpleNamespace(time=lambda: time.time() + 61))
+    _pass(monkeypatch, 61)
     await desk.publish_due()
     assert (len(publisher.to(ACCEPTED)), len(publisher.to(DECISIONS))) == (1, 1)
 
