@@ -8,16 +8,11 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from faust.types import TP
-
 from safepassage.streams.console.reviewed_verdicts import Outcomes
-from safepassage.streams.delivery.batch_source import _Turn
-from safepassage.streams.delivery.faust_source import FaustSource
 from safepassage.streams.delivery.lanes import Lanes
 from safepassage.streams.delivery.ledger import OffsetLedger
 from safepassage.streams.kafka.publisher import KafkaPublisher
 from safepassage.streams.memory.live import LiveMemory
-from safepassage.streams.report.document_completion import DocumentCompletion
 from safepassage.streams.verdicts.deduplication import Deduplicator
 from safepassage.streams.verdicts.standing_decisions import StandingDecisions
 
@@ -45,16 +40,6 @@ def _keep_undone(self: StandingDecisions, case_id: str) -> None:
 
 
 
-
-
-async def _revoke_at_once(self: _Turn, revoked: Any) -> None:
-    """The rebalance waits for nobody, and nobody learns of it."""
-
-
-def _finish_any(self: FaustSource, record: Any) -> None:
-    self._delivered.pop((record.topic, record.partition, record.offset), None)
-    self.ledger.finished(TP(record.topic, record.partition), record.offset)
-    self.progress.finished()
 
 
 MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
@@ -88,14 +73,6 @@ MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
         "decisions",
         lambda: patch.object(StandingDecisions, "_forget", _keep_undone),
     ),
-    "a batch outlives its partitions and commits": (
-        "P6",
-        lambda: patch.object(_Turn, "on_partitions_revoked", _revoke_at_once),
-    ),
-    "what outlived a rebalance ends what came after": (
-        "P1",
-        lambda: patch.object(FaustSource, "_finished", _finish_any),
-    ),
     "decisions never come out": (
         "decisions",
         lambda: patch.object(Outcomes, "_follows", lambda *_args, **_options: None),
@@ -110,3 +87,4 @@ def mutated(name: str) -> Iterator[None]:
     """The safeguard ``name`` is off."""
     with MUTATIONS[name][1]():
         yield
+    _tasks.clear()

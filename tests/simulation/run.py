@@ -400,7 +400,8 @@ class _Simulation:
             await asyncio.sleep(1)
             self._broker.faults.clear()
             left = sum(self._behind().values())
-            due = self._desk is None or not self._desk.ready or self._desk._outcomes._due
+            desk = self._desk
+            due = desk is None or not desk.ready or desk._outcomes._due or desk._saving
             busy = any(s.progress.outstanding for one in self._workers for s in one.sources)
             quiet = 0 if left or due or busy else quiet + 1
         left = sum(self._behind().values())

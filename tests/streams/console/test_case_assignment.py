@@ -11,6 +11,7 @@ import pytest
 
 from safepassage.schemas import Review, StandingDecision, Verdict
 from safepassage.schemas.reviews_that_count import case_id
+from safepassage.schemas.verdict_after_review import verdict_in_place
 from safepassage.scoring_worker.risk.draws import FLOOR
 from safepassage.streams.console import case_assignment as desk_module
 from safepassage.streams.console import reviewed_verdicts
@@ -308,6 +309,29 @@ async def test_a_refused_verdict_is_not_published_and_its_decision_is_held(
     assert [out.doc_id for out in publisher.to(ACCEPTED)] == [small.doc_id, big.doc_id]
     assert [out.doc_id for out in publisher.to(DECISIONS)] == [small.doc_id, big.doc_id]
     assert again.refusal(saved[0]) is None
+
+
+async def test_a_workers_late_word_on_an_earlier_decision_is_corrected() -> None:
+    """It did not know yet that the decision was taken back, and spoke after the undo was out."""
+    publisher, judged = FakePublisher(), verdict(1)
+    desk = new_desk(publisher, judged)
+    case = case_id(judged)
+    corrected = await desk.decide(ANA, answer(case, "corrected", "another"))
+    await desk.publish_due()
+    await desk.undo(ANA, corrected.id)
+    await desk.publish_due()
+    earlier = publisher.to(DECISIONS)[0]
+    late = verdict_in_place(judged, earlier)
+    assert late
+    outcomes = [out for out in publisher.to(QUARANTINE) if out.review]
+    for _ in range(2):  # at-least-once: it may come again
+        desk.note_verdict(late, int(time.time() * 1000))
+        await desk.publish_due()
+    now = [out for out in publisher.to(QUARANTINE) if out.review]
+    assert len(now) > len(outcomes), "downstream would hold what was undone"
+    assert now[-1].review.retracts == late.id
+    assert now[-1].id not in [out.id for out in outcomes], "a consumer reads each id once"
+    assert len({out.to_json() for out in now if out.id == now[-1].id}) == 1
 
 
 def _pass(monkeypatch: pytest.MonkeyPatch, seconds: float, wall: float | None = None) -> None:
