@@ -76,7 +76,10 @@ def next_verdict(
         judged=judged.id,
         stands=standing is not None,
     )
-    return _reviewed(judged, wanted, stable_id("reviewed-verdict", judged.id, cause.id), trail)
+    # What corrects a worker's late word is another verdict than the one before that word.
+    late = [current.id] if current.review and current.review.in_place else []
+    name = stable_id("reviewed-verdict", judged.id, cause.id, *late)
+    return _reviewed(judged, wanted, name, trail)
 
 
 def verdict_in_place(judged: Verdict, decision: StandingDecision) -> Verdict | None:

@@ -46,14 +46,19 @@ class Outcomes:
         return self._refused.get(case_id)
 
     def reviewed(self, case_id: str, review: Review) -> None:
-        """A review of the case was saved, by us or in an earlier life."""
-        self._due[case_id] = moment(review.decided_at).timestamp() + self._grace
+        """A review of the case was saved, by us or in an earlier life. A wall clock that was set
+        back since, or another process's that is ahead, makes nobody wait for longer than the
+        grace."""
+        left = moment(review.decided_at).timestamp() + self._grace - time.time()
+        self._due[case_id] = time.monotonic() + min(left, self._grace)
 
     def judged(self, case_id: str, verdict: Verdict) -> None:
-        """A verdict came in. Where a scorer judges what a person decided before, it did not know
-        of the decision yet, and downstream has to be told again."""
-        if verdict.review is None and self._store.reviewed(case_id):
-            self._due.setdefault(case_id, time.time())
+        """A verdict came in. Where a scorer judges what a person decided before, or a worker puts
+        an earlier decision in its place, it did not know of the decision yet, and downstream has
+        to be told again."""
+        by_a_worker = verdict.review is None or verdict.review.in_place
+        if by_a_worker and self._store.reviewed(case_id):
+            self._due.setdefault(case_id, time.monotonic())
 
     async def publish_due(self) -> None:
         """Publish what follows from decisions whose grace is over. A case whose record the broker
@@ -62,7 +67,7 @@ class Outcomes:
         Raises:
             PublishFailed: the broker does not take them; they stay due.
         """
-        now = time.time()
+        now = time.monotonic()
         for case_id in [case for case, due in self._due.items() if due <= now]:
             due = self._due[case_id]
             self._refused.pop(case_id, None)
@@ -74,7 +79,7 @@ class Outcomes:
             if self._due[case_id] != due:
                 continue  # another decision came meanwhile
             if case_id in self._refused:
-                self._due[case_id] = time.time() + RETRY_SECONDS
+                self._due[case_id] = time.monotonic() + RETRY_SECONDS
             else:
                 del self._due[case_id]
             await asyncio.sleep(0)  # after a restart every case ever reviewed is due
@@ -82,7 +87,10 @@ class Outcomes:
     async def _carry_out(self, case: Case) -> None:
         decision = decision_on(case.verdict, case.reviews)
         before = self._store.carried_out(case.id)
-        if decision is None or before == (decision.review_id, decision.judged):
+        if decision is None:
+            return
+        if before == (decision.review_id, decision.judged):
+            await self._correct_late(case)
             return
         only_newer = before is not None and before[0] == decision.review_id
         if verdict := self._follows(case, only_newer=only_newer):
@@ -90,10 +98,18 @@ class Outcomes:
         # After the verdict, so that a crash in between repeats it instead of losing it.
         await self._publish_decision(case, decision)
 
+    async def _correct_late(self, case: Case) -> None:
+        """The decision is carried out. Publish its verdict again where a worker that knew only of
+        an earlier decision spoke after it."""
+        published = self._store.published(case.id)
+        if published and published.review and published.review.in_place:
+            if verdict := next_verdict(case.verdict, case.standing, _cause(case), published):
+                await self._publish_verdict(verdict)
+
     def _follows(self, case: Case, *, only_newer: bool) -> Verdict | None:
         """The verdict to publish. ``only_newer``: the decision was carried out, and a scorer
         judged the case again since; what was published before is of no account then."""
-        cause = [review for review in case.reviews if review.decision != "skipped"][-1]
+        cause = _cause(case)
         afresh = next_verdict(case.verdict, case.standing, cause, None)
         answered = self._store.answered(case.id, case.verdict.id)
         if only_newer:
@@ -117,3 +133,8 @@ class Outcomes:
             log.error("decision_refused", case_id=case.id, error=refused[0])
             raise _Refused(refused[0])
         self._store.add_decision(decision)
+
+
+def _cause(case: Case) -> Review:
+    """The last review of a case that says something."""
+    return [review for review in case.reviews if review.decision != "skipped"][-1]

@@ -56,12 +56,19 @@ def check(history: History) -> Findings:
 
 
 def _ends(history: History) -> dict[str, set[str]]:
-    """How each extraction ended: the topics that hold its verdicts or its dead letter."""
+    """How each extraction ended: the topics that hold its verdicts or its dead letter. A verdict in
+    the place of a scorer's counts where there is no other; what a person said afterwards ends
+    nothing."""
     ends: dict[str, set[str]] = defaultdict(set)
+    instead: dict[str, str] = {}
     for entry in history.of(*VERDICTS, "dead-letters"):
         if entry.event and (extraction_id := entry.event.get("extraction_id")):
-            ends[extraction_id].add(entry.topic)
-    return ends
+            review = entry.event.get("review")
+            if review is None:
+                ends[extraction_id].add(entry.topic)
+            elif review.get("in_place"):
+                instead[extraction_id] = entry.topic
+    return defaultdict(set, {**{e: {topic} for e, topic in instead.items()}, **ends})
 
 
 def _lost_documents(
@@ -117,7 +124,8 @@ def _unevidenced(history: History, texts: dict[Place, Any]) -> Iterator[str]:
     traps = {row["value"] for row in history.expected if row["label"] != 1}
     for entry in history.of("accepted"):
         problem = _problem(entry.event, texts)
-        if problem is None and entry.event and entry.event["value"] in traps:
+        by_a_person = entry.event and entry.event.get("review")
+        if problem is None and entry.event and not by_a_person and entry.event["value"] in traps:
             problem = "the load knows that it is unsupported"
         if problem:
             yield f"{entry.place}: {problem}"
@@ -127,6 +135,8 @@ def _problem(verdict: dict[str, Any] | None, texts: dict[Place, Any]) -> str | N
     if verdict is None or verdict.get("decision") != "accepted":
         return "no accepted verdict"
     score, threshold, alignment = verdict["score"], verdict["threshold"], verdict["alignment"]
+    if (review := verdict.get("review")) is not None:
+        return None if review["reviewer"] else "no reviewer is named"
     if score is None or threshold is None or not math.isfinite(score) or score < threshold:
         return f"score {score} against {threshold}"
     if not alignment or not alignment["spans"] or alignment["score"] < alignment["threshold"]:
@@ -153,7 +163,7 @@ def _out_of_order(history: History) -> Iterator[str]:
         document = event.get("document") or {}
         coordinates = document.get("coordinates")
         identity = event.get("id") or event.get("extraction", {}).get("id")
-        if not coordinates or (entry.topic, identity) in seen:
+        if not coordinates or event.get("review") or (entry.topic, identity) in seen:
             continue
         if identity:
             seen.add((entry.topic, identity))

@@ -11,6 +11,7 @@ import pytest
 
 from safepassage.schemas import Review, StandingDecision, Verdict
 from safepassage.schemas.reviews_that_count import case_id
+from safepassage.schemas.verdict_after_review import verdict_in_place
 from safepassage.scoring_worker.risk import draws
 from safepassage.scoring_worker.risk.draws import FLOOR
 from safepassage.streams.console import case_assignment as desk_module
@@ -304,11 +305,57 @@ async def test_a_refused_verdict_is_not_published_and_its_decision_is_held(
     publisher.refuse = lambda _: None
     await again.publish_due()
     assert len(publisher.to(ACCEPTED)) == 1, "a refused record is tried again after a while"
-    monkeypatch.setattr(reviewed_verdicts, "time", SimpleNamespace(time=lambda: time.time() + 61))
+    _pass(monkeypatch, 61)
     await again.publish_due()
     assert [out.doc_id for out in publisher.to(ACCEPTED)] == [small.doc_id, big.doc_id]
     assert [out.doc_id for out in publisher.to(DECISIONS)] == [small.doc_id, big.doc_id]
     assert again.refusal(saved[0]) is None
+
+
+async def test_a_workers_late_word_on_an_earlier_decision_is_corrected() -> None:
+    """It did not know yet that the decision was taken back, and spoke after the undo was out."""
+    publisher, judged = FakePublisher(), verdict(1)
+    desk = new_desk(publisher, judged)
+    case = case_id(judged)
+    corrected = await desk.decide(ANA, answer(case, "corrected", "another"))
+    await desk.publish_due()
+    await desk.undo(ANA, corrected.id)
+    await desk.publish_due()
+    earlier = publisher.to(DECISIONS)[0]
+    late = verdict_in_place(judged, earlier)
+    assert late
+    outcomes = [out for out in publisher.to(QUARANTINE) if out.review]
+    for _ in range(2):  # at-least-once: it may come again
+        desk.note_verdict(late, int(time.time() * 1000))
+        await desk.publish_due()
+    now = [out for out in publisher.to(QUARANTINE) if out.review]
+    assert len(now) > len(outcomes), "downstream would hold what was undone"
+    assert now[-1].review.retracts == late.id
+    assert now[-1].id not in [out.id for out in outcomes], "a consumer reads each id once"
+    assert len({out.to_json() for out in now if out.id == now[-1].id}) == 1
+
+
+def _pass(monkeypatch: pytest.MonkeyPatch, seconds: float, wall: float | None = None) -> None:
+    """Some time passes; the wall clock is moved by ``wall`` where that is another."""
+    clock = SimpleNamespace(
+        time=lambda: time.time() + (seconds if wall is None else wall),
+        monotonic=lambda: time.monotonic() + seconds,
+    )
+    monkeypatch.setattr(reviewed_verdicts, "time", clock)
+
+
+async def test_a_clock_that_was_set_back_makes_no_decision_wait_for_longer_than_the_grace(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    publisher = FakePublisher()
+    desk = new_desk(publisher, verdict(1), grace=10)
+    _pass(monkeypatch, 0, wall=-3_600)
+    await desk.decide(ANA, answer(case_id(verdict(1))))
+    await desk.publish_due()
+    assert publisher.to(DECISIONS) == []
+    _pass(monkeypatch, 11, wall=-3_600)
+    await desk.publish_due()
+    assert len(publisher.to(DECISIONS)) == 1
 
 
 async def test_a_refused_note_is_tried_again_without_its_verdict(
@@ -319,7 +366,7 @@ async def test_a_refused_note_is_tried_again_without_its_verdict(
     await desk.decide(ANA, answer(case_id(verdict(1))))
     await desk.publish_due()
     publisher.refuse = lambda _: None
-    monkeypatch.setattr(reviewed_verdicts, "time", SimpleNamespace(time=lambda: time.time() + 61))
+    _pass(monkeypatch, 61)
     await desk.publish_due()
     assert (len(publisher.to(ACCEPTED)), len(publisher.to(DECISIONS))) == (1, 1)
 

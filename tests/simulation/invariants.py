@@ -1,0 +1,227 @@
+"""The promises of docs/concepts/promises.md, held against a run: some at every step of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+from aiokafka import ConsumerRecord, TopicPartition
+
+from safepassage.schemas import Review, Verdict
+from safepassage.schemas.ids import canonical_json
+from safepassage.schemas.reviews_that_count import case_id, standing
+from safepassage.schemas.verdict_after_review import decision_on, verdict_in_place
+from safepassage.streams.audit.verification import verify
+from safepassage.streams.memory.snapshots import read_snapshots
+from safepassage.streams.settings import Settings
+from safepassage.streams.verdicts.deduplication import Conflict, Unread, read_verdicts
+from tests.faults.checker import check
+from tests.faults.history import Entry, History
+
+from .broker import Broker
+
+VERDICTS = ("accepted", "quarantine")
+Place = tuple[str, int, int]
+Broken = tuple[str, str]
+"""The promise, and what breaks it."""
+
+
+class Watch:
+    """Sees every record and every commit as the broker takes it."""
+
+    def __init__(self, broker: Broker) -> None:
+        self.broken: list[Broken] = []
+        self.entries: list[Entry] = []  # in the order in which they were written
+        self._broker = broker
+        self._manifests: dict[Place, dict[str, Any]] = {}
+        self._letters: set[Place] = set()
+        self._ids: defaultdict[str, set[str]] = defaultdict(set)
+        self._reported: set[Place] = set()
+        self._audited: set[Place] = set()
+        self._snapshots: set[str] = set()
+        self._checked: defaultdict[tuple[str, TopicPartition], int] = defaultdict(int)
+        broker.on_append, broker.on_commit = self.appended, self.committed
+
+    def appended(self, record: ConsumerRecord) -> None:
+        """Note what the record says. No verdict names a memory that is not on the topic."""
+        event = _event(record.value)
+        key = (record.key or b"").decode("utf-8", "replace")
+        self.entries.append(Entry(record.topic, record.partition, record.offset, key, event))
+        if event is None:
+            return
+        match record.topic:
+            case "manifests":
+                self._manifests[_place(event["document"]["coordinates"])] = event
+            case "dead-letters":
+                self._letters.add(_place(event["source"]))
+            case "extractions":
+                self._ids["extractions"].add(event["id"])
+            case "alignments":
+                self._ids["alignments"].add(event["extraction"]["id"])
+            case "reports":
+                self._reported.add(_place(event["document"]["coordinates"]))
+            case "audit":
+                self._audited.update(_place(entry["source"]) for entry in event["entries"])
+            case "memories":
+                self._snapshots.add(event["name"])
+            case "accepted" | "quarantine":
+                self._ids["verdicts"].add(event["extraction_id"])
+                named = (event.get("memory") or {}).get("snapshot")
+                if named and named not in self._snapshots:
+                    self.broken.append(("P7", f"a verdict names memory {named}, which is nowhere"))
+
+    def committed(self, group: str, tp: TopicPartition, offset: int) -> None:
+        """P1: all that the records below ``offset`` led to is on its topic. P6: what was done is
+        not given back, to be done again."""
+        role = group.rpartition("-")[2]
+        before = self._broker.groups[group].committed.get(tp)
+        if before and offset < before.offset:
+            self.broken.append(
+                (
+                    "P6",
+                    f"{role} takes {tp.topic}-{tp.partition} back from {before.offset} to {offset}",
+                )
+            )
+        first = self._checked[role, tp]
+        for record in self._broker.logs[tp][first:offset]:
+            if missing := self._missing(role, record):
+                self.broken.append(
+                    ("P1", f"{role} commits {offset} of {tp.topic}-{tp.partition}: {missing}")
+                )
+        self._checked[role, tp] = max(first, offset)
+
+    def _missing(self, role: str, record: ConsumerRecord) -> str | None:
+        place = (record.topic, record.partition, record.offset)
+        if place in self._letters or role == "drift":
+            return None
+        event = _event(record.value)
+        match role, record.topic:
+            case "extract", "documents":
+                manifest = self._manifests.get(place)
+                if manifest is None:
+                    return f"no manifest of {place}"
+                awaited = set(manifest["extraction_ids"]) - set(manifest.get("refused", ()))
+                gone = awaited - self._ids["extractions"]
+                return f"no extraction {min(gone)}" if gone else None
+            case "align", "extractions" if event:
+                there = event["id"] in self._ids["alignments"] | self._ids["verdicts"]
+                return None if there else f"no result of {event['id']}"
+            case "score", "alignments" if event:
+                there = event["extraction"]["id"] in self._ids["verdicts"]
+                return None if there else f"no verdict on {event['extraction']['id']}"
+            case "report", "manifests" if event:
+                there = _place(event["document"]["coordinates"]) in self._reported
+                return None if there else f"no report of {place}"
+            case "audit", _:
+                return None if place in self._audited else f"no chain holds {place}"
+        return None
+
+
+def _event(value: bytes | None) -> dict[str, Any] | None:
+    try:
+        event = orjson.loads(value or b"")
+    except orjson.JSONDecodeError:
+        return None
+    return event if isinstance(event, dict) else None
+
+
+def _place(coordinates: Mapping[str, Any]) -> Place:
+    return coordinates["topic"], coordinates["partition"], coordinates["offset"]
+
+
+def after_the_run(watch: Watch, expected: Sequence[Any], undrained: int) -> Iterator[Broken]:
+    """P1 to P4 and P6 by the checker of tests/faults, and what people decided."""
+    rows = [row.model_dump(mode="json") for row in expected]
+    findings = check(History(rows, watch.entries, undrained))
+    promises = {
+        "lost": "P1",
+        "ended_twice": "P1",
+        "unevidenced": "P2",
+        "conflicts": "P3",
+        "out_of_order": "P4",
+    }
+    for name, promise in promises.items():
+        if found := getattr(findings, name):
+            yield promise, f"{name}: {found[0]}, {len(found)} in all"
+    if undrained:
+        yield "P6", f"{undrained} records are not done"
+    yield from _decisions(watch.entries)
+
+
+def _decisions(entries: Sequence[Entry]) -> Iterator[Broken]:
+    """What downstream holds last of each case is what the reviews of it come to."""
+    judged: dict[str, Verdict] = {}
+    latest: dict[str, Verdict] = {}
+    seen: set[str] = set()
+    reviews: defaultdict[str, dict[str, Review]] = defaultdict(dict)
+    decided: dict[str, Any] = {}
+    for entry in entries:
+        if entry.event is None:
+            continue
+        if entry.topic == "reviews":
+            review = Review.model_validate(entry.event)
+            reviews[case_id(review.verdict)].setdefault(review.id, review)
+        elif entry.topic == "decisions":
+            decided[entry.event["case_id"]] = entry.event.get("decision")
+        elif entry.topic in VERDICTS and entry.event["id"] not in seen:
+            verdict = Verdict.model_validate(entry.event)
+            seen.add(verdict.id)
+            latest[case_id(verdict)] = verdict
+            if verdict.review is None:
+                judged[case_id(verdict)] = verdict
+    for case, own in reviews.items():
+        machine = judged.get(case) or next(iter(own.values())).verdict
+        decision = decision_on(machine, list(own.values()))
+        if decision is None:
+            continue
+        wanted = verdict_in_place(machine, decision) or machine
+        if _says(latest[case]) != _says(wanted):
+            yield (
+                "decisions",
+                f"case {case}: {_says(latest[case])} stands, not {_says(wanted)}",
+            )
+        stands = standing(list(own.values()))
+        if decided.get(case) != (stands.decision if stands else None):
+            yield "decisions", f"case {case}: the topic says {decided.get(case)}"
+
+
+def _says(verdict: Verdict) -> tuple[str, str]:
+    return verdict.decision, canonical_json(verdict.value)
+
+
+async def by_reading(settings: Settings, watch: Watch) -> list[Broken]:
+    """What a consumer sees: each verdict once (P3), chains that verify (P8), a memory without
+    what was undone."""
+    broken: list[Broken] = []
+    seen: set[str] = set()
+    async for result in read_verdicts(settings):
+        if isinstance(result, Conflict | Unread):
+            broken.append(("P3", str(result)))
+        elif result.event.id in seen:
+            broken.append(("P3", f"verdict {result.event.id} is read twice"))
+        else:
+            seen.add(result.event.id)
+    audit = await verify(settings)
+    broken += [("P8", str(finding)) for finding in audit.findings[:1]]
+    if audit.pending:
+        broken.append(("P8", f"{audit.pending} verdicts are in no chain"))
+    decided = {
+        entry.event["case_id"]: (entry.event["review_id"], entry.event.get("decision"))
+        for entry in watch.entries
+        if entry.topic == "decisions" and entry.event
+    }
+    snapshots = await read_snapshots(settings)
+    for scorer in snapshots._last:
+        last = snapshots.last(scorer)
+        if last.name != snapshots._last[scorer]:
+            broken.append(("P7", f"memory {snapshots._last[scorer]} cannot be built"))
+    if snapshots._last:
+        latest = next(e.event["name"] for e in reversed(watch.entries) if e.topic == "memories")
+        scorer = next(s for s, name in snapshots._last.items() if name == latest)
+        for entry in snapshots.last(scorer).entries.values():
+            review, decision = decided.get(entry.case_id, (None, None))
+            if decision is None or review != entry.review_id:
+                broken.append(("decisions", f"the memory holds {entry.case_id}, as it was before"))
+    return broken
