@@ -133,11 +133,11 @@ def _for_operator(error: Exception) -> str | None:
 
         asked = f"{error}; is KAFKA_BOOTSTRAP_SERVERS right? (`safepassage doctor` says more)"
         return f"Kafka: {refusal(error) or asked}"
-    if isinstance(error, KeyError | IndexError):
-        return None  # a slip of ours: the errors that mean "there is none" are of other types
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename}: {error.strerror}"
-    if isinstance(error, OperatorError | MissingExtra | OSError | ValueError | LookupError):
+    # A KeyError is a slip of ours: the errors that mean "there is none" are of other types.
+    expected = OperatorError | MissingExtra | OSError | ValueError | LookupError
+    if isinstance(error, expected) and not isinstance(error, KeyError | IndexError):
         return " ".join(str(error).split()) or type(error).__name__
     return None
 
