@@ -22,6 +22,8 @@ MEASURED_TABLES: Makers = {
     "hallugraph": detector_tables.hallugraph,
     "memory": quality_tables.memory,
     "papers": paper_tables.components,
+    "reviews": quality_tables.reviews,
+    "reviews-in-short": quality_tables.reviews_in_short,
     "risk": quality_tables.risk,
     "scoring-speed": run_tables.scoring_speed,
     "substitutions": detector_tables.substitutions,

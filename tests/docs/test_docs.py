@@ -105,7 +105,6 @@ def test_every_role_and_every_topic_is_explained():
     ("page", "schema", "types"),
     [
         ("docs/index.md", "invoices:Invoice", {"Gross Total", "Line Item"}),
-        ("README.md", "cases:Case", {"Decision Date"}),
     ],
 )
 def test_the_schema_on_a_page_can_be_extracted(
