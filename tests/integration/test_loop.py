@@ -157,9 +157,9 @@ def go_round(loop: Loop, profile: Path, camera: Camera = lambda _browser, _name:
         hands.login(REVIEWER)
         camera(browser, "review")
         decided = decide(hands, before, FROM_QUEUE)
-        alike = remembered(loop, hands, camera)
+        alike, between = remembered(loop, hands, camera)
         hands.open("/review?pool=checks")
-        decided |= decide(hands, before, DECISIONS - FROM_QUEUE)
+        decided |= decide(hands, [*before, *between], DECISIONS - FROM_QUEUE)
 
         report = promote(loop, hands, camera)
         revision = in_force(loop)
@@ -169,7 +169,7 @@ def go_round(loop: Loop, profile: Path, camera: Camera = lambda _browser, _name:
         while not hands.case():  # until the console has read its topics again
             hands.open("/review?pool=checks")
             time.sleep(1)
-        decide(hands, [*before, *new], len(new))
+        decide(hands, [*before, *between, *new], len(new))
         promised = what_is_promised(hands)
         camera(browser, "promise")
         hands.open("/learning")
@@ -188,19 +188,21 @@ def decide(hands: Hands, verdicts: list[Verdict], most: int) -> set[str]:
     return decided
 
 
-def remembered(loop: Loop, hands: Hands, camera: Camera) -> str:
-    """What a case of a new note says of the decisions that its verdict leaned on."""
+def remembered(loop: Loop, hands: Hands, camera: Camera) -> tuple[str, list[Verdict]]:
+    """What a case of a new note says of the decisions that its verdict leaned on, and the verdicts
+    of such notes."""
     leaned: list[Verdict] = []
+    every: list[Verdict] = []
     for number in PROBES:
         verdicts = loop.submit(range(number, number + 1))
+        every += verdicts
         if leaned := [v for v in verdicts if v.memory and v.memory.cases]:
             break
     assert leaned, "no verdict leaned on what was decided"
     hands.open(f"/cases/{case_id(leaned[0])}")
     camera(hands.browser, "memory")
     alike = hands.text("alike")
-    hands.open("/review")
-    return alike
+    return alike, every
 
 
 def promote(loop: Loop, hands: Hands, camera: Camera) -> dict[str, Any]:

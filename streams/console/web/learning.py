@@ -82,8 +82,8 @@ def _compared(figures: Mapping[str, Any]) -> Sequence[Compared]:
 
 def _replayed(figures: Mapping[str, Any]) -> Sequence[Compared]:
     """What would pass without a person, and how much of it is wrong, by the replay."""
-    sides = [figures.get("before"), figures.get("after")]
     try:
+        sides = [figures["before"], figures["after"]]
         passed = [_share(side["passed"]) for side in sides]
         risks = [AcceptedRisk.model_validate(side["risk"]) for side in sides]
     except (KeyError, TypeError, ValueError):
