@@ -1,12 +1,14 @@
 """Every table of the documentation that is made from a measured file, by its block's name."""
 
-from tools import detector_tables, paper_tables, quality_tables, run_tables
+from tools import bench_tables, detector_tables, paper_tables, quality_tables, run_tables
 from tools.blocks import Makers
 
 MEASURED_TABLES: Makers = {
     "alignment-in-short": run_tables.alignment_in_short,
     "alignment-ocr": run_tables.alignment_ocr,
     "alignment-speed": run_tables.alignment_speed,
+    "bench": bench_tables.growth,
+    "bench-plan": bench_tables.plan,
     "claim-thresholds": detector_tables.claim_thresholds,
     "faults-in-short": run_tables.faults,
     "figure4": quality_tables.figure4,

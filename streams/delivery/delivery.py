@@ -126,8 +126,8 @@ class Delivery:
                 self._breaker.record(fault)
         await self._publish(
             [
-                _Ended(record, *ended, trace)
-                for record, *ended in zip(records, decoded, outcomes, strict=True)
+                _Ended(record, read, outcome, trace)
+                for record, read, outcome in zip(records, decoded, outcomes, strict=True)
             ]
         )
         metrics.BATCH_SECONDS.labels(self._role.name).observe(time.perf_counter() - started)

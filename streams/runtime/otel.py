@@ -34,7 +34,10 @@ class OtelTracing(Tracing):
 
     @contextmanager
     def batch(self, role: str, records: Sequence[Consumed]) -> Iterator[BatchTrace]:
-        attributes = {"messaging.batch.message_count": len(records), "safepassage.role": role}
+        attributes: dict[str, str | int] = {
+            "messaging.batch.message_count": len(records),
+            "safepassage.role": role,
+        }
         with self._tracer.start_as_current_span(
             f"{role} batch",
             context=Context(),
