@@ -77,14 +77,26 @@ def _benchmark(*names: str) -> str:
     rows = [
         [
             f"`{name}`",
-            *(interval(found[name, data], "f1") for data in sets),
-            " / ".join(share(found[name, data]["auroc"]) for data in sets),
-            " / ".join(f"{found[name, data]['latency_seconds']:.2g}" for data in sets),
+            *(_f1(found.get((name, data))) for data in sets),
+            " / ".join(_auroc(found.get((name, data))) for data in sets),
+            " / ".join(_seconds(found.get((name, data))) for data in sets),
         ]
         for name in dict.fromkeys(row["detector"] for row in results)
     ]
     heads = ["detector", *(f"{name}, macro F1" for name in sets), "AUROC", "seconds an answer"]
     return table(heads, rows)
+
+
+def _f1(row: dict[str, Any] | None) -> str:
+    return interval(row, "f1") if row else "–"
+
+
+def _auroc(row: dict[str, Any] | None) -> str:
+    return share(row["auroc"]) if row else "–"
+
+
+def _seconds(row: dict[str, Any] | None) -> str:
+    return f"{row['latency_seconds']:.2g}" if row else "–"
 
 
 def _by_auroc(name: str) -> str:
