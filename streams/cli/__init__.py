@@ -125,11 +125,16 @@ def _for_operator(error: Exception) -> str | None:
         return f"Kafka: {refusal(error) or asked}"
     if isinstance(error, KeyError | IndexError):
         return None  # a slip of ours: the errors that mean "there is none" are of other types
+    if isinstance(error, OperatorError | MissingExtra | OSError | ValueError | LookupError):
+        return " ".join(_said(error).split()) or type(error).__name__
+    return None
+
+
+def _said(error: Exception) -> str:
+    """Its message; of a file that cannot be had the file, then why, without a number."""
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename}: {error.strerror}"
-    if isinstance(error, OperatorError | MissingExtra | OSError | ValueError | LookupError):
-        return " ".join(str(error).split()) or type(error).__name__
-    return None
+    return str(error)
 
 
 def _is_of_kafka(error: Exception) -> bool:
