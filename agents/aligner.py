@@ -42,7 +42,7 @@ from safepassage.schemas import (
 MAX_DOCUMENT_CHARACTERS = 1_000_000
 MAX_CONTEXT_CHARACTERS = 5_000
 INDEXED_CHARACTERS = 1_000_000
-"""An index takes some 90 bytes a character at most."""
+"""An index takes some 100 bytes a character at most: 95 MiB (docs/measured/faults.md)."""
 TIMEOUT_SECONDS = 60.0
 EXACT_CELLS = 50_000_000
 """Context times document characters up to which a context that is not found gets its exact score

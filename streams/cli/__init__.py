@@ -133,13 +133,18 @@ def _for_operator(error: Exception) -> str | None:
 
         asked = f"{error}; is KAFKA_BOOTSTRAP_SERVERS right? (`safepassage doctor` says more)"
         return f"Kafka: {refusal(error) or asked}"
-    if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"{error.filename}: {error.strerror}"
     # A KeyError is a slip of ours: the errors that mean "there is none" are of other types.
     expected = OperatorError | MissingExtra | OSError | ValueError | LookupError
     if isinstance(error, expected) and not isinstance(error, KeyError | IndexError):
-        return " ".join(str(error).split()) or type(error).__name__
+        return " ".join(_said(error).split()) or type(error).__name__
     return None
+
+
+def _said(error: Exception) -> str:
+    """Its message; of a file that cannot be had the file, then why, without a number."""
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
 
 
 def _is_of_kafka(error: Exception) -> bool:

@@ -30,6 +30,11 @@ def library(*given: dict[str, str], document_id: str | None = None) -> list[byte
         return [v.to_json() for v in verifier.verify(document, extractions).verdicts]
 
 
+def valued(value: bytes) -> bytes:
+    """A question with ``value`` as it stands in the body."""
+    return b'{"text":"t","extractions":[{"type":"T","value":%s,"quote":"secret"}]}' % value
+
+
 async def test_verify_answers_with_the_librarys_verdicts_byte_for_byte():
     asked = {"text": TEXT, "document_id": "lease", "extractions": [GOOD, BAD, INVENTED]}
     async with running() as client:
@@ -95,6 +100,12 @@ async def test_callers_at_the_same_time_share_the_scorers_calls():
             422,
         ),
         ("/v1/verify", json.dumps({"text": "\ud800", "extractions": []}).encode(), 400),
+        ("/v1/verify", json.dumps({"text": "t", "extractions": [GOOD]}).encode("utf-16"), 400),
+        ("/v1/verify", json.dumps({"text": "t", "extractions": [GOOD] * 2_001}).encode(), 422),
+        ("/v1/verify", valued(b"1e400"), 422),
+        ("/v1/verify", valued(b"9" * 5_000), 400),
+        ("/v1/verify", valued(b"[" * 60 + b"1" + b"]" * 60), 422),
+        ("/v1/verify", valued(b"[" * 5_000 + b"]" * 5_000), 400),
         ("/v1/claims", b'{"context": 1, "answer": "secret"}', 422),
         ("/v1/claims", json.dumps({"context": "c", "answer": "s" * 100_001}).encode(), 422),
         ("/nothing", b"{}", 404),
