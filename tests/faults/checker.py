@@ -188,7 +188,7 @@ def _compare_repetitions(history: History, findings: Findings) -> None:
     deliveries: Counter[str] = Counter()
     for entry in history.of(*VERDICTS):
         if entry.event:
-            verdict = Verdict.model_validate(entry.event)
+            verdict = Verdict.model_validate(entry.event, extra="ignore")
             contents[verdict.id].add(substance(verdict))
             deliveries[verdict.id] += 1
             findings.accepted += deliveries[verdict.id] == 1 and entry.topic == "accepted"

@@ -158,12 +158,12 @@ def _decisions(entries: Sequence[Entry]) -> Iterator[Broken]:
         if entry.event is None:
             continue
         if entry.topic == "reviews":
-            review = Review.model_validate(entry.event)
+            review = Review.model_validate(entry.event, extra="ignore")
             reviews[case_id(review.verdict)].setdefault(review.id, review)
         elif entry.topic == "decisions":
             decided[entry.event["case_id"]] = entry.event.get("decision")
         elif entry.topic in VERDICTS and entry.event["id"] not in seen:
-            verdict = Verdict.model_validate(entry.event)
+            verdict = Verdict.model_validate(entry.event, extra="ignore")
             seen.add(verdict.id)
             latest[case_id(verdict)] = verdict
             if verdict.review is None:
