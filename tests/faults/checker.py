@@ -162,7 +162,9 @@ def _out_of_order(history: History) -> Iterator[str]:
         event = entry.event or {}
         document = event.get("document") or {}
         coordinates = document.get("coordinates")
-        identity = event.get("id") or event.get("extraction", {}).get("id")
+        # Of a verdict its extraction: judged again by another memory it has another id.
+        identity = event.get("extraction_id") or event.get("id")
+        identity = identity or event.get("extraction", {}).get("id")
         if not coordinates or event.get("review") or (entry.topic, identity) in seen:
             continue
         if identity:
