@@ -20,6 +20,7 @@ MEASURED_TABLES: Makers = {
     "memory": quality_tables.memory,
     "papers": paper_tables.components,
     "risk": quality_tables.risk,
+    "scale": run_tables.scale,
     "scoring-speed": run_tables.scoring_speed,
     "table1": quality_tables.table1,
 }

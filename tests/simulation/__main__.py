@@ -24,7 +24,9 @@ from .schedule import Fault, schedule, shrunk
 
 def main(
     seed: Annotated[int, typer.Option(help="Of the first run; the next has the next.")] = 0,
-    runs: Annotated[int, typer.Option(help="How many; with --minutes as many as there is time.")] = 8,
+    runs: Annotated[
+        int, typer.Option(help="How many; with --minutes as many as there is time.")
+    ] = 8,
     steps: Annotated[int, typer.Option(help="The most that one run may take.")] = MOST_STEPS,
     minutes: Annotated[float, typer.Option(help="Go on for so long.")] = 0.0,
 ) -> None:

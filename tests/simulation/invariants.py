@@ -79,7 +79,10 @@ class Watch:
         before = self._broker.groups[group].committed.get(tp)
         if before and offset < before.offset:
             self.broken.append(
-                ("P6", f"{role} takes {tp.topic}-{tp.partition} back from {before.offset} to {offset}")
+                (
+                    "P6",
+                    f"{role} takes {tp.topic}-{tp.partition} back from {before.offset} to {offset}",
+                )
             )
         first = self._checked[role, tp]
         for record in self._broker.logs[tp][first:offset]:
@@ -89,7 +92,7 @@ class Watch:
                 )
         self._checked[role, tp] = max(first, offset)
 
-    def _missing(self, role: str, record: ConsumerRecord) -> str | None:
+    def _missing(self, role: str, record: ConsumerRecord) -> str | None:  # noqa: PLR0911 - a role a line
         place = (record.topic, record.partition, record.offset)
         if place in self._letters or role == "drift":
             return None

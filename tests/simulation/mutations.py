@@ -36,12 +36,6 @@ def _keep_undone(self: StandingDecisions, case_id: str) -> None:
     """What was undone goes on to count."""
 
 
-
-
-
-
-
-
 MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "acknowledged before it is out": (
         "P1",
@@ -78,8 +72,6 @@ MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
         lambda: patch.object(Outcomes, "_follows", lambda *_args, **_options: None),
     ),
 }
-
-
 
 
 @contextmanager

@@ -424,7 +424,7 @@ class _Simulation:
             one.wanted = False
             one.stop.set()
         until = self._loop.time() + STOP_SECONDS
-        while not all(one.ended for one in self._workers) and self._loop.time() < until:
+        while not all(one.ended for one in self._workers) and self._loop.time() < until:  # noqa: ASYNC110
             await asyncio.sleep(0.5)
         for one in self._workers:
             if not one.ended:
@@ -475,9 +475,11 @@ class _Simulation:
 
     def _records(self, topic: str) -> set[tuple[str, bytes]]:
         return {
-            (Verdict.model_validate_json(record.value or b"", extra="ignore").id, record.value or b"")
+            (
+                Verdict.model_validate_json(record.value or b"", extra="ignore").id,
+                record.value or b"",
+            )
             for tp, log in self._broker.logs.items()
             if tp.topic == topic
             for record in log
         }
-

@@ -41,7 +41,7 @@ def test_a_seed_repeats_its_run_in_another_process():
     command = [sys.executable, "-m", "tests.simulation", "--seed", "5", "--runs", "1"]
     environment = {**os.environ, "PYTHONHASHSEED": "7"}
     lines = [
-        subprocess.run(  # noqa: S603
+        subprocess.run(
             command, env=environment, capture_output=True, text=True, check=True
         ).stdout.splitlines()[0]
         for _ in range(2)
