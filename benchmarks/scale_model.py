@@ -6,8 +6,8 @@
 The unit is a document. It passes `extract` (calls of an LLM, some at once in each worker), `align`
 and `score` (one core each; `score` takes what waits in batches). Partitions belong to workers as
 range assignment gives them; documents fall on partitions by their key. Service times are what a
-role did in a second of a core: given, or from `benchmarks/stream.py --json FILE`. With that file the
-model is checked: it says what one worker of each role does, beside what was seen.
+role did in a second of a core: given, or from `benchmarks/stream.py --json FILE`. With that file
+the model is checked: it says what one worker of each role does, beside what was seen.
 
 The model knows no broker limit, no rebalance, no retry and no garbage collection: what it says is
 the most that these roles can do.
