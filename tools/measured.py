@@ -27,6 +27,7 @@ MEASURED_TABLES: Makers = {
     "reviews": quality_tables.reviews,
     "reviews-in-short": quality_tables.reviews_in_short,
     "risk": quality_tables.risk,
+    "scale": run_tables.scale,
     "scoring-speed": run_tables.scoring_speed,
     "substitutions": detector_tables.substitutions,
     "table1": quality_tables.table1,

@@ -3,7 +3,9 @@
 ``make reference`` rewrites every generated block; a test fails when one differs.
 """
 
+import json
 import sys
+from importlib import metadata
 from typing import Any, get_args
 
 import typer.main
@@ -12,10 +14,11 @@ from pydantic import SecretStr
 from safepassage.schemas.alignment import Scatter
 from safepassage.schemas.finding import Contradiction, Doubt
 from safepassage.schemas.verdict import Reason
+from safepassage.streams.asyncapi import asyncapi_document
 from safepassage.streams.cli import app
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ALL_TOPICS, Topic
-from tools.blocks import Makers, filled, pages
+from tools.blocks import ROOT, Makers, filled, pages
 from tools.measured import MEASURED_TABLES
 
 
@@ -107,6 +110,9 @@ def _names(option: Any) -> str:
     return ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
 
 
+ASYNCAPI = ROOT / "docs" / "reference" / "asyncapi.json"
+RELEASED = ROOT / "tests" / "streams" / "released_events.json"
+
 MAKERS: Makers = {
     "commands": commands,
     "contradictions": contradictions,
@@ -118,8 +124,19 @@ MAKERS: Makers = {
 }
 
 
+def asyncapi() -> str:
+    """The AsyncAPI document of all topics, as `safepassage schemas` prints it."""
+    made = asyncapi_document(metadata.version("safepassage"))
+    return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
+
+
 def main() -> None:
-    """Rewrite every page whose blocks differ."""
+    """Rewrite every page whose blocks differ, and the AsyncAPI document. With ``--released``, take
+    the schemas of the events as those that every later version has to read."""
+    ASYNCAPI.write_text(asyncapi(), encoding="utf-8")
+    if "--released" in sys.argv:
+        schemas = json.loads(asyncapi())["components"]["schemas"]
+        RELEASED.write_text(json.dumps(schemas, indent=1, ensure_ascii=False) + "\n", "utf-8")
     for page in pages():
         before = page.read_text(encoding="utf-8")
         after = filled(before, MAKERS)

@@ -79,3 +79,15 @@ def faults() -> str:
     """The sum of the runs with faults, as their table says it."""
     page = (MEASURED / "faults.md").read_text(encoding="utf-8")
     return next(line for line in page.splitlines() if "seeded runs under" in line)
+
+
+def scale() -> str:
+    """What the scale model says of each deployment."""
+    rows = []
+    for run in read("scale.json")["variants"]:
+        busy = " ".join(f"{share:.0%}" for share in run["busy"].values())
+        waits = [f"{run[name]:.0f} s" for name in ("p50_at_half", "p99_at_half")]
+        rate = f"{run['documents_per_second']:.0f}"
+        rows.append([run["name"], rate, run["bottleneck"], busy, *waits])
+    heads = ["deployment", "documents a second", "first", "busy", "p50 at half", "p99 at half"]
+    return table(heads, rows)

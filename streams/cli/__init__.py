@@ -38,6 +38,7 @@ from . import (
     recorded_llm,
     replay,
     rollback,
+    schemas,
     scorers,
     serve,
     shadow,
@@ -61,7 +62,8 @@ for command in (
     *(files.files, submit.submit, check.check, verdicts.verdicts, watch.watch),
     *(evaluate.evaluate, train.train, calibrate.calibrate, compare.compare),
     *(learn.learn, replay.replay, promote.promote, rollback.rollback, shadow.shadow),
-    *(serve.serve, mcp.mcp, doctor.doctor, bench.bench, recorded_llm.recorded_llm),
+    *(serve.serve, mcp.mcp, doctor.doctor, bench.bench, schemas.schemas),
+    recorded_llm.recorded_llm,
 ):
     app.command()(command)
 for group in (

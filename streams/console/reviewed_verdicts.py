@@ -102,9 +102,10 @@ class Outcomes:
         """The decision is carried out. Publish its verdict again where a worker that knew only of
         an earlier decision spoke after it."""
         published = self._store.published(case.id)
-        if published and published.review and published.review.in_place:
-            if verdict := next_verdict(case.verdict, case.standing, _cause(case), published):
-                await self._publish_verdict(verdict)
+        if not (published and published.review and published.review.in_place):
+            return
+        if verdict := next_verdict(case.verdict, case.standing, _cause(case), published):
+            await self._publish_verdict(verdict)
 
     def _follows(self, case: Case, *, only_newer: bool) -> Verdict | None:
         """The verdict to publish. ``only_newer``: the decision was carried out, and a scorer

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from pydantic import ValidationError
 
-from safepassage.schemas import Coordinates, Event
+from safepassage.schemas import Coordinates, Document, Event, Response
 from safepassage.schemas.jsonl import validation_summary
 from safepassage.streams.runtime.tracing import TRACEPARENT, valid_traceparent
 from safepassage.streams.topics import Topic
@@ -21,6 +21,7 @@ ANEW_HEADER = "safepassage-anew"
 REDRIVEN_HEADER = "safepassage-redriven"
 BORN_DIGITS = 15
 OLDEST_MILLISECONDS = 7 * 24 * 3600 * 1000
+SENT_BY_PEOPLE: tuple[type[Event], ...] = (Document, Response)
 
 
 REDRIVEN = re.compile(rb"([1-9][0-9]{0,3}) ([0-9a-f]{32})")
@@ -130,12 +131,16 @@ class UnreadableRecord(ValueError):
 def decode(record: Record, model: type[E]) -> Received[E]:
     """Read ``record`` as an event of ``model``.
 
+    Fields that a later version added are passed over, so that workers of two versions run side by
+    side. What people send is read to the letter: a field misspelt there would be lost in silence.
+
     Raises:
         UnreadableRecord: the value is null, not JSON, of another version, or not such an event.
     """
     if record.value is None:
         raise UnreadableRecord("the value is null")
     try:
-        return Received(record, model.model_validate_json(record.value))
+        extra: Literal["forbid", "ignore"] = "forbid" if model in SENT_BY_PEOPLE else "ignore"
+        return Received(record, model.model_validate_json(record.value, extra=extra))
     except ValidationError as error:
         raise UnreadableRecord(validation_summary(error)) from None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tools.blocks import ROOT, filled, pages
-from tools.reference import MAKERS
+from tools.reference import ASYNCAPI, MAKERS, asyncapi
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
@@ -45,3 +45,7 @@ def test_the_site_builds_and_its_links_lead_somewhere(tmp_path: Path):
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
     built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr[-2000:]
+
+
+def test_the_asyncapi_document_is_that_of_the_models():
+    assert ASYNCAPI.read_text("utf-8") == asyncapi(), "run `make reference` and commit it"

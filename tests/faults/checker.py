@@ -123,9 +123,10 @@ def _unevidenced(history: History, texts: dict[Place, Any]) -> Iterator[str]:
     """Accepted verdicts without their evidence, or that the load knows to be wrong."""
     traps = {row["value"] for row in history.expected if row["label"] != 1}
     for entry in history.of("accepted"):
+        if entry.event and (review := entry.event.get("review")) and review["reviewer"]:
+            continue  # a named reviewer stands for it
         problem = _problem(entry.event, texts)
-        by_a_person = entry.event and entry.event.get("review")
-        if problem is None and entry.event and not by_a_person and entry.event["value"] in traps:
+        if problem is None and entry.event and entry.event["value"] in traps:
             problem = "the load knows that it is unsupported"
         if problem:
             yield f"{entry.place}: {problem}"
@@ -135,8 +136,6 @@ def _problem(verdict: dict[str, Any] | None, texts: dict[Place, Any]) -> str | N
     if verdict is None or verdict.get("decision") != "accepted":
         return "no accepted verdict"
     score, threshold, alignment = verdict["score"], verdict["threshold"], verdict["alignment"]
-    if (review := verdict.get("review")) is not None:
-        return None if review["reviewer"] else "no reviewer is named"
     if score is None or threshold is None or not math.isfinite(score) or score < threshold:
         return f"score {score} against {threshold}"
     if not alignment or not alignment["spans"] or alignment["score"] < alignment["threshold"]:
@@ -162,7 +161,9 @@ def _out_of_order(history: History) -> Iterator[str]:
         event = entry.event or {}
         document = event.get("document") or {}
         coordinates = document.get("coordinates")
-        identity = event.get("id") or event.get("extraction", {}).get("id")
+        # Of a verdict its extraction: judged again by another memory it has another id.
+        identity = event.get("extraction_id") or event.get("id")
+        identity = identity or event.get("extraction", {}).get("id")
         if not coordinates or event.get("review") or (entry.topic, identity) in seen:
             continue
         if identity:
@@ -188,7 +189,7 @@ def _compare_repetitions(history: History, findings: Findings) -> None:
     deliveries: Counter[str] = Counter()
     for entry in history.of(*VERDICTS):
         if entry.event:
-            verdict = Verdict.model_validate(entry.event)
+            verdict = Verdict.model_validate(entry.event, extra="ignore")
             contents[verdict.id].add(substance(verdict))
             deliveries[verdict.id] += 1
             findings.accepted += deliveries[verdict.id] == 1 and entry.topic == "accepted"

@@ -260,9 +260,10 @@ class GroupConsumer(Consumer):
     async def _beat(self) -> None:
         while True:
             await asyncio.sleep(self._settings.kafka_session_timeout_seconds / 5)
-            if self._member and not self._broker.beat(self.group, self._member, self.generation):
-                if self._stable.is_set():
-                    self._rejoin.set()
+            member = self._member
+            in_step = member is None or self._broker.beat(self.group, member, self.generation)
+            if not in_step and self._stable.is_set():
+                self._rejoin.set()
 
 
 class Admin:

@@ -1,4 +1,4 @@
-"""A Faust app without its thread: `SafeConsumer`, `FaustSource`, lanes and ledger are the real ones.
+"""A Faust app without its thread: `SafeConsumer`, `FaustSource`, lanes and ledger are real.
 
 What stands here is what Faust does around them: it fetches, hands messages to agents over bounded
 streams, commits every half second, and tells the consumer of rebalances.

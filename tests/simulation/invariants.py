@@ -92,7 +92,7 @@ class Watch:
                 )
         self._checked[role, tp] = max(first, offset)
 
-    def _missing(self, role: str, record: ConsumerRecord) -> str | None:
+    def _missing(self, role: str, record: ConsumerRecord) -> str | None:  # noqa: PLR0911 - a role a line
         place = (record.topic, record.partition, record.offset)
         if place in self._letters or role == "drift":
             return None
@@ -161,12 +161,12 @@ def _decisions(entries: Sequence[Entry]) -> Iterator[Broken]:
         if entry.event is None:
             continue
         if entry.topic == "reviews":
-            review = Review.model_validate(entry.event)
+            review = Review.model_validate(entry.event, extra="ignore")
             reviews[case_id(review.verdict)].setdefault(review.id, review)
         elif entry.topic == "decisions":
             decided[entry.event["case_id"]] = entry.event.get("decision")
         elif entry.topic in VERDICTS and entry.event["id"] not in seen:
-            verdict = Verdict.model_validate(entry.event)
+            verdict = Verdict.model_validate(entry.event, extra="ignore")
             seen.add(verdict.id)
             latest[case_id(verdict)] = verdict
             if verdict.review is None:

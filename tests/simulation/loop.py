@@ -1,8 +1,8 @@
 """An event loop whose time and order come from a seed.
 
 Time jumps to the next timer. Of the callbacks that are ready, the seed chooses the next. A callback
-belongs to the process in whose context it was made: those of a killed process never run again, those
-of a paused one wait. Threads run as callbacks of their own, some time later.
+belongs to the process in whose context it was made: those of a killed process never run again,
+those of a paused one wait. Threads run as callbacks of their own, some time later.
 """
 
 from __future__ import annotations

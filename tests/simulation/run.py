@@ -424,7 +424,7 @@ class _Simulation:
             one.wanted = False
             one.stop.set()
         until = self._loop.time() + STOP_SECONDS
-        while not all(one.ended for one in self._workers) and self._loop.time() < until:
+        while not all(one.ended for one in self._workers) and self._loop.time() < until:  # noqa: ASYNC110
             await asyncio.sleep(0.5)
         for one in self._workers:
             if not one.ended:
@@ -452,7 +452,7 @@ class _Simulation:
         for topic in VERDICTS:
             for number in range(self._settings.partitions):
                 for record in self._broker.logs[TopicPartition(topic, number)]:
-                    verdict = Verdict.model_validate_json(record.value or b"")
+                    verdict = Verdict.model_validate_json(record.value or b"", extra="ignore")
                     if verdict.review or not verdict.scorer_revision:
                         continue
                     name = verdict.memory.snapshot if verdict.memory else "none"
@@ -475,7 +475,10 @@ class _Simulation:
 
     def _records(self, topic: str) -> set[tuple[str, bytes]]:
         return {
-            (Verdict.model_validate_json(record.value or b"").id, record.value or b"")
+            (
+                Verdict.model_validate_json(record.value or b"", extra="ignore").id,
+                record.value or b"",
+            )
             for tp, log in self._broker.logs.items()
             if tp.topic == topic
             for record in log
