@@ -55,7 +55,7 @@ def exported(stack: Stack) -> set[str]:
     port = free_port()
     variables = environment(stack.settings()) | {"SAFEPASSAGE_HEALTH_PORT": str(port)}
     worker = subprocess.Popen(
-        [sys.executable, "-m", "safepassage.streams.cli", "worker", "report"],
+        [sys.executable, "-m", "safepassage", "worker", "report"],
         env=variables,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
