@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from safepassage.passages.index import PassageIndex
 from safepassage.passages.pleasantries import claims_nothing
-from safepassage.passages.sentences import sentences
+from safepassage.passages.sentence_splitting import sentences
 from safepassage.schemas import (
     AlignedExtraction,
     AlignedRival,

@@ -17,7 +17,7 @@ from selenium.webdriver import Chrome
 from safepassage.agents.aligner import Aligner
 from safepassage.schemas import ExtractorTrail, Review, Verdict, stable_id
 from safepassage.scoring_worker import load_scorer
-from safepassage.streams.console.index.queue import lot
+from safepassage.streams.console.index.case_filter import lot
 from safepassage.streams.demo import corpus
 from safepassage.streams.offline.check import check, read_input
 from safepassage.streams.settings import Settings

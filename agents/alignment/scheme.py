@@ -7,7 +7,8 @@ GAP_EXTEND = -0.5  # each further one
 
 DEFAULT_THRESHOLD = 0.6
 """tau: the best threshold on D over 2,550 real and hallucinated contexts
-(docs/concepts/alignment.md)."""
+(docs/concepts/alignment.md). It is that of `align` called alone; the pipeline takes
+`SAFEPASSAGE_ALIGNMENT_THRESHOLD` (`safepassage.settings`)."""
 
 ALIGNER_VERSION = "4"
 """Another one for whatever changes an alignment or what stands around it: part of verdicts' ids."""

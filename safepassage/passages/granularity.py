@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from safepassage.passages.sentences import sentences
+from safepassage.passages.sentence_splitting import sentences
 
 Aggregation = Literal["min", "max", "mean", "any", "all"]
 

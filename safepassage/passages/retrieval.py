@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from .function_words import FUNCTION_WORDS
-from .sentences import sentences
+from .sentence_splitting import sentences
 from .words import WORD, content_words, placed_words
 
 MAX_SENTENCES = 4

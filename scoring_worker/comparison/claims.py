@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from safepassage.passages.claim_content import content_of
-from safepassage.passages.sentences import sentences
+from safepassage.passages.sentence_splitting import sentences
 from safepassage.passages.words import placed_words
 from safepassage.schemas import Finding, FindingCode
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from safepassage.passages.function_words import FUNCTION_WORDS
-from safepassage.passages.sentences import sentences
+from safepassage.passages.sentence_splitting import sentences
 
 from .contract import StoppedClaim
 

@@ -24,9 +24,9 @@ from safepassage.schemas.memory import (
     MemorySnapshot,
 )
 
+from .nearest_votes import NEAREST, Neighbour, vote_features
 from .recall import Recall
 from .states import Bytes, Floats, States, read
-from .vote import NEAREST, Neighbour, vote_features
 from .weights import MemoryWeights, packaged_weights
 
 MOST_OF_TYPE = 2_000

@@ -22,7 +22,7 @@ from .chain import (
     read_chains,
     value_digest,
 )
-from .retention import Retention
+from .explained_gaps import Retention
 
 # A longer stretch in which nothing matches is told offset by offset: comparing is quadratic.
 COMPARED_RECORDS = 4_000

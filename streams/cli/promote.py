@@ -18,11 +18,11 @@ from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import (
+    from safepassage.streams.release.promotion import Signature
+    from safepassage.streams.release.promotion_bounds import (
         Bounds,
         PromotionResult,
     )
-    from safepassage.streams.release.promotion import Signature
 
 
 def promote(
@@ -69,7 +69,7 @@ def promote(
     Running workers take it over between two batches. Exits 1, with the reason, if it does not
     pass.
     """
-    from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import Bounds
+    from safepassage.streams.release.promotion_bounds import Bounds
 
     bounds = Bounds(
         max_recall_loss=max_recall_loss,
@@ -107,8 +107,8 @@ async def _promote(
     scorer: str, gold: _Gold, bounds: Bounds, signed: Signature | None
 ) -> PromotionResult:
     from safepassage.scoring_worker import load_scorer
-    from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import labels_wanted
     from safepassage.streams.release import promotion
+    from safepassage.streams.release.promotion_bounds import labels_wanted
 
     cases = await promotion.reviewed_gold(settings(), gold.since) if gold.reviews else []
     cases += await asyncio.to_thread(

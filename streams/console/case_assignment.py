@@ -30,7 +30,7 @@ from safepassage.streams.runtime import metrics
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import REVIEWS
 
-from .index.queue import CaseFilter, Leases
+from .index.case_filter import CaseFilter, Leases
 from .index.store import Case, CaseStore
 from .reviewed_verdicts import Outcomes
 from .session import Session

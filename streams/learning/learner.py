@@ -15,15 +15,15 @@ import orjson
 import structlog
 
 from safepassage.schemas import LearningEvent, ScorerRelease, stable_id
-from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import (
-    Bounds,
-    PromotionResult,
-)
 from safepassage.scoring_worker.scorer import apart
 from safepassage.scoring_worker.scorers.raised import parted
 from safepassage.streams.kafka.publisher import Publisher
 from safepassage.streams.labels.from_reviews import read_reviews
 from safepassage.streams.release.promotion import Incumbent, Signature, incumbent, promote
+from safepassage.streams.release.promotion_bounds import (
+    Bounds,
+    PromotionResult,
+)
 from safepassage.streams.release.releases import (
     ReleaseRefused,
     publish_release,

@@ -21,14 +21,14 @@ from safepassage.schemas import Review, stable_id
 from safepassage.schemas.base import Contract, Probability
 from safepassage.schemas.jsonl import BadLine, read_jsonl
 from safepassage.schemas.reviews_that_count import case_id
-from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import (
-    Bounds,
-    PromotionResult,
-)
 from safepassage.scoring_worker.manifest import MANIFEST_NAME, ModelError, ScorerManifest
 from safepassage.scoring_worker.scorer import apart
 from safepassage.streams.labels.from_reviews import Label, labels, reviewed_cases
 from safepassage.streams.labels.wanted import judges, wanted
+from safepassage.streams.release.promotion_bounds import (
+    Bounds,
+    PromotionResult,
+)
 from safepassage.streams.release.releases import ReleaseRefused
 from safepassage.streams.runtime.errors import OperatorError
 

@@ -13,16 +13,16 @@ from safepassage.schemas import AlignedExtraction, Response, ScorerRelease, Verd
 from safepassage.scoring_worker import Scorer
 from safepassage.scoring_worker.laboratory.evaluation.cases import LabelledCase, part_of_reviewed
 from safepassage.scoring_worker.laboratory.evaluation.datasets import read_dataset
-from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import (
+from safepassage.scoring_worker.laboratory.evaluation.sources import Sources, read_documents
+from safepassage.scoring_worker.learnt_from import said_by
+from safepassage.scoring_worker.scorer import CLAIMS_BY
+from safepassage.streams.labels.from_reviews import Label, labels, read_reviews, reviewed_cases
+from safepassage.streams.release.promotion_bounds import (
     Bounds,
     PromotionResult,
     judge_candidate,
     not_learnt,
 )
-from safepassage.scoring_worker.laboratory.evaluation.sources import Sources, read_documents
-from safepassage.scoring_worker.learnt_from import said_by
-from safepassage.scoring_worker.scorer import CLAIMS_BY
-from safepassage.streams.labels.from_reviews import Label, labels, read_reviews, reviewed_cases
 from safepassage.streams.settings import Settings
 
 from .live_scorer import Load, load_released

@@ -17,7 +17,7 @@ from aiokafka import TopicPartition
 from safepassage.schemas import ScorerRelease, Verdict
 from safepassage.streams import agent_factory, worker
 from safepassage.streams.console.case_assignment import Answer, DeskError, ReviewDesk
-from safepassage.streams.console.index.queue import CaseFilter
+from safepassage.streams.console.index.case_filter import CaseFilter
 from safepassage.streams.console.index.store import CaseStore
 from safepassage.streams.console.session import Session
 from safepassage.streams.console.source import ReviewSource, _accepted_at

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from safepassage.passages.sentences import sentences
+from safepassage.passages.sentence_splitting import sentences
 from safepassage.scoring_worker.comparison.contract import Passage, Place
 from safepassage.scoring_worker.comparison.passage_language import with_language
 from safepassage.scoring_worker.detectors.contract import Answer

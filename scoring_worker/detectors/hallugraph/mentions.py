@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from safepassage.passages.function_words import FUNCTION_WORDS
-from safepassage.passages.sentences import sentences
+from safepassage.passages.sentence_splitting import sentences
 from safepassage.scoring_worker.comparison.contract import Place
 from safepassage.scoring_worker.comparison.dates import dates_in
 from safepassage.scoring_worker.comparison.figures.search import figures_in

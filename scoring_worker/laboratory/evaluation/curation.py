@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from safepassage.passages.sentences import sentences
+from safepassage.passages.sentence_splitting import sentences
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 

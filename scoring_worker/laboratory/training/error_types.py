@@ -13,7 +13,7 @@ from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
-from safepassage.passages.sentences import sentences
+from safepassage.passages.sentence_splitting import sentences
 from safepassage.schemas import Alignment, LabelledExtraction, render_value
 from safepassage.schemas.error_type import ERROR_TYPES, ErrorType
 from safepassage.scoring_worker.error_types.contract import StoppedClaim

@@ -28,8 +28,8 @@ from safepassage.schemas.base import Contract
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.loading import load_scorer
 from safepassage.scoring_worker.memory.learning import remembering
+from safepassage.scoring_worker.memory.nearest_votes import NEAREST, Neighbour, vote_features
 from safepassage.scoring_worker.memory.states import Bytes, States, read, written
-from safepassage.scoring_worker.memory.vote import NEAREST, Neighbour, vote_features
 from safepassage.scoring_worker.memory.weights import WEIGHTS, MemoryWeights
 
 from .large_scorer import LEFT_OUT

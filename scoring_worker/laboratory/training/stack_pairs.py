@@ -6,7 +6,7 @@ from pathlib import Path
 
 from safepassage.passages.index import PassageIndex
 from safepassage.passages.pleasantries import claims_nothing
-from safepassage.passages.sentences import sentences
+from safepassage.passages.sentence_splitting import sentences
 from safepassage.schemas import CLAIM_TYPE, hypothesis
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.training.corruption.corruptors import labelled_pairs

@@ -2,7 +2,7 @@
 
 import time
 
-from .queue import CaseFilter, Pool
+from .case_filter import CaseFilter, Pool
 
 ANY_SKIP = "SELECT 1 FROM opinions WHERE reviewer = ? AND NOT judged LIMIT 1"
 """Whether a reviewer skipped anything: most did not, and looking it up per case takes time."""

@@ -23,7 +23,7 @@ from safepassage.schemas.reviews_that_count import (
 )
 from safepassage.scoring_worker.risk.draws import PREFERRED, teaching_value
 
-from .queue import CaseFilter, lot, margin
+from .case_filter import CaseFilter, lot, margin
 from .selection import ANY_SKIP, order, select
 from .tables import SCHEMA
 

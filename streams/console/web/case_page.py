@@ -10,7 +10,7 @@ from safepassage.schemas import Review, Verdict, render_value
 from safepassage.schemas.error_type import DESCRIPTIONS
 from safepassage.schemas.reviews_that_count import opinions
 from safepassage.schemas.wording import REASONS
-from safepassage.streams.console.index.queue import CaseFilter
+from safepassage.streams.console.index.case_filter import CaseFilter
 from safepassage.streams.console.index.store import Case
 
 from .correction import Input, ValueForm, form_for

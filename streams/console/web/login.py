@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from safepassage.streams.console.index.queue import Leases
+from safepassage.streams.console.index.case_filter import Leases
 from safepassage.streams.console.session import (
     SESSION_SECONDS,
     GuessLimit,

@@ -17,7 +17,7 @@ from safepassage.streams.console.case_assignment import (
     ReviewDesk,
 )
 from safepassage.streams.console.index import measures
-from safepassage.streams.console.index.queue import CaseFilter
+from safepassage.streams.console.index.case_filter import CaseFilter
 from safepassage.streams.console.index.store import Case
 from safepassage.streams.console.session import Session
 

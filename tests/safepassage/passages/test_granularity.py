@@ -11,7 +11,7 @@ from safepassage.passages.granularity import (
     over_windows,
     windows,
 )
-from safepassage.passages.sentences import sentences
+from safepassage.passages.sentence_splitting import sentences
 
 scores = st.lists(st.floats(0, 1), min_size=1, max_size=8)
 thresholds = st.floats(0.01, 0.99)

@@ -26,7 +26,7 @@ from safepassage.streams.audit.chain import (
     read_chains,
 )
 from safepassage.streams.audit.chain_ends import chain_ends
-from safepassage.streams.audit.retention import Retention
+from safepassage.streams.audit.explained_gaps import Retention
 from safepassage.streams.audit.source import ROLE, AuditSource
 from safepassage.streams.audit.verification import AuditResult, verify, verify_chain
 from safepassage.streams.kafka.admin import create_topics

@@ -24,7 +24,7 @@ from safepassage.streams.console.case_assignment import (
     NotSaved,
     ReviewDesk,
 )
-from safepassage.streams.console.index.queue import CaseFilter
+from safepassage.streams.console.index.case_filter import CaseFilter
 from safepassage.streams.console.index.store import CaseStore
 from safepassage.streams.console.session import Session
 from safepassage.streams.kafka.publisher import PublishFailed

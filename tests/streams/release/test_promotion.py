@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 import pytest
 
 from safepassage.schemas import Document, Review
-from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import Bounds
 from safepassage.scoring_worker.learnt_from import LearntFrom, more_learnt
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.release import promotion
 from safepassage.streams.release.promotion import Incumbent, Signature
+from safepassage.streams.release.promotion_bounds import Bounds
 from safepassage.streams.release.releases import ReleaseRefused, releases_in_force
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import REVIEWS

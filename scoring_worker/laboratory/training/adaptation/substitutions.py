@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from pydantic import JsonValue
 
-from safepassage.passages.sentences import sentences
+from safepassage.passages.sentence_splitting import sentences
 from safepassage.schemas import stable_id
 from safepassage.scoring_worker.laboratory.training.corruption.known_documents import (
     KnownDocument,

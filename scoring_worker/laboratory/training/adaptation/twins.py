@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from safepassage.passages.sentences import sentences
+from safepassage.passages.sentence_splitting import sentences
 from safepassage.schemas import stable_id
 from safepassage.schemas.error_type import ErrorType
 

@@ -39,7 +39,7 @@ class SentenceTwins:
 
 def of_twins(twins: Iterable[Twins]) -> Iterator[SentenceTwins]:
     """The sentences that differ between an answer and its twin."""
-    from safepassage.passages.sentences import sentences  # noqa: PLC0415
+    from safepassage.passages.sentence_splitting import sentences  # noqa: PLC0415
 
     for one in twins:
         sources = tuple(text[start:end] for text in one.context for start, end in sentences(text))

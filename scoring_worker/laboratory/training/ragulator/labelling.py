@@ -12,7 +12,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from safepassage.passages.granularity import windows
-from safepassage.passages.sentences import sentences
+from safepassage.passages.sentence_splitting import sentences
 from safepassage.schemas.base import Contract
 from safepassage.scoring_worker.detectors.llm.batch_calls import Asker, Conversation, NoAnswer
 from safepassage.scoring_worker.detectors.llm.prompting import AnswerForm, Prompt, prompt

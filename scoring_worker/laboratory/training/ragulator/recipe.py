@@ -19,7 +19,7 @@ from typing import Final
 
 import structlog
 
-from safepassage.passages.sentences import sentences
+from safepassage.passages.sentence_splitting import sentences
 from safepassage.scoring_worker.detectors.ragulator.measurement import ClaimMeasure
 from safepassage.scoring_worker.detectors.similarity.word_vectors import word_vectors
 from safepassage.scoring_worker.laboratory.evaluation.curation import (

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from safepassage.schemas import Alignment, Extraction, Verdict, reject, undetermined
-from safepassage.streams.console.index.queue import CaseFilter, Leases, lot, margin
+from safepassage.streams.console.index.case_filter import CaseFilter, Leases, lot, margin
 from tests.streams.console.cases import verdict
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from safepassage.schemas import Assessment
 from safepassage.scoring_worker import Pair
 from safepassage.scoring_worker.laboratory.evaluation.cases import LabelledCase, Lost
-from safepassage.scoring_worker.laboratory.evaluation.promotion_bounds import (
+from safepassage.streams.release.promotion_bounds import (
     Bounds,
     PromotionResult,
     judge_candidate,

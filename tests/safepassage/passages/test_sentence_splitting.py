@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from safepassage.agents.claims import sentences_so_far, split_claims
-from safepassage.passages.sentences import sentences
+from safepassage.passages.sentence_splitting import sentences
 from safepassage.schemas import Claim, Part, Response
 
 RAGTRUTH = Path(__file__).parents[4] / "shared" / "data" / "groundedness" / "ragtruth_qa.jsonl.gz"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from safepassage.scoring_worker.memory.vote import NEAREST, Neighbour, vote_features
+from safepassage.scoring_worker.memory.nearest_votes import NEAREST, Neighbour, vote_features
 
 NEIGHBOURS = st.dictionaries(
     st.sampled_from("abc"),

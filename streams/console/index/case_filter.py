@@ -1,4 +1,6 @@
-"""Which case comes next: pools, filters, orders, the lot for spot checks, and leases. Pure."""
+"""Which cases a reviewer wants: pools, filters, orders; the lot for spot checks, and leases. Pure.
+
+The choice of the next one is in `safepassage.streams.console.case_assignment`."""
 
 from __future__ import annotations
 
