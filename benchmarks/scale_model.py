@@ -1,13 +1,14 @@
 """What saturates first, at 1,000 partitions and 100 workers: a discrete-event model.
 
     python benchmarks/scale_model.py --align 283 --score 289.3 [--json FILE]
-    python benchmarks/scale_model.py --stream FILE [--json FILE]
+    python benchmarks/scale_model.py --bench FILE [--json FILE]
 
 The unit is a document. It passes `extract` (calls of an LLM, some at once in each worker), `align`
 and `score` (one core each; `score` takes what waits in batches). Partitions belong to workers as
 range assignment gives them; documents fall on partitions by their key. Service times are what a
-role did in a second of a core: given, or from `benchmarks/stream.py --json FILE`. With that file
-the model is checked: it says what one worker of each role does, beside what was seen.
+role did in a second of a core: given, or of the first run that `safepassage bench --embedded --json
+FILE` wrote. With that file the model is checked: it says what one worker of each role does, beside
+what was seen; for that, the run must have been offered more than it could do.
 
 The model knows no broker limit, no rebalance, no retry and no garbage collection: what it says is
 the most that these roles can do.
@@ -185,52 +186,35 @@ def variants(base: Deployment) -> dict[str, Deployment]:
     }
 
 
-def calibrated(stream: dict[str, Any]) -> Deployment:
-    """Service times of a core, as `benchmarks/stream.py` measured them."""
-    bare = 1 / stream["score"]["bare"]["per_cpu_second"]
-    role = 1 / stream["score"]["role"]["per_cpu_second"]
-    batch = Deployment().batch
+def calibrated(run: dict[str, Any]) -> Deployment:
+    """Service times of a core in a run of `safepassage bench`; what a batch costs is in them."""
+    of_role = {role["role"]: role["cpu_seconds_per_record"] for role in run["roles"]}
     return Deployment(
-        align_seconds=1 / stream["align"]["per_cpu_second"],
-        score_seconds=bare,
-        batch_seconds=max(0.0, (role - bare) * batch),
+        align_seconds=of_role["align"], score_seconds=of_role["score"], batch_seconds=0.0
     )
 
 
-def checked(stream: dict[str, Any]) -> dict[str, dict[str, float]]:
-    """What the model says of the small run, one worker by itself, beside what was seen."""
-    one = replace(calibrated(stream), partitions=4, extract=1, align=1, score=1)
-    idle = replace(one, llm_seconds=1e-6, llm_calls=10_000)
-    runs = {
-        "align": replace(idle, score_seconds=1e-9, batch_seconds=0.0),
-        "score": replace(idle, align_seconds=1e-9),
-    }
-    seen = {"align": stream["align"], "score": stream["score"]["role"]}
-    told = {}
-    for role, deployment in runs.items():
-        modelled = EXTRACTIONS * most_per_second(deployment, 400).per_second
-        core, clock = seen[role]["per_cpu_second"], seen[role]["per_second"]
-        told[role] = {
-            "modelled": modelled,
-            "seen_per_cpu_second": core,
-            "seen_per_second": clock,
-            "error": modelled / core - 1,
-            "error_by_the_clock": modelled / clock - 1,
-        }
-    return told
+def checked(run: dict[str, Any]) -> dict[str, float]:
+    """Verdicts a second that the model says of one worker of each role, beside what was seen."""
+    one = replace(calibrated(run), partitions=4, extract=1, align=1, score=1)
+    instant = replace(one, llm_seconds=1e-6, llm_calls=10_000)
+    modelled = EXTRACTIONS * most_per_second(instant, 400).per_second
+    seen = float(run["verdicts_per_second"])
+    return {"modelled": modelled, "seen": seen, "error": modelled / seen - 1}
 
 
 def main() -> None:
     """Print the table, and write the figures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--stream", type=Path, help="of benchmarks/stream.py --json")
+    parser.add_argument("--bench", type=Path, help="of safepassage bench --json")
     parser.add_argument("--align", type=float, default=283.0, help="extractions a CPU second")
     parser.add_argument("--score", type=float, default=289.3, help="extractions a CPU second")
     parser.add_argument("--json", type=Path, help="write the figures there")
     options = parser.parse_args()
-    stream = json.loads(options.stream.read_text("utf-8")) if options.stream else None
+    measured = json.loads(options.bench.read_text("utf-8")) if options.bench else None
+    run = measured[0] if isinstance(measured, list) else measured
     given = replace(Deployment(), align_seconds=1 / options.align, score_seconds=1 / options.score)
-    base = calibrated(stream) if stream else given
+    base = calibrated(run) if run else given
     results = []
     for name, deployment in variants(base).items():
         most = most_per_second(deployment)
@@ -250,12 +234,11 @@ def main() -> None:
             f"({', '.join(f'{stage} {share:.0%}' for stage, share in most.busy.items())}); at half "
             f"of it p50 {at_half.p50:.1f} s, p99 {at_half.p99:.1f} s\n"
         )
-    check = checked(stream) if stream else {}
-    for role, told in check.items():
+    check = checked(run) if run else {}
+    if check:
         sys.stdout.write(
-            f"check {role}: {told['modelled']:.0f} extractions/s modelled, "
-            f"{told['seen_per_cpu_second']:.0f} a CPU second seen ({told['error']:+.0%}), "
-            f"{told['seen_per_second']:.0f} by the clock ({told['error_by_the_clock']:+.0%})\n"
+            f"check: {check['modelled']:.1f} verdicts/s modelled, {check['seen']:.1f} seen "
+            f"({check['error']:+.0%})\n"
         )
     if options.json:
         figures = {"deployment": asdict(base), "variants": results, "check": check}

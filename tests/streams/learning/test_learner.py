@@ -30,9 +30,9 @@ from safepassage.streams.release.releases import ReleaseRefused, releases_in_for
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import REVIEWS
 from tests.scoring_worker import tiny
-from tests.scoring_worker.laboratory.evaluation.test_promotion_bounds import LABELS, compare
 from tests.streams.console.running import TOKEN, console_settings, running_console
 from tests.streams.judged import publish, verdict
+from tests.streams.release.test_promotion_bounds import LABELS, compare
 
 PASSED = compare(LABELS, [True] * 30 + [False] * 10 + [False] * 30 + [True] * 10, LABELS)
 
