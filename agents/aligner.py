@@ -129,8 +129,9 @@ class Aligner:
             detail = f"the document was not done after {self.timeout_seconds:g} s"
             return undetermined(extraction, "alignment_timeout", document, detail)
         except Exception as error:  # noqa: BLE001 - one failure must not lose the others
-            # Only the class is told: a message may quote the document.
-            name = type(error).__name__
+            # A message may quote the document; what the system says (a full disk) does not.
+            said = getattr(error, "strerror", None) if isinstance(error, OSError) else None
+            name = type(error).__name__ + (f": {said}" if said else "")
             log.warning(
                 "alignment_failed", document=document.id, extraction=extraction.id, error=name
             )

@@ -9,9 +9,13 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
+import anyio
 import structlog
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError
 from pydantic import Field, ValidationError
 
 from safepassage.schemas import Document, Verdict, text_digest, validation_summary
@@ -28,6 +32,17 @@ log = structlog.get_logger(__name__)
 _USE = (
     "Checks facts against the text that they come from. Use `verify` for facts that were extracted "
     "with a quote, `claims` for an answer in sentences. Only what is accepted is supported."
+)
+
+
+_UNREADABLE = JSONRPCError(
+    jsonrpc="2.0",
+    id=None,
+    error=ErrorData(
+        code=PARSE_ERROR,
+        message="this line is no JSON-RPC message in UTF-8 (a lone surrogate is not); nothing was "
+        "judged",
+    ),
 )
 
 
@@ -63,6 +78,23 @@ class _WordedErrors(MCPServer):
             if isinstance(error.__cause__, ValidationError):
                 told = f"{validation_summary(error.__cause__)}; nothing was judged"
             raise ToolError(told) from None
+
+    async def run_stdio_async(self) -> None:
+        """The library drops a line that it cannot read, and an agent would wait for its answer."""
+        protocol = self._lowlevel_server
+        readable, inbox = anyio.create_memory_object_stream[SessionMessage | Exception]()
+        async with stdio_server() as (lines, answers), anyio.create_task_group() as tasks:
+
+            async def sort() -> None:
+                async with readable:
+                    async for line in lines:
+                        if isinstance(line, Exception):
+                            await answers.send(SessionMessage(_UNREADABLE))
+                        else:
+                            await readable.send(line)
+
+            tasks.start_soon(sort)
+            await protocol.run(inbox, answers, protocol.create_initialization_options())
 
 
 def mcp_server(load: Callable[[], Verifier]) -> MCPServer:

@@ -39,7 +39,7 @@ from safepassage.streams.runtime.tracebacks import frames
 from safepassage.streams.runtime.tracing import BatchTrace, tracing
 from safepassage.streams.topics import Topic
 
-from .circuit_breaker import CircuitBreaker
+from .circuit_breaker import CircuitBreaker, CircuitOpen
 from .dead_letters import dead_letter, naming_refused, outgoing_letter, subject_of
 
 log = structlog.get_logger(__name__)
@@ -123,7 +123,10 @@ class Delivery:
         outcomes = [next(stepped) if isinstance(d, Received) else d for d in decoded]
         for outcome in outcomes:
             if (fault := _fault(outcome)) is not None:
-                self._breaker.record(fault)
+                try:
+                    self._breaker.record(fault)
+                except CircuitOpen as error:
+                    raise CircuitOpen(f"{error}, the last one by {_why(outcome)}") from None
         await self._publish(
             [
                 _Ended(record, read, outcome, trace)
@@ -269,6 +272,16 @@ def _amended(manifest: Outgoing, refused: Mapping[str, str]) -> Outgoing:
     if not refused:
         return manifest
     return replace(manifest, event=manifest.event.model_copy(update={"refused": dict(refused)}))
+
+
+def _why(outcome: Outcome) -> str:
+    """What failed, without a text: the detail of a failed alignment names an error."""
+    if isinstance(outcome, Failed):
+        return outcome.error
+    verdicts = [out.event for out in outcome if isinstance(out.event, Verdict)]
+    reasons = {reason for v in verdicts for reason in v.reasons if reason in FAULT_REASONS}
+    details = {f.detail for v in verdicts for f in v.findings if f.code == "alignment_failed"}
+    return ", ".join(sorted(reasons)) + "".join(f" ({one})" for one in sorted(details))
 
 
 def _fault(outcome: Outcome) -> bool | None:

@@ -37,10 +37,11 @@ class EmbeddedServerError(OperatorError):
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedStack:
-    """Where the running servers are."""
+    """Where the running servers are, and the broker's process."""
 
     bootstrap_servers: str
     redis_url: str
+    broker: subprocess.Popen[bytes] | None = None
 
     def environment(self) -> dict[str, str]:
         """The settings under which a worker process uses these servers."""
@@ -61,9 +62,11 @@ def embedded_stack() -> Iterator[EmbeddedStack]:
         EmbeddedServerError: a server did not start.
     """
     with ExitStack() as running:
-        bootstrap = running.enter_context(embedded_broker())
+        bootstrap = f"{LOOPBACK}:{free_port()}"
+        broker = start_broker(bootstrap)
+        running.callback(stop_process, broker)
         redis_url = running.enter_context(embedded_redis())
-        yield EmbeddedStack(bootstrap, redis_url)
+        yield EmbeddedStack(bootstrap, redis_url, broker)
 
 
 @contextmanager

@@ -27,16 +27,23 @@ from . import corpus
 
 STOP_TIMEOUT_SECONDS = 30.0
 SHOWN_LOG_LINES = 12
+SAYS = "safepassage: "  # before the one line of an expected failure
 
 
 class ChildFailed(OperatorError):
-    """A process of the stack ended by itself; the message has the end of its log."""
+    """A process of the stack ended by itself; the message says what it said last."""
 
 
 class Processes(AbstractContextManager["Processes"]):
     """The ``safepassage`` commands that run beside this one, each with a log file."""
 
-    def __init__(self, environment: Mapping[str, str], logs: Path) -> None:
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        logs: Path,
+        broker: subprocess.Popen[bytes] | None = None,
+    ) -> None:
+        self._broker = broker
         self._environment = {**os.environ, **environment}
         self._logs = logs
         self._running: dict[str, subprocess.Popen[bytes]] = {}
@@ -64,11 +71,16 @@ class Processes(AbstractContextManager["Processes"]):
         stop_process(process, STOP_TIMEOUT_SECONDS)
 
     def check(self) -> None:
-        """Raise `ChildFailed` if a process ended."""
+        """Raise `ChildFailed` if a process ended, or the broker without which all will."""
+        if self._broker and self._broker.poll() is not None:
+            raise ChildFailed(
+                f"the embedded broker ended {_how(self._broker)}. Its records were in its memory "
+                "and are gone: start again, and submit the documents again"
+            )
         for name, process in self._running.items():
             if process.poll() is not None:
                 raise ChildFailed(
-                    f"the {name} process ended with code {process.returncode}: {self._tail(name)}"
+                    f"the {name} process ended {_how(process)}: {self._last_words(name)}"
                 )
 
     def __exit__(self, *_error: object) -> None:
@@ -79,9 +91,21 @@ class Processes(AbstractContextManager["Processes"]):
             stop_process(process, STOP_TIMEOUT_SECONDS)
         self._files.close()
 
-    def _tail(self, name: str) -> str:
+    def _last_words(self, name: str) -> str:
+        """What a command says at its end, in words; where it could not, the end of its log."""
         lines = (self._logs / f"{name}.log").read_text("utf-8", "replace").splitlines()
-        return " | ".join(lines[-SHOWN_LOG_LINES:])
+        said = [line for line in lines[-SHOWN_LOG_LINES:] if line.startswith(SAYS)]
+        if said:
+            return said[-1].removeprefix(SAYS)
+        return " | ".join(lines[-SHOWN_LOG_LINES:]) or "it said nothing"
+
+
+def _how(ended: subprocess.Popen[bytes]) -> str:
+    code = ended.returncode
+    if code >= 0:
+        return f"with code {code}"
+    memory = ", perhaps for lack of memory" if code == -signal.SIGKILL else ""
+    return f"by signal {-code} ({signal.Signals(-code).name}{memory})"
 
 
 RECORDED_MODEL = "recorded"
@@ -115,7 +139,7 @@ def running_stack(
         servers = running.enter_context(embedded_stack())
         recorded = {} if recording is None else _llm_environment()
         chosen = {**servers.environment(), **recorded, **(environment or {})}
-        processes = running.enter_context(Processes(chosen, logs))
+        processes = running.enter_context(Processes(chosen, logs, servers.broker))
         if recording and recorded:
             _start_recorded_llm(processes, chosen["OPENAI_BASE_URL"], recording)
         for role in roles:

@@ -1,6 +1,7 @@
 """The aligner: one result an extraction, in order, whatever happens to the others."""
 
 import asyncio
+import errno
 import time
 
 import pytest
@@ -155,6 +156,18 @@ async def test_an_error_in_one_extraction_loses_no_other(aligner, monkeypatch):
     assert (failed.decision, failed.reasons) == ("undetermined", ("alignment_failed",))
     assert failed.findings[0].detail == "RuntimeError"
     assert isinstance(found, AlignedExtraction)
+
+
+async def test_a_full_disk_is_named_by_what_the_system_says(aligner, monkeypatch):
+    """The table of languages is unpacked into the folder of temporary files."""
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(DocumentIndex, "align", full)
+    [failed] = await align(aligner, "citizen of Turkey")
+    assert (failed.decision, failed.reasons) == ("undetermined", ("alignment_failed",))
+    assert failed.findings[0].detail == "OSError: No space left on device"
 
 
 async def test_a_span_that_is_no_slice_is_not_emitted(aligner, monkeypatch):

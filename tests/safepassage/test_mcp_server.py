@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import sys
@@ -100,3 +101,24 @@ async def test_the_command_speaks_the_protocol_on_stdout_and_nothing_else():
     )
     async with Client(command, read_timeout_seconds=60) as client:
         assert len((await client.list_tools()).tools) == 2
+
+
+async def test_a_line_that_is_no_message_is_answered_and_ends_nothing():
+    surrogate = r'{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":"\ud800"}}'
+    unreadable = ["no JSON", "[1,2", "\xff\xfe", surrogate, "{" * 10_000_000]
+    known = '{"jsonrpc":"2.0","id":7,"method":"tools/nothing"}'
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "safepassage", "mcp"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write("\n".join((*unreadable, known, "")).encode("latin-1"))
+    answers = [json.loads(await process.stdout.readline()) for _ in (*unreadable, known)]
+    process.stdin.close()
+    assert [a["id"] for a in answers] == [None] * len(unreadable) + [7]
+    assert all("no JSON-RPC message" in a["error"]["message"] for a in answers[:-1])
+    assert await process.wait() == 0

@@ -243,7 +243,10 @@ async def test_no_command_prints_a_secret(arguments: list[str]):
     assert SECRET not in ended.stdout + ended.stderr
 
 
-async def test_refused_login_prints_no_secret_at_debug_level(kafka: Settings):
+@pytest.mark.parametrize(
+    "arguments", [["verdicts"], ["worker", "align"], ["doctor"]], ids=lambda a: a[0]
+)
+async def test_a_wrong_password_is_said_to_be_one_and_no_secret_is(arguments: list[str]):
     async with secured_broker(None, ("ada", "right")) as address:
         environment = SECRETS | {
             "PATH": "",
@@ -252,7 +255,7 @@ async def test_refused_login_prints_no_secret_at_debug_level(kafka: Settings):
             "REDIS_URL": f"redis://:{SECRET}@127.0.0.1:1/0",
         }
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "safepassage", "verdicts"),
+            *(sys.executable, "-m", "safepassage", *arguments),
             env=environment,
             cwd=ROOT,
             stdout=asyncio.subprocess.PIPE,
@@ -261,7 +264,8 @@ async def test_refused_login_prints_no_secret_at_debug_level(kafka: Settings):
         output, _ = await process.communicate()
     assert process.returncode == 1
     assert SECRET.encode() not in output
-    assert b"refuses the login: check SAFEPASSAGE_KAFKA_USERNAME" in output
+    assert b"refuses the login" in output
+    assert b"SAFEPASSAGE_KAFKA_USERNAME, _PASSWORD and" in output
     assert b"KAFKA_BOOTSTRAP_SERVERS" not in output
 
 

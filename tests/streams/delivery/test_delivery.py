@@ -155,7 +155,7 @@ async def test_an_open_breaker_stops_the_role_before_the_batch_is_published():
     publisher = FakePublisher()
     delivery = delivery_of(document_role(step), publisher, breaker=CircuitBreaker(consecutive=3))
     await delivery.handle([document_record("d0", 0), document_record("d1", 1)])
-    with pytest.raises(CircuitOpen):
+    with pytest.raises(CircuitOpen, match="the last one by ModelGone"):
         await delivery.handle([document_record("d2", 2)])
     assert len(publisher.to(DEAD_LETTERS)) == 2
 
@@ -203,11 +203,11 @@ async def test_verdicts_that_could_not_be_measured_open_the_breaker():
         extraction = Extraction(
             id="e", doc_id=document.id, entity_type="Name", value="A", context="A"
         )
-        return undetermined(extraction, "scorer_failed", document.ref())
+        return undetermined(extraction, "alignment_failed", document.ref(), "OSError: full")
 
     publisher = FakePublisher()
     delivery = delivery_of(document_role(step), publisher, breaker=CircuitBreaker(consecutive=3))
-    with pytest.raises(CircuitOpen):
+    with pytest.raises(CircuitOpen, match=r"the last one by alignment_failed \(OSError: full\)"):
         await delivery.handle([document_record(f"d{n}", n) for n in range(3)])
     assert publisher.published == []
 

@@ -67,3 +67,15 @@ def test_what_was_not_read_says_why():
 def test_each_document_has_its_kind_and_its_count_by_the_labels():
     text = printed(verdict("Ann", decision="undetermined", reasons=("no_threshold",)))
     assert "lease rental contract · · 1 1 of 1 ·" in text
+
+
+def test_the_summary_stands_before_the_list():
+    stopped = {"decision": "quarantined", "reasons": ("unsupported",)}
+    text = printed(verdict("Ann", score=0.1, threshold=0.5, **stopped))
+    parts = (
+        "1 documents, 1 verdicts",
+        "by the labels written with them",
+        "Documents",
+        "Stopped for",
+    )
+    assert sorted(parts, key=text.index) == list(parts)
