@@ -13,7 +13,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import structlog
 
@@ -21,7 +21,7 @@ from safepassage.schemas import Draw, Review, ReviewDecision, StandingDecision, 
 from safepassage.schemas.base import Json
 from safepassage.schemas.review import DecisionReason
 from safepassage.schemas.reviews_that_count import case_id as case_of
-from safepassage.schemas.reviews_that_count import opinions
+from safepassage.schemas.reviews_that_count import moment, opinions
 from safepassage.schemas.rivals import reads_alike
 from safepassage.scoring_worker.risk.draws import Chance, check_every, draw
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
@@ -161,7 +161,7 @@ class ReviewDesk:
             raise CaseGone("There is no such case, or its topic no longer holds it.")
         self._refuse_conflict(session, case, answer)
         rivals = self._rivals_to_refuse(session, case, answer)
-        now = datetime.now(UTC)
+        now = _now_after(case, *rivals)
         review = self._review(session, case, answer, now)
         refusal = Answer("", "insufficient", None, "", now.timestamp())
         refused = [self._review(session, rival, refusal, now) for rival in rivals]
@@ -183,8 +183,9 @@ class ReviewDesk:
         in_force = opinions(self.store.reviews_of(case_id)).get(session.reviewer)
         if in_force is None or in_force.id != review_id:
             raise CaseChanged("This decision is no longer your latest on its case.")
-        now = datetime.now(UTC)
-        with_it = [_undoing(refusal, now) for refusal in self._refused_with(taken_back)]
+        refusals = self._refused_with(taken_back)
+        now = _now_after(*filter(None, map(self.store.case, [case_id, *map(_case_of, refusals)])))
+        with_it = [_undoing(refusal, now) for refusal in refusals]
         review = _undoing(taken_back, now)
         await self._save([review, *with_it])
         return review
@@ -343,6 +344,20 @@ class ReviewDesk:
                 log.info("reviewed", review_id=review.id, verdict_id=review.verdict.id)
         if refused:
             raise NotSaved(f"Kafka refuses the record: {next(iter(refused.values()))}.")
+
+
+def _case_of(review: Review) -> str:
+    return case_of(review.verdict)
+
+
+def _now_after(*cases: Case) -> datetime:
+    """The time, and later than every review of ``cases``: what stands is the last by its time, so
+    that after the clock was set back a decision would count for nothing."""
+    latest = max(
+        (moment(review.decided_at) for case in cases for review in case.reviews),
+        default=datetime.min.replace(tzinfo=UTC),
+    )
+    return max(datetime.now(UTC), latest + timedelta(milliseconds=1))
 
 
 def _undoing(taken_back: Review, now: datetime) -> Review:

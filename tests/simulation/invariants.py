@@ -13,7 +13,9 @@ from safepassage.schemas import Review, Verdict
 from safepassage.schemas.ids import canonical_json
 from safepassage.schemas.reviews_that_count import case_id, standing
 from safepassage.schemas.verdict_after_review import decision_on, verdict_in_place
+from safepassage.scoring_worker.memory.learning import RemembersDecisions
 from safepassage.streams.audit.verification import verify
+from safepassage.streams.memory.live import memory_as_it_stands
 from safepassage.streams.memory.snapshots import read_snapshots
 from safepassage.streams.settings import Settings
 from safepassage.streams.verdicts.deduplication import Conflict, Unread, read_verdicts
@@ -191,9 +193,10 @@ def _says(verdict: Verdict) -> tuple[str, str]:
     return verdict.decision, canonical_json(verdict.value)
 
 
-async def by_reading(settings: Settings, watch: Watch) -> list[Broken]:
-    """What a consumer sees: each verdict once (P3), chains that verify (P8), a memory without
-    what was undone."""
+async def by_reading(settings: Settings, watch: Watch, scorer: RemembersDecisions) -> list[Broken]:
+    """What a consumer sees: each verdict once (P3), chains that verify (P8). What the next worker
+    remembers: nothing that was undone. The last snapshot on the topic may hold it, where a worker
+    that was behind wrote it just before its end."""
     broken: list[Broken] = []
     seen: set[str] = set()
     async for result in read_verdicts(settings):
@@ -213,15 +216,11 @@ async def by_reading(settings: Settings, watch: Watch) -> list[Broken]:
         if entry.topic == "decisions" and entry.event
     }
     snapshots = await read_snapshots(settings)
-    for scorer in snapshots._last:
-        last = snapshots.last(scorer)
-        if last.name != snapshots._last[scorer]:
-            broken.append(("P7", f"memory {snapshots._last[scorer]} cannot be built"))
-    if snapshots._last:
-        latest = next(e.event["name"] for e in reversed(watch.entries) if e.topic == "memories")
-        scorer = next(s for s, name in snapshots._last.items() if name == latest)
-        for entry in snapshots.last(scorer).entries.values():
-            review, decision = decided.get(entry.case_id, (None, None))
-            if decision is None or review != entry.review_id:
-                broken.append(("decisions", f"the memory holds {entry.case_id}, as it was before"))
+    for revision, name in snapshots._last.items():
+        if snapshots.last(revision).name != name:
+            broken.append(("P7", f"memory {name} cannot be built"))
+    for entry in (await memory_as_it_stands(settings, scorer)).entries.values():
+        review, decision = decided.get(entry.case_id, (None, None))
+        if decision is None or review != entry.review_id:
+            broken.append(("decisions", f"the memory holds {entry.case_id}, as it was before"))
     return broken

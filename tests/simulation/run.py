@@ -198,7 +198,7 @@ class _Simulation:
         await self._stop_all()
         broken = self.watch.broken
         broken += after_the_run(self.watch, self._load.expected, undrained)
-        broken += await by_reading(self._settings, self.watch)
+        broken += await by_reading(self._settings, self.watch, load_scorer(self._settings.scorer))
         broken += await self._replayed()
         for store in self._stores:
             store.close()

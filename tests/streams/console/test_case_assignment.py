@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from datetime import datetime, tzinfo
 from types import SimpleNamespace
 
 import pytest
@@ -650,3 +651,27 @@ async def test_accepted_values_of_a_document_are_labelled_on_purpose() -> None:
     saved = await desk.decide(ANA, answer(case_id(passed[0])))
     assert saved.verdict == passed[0]
     assert (saved.draw, saved.sampled) == (None, False)
+
+
+async def test_a_decision_counts_after_the_clock_was_set_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    publisher, judged = FakePublisher(), verdict(1)
+    desk = new_desk(publisher, judged)
+    case = case_id(judged)
+    first = await desk.decide(ANA, answer(case, "supports"))
+
+    class Earlier(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Earlier:
+            return cls.fromtimestamp(time.time() - 3600, tz)
+
+    monkeypatch.setattr(desk_module, "datetime", Earlier)
+    second = await desk.decide(BEN, answer(case, "insufficient", seen=first.id))
+    assert second.decided_at > first.decided_at
+    held = desk.store.case(case)
+    assert held is not None
+    assert held.standing is not None
+    assert held.standing.id == second.id
+    taken_back = await desk.undo(BEN, second.id)
+    assert taken_back.decided_at > second.decided_at
