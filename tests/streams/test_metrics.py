@@ -17,6 +17,7 @@ from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher
 from safepassage.streams.kafka.records import BORN_HEADER, Record
+from safepassage.streams.runtime import metrics
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DOCUMENTS, READ_BY
 from safepassage.streams.topology import score_role
@@ -59,6 +60,7 @@ async def test_every_role_measures_a_document_on_its_way(kafka: Settings, monkey
     )
     seen = verdicts()
     measured = {*READ_BY, "audit", "drift"} - {"learn"}  # it reads for a run, and follows nothing
+    metrics.LAG.clear()  # the simulation's processes are killed in this one, and leave theirs
     monkeypatch.setattr("safepassage.scoring_worker.load_scorer", lambda *_, **__: FakeScorer())
     async with serve(create_app([document], [extraction])) as url:
         settings = kafka.model_copy(
