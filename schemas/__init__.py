@@ -42,7 +42,7 @@ from .report import (
     ScorerRelease,
     Stage,
 )
-from .review import Draw, Review, ReviewDecision, StandingDecision
+from .review import Draw, Review, ReviewDecision, ReviewerLogin, StandingDecision
 from .schema_field import SchemaField
 from .verdict import Conflict, Decision, ReviewTrail, ScorerTrail, Verdict
 

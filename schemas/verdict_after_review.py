@@ -11,7 +11,16 @@ from .ids import canonical_json, stable_id
 from .memory import MAX_VOTES, ReviewerVote
 from .reason import Reason
 from .review import JudgedValue, Review, StandingDecision
-from .reviews_that_count import JUDGED, case_id, in_order, moment, opinions, standing
+from .reviews_that_count import (
+    JUDGED,
+    approvers,
+    case_id,
+    in_order,
+    lets_pass,
+    moment,
+    opinions,
+    standing,
+)
 from .verdict import Decision, ReviewTrail, Verdict
 
 
@@ -23,7 +32,7 @@ def decision_on(judged: Verdict, reviews: Sequence[Review]) -> StandingDecision 
     causes = in_order(review for review in reviews if review.decision != "skipped")
     if not causes:
         return None
-    stands = standing(reviews)
+    stands = standing(reviews, judged.decision)
     decision: dict[str, object] = {
         "case_id": case_id(judged),
         "doc_id": judged.doc_id,
@@ -38,6 +47,8 @@ def decision_on(judged: Verdict, reviews: Sequence[Review]) -> StandingDecision 
             "asked": JudgedValue.of(judged),
             "votes": _votes(reviews),
             "decided_at": moment(stands.decided_at),
+            "approvals": stands.approvals,
+            "approvers": approvers(stands, opinions(reviews).values()),
         }
     return StandingDecision.model_validate(decision)
 
@@ -84,7 +95,10 @@ def next_verdict(
 
 def verdict_in_place(judged: Verdict, decision: StandingDecision) -> Verdict | None:
     """What to publish instead of a scorer's new verdict on a case that a person decided before,
-    or None where the two agree (a person's standing decision outranks every later scorer's)."""
+    or None where the two agree (a person's standing decision outranks every later scorer's), and
+    where the decision waits for another person to let this verdict pass."""
+    if decision.approvers < decision.approvals and lets_pass(decision.decision, judged.decision):
+        return None
     wanted = _wanted(judged, decision)
     if _says(judged) == _compared(wanted):
         return None

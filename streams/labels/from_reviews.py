@@ -58,7 +58,7 @@ what a reviewer put in the place of a value."""
 
 @dataclass(frozen=True, slots=True)
 class ReviewedCase:
-    """A case somebody judged: the decision that stands, and each reviewer's own."""
+    """A case somebody judged: the decision that stands, and each person's own (`Review.person`)."""
 
     standing: Review
     opinions: Mapping[str, Review]
@@ -206,7 +206,7 @@ def labels(case: ReviewedCase) -> Iterator[Label]:
         kind = "spot_check"
     elif verdict.decision == "accepted":
         kind = "asked"
-    agreeing = sum(rating == case.ratings[review.reviewer] for rating in case.ratings.values())
+    agreeing = sum(rating == case.ratings[review.person] for rating in case.ratings.values())
     why = f"{review.decision} by {review.reviewer}; {agreeing} of {len(case.ratings)} agree"
     if review.comment:
         why = f"{why}: {review.comment}"

@@ -74,7 +74,7 @@ async def _in_force(settings: Settings) -> AsyncIterator[Result]:
         if isinstance(result, Received):
             latest.note(result)
     reviews, _ = await read_reviews(settings)
-    decided = {case_id(case.verdict): case.standing for case in reviewed_cases(reviews)}
+    decided = {case_id(c.verdict): list(c.opinions.values()) for c in reviewed_cases(reviews)}
     async for result in read_verdicts(settings):
         if not isinstance(result, Received):
             yield result
@@ -82,10 +82,9 @@ async def _in_force(settings: Settings) -> AsyncIterator[Result]:
             yield _held_to(result, decided)
 
 
-def _held_to(result: Received[Verdict], decided: Mapping[str, Review]) -> Received[Verdict]:
+def _held_to(result: Received[Verdict], decided: Mapping[str, list[Review]]) -> Received[Verdict]:
     """A scorer's verdict as a standing decision on its case makes it, published yet or not."""
-    review = decided.get(case_id(result.event))
-    decision = decision_on(result.event, [review]) if review else None
+    decision = decision_on(result.event, decided.get(case_id(result.event), []))
     if decision is None or result.event.review:
         return result
     return Received(result.record, verdict_in_place(result.event, decision) or result.event)
