@@ -66,7 +66,7 @@ def standing(reviews: Iterable[Review], scorer_says: Decision | None = None) -> 
     """The decision on one case that stands, or None while nobody judged it, or while it waits for
     another person. ``scorer_says`` is what the scorer decided that it is applied to; None: what
     each review was made on."""
-    said = [review for review in opinions(reviews).values() if review.decision in JUDGED]
+    said = list(judged_by(reviews).values())
     counted = [
         one
         for one in said
@@ -74,6 +74,21 @@ def standing(reviews: Iterable[Review], scorer_says: Decision | None = None) -> 
         or not lets_pass(one.decision, scorer_says or one.verdict.decision)
     ]
     return in_order(counted)[-1] if counted else None
+
+
+def waits(reviews: Iterable[Review], scorer_says: Decision | None = None) -> bool:
+    """Whether a case that somebody judged waits for another person: to approve, or to review it
+    without seeing the first decision."""
+    reviews = list(reviews)
+    said = judged_by(reviews)
+    if said and standing(reviews, scorer_says) is None:
+        return True
+    return len(said) == 1 and all(one.double_blind is not None for one in said.values())
+
+
+def judged_by(reviews: Iterable[Review]) -> dict[str, Review]:
+    """`opinions`, without those who skipped the case."""
+    return {name: one for name, one in opinions(reviews).items() if one.decision in JUDGED}
 
 
 def lets_pass(decision: ReviewDecision | None, scorer_says: Decision) -> bool:

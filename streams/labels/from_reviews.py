@@ -32,8 +32,8 @@ from safepassage.schemas.reviews_that_count import (
     JUDGED,
     case_id,
     in_order,
+    judged_by,
     moment,
-    opinions,
     standing,
 )
 from safepassage.scoring_worker import Pair
@@ -193,8 +193,7 @@ def reviewed_cases(reviews: Iterable[Review], since: datetime | None = None) -> 
     for of_case in by_case.values():
         stands = standing(of_case)
         if stands and (since is None or moment(stands.decided_at) >= moment(since)):
-            judged = {n: r for n, r in opinions(of_case).items() if r.decision in JUDGED}
-            cases.append(ReviewedCase(stands, judged))
+            cases.append(ReviewedCase(stands, judged_by(of_case)))
     return sorted(cases, key=lambda case: (moment(case.standing.decided_at), case.standing.id))
 
 

@@ -238,7 +238,7 @@ def test_facets_count_open_cases(store: CaseStore) -> None:
         store.add_verdict(verdict(n), n)
     store.add_review(review(verdict(0)))
     assert facets(store)["entity_type"] == [("Hearing Date", 1), ("Judge", 1)]
-    assert open_cases(store) == {"queue": 2, "checks": 0}
+    assert open_cases(store) == {"queue": 2, "checks": 0, "double": 0}
 
 
 def test_the_order_in_which_topics_are_read_does_not_matter(store: CaseStore) -> None:
