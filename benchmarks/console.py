@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from urllib.parse import urlencode
+
 from pydantic import SecretStr
 
 from safepassage.agents.document_store import DocumentMissing

@@ -92,6 +92,7 @@ __all__ = [
     "Review",
     "ReviewDecision",
     "ReviewTrail",
+    "ReviewerLogin",
     "Rival",
     "Route",
     "SchemaField",

@@ -30,7 +30,7 @@ class LoginSettings(BaseSettings):
     console_proxies: Annotated[tuple[IPvAnyNetwork, ...], NoDecode] = ()
     console_user_header: str | None = None
     console_groups_header: str | None = None
-    console_secret_header: str = "X-SafePassage-Secret"
+    console_secret_header: str = "X-SafePassage-Secret"  # noqa: S105 - a name
     console_secret: SecretStr | None = None
     # The console as browsers reach it, such as https://review.example.org.
     console_url: str | None = None

@@ -121,7 +121,9 @@ def _report(
     disputed = sum(case.disputed for case in cases)
     print_line(f"{len(shared)} cases judged by several reviewers, who differ on {disputed}")
     for (first, second), (both, kappa) in pairwise_kappas(shared).items():
-        print_line(f"  {first.strip()} and {second.strip()}: {both} cases, Cohen's kappa {_kappa(kappa)}")
+        print_line(
+            f"  {first.strip()} and {second.strip()}: {both} cases, Cohen's kappa {_kappa(kappa)}"
+        )
     if len({name for case in shared for name in case}) > 2:
         print_line(f"  all of them: Fleiss' kappa {_kappa(fleiss_kappa(shared))}")
     took = effort(reviews)

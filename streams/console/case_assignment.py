@@ -20,8 +20,8 @@ import structlog
 from safepassage.schemas import Draw, Review, ReviewDecision, StandingDecision, Verdict, stable_id
 from safepassage.schemas.base import Json
 from safepassage.schemas.review import DecisionReason
-from safepassage.schemas.reviews_that_count import case_id as case_of
 from safepassage.schemas.reviews_that_count import JUDGED, moment, opinions, standing
+from safepassage.schemas.reviews_that_count import case_id as case_of
 from safepassage.schemas.rivals import reads_alike
 from safepassage.scoring_worker.risk.draws import Chance, check_every, draw
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed

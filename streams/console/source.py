@@ -198,7 +198,11 @@ def _measure_agreement(store: CaseStore) -> None:
     every = agreements(store)[0]
     metrics.DOUBLE_REVIEWS.set(every.cases)
     if every.kappa is not None and every.interval is not None:
-        bounds = (("low", every.interval[0]), ("observed", every.kappa), ("high", every.interval[1]))
+        bounds = (
+            ("low", every.interval[0]),
+            ("observed", every.kappa),
+            ("high", every.interval[1]),
+        )
         for bound, value in bounds:
             metrics.KAPPA.labels(bound).set(value)
 

@@ -19,8 +19,8 @@ Pair = tuple[int, int]
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """Of one entity type, or of all (""): how many cases two people reviewed without seeing each
-    other's decision, on how many they ``agree``, and Cohen's kappa in [-1, 1] with its 95% interval.
-    None where all said the same of every case."""
+    other's decision, on how many they ``agree``, and Cohen's kappa in [-1, 1] with its 95%
+    interval. None where all said the same of every case."""
 
     entity_type: str
     cases: int

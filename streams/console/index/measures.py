@@ -26,9 +26,7 @@ def open_cases(store: CaseStore) -> dict[str, int]:
         "SELECT pool, count(*) FROM cases WHERE pool IN ('queue', 'checks') AND settled = 0 "
         "GROUP BY pool"
     )
-    (waiting,) = store.connection.execute(
-        "SELECT count(*) FROM cases WHERE waiting = 1"
-    ).fetchone()
+    (waiting,) = store.connection.execute("SELECT count(*) FROM cases WHERE waiting = 1").fetchone()
     return {"queue": 0, "checks": 0} | dict(rows.fetchall()) | {"double": waiting}
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import zstandard
 
-from safepassage.schemas import Review, StandingDecision, Verdict
+from safepassage.schemas import Decision, Review, StandingDecision, Verdict
 from safepassage.schemas.reviews_that_count import (
     JUDGED,
     case_id,
@@ -193,9 +193,7 @@ class CaseStore:
 
     def next_case(self, wanted: CaseFilter, person: str, taken: Collection[str]) -> str | None:
         """The first case of the filter that is not ``taken`` by another reviewer."""
-        return next(
-            (c for c in self.cases(wanted, person, len(taken) + 1) if c not in taken), None
-        )
+        return next((c for c in self.cases(wanted, person, len(taken) + 1) if c not in taken), None)
 
     def cases(self, wanted: CaseFilter, person: str, limit: int) -> list[str]:
         """The first ``limit`` cases of the filter, in its order."""
@@ -357,7 +355,8 @@ class CaseStore:
         reviews = self.reviews_of(case)
         if not reviews:
             return
-        says = self._one("SELECT decision FROM cases WHERE id = ?", case)
+        row = self._one("SELECT decision FROM cases WHERE id = ?", case)
+        says: Decision | None = row[0] if row else None
         in_force = opinions(reviews)
         self.connection.execute("DELETE FROM opinions WHERE case_id = ?", (case,))
         self.connection.executemany(
@@ -367,7 +366,7 @@ class CaseStore:
         judged = any(review.decision in JUDGED for review in in_force.values())
         self.connection.execute(
             "UPDATE cases SET settled = ?, waiting = ? WHERE id = ?",
-            (judged, waits(reviews, says and says[0]), case),
+            (judged, waits(reviews, says), case),
         )
         self.connection.execute("DELETE FROM labelled WHERE case_id = ?", (case,))
         if stands := standing(reviews):

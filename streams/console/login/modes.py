@@ -124,8 +124,8 @@ def _refuse_contradictions(settings: LoginSettings) -> None:
             )
         if settings.console_approvals > 1:
             raise OperatorError(
-                f"{_PREFIX}APPROVALS needs names that are proven, and with the shared token anybody "
-                f"types any name; set {_PREFIX}LOGIN to oidc or proxy"
+                f"{_PREFIX}APPROVALS needs names that are proven; with the shared token all type "
+                f"what they like; set {_PREFIX}LOGIN to oidc or proxy"
             )
         return
     if not any(getattr(settings, name) for name in groups[1:]):
@@ -141,12 +141,14 @@ def _refuse_contradictions(settings: LoginSettings) -> None:
 
 def _refuse_open_proxy(settings: LoginSettings) -> None:
     if not settings.console_groups_header:
-        raise OperatorError(f"{_PREFIX}LOGIN=proxy also needs {_PREFIX}GROUPS_HEADER, for the roles")
+        raise OperatorError(
+            f"{_PREFIX}LOGIN=proxy also needs {_PREFIX}GROUPS_HEADER, for the roles"
+        )
     here = all(network.is_loopback for network in settings.console_proxies)
     if not here and not settings.console_secret:
         raise OperatorError(
-            f"{_PREFIX}PROXIES names other machines; set {_PREFIX}SECRET, and let the proxy send it "
-            f"as {settings.console_secret_header}"
+            f"{_PREFIX}PROXIES names other machines; set {_PREFIX}SECRET, and let the proxy send "
+            f"it as {settings.console_secret_header}"
         )
 
 

@@ -74,7 +74,7 @@ class OidcLogin:
                 "identity_provider_unreachable",
                 issuer=self._issuer,
                 error=type(error).__name__,
-                detail="nobody can log in; is SAFEPASSAGE_CONSOLE_OIDC_ISSUER right, and reachable?",
+                detail="nobody can log in; is SAFEPASSAGE_CONSOLE_OIDC_ISSUER reachable?",
             )
 
     async def discover(self) -> Mapping[str, Any]:
@@ -154,13 +154,13 @@ class OidcLogin:
         except InvalidKeyIdError:  # the provider took a new key
             token = jwt.decode(id_token, await self._key_set(again=True), registry=registry)
         client_id = self._settings.console_oidc_client_id
-        claims = CodeIDToken(
+        claims: Mapping[str, object] = CodeIDToken(
             token.claims,
             token.header,
             {"iss": {"essential": True, "value": self._issuer}, "aud": {"value": client_id}},
             {"nonce": nonce, "client_id": client_id},
         )
-        claims.validate(leeway=LEEWAY_SECONDS)
+        claims.validate(leeway=LEEWAY_SECONDS)  # type: ignore[attr-defined]
         return claims
 
     async def _key_set(self, *, again: bool = False) -> KeySet:

@@ -65,7 +65,9 @@ class ProxyLogin:
             raise LoginRefused("This address is no proxy of the console. Come through the proxy.")
         given = headers.getlist(self._settings.console_secret_header)
         if self._secret:
-            known = len(given) == 1 and hmac.compare_digest(given[0].encode(), self._secret.encode())
+            known = len(given) == 1 and hmac.compare_digest(
+                given[0].encode(), self._secret.encode()
+            )
         else:
             known = address.is_loopback
         if not known:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -101,11 +101,11 @@ def case_page(
     *,
     blind: bool,
     rivals: Sequence[Case] = (),
-    person: str = "",
+    hidden: Collection[str] = (),
 ) -> CasePage:
     """The page of a case. ``typed`` is a correction to show again; ``blind`` hides what other
     reviewers said, so that a second opinion is one. ``rivals`` are the cases that this one is
-    in conflict with; of one that ``person`` is to judge without it, no decision is shown."""
+    in conflict with. Of the cases in ``hidden`` no decision is shown."""
     verdict = case.verdict
     around = min(max(around, AROUND_CHARACTERS), MAX_AROUND_CHARACTERS)
     pieces = tuple(excerpt(document.text, document.spans, around)) if document.text else ()
@@ -128,10 +128,10 @@ def case_page(
         form=_filled(form_for(verdict.value), typed),
         trail=_trail(verdict),
         opinions=() if blind else tuple(opinions(case.reviews).values()),
-        rivals=tuple(_rival(rival, blind or rival.hidden_from(person)) for rival in rivals),
+        rivals=tuple(_rival(rival, blind or rival.id in hidden) for rival in rivals),
         evidence=evidence_shown(verdict),
         # A second opinion is to be one: what others said of a case is not shown before it.
-        alike=None if blind else reviewed_alike(verdict),
+        alike=None if blind else reviewed_alike(verdict, hidden),
     )
 
 

@@ -1,7 +1,7 @@
 """What every page is rendered with, and the pages that several handlers answer with."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -125,14 +125,15 @@ class Views:
         """One case. ``typed`` is a form to show again, ``alert`` why."""
         around = request.query_params.get("around", "")
         blind = wanted.pool == "second" or case.hidden_from(session.person)
+        rivals = self._desk.store.rivals(case.verdict)
         page = case_page(
             case,
             await self._texts.of(case.verdict),
             int(around) if around.isdecimal() and len(around) < 9 else 0,
             typed,
             blind=blind,
-            rivals=self._desk.store.rivals(case.verdict),
-            person=session.person,
+            rivals=rivals,
+            hidden=self._hidden(session, case, rivals),
         )
         lease = self._desk.leases.on(case.id)
         stands = case.standing
@@ -152,3 +153,9 @@ class Views:
             "opened": (typed or {}).get("opened") or f"{time.time():.3f}",
         }
         return render("case.html", self.queue_frame(request, session, wanted) | context, status)
+
+    def _hidden(self, session: Session, case: Case, rivals: Sequence[Case]) -> set[str]:
+        """The cases beside ``case`` that the reviewer is to judge without seeing what was said."""
+        memory = case.verdict.memory
+        alike = [self._desk.store.case(one.case_id) for one in (memory.cases if memory else ())]
+        return {one.id for one in [*rivals, *alike] if one and one.hidden_from(session.person)}
