@@ -24,7 +24,7 @@ def _named(name: str) -> AliasChoices:
     return AliasChoices(name, f"SAFEPASSAGE_{name}")
 
 
-class Settings(FileSettings, LLMSettings, LoginSettings):
+class Settings(LoginSettings, FileSettings, LLMSettings):
     """What a process is told by its environment. Sizes are in bytes or characters, as named."""
 
     # Kafka

@@ -14,9 +14,9 @@ from safepassage.schemas import Verdict, stable_id
 Pool = Literal["queue", "stopped", "checks", "second", "double", "skipped", "document"]
 """``queue``: what was stopped, with spot checks mixed in; ``stopped``: without them; ``checks``:
 only them: they ignore the filters and come in the order of their lot, since those that a reviewer
-would choose say nothing about the rest; ``second``: cases that others decided; ``double``: those of them that wait
-for another person, whatever the filter; ``skipped``: what the reviewer skipped; ``document``: all
-open ones of one document, accepted ones too."""
+would choose say nothing about the rest; ``second``: cases that others decided; ``double``: those
+of them that wait for another person, whatever the filter; ``skipped``: what the reviewer skipped;
+``document``: all open ones of one document, accepted ones too."""
 
 Order = Literal["teaching", "uncertain", "oldest", "newest"]
 """``teaching``: drawn by chance, what teaches most more often; as a list, uncertain ones first."""
