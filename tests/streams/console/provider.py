@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import secrets
 import threading
 import time
@@ -17,7 +18,7 @@ from joserfc import jwt
 from joserfc.jwk import OctKey, RSAKey
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from safepassage.service.quiet_server import quiet_server
@@ -30,13 +31,14 @@ OTHER_KEY = RSAKey.generate_key(2048, {"kid": "first", "use": "sig"}, auto_kid=F
 
 
 class Provider:
-    """``person`` logs in at once. ``spoilt`` replaces claims of the next ID tokens, ``key`` signs
-    them by ``algorithm``."""
+    """``person`` logs in at once, or if it ``asks``, with a click on a page of its own.
+    ``spoilt`` replaces claims of the next ID tokens, ``key`` signs them by ``algorithm``."""
 
-    def __init__(self, redirect: str) -> None:
-        self.issuer = f"http://127.0.0.1:{free_port()}"
+    def __init__(self, redirect: str, host: str = "127.0.0.1") -> None:
+        self.issuer = f"http://{host}:{free_port()}"
         self.named = self.issuer
         self.person: dict[str, Any] = {"sub": "sub-ana", "preferred_username": "Ana Reyes"}
+        self.asks = False
         self.spoilt: dict[str, Any] = {}
         self.left_out: tuple[str, ...] = ()
         self.key, self.published, self.algorithm = KEY, [KEY], "RS256"
@@ -84,7 +86,10 @@ class Provider:
         code = secrets.token_urlsafe(16)
         self._codes[code] = asked
         answer = urlencode({"code": code, "state": asked["state"], "iss": self.issuer})
-        return RedirectResponse(f"{self._redirect}?{answer}", 302)
+        back = f"{self._redirect}?{answer}"
+        if self.asks:
+            return HTMLResponse(f'<a id="agree" href="{html.escape(back)}">Log in as Ana</a>')
+        return RedirectResponse(back, 302)
 
     async def _token(self, request: Request) -> Response:
         form = {name: str(value) for name, value in (await request.form()).items()}
@@ -129,9 +134,9 @@ class Provider:
 
 
 @contextmanager
-def running_provider(redirect: str) -> Iterator[Provider]:
+def running_provider(redirect: str, host: str = "127.0.0.1") -> Iterator[Provider]:
     """A provider that sends browsers back to ``redirect``, in a thread of its own."""
-    provider = Provider(redirect)
+    provider = Provider(redirect, host)
     server = quiet_server(provider.app(), "127.0.0.1", int(provider.issuer.rpartition(":")[2]))
     thread = threading.Thread(target=server.run)
     thread.start()
