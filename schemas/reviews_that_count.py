@@ -5,10 +5,10 @@ that it names, and only while that is its reviewer's latest: one's own, or as a 
 several reviewers' decisions the latest stands. A skip is a decision to have no opinion.
 
 Four eyes: where a review says that several people have to approve, a value that the scorer stopped
-passes only once so many decided the same. A refusal needs nobody else.
+passes only once so many decided the same, and a corrected value too. A refusal needs nobody else.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from .base import Json
@@ -65,15 +65,20 @@ def opinions(reviews: Iterable[Review]) -> dict[str, Review]:
 def standing(reviews: Iterable[Review], scorer_says: Decision | None = None) -> Review | None:
     """The decision on one case that stands, or None while nobody judged it, or while it waits for
     another person. ``scorer_says`` is what the scorer decided that it is applied to; None: what
-    each review was made on."""
+    each review was made on. A correction that waits stands as the refusal that it is as well."""
     said = list(judged_by(reviews).values())
-    counted = [
-        one
-        for one in said
-        if one.approvals <= approvers(one, said)
-        or not lets_pass(one.decision, scorer_says or one.verdict.decision)
-    ]
-    return in_order(counted)[-1] if counted else None
+    counted = [_as_far_as_approved(one, said, scorer_says) for one in said]
+    standing_ones = in_order(one for one in counted if one)
+    return standing_ones[-1] if standing_ones else None
+
+
+def unapproved(reviews: Iterable[Review], scorer_says: Decision | None = None) -> Review | None:
+    """The last decision on a case, where it waits for another person to decide the same."""
+    said = list(judged_by(reviews).values())
+    if not said:
+        return None
+    last = in_order(said)[-1]
+    return None if _as_far_as_approved(last, said, scorer_says) is last else last
 
 
 def waits(reviews: Iterable[Review], scorer_says: Decision | None = None) -> bool:
@@ -81,9 +86,19 @@ def waits(reviews: Iterable[Review], scorer_says: Decision | None = None) -> boo
     without seeing the first decision."""
     reviews = list(reviews)
     said = judged_by(reviews)
-    if said and standing(reviews, scorer_says) is None:
-        return True
-    return len(said) == 1 and all(one.double_blind is not None for one in said.values())
+    alone = len(said) == 1 and all(one.double_blind is not None for one in said.values())
+    return alone or unapproved(reviews, scorer_says) is not None
+
+
+def _as_far_as_approved(
+    one: Review, said: Sequence[Review], scorer_says: Decision | None
+) -> Review | None:
+    enough = one.approvals <= approvers(one, said)
+    if enough or not lets_pass(one.decision, scorer_says or one.verdict.decision):
+        return one
+    if one.decision == "corrected":
+        return one.model_copy(update={"decision": "insufficient", "value": None, "approvals": 1})
+    return None
 
 
 def judged_by(reviews: Iterable[Review]) -> dict[str, Review]:

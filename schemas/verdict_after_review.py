@@ -47,9 +47,10 @@ def decision_on(judged: Verdict, reviews: Sequence[Review]) -> StandingDecision 
             "asked": JudgedValue.of(judged),
             "votes": _votes(reviews),
             "decided_at": moment(stands.decided_at),
-            "approvals": stands.approvals,
-            "approvers": approvers(stands, opinions(reviews).values()),
         }
+    if stands and stands.approvals > 1:
+        said = opinions(reviews).values()
+        decision |= {"approvals": stands.approvals, "approvers": approvers(stands, said)}
     return StandingDecision.model_validate(decision)
 
 

@@ -24,6 +24,7 @@ from safepassage.schemas.review import person
 from safepassage.streams.login_settings import Role
 
 ATTEMPT_SECONDS = 600
+MAX_SIGNATURE = 200
 SESSION_SECONDS = 12 * 3600
 MAX_NAME_CHARACTERS = 60
 _GUESSES_PER_MINUTE = 10
@@ -52,7 +53,7 @@ class Session:
         """The name with what proves it, for records that keep one text."""
         if self.login is None or not self.login.proven:
             return self.reviewer
-        return f"{self.reviewer} ({' '.join(self.person.split())})"
+        return f"{self.reviewer} ({self.login.way}: {self.login.subject})"[:MAX_SIGNATURE]
 
     def may(self, role: Role) -> bool:
         """Whether this session may do what ``role`` may."""

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from safepassage.schemas import Review, ReviewerLogin, StandingDecision
-from safepassage.schemas.reviews_that_count import opinions, standing
+from safepassage.schemas.reviews_that_count import opinions, standing, waits
 from safepassage.schemas.verdict_after_review import decision_on, next_verdict, verdict_in_place
 from tests.streams.console.cases import review, verdict
 
@@ -42,6 +42,8 @@ def test_one_acceptance_waits_and_the_second_person_makes_it_count() -> None:
     decision = decision_on(STOPPED, [first])
     assert decision is not None
     assert decision.decision is None
+    assert waits([first])
+    assert not waits([first, second])
 
 
 def test_one_person_under_two_names_is_one_person() -> None:
@@ -76,10 +78,36 @@ def test_a_refusal_needs_nobody_else_and_stops_a_single_acceptance() -> None:
 
 def test_two_different_corrections_are_not_the_same_decision() -> None:
     first = decided("corrected", value="x")
-    assert standing([first, decided("corrected", by="Ben", minute=1, value="y")]) is None
-    assert standing([first, decided(by="Ben", minute=1)]) is None
+    for other in (decided("corrected", by="Ben", minute=1, value="y"), decided(by="Ben", minute=1)):
+        stands = standing([first, other])
+        assert stands is not None
+        assert stands.decision == "insufficient"
     same = decided("corrected", by="Ben", minute=1, value="x")
     assert standing([first, same]) == same
+
+
+def test_a_correction_refuses_the_value_at_once_and_brings_its_own_with_the_second_person() -> None:
+    first = decided("corrected", value="x", of=PASSED)
+    decision = decision_on(PASSED, [first])
+    assert decision is not None
+    assert (decision.decision, decision.value) == ("insufficient", None)
+    assert waits([first])
+    refused = next_verdict(PASSED, standing([first], PASSED.decision), first, None)
+    assert refused is not None
+    assert (refused.decision, refused.reasons) == ("quarantined", ("review_rejected",))
+    second = decided("corrected", by="Ben", minute=1, value="x", of=PASSED)
+    both = [first, second]
+    assert not waits(both)
+    corrected = next_verdict(PASSED, standing(both, PASSED.decision), second, refused)
+    assert corrected is not None
+    assert (corrected.decision, corrected.value) == ("accepted", "x")
+
+
+def test_a_single_acceptance_after_a_refusal_waits_for_a_third_person() -> None:
+    made = [decided("insufficient"), decided(by="Ben", minute=1)]
+    assert waits(made)
+    assert not waits([*made, decided("insufficient", by="Cleo", minute=2)])
+    assert not waits([*made, decided(by="Cleo", minute=2)])
 
 
 def test_an_undo_takes_one_of_the_two_back() -> None:

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import zstandard
 
@@ -21,6 +21,7 @@ from safepassage.schemas.reviews_that_count import (
     opinions,
     rival_cases,
     standing,
+    unapproved,
     waits,
 )
 from safepassage.scoring_worker.risk.draws import PREFERRED, teaching_value
@@ -67,9 +68,12 @@ class Case:
         return standing(self.reviews, self.verdict.decision)
 
     @property
-    def waits(self) -> bool:
-        """Whether it waits for another person."""
-        return waits(self.reviews, self.verdict.decision)
+    def waits_for(self) -> Literal["approval", "second", ""]:
+        """What it waits for: another person who decides the same, or one who does not see what was
+        decided."""
+        if unapproved(self.reviews, self.verdict.decision):
+            return "approval"
+        return "second" if waits(self.reviews, self.verdict.decision) else ""
 
     def hidden_from(self, person: str) -> bool:
         """Whether ``person`` is to judge it without seeing what the first reviewer said."""

@@ -59,7 +59,8 @@ class TokenLogin:
 
 class Login:
     """How people come in here: ``way`` is one of `TokenLogin`, `ProxyLogin`, `OidcLogin`.
-    ``secret`` seals the sessions; ``shown`` is a token that was made for this start."""
+    ``secret`` seals the sessions; ``shown`` is a token that was made for this start. Where it is
+    ``behind_tls`` browsers come by https, whatever reaches this process."""
 
     def __init__(
         self,
@@ -67,11 +68,14 @@ class Login:
         secret: str,
         revocations: Revocations,
         shown: str | None = None,
+        *,
+        behind_tls: bool = False,
     ) -> None:
         self.way = way
         self.secret = secret
         self.revocations = revocations
         self.shown = shown
+        self.behind_tls = behind_tls
 
 
 def login_of(settings: LoginSettings) -> Login:
@@ -102,7 +106,8 @@ def login_of(settings: LoginSettings) -> Login:
 
     client_secret = settings.console_oidc_client_secret
     key = client_secret.get_secret_value() if client_secret else made
-    return Login(OidcLogin(settings), key, revocations)
+    behind_tls = (settings.console_url or "").startswith("https:")
+    return Login(OidcLogin(settings), key, revocations, behind_tls=behind_tls)
 
 
 def _refuse_contradictions(settings: LoginSettings) -> None:
@@ -128,6 +133,10 @@ def _refuse_contradictions(settings: LoginSettings) -> None:
                 f"what they like; set {_PREFIX}LOGIN to oidc or proxy"
             )
         return
+    if "console_role" in settings.model_fields_set:
+        raise OperatorError(
+            f"{_PREFIX}ROLE is for the shared token; with {_PREFIX}LOGIN={mode} groups give roles"
+        )
     if not any(getattr(settings, name) for name in groups[1:]):
         raise OperatorError(
             f"with {_PREFIX}LOGIN={mode} nobody could decide; name the groups that may: "

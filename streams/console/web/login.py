@@ -43,6 +43,7 @@ class Entrance:
         self._sessions = Sessions(login.secret)
         self._leases = leases
         self._guesses = GuessLimit()
+        self._behind_tls = login.behind_tls
 
     def routes(self) -> list[BaseRoute]:
         """The paths open to everybody."""
@@ -59,7 +60,7 @@ class Entrance:
         where the proxy names somebody else."""
         session = self._sessions.open(request.cookies.get(COOKIE, ""))
         if session is None or session.login is None:
-            return session
+            return None if session and session.reviewer else session
         if session.login.way != self._way.way or self._login.revocations.revoked(session.login):
             return None
         if isinstance(self._way, TokenLogin):
@@ -124,7 +125,7 @@ class Entrance:
             path=CALLBACK,
             httponly=True,
             samesite="lax",
-            secure=request.url.scheme == "https",
+            secure=self._behind_tls or request.url.scheme == "https",
         )
         return response
 
@@ -193,7 +194,7 @@ class Entrance:
             path="/",
             httponly=True,
             samesite="strict",
-            secure=request.url.scheme == "https",
+            secure=self._behind_tls or request.url.scheme == "https",
         )
         return response
 

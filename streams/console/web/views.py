@@ -147,7 +147,7 @@ class Views:
             "refusal": stands and not blind and self._desk.refusal(stands),
             "correcting": typed is not None and typed.get("decision") == "corrected",
             "seen": stands.id if stands else "",
-            "waits": case.waits and not blind,
+            "waits_for": "" if blind else case.waits_for,
             "reason_buttons": REASON_BUTTONS,
             "comment": (typed or {}).get("comment", ""),
             "opened": (typed or {}).get("opened") or f"{time.time():.3f}",

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from safepassage.schemas import ReviewerLogin
 from safepassage.streams.console.session import (
     ATTEMPT_SECONDS,
     SESSION_SECONDS,
@@ -65,6 +66,14 @@ def test_a_login_attempt_is_no_session_has_its_own_secrets_and_ends() -> None:
     assert sessions.open(cookie) is None
     clock.now += ATTEMPT_SECONDS + 1
     assert sessions.open_attempt(cookie) is None
+
+
+def test_a_signature_names_who_it_is_and_fits_a_record() -> None:
+    login = ReviewerLogin(way="oidc", subject="s" * 255, issuer="https://id.example.org")
+    assert Sessions(TOKEN).new("Ana").signature == "Ana"
+    proven = Sessions(TOKEN).new("Ana", "lead", login).signature
+    assert proven.startswith("Ana (oidc: sss")
+    assert len(proven) == 200
 
 
 def test_roles_rank_and_nobody_has_none() -> None:

@@ -58,6 +58,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"console_user_header": "X-User"}, "USER_HEADER belong .* set .*LOGIN=proxy"),
     ({"console_lead_groups": "leads"}, "LEAD_GROUPS need a login that names groups"),
     ({"console_approvals": 2}, "APPROVALS needs names that are proven"),
+    (OIDC | {"console_role": "reader"}, "ROLE is for the shared token"),
     (OIDC | {"console_reviewer_groups": ""}, "nobody could decide"),
     (OIDC | {"console_oidc_issuer": "http://id.example.org"}, "OIDC_ISSUER has to be an https"),
     (OIDC | {"console_url": "http://review.example.org"}, "CONSOLE_URL has to be an https"),

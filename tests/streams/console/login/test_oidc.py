@@ -106,6 +106,13 @@ def test_the_cookies_are_strict_but_for_that_of_the_attempt(console: Console) ->
     assert any("samesite=strict" in cookie.lower() for cookie in session)
 
 
+def test_behind_tls_no_cookie_goes_in_the_open(provider: Provider) -> None:
+    with opened(Console(**oidc(provider, console_url="https://review.example.org"))) as console:
+        for path in ("/login", "/login/start"):
+            answer = console.browser.get(path, follow_redirects=False)
+            assert "; secure" in answer.headers["set-cookie"].lower()
+
+
 def test_every_attempt_has_its_own_state_nonce_and_challenge(
     console: Console, provider: Provider
 ) -> None:
