@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hmac
 import secrets
+from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
+from safepassage.extras import missing_extra
 from safepassage.schemas import ReviewerLogin
 from safepassage.streams.login_settings import LoginSettings, Role
 from safepassage.streams.runtime.errors import OperatorError
@@ -82,8 +85,8 @@ def login_of(settings: LoginSettings) -> Login:
     """The login that ``settings`` describe.
 
     Raises:
-        OperatorError: they describe none, or two, or one that proves less than is asked for.
-        ModuleNotFoundError: OpenID Connect needs an extra that is not installed.
+        OperatorError: they describe none, or two, or one that proves less than is asked for, or
+            one whose extra is not installed.
     """
     mode = settings.console_login
     _refuse_contradictions(settings)
@@ -102,12 +105,10 @@ def login_of(settings: LoginSettings) -> Login:
     if mode == "proxy":
         known = settings.console_secret
         return Login(ProxyLogin(settings), known.get_secret_value() if known else made, revocations)
-    from .oidc import OidcLogin  # noqa: PLC0415 - an extra
-
     client_secret = settings.console_oidc_client_secret
     key = client_secret.get_secret_value() if client_secret else made
     behind_tls = (settings.console_url or "").startswith("https:")
-    return Login(OidcLogin(settings), key, revocations, behind_tls=behind_tls)
+    return Login(_oidc().OidcLogin(settings), key, revocations, behind_tls=behind_tls)
 
 
 def _refuse_contradictions(settings: LoginSettings) -> None:
@@ -162,13 +163,19 @@ def _refuse_open_proxy(settings: LoginSettings) -> None:
 
 
 def _refuse_open_provider(settings: LoginSettings) -> None:
-    from .oidc import is_private  # noqa: PLC0415 - an extra
-
+    is_private = _oidc().is_private
     for name in ("console_oidc_issuer", "console_url"):
         if not is_private(getattr(settings, name)):
             raise OperatorError(f"{_variables([name])} has to be an https address")
     if "openid" not in settings.console_oidc_scopes.split():
         raise OperatorError(f"{_PREFIX}OIDC_SCOPES has to hold openid")
+
+
+def _oidc() -> ModuleType:
+    try:
+        return import_module(".oidc", __package__)
+    except ModuleNotFoundError as error:
+        raise OperatorError(str(missing_extra(error, "oidc") or error)) from error
 
 
 def _variables(names: list[str]) -> str:

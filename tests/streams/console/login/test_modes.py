@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,13 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 def test_a_contradiction_is_said_at_the_start(settings: dict[str, Any], said: str) -> None:
     with pytest.raises(OperatorError, match=said):
         login_of(Settings(**settings))
+
+
+def test_a_missing_extra_is_named_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "safepassage.streams.console.login.oidc", raising=False)
+    monkeypatch.setitem(sys.modules, "authlib.oidc.core", None)
+    with pytest.raises(OperatorError, match=r"pip install 'safepassage\[oidc\]'"):
+        login_of(Settings(**OIDC))
 
 
 async def test_a_provider_of_another_name_is_said_at_the_start() -> None:
