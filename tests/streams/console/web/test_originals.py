@@ -21,7 +21,6 @@ from safepassage.schemas import (
 )
 from safepassage.streams.console.web.originals import EvidencePages, Originals
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import RESPONSES
 from tests.agents.intake.making import lines, pdf
 from tests.streams.console.cases import verdict
 from tests.streams.console.web.test_app import Console, opened
@@ -198,19 +197,3 @@ async def test_an_answer_has_no_pages_and_nothing_is_wrong_with_that() -> None:
     ref = Document(id="answer", text=TEXT).ref(place)
     assert await originals.pages(claim.model_copy(update={"document": ref})) == EvidencePages()
     originals.close()
-
-
-def test_an_answer_has_no_pages_and_nothing_says_that_they_are_missing(folder: Path) -> None:
-    async def reread(_: Coordinates) -> Document:
-        raise AssertionError("an answer is read as a document")
-
-    settings = Settings(originals=folder, ocr="never")
-    place = PLACE.model_copy(update={"topic": settings.topic(RESPONSES.name)})
-    with opened(Console(originals=Originals(settings, reread))) as console:
-        one = verdict(1, text=TEXT, context=TEXT, doc_id="answer")
-        case = console.add(one.model_copy(update={"document": document().ref(place)}), TEXT)
-        console.login()
-        page = console.page(f"/cases/{case}")
-    assert TEXT in page
-    assert "record is not available" not in page
-    assert 'id="pages"' not in page
