@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
@@ -24,7 +26,7 @@ from .document import DocumentRef
 from .error_type import ErrorType
 from .hypothesis import hypothesis
 from .ids import canonical_json, stable_id
-from .schema_field import SchemaField
+from .schema_field import SchemaField, other_types
 
 
 def _not_null(value: JsonValue) -> JsonValue:
@@ -102,6 +104,23 @@ class Extraction(Event):
     def hypothesis(self) -> str:
         """h(y): what the passage has to entail."""
         return hypothesis(self.entity_type, self.value)
+
+
+def among_one_another(extractions: Sequence[Extraction]) -> list[Extraction]:
+    """Each as one field of a schema, for which the types that its document has stand in; what its
+    own field says of the schema stays."""
+    types: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for extraction in extractions:
+        types[extraction.doc_id].setdefault(extraction.entity_type)
+    return [_among(list(types[extraction.doc_id]), extraction) for extraction in extractions]
+
+
+def _among(entity_types: Sequence[str], extraction: Extraction) -> Extraction:
+    others = other_types(entity_types, entity_types.index(extraction.entity_type))
+    if not others:
+        return extraction
+    said = (extraction.field or SchemaField()).beside(others)
+    return extraction.model_copy(update={"field": said})
 
 
 class LabelledExtraction(Extraction):
