@@ -193,7 +193,7 @@ class ReviewDesk:
         in_force = opinions(self.store.reviews_of(case_id)).get(taken_back.person)
         if in_force is None or in_force.id != review_id:
             raise CaseChanged("This decision is no longer the latest of its reviewer on its case.")
-        refusals = self._refused_with(taken_back)
+        refusals = self._refused_with(self._acceptance_lost(taken_back, session))
         now = _now_after(*filter(None, map(self.store.case, [case_id, *map(_case_of, refusals)])))
         with_it = [_undoing(refusal, session, now) for refusal in refusals]
         review = _undoing(taken_back, session, now)
@@ -297,6 +297,16 @@ class ReviewDesk:
                 name = lease.reviewer if lease else "Somebody"
                 raise CaseTaken(f"{name} has a value open that contradicts this one. Not saved.")
         return [rival for rival in rivals if rival.standing is None]
+
+    def _acceptance_lost(self, taken_back: Review, session: Session) -> Review:
+        """The acceptance that no longer stands without ``taken_back``, which may be one of two
+        approvals and not the one that counted; else ``taken_back``."""
+        case = self.look_at(case_of(taken_back.verdict))
+        without = [*case.reviews, _undoing(taken_back, session, _now_after(case))]
+        after = standing(without, case.verdict.decision)
+        stood = case.standing
+        lost = stood and stood.decision in ACCEPTING and (not after or after.id != stood.id)
+        return stood if lost and stood else taken_back
 
     def _refused_with(self, accepting: Review) -> list[Review]:
         """The refusals in force that were saved together with ``accepting``."""

@@ -137,6 +137,21 @@ async def test_rivals_are_refused_once_the_acceptance_counts() -> None:
     assert [r.decision for r in publisher.to(REVIEWS)[1:]] == ["insufficient", "supports"]
 
 
+@pytest.mark.parametrize("who_undoes", [ANA, BEN])
+async def test_rivals_are_open_again_once_an_approval_is_taken_back(who_undoes: Session) -> None:
+    publisher = FakePublisher()
+    first, second = conflicting("1 May", "2 May")
+    desk = desk_with(publisher, first, second, **FOUR_EYES)
+    made = {}
+    for session in (ANA, BEN):
+        made[session.id] = await desk.decide(session, answer(case_id(first)))
+    await desk.undo(who_undoes, made[who_undoes.id].id)
+    rival = desk.store.case(case_id(second))
+    assert rival is not None
+    assert rival.standing is None
+    assert open_cases(desk.store) == {"queue": 1, "checks": 0, "double": 1}
+
+
 async def test_a_drawn_case_goes_to_a_second_reviewer_and_the_draw_is_on_both_reviews() -> None:
     publisher = FakePublisher()
     desk = desk_with(publisher, verdict(1), console_double_share=0.999_999)
