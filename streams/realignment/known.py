@@ -87,7 +87,9 @@ def requested(
         for known in state.values
         if not known.stands and known.digest == digest and known.version < version
     ]
-    since = state.read if 0 <= state.read < version else base
+    since = state.since if base == latest else base
+    if 0 <= state.read < version:
+        since = state.read
     return state.model_copy(update={"latest": document, "since": since}), [*standing, *back]
 
 
