@@ -88,6 +88,24 @@ class Deduplicator:
             self._seen.popitem(last=False)
 
 
+class LastIds:
+    """Lets every id through once. It remembers the last ``limit``."""
+
+    def __init__(self, limit: int = REMEMBERED_VERDICTS) -> None:
+        self._limit = limit
+        self._seen: OrderedDict[bytes, None] = OrderedDict()
+
+    def admit(self, identifier: str) -> bool:
+        """Whether the id is new."""
+        key = digest_of(identifier)
+        if key in self._seen:
+            return False
+        self._seen[key] = None
+        if len(self._seen) > self._limit:
+            self._seen.popitem(last=False)
+        return True
+
+
 def substance(verdict: Verdict) -> bytes:
     """A digest of what ``verdict`` says, without where it came from (16 bytes)."""
     said = verdict.model_dump_json(exclude=_PROVENANCE)  # type: ignore[arg-type]
