@@ -27,9 +27,9 @@ def realignments(
     Exits 1 if a record is none.
     """
     counts: Counter[str] = Counter()
-    with contextlib.suppress(KeyboardInterrupt):
-        with out.open("wb") if out else nullcontext(sys.stdout.buffer) as stream:
-            asyncio.run(_write(stream, counts, follow=follow))
+    writing = out.open("wb") if out else nullcontext(sys.stdout.buffer)
+    with contextlib.suppress(KeyboardInterrupt), writing as stream:
+        asyncio.run(_write(stream, counts, follow=follow))
     problems = counts.pop("problem", 0)
     complain.print(", ".join(f"{n} {name}" for name, n in sorted(counts.items())) or "none")
     if problems:

@@ -22,7 +22,7 @@ from safepassage.streams.cli.output import (
 from safepassage.streams.settings import settings
 
 
-def submit(
+def submit(  # noqa: PLR0917 - typer's options
     paths: Annotated[
         list[Path],
         typer.Argument(

@@ -58,9 +58,7 @@ async def command(settings: Settings, *arguments: str) -> str:
     return ended.stdout
 
 
-async def test_new_versions_are_judged_without_an_llm(
-    kafka: Settings, tmp_path: Path, monkeypatch
-):
+async def test_new_versions_are_judged_without_an_llm(kafka: Settings, tmp_path: Path, monkeypatch):
     async def submit(text: str, *options: str) -> str:
         path = tmp_path / "documents.jsonl"
         path.write_text(json.dumps({"id": "lease", "text": text}) + "\n", "utf-8")
