@@ -27,6 +27,7 @@ REMEMBERED_VERDICTS = 2_000_000
 # Who extracted it, from which record, and what the calls took: not what the verdict says.
 _PROVENANCE = {
     "document": {"coordinates"},
+    "former": {"record": True, "document": {"coordinates"}},
     "extractor": True,
     "scorers": {"__all__": {"usage"}},
 }

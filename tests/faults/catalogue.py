@@ -255,6 +255,12 @@ _add("hot-key", _kill("align", signal.SIGKILL), Shape(keys=1, crews=_apart("alig
 _add(
     "versions", _kill("extract", signal.SIGKILL), Shape(keys=5, crews=_apart("extract"), seconds=4)
 )
+for _role in ("extract", "score", "report"):
+    _add(
+        f"realign-sigkill-{_role}",
+        _kill(_role, signal.SIGKILL),
+        Shape(keys=5, realign=True, crews=_apart(_role), seconds=4),
+    )
 _add(
     "slow-scorer",
     _nothing,
