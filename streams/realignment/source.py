@@ -49,13 +49,16 @@ class RealignSource(BatchSource):
                 consumer,
                 self.progress,
                 self._read_known(partitions),
-                lambda read_for=generation: self._turn.generation != read_for,
+                partial(self._reassigned_since, generation),
             )
             if done:
                 self._known = generation
             else:
                 fetched = newer
         await super()._take(consumer, fetched)
+
+    def _reassigned_since(self, generation: int) -> bool:
+        return self._turn.generation != generation
 
     async def _read_known(self, partitions: Collection[int]) -> bool:
         self._store.clear()

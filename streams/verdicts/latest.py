@@ -24,9 +24,8 @@ class LatestPerExtraction:
     """
 
     def __init__(self) -> None:
-        self._cases: dict[
-            bytes, tuple[tuple[bool, int, str, int, int], bytes]
-        ] = {}  # by extraction, the case judged last
+        # By extraction, the case judged last, and whether that was by a worker.
+        self._cases: dict[bytes, tuple[bool, _Rank, bytes]] = {}
         self._latest: dict[bytes, tuple[_Rank, Coordinates]] = {}  # by case, as scorers left it
         self._decided: dict[bytes, tuple[_Rank, Coordinates]] = {}  # by case, as people left it
         self._taken_back: dict[bytes, _Rank] = {}  # by case, when the last decision was
