@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import Field, JsonValue
 
+from .alignment import Span
 from .base import Contract, EntityType, Event, EventId, Json, Text, is_empty, is_none
 from .document import Coordinates, DocumentRef
 from .extraction import Extraction, extraction_id
@@ -200,13 +201,18 @@ def _identity(verdict: Verdict, value: JsonValue, document: DocumentRef) -> str:
 
 
 def _places(verdict: Verdict) -> tuple[FormerPlace, ...]:
-    quoted = verdict.alignment.quoted if verdict.alignment else ()
-    return tuple([FormerPlace(start=span.start, end=span.end) for span in quoted])
+    return tuple([FormerPlace(start=span.start, end=span.end) for span in _quoted(verdict)])
 
 
 def _passage(verdict: Verdict) -> str | None:
-    quoted = verdict.alignment.quoted if verdict.alignment else ()
+    quoted = _quoted(verdict)
     return stable_id("passage", *(span.text for span in quoted)) if quoted else None
+
+
+def _quoted(verdict: Verdict) -> tuple[Span, ...]:
+    """The passages; none where the quote is only nearest to something."""
+    alignment = verdict.alignment
+    return alignment.quoted if alignment and alignment.found else ()
 
 
 def _decision(verdict: Verdict) -> FormerDecision | None:

@@ -61,6 +61,8 @@ async def test_a_deleted_passage_is_withdrawn_and_waits_in_quarantine(flow: Flow
     }
     (told,) = [event for event in flow.told() if event.outcome == "withdrawn"]
     assert told.reasons == ("not_found",)
+    assert told.places == ()
+    assert len(told.former.places) == 1
     stopped = flow.events(QUARANTINE)[-1]
     assert stopped.id == told.verdict_id
     assert stopped.former == told.former
