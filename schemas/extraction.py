@@ -24,6 +24,7 @@ from .base import (
 )
 from .document import DocumentRef
 from .error_type import ErrorType
+from .former import FormerVerdict
 from .hypothesis import hypothesis
 from .ids import canonical_json, stable_id
 from .schema_field import SchemaField, other_types
@@ -80,7 +81,8 @@ class Extraction(Event):
     ``document`` is None only in files given to ``safepassage check``, which finds the document
     by ``doc_id``. ``field`` is what the schema says of the field that the value fills, ``rivals``
     what the document gave for it with another value, see `safepassage.schemas.rivals`. ``attempt``
-    is 2 for what an LLM gave when it was asked again because its first answer was refused. "type"
+    is 2 for what an LLM gave when it was asked again because its first answer was refused. With
+    ``former`` no LLM gave it: it was accepted in an earlier version of the document. "type"
     and "quote" are read as ``entity_type`` and ``context``, which is what is written.
     """
 
@@ -94,6 +96,7 @@ class Extraction(Event):
     field: SchemaField | None = Field(default=None, exclude_if=is_none)
     rivals: tuple[Rival, ...] = Field(default=(), max_length=MAX_RIVALS, exclude_if=is_empty)
     attempt: int = Field(default=1, ge=1, le=MAX_ATTEMPTS, exclude_if=is_first)
+    former: FormerVerdict | None = Field(default=None, exclude_if=is_none)
 
     @model_validator(mode="before")
     @classmethod
@@ -174,7 +177,8 @@ class ExtractionManifest(Event):
     nothing filled. ``refused`` names those of ``extraction_ids`` that the broker will never take,
     with the error's name: they stand on no topic, nothing comes of them, and the dead letter of
     the document's record names them too. ``from_cache`` says that no LLM was asked: the same text
-    was answered before.
+    was answered before. Nor was one where ``realigned``: the extractions are those that were
+    accepted in an earlier version of the document.
     """
 
     document: DocumentRef
@@ -184,3 +188,4 @@ class ExtractionManifest(Event):
     unfilled: tuple[Text, ...] = Field(default=(), exclude_if=is_empty)
     refused: dict[EventId, str] = Field(default_factory=dict, exclude_if=is_empty)
     from_cache: bool = Field(default=False, exclude_if=is_false)
+    realigned: bool = Field(default=False, exclude_if=is_false)
