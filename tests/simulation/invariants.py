@@ -193,7 +193,7 @@ def _four_eyes(entries: Sequence[Entry]) -> Iterator[Broken]:
     """No value passes that the scorer stopped, or that a person typed, before as many different
     people decided so as the review says that are needed."""
     people: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
-    needed: dict[str, int] = {}
+    needed: dict[str, tuple[str, int]] = {}
     passed: dict[str, bool] = {}  # the scorer's verdicts, also those that were withheld
     for entry in entries:
         if entry.event is None:
@@ -202,7 +202,7 @@ def _four_eyes(entries: Sequence[Entry]) -> Iterator[Broken]:
             review = Review.model_validate(entry.event, extra="ignore")
             value = canonical_json(review.value)
             people[case_id(review.verdict), review.decision, value].add(review.person)
-            needed[review.id] = review.approvals
+            needed[review.id] = case_id(review.verdict), review.approvals
         elif entry.topic in VERDICTS:
             verdict = Verdict.model_validate(entry.event, extra="ignore")
             trail = verdict.review
@@ -213,8 +213,10 @@ def _four_eyes(entries: Sequence[Entry]) -> Iterator[Broken]:
                 said = (
                     ("corrected", canonical_json(verdict.value)) if typed else ("supports", "null")
                 )
-                approved = people[(case_id(verdict), *said)]
-                if len(approved) < needed.get(trail.review_id, 1):
+                # A decision on an earlier version of the document was made on that one's case.
+                case, approvals = needed.get(trail.review_id, (case_id(verdict), 1))
+                approved = people[(case, *said)]
+                if len(approved) < approvals:
                     yield "four eyes", f"{verdict.id} passes by {sorted(approved)}"
 
 
