@@ -179,6 +179,7 @@ async def test_letters_decide_nothing_while_one_types_or_has_switched_them_off(
         hands.login("Ana")
         case, drawn = hands.case(), hands.text("claim-value")
         hands.press("c")
+        hands.until(lambda: browser.switch_to.active_element.get_attribute("name") == "value")
         hands.press("sin")
         assert hands.text("claim-value") == drawn
         assert browser.switch_to.active_element.get_attribute("value") == "sin"
