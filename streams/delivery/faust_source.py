@@ -184,6 +184,7 @@ class FaustSource:
         self.role = role
         self.ledger: OffsetLedger[TP] = OffsetLedger()
         self.progress = progress or Progress(role.name)
+        self.progress.oldest_timestamp = self._oldest_timestamp
         self.fetched: dict[TP, int] = {}  # one past the last record, in this assignment
         self.assignments = 0
         self._lag = LagMeter(role.name)
@@ -405,6 +406,9 @@ class FaustSource:
         )
         self._delivered[record.topic, record.partition, record.offset] = record
         await self._lanes.put(record)
+
+    def _oldest_timestamp(self) -> int | None:
+        return min((record.timestamp for record in self._delivered.values()), default=None)
 
     def _finished(self, record: Record) -> None:
         place = record.topic, record.partition, record.offset
