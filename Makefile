@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
+# Every file that is installed has a hash in the lock, but torch's: its build depends on the hardware.
+LOCKED := $(PIP) install --require-hashes --no-deps
 # The scorer `large` is installed from this repository, where its weights are in it.
 LARGE := $(if $(wildcard weights/safepassage_large/model/scorer.json),--editable ./weights)
 
@@ -45,16 +47,17 @@ docs: $(VENV)/dev.stamp          ## the documentation site, into build/site; bro
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 lock: $(VENV)/dev.stamp          ## rewrite the lock files from this environment
-	@$(PIP) install -r requirements-bench.lock && $(BIN)/python tools/lock.py
+	@$(LOCKED) -r requirements-bench.lock && $(BIN)/python tools/lock.py
 
-$(VENV)/run.stamp: requirements.lock pyproject.toml weights/pyproject.toml $(wildcard weights/*/model/scorer.json)
+$(VENV)/run.stamp: requirements.lock constraints.txt pyproject.toml weights/pyproject.toml $(wildcard weights/*/model/scorer.json)
 	@test -x $(BIN)/python || (echo "creating $(VENV)" && $(PYTHON) -m venv $(VENV))
 	@echo "installing the pinned packages (some minutes the first time)"
-	@$(PIP) install -r requirements.lock && $(PIP) install --no-deps --editable . $(LARGE)
+	@$(LOCKED) -r requirements.lock && $(PIP) install -c constraints.txt torch
+	@$(PIP) install --no-deps --editable . $(LARGE)
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/run.stamp requirements-ocr.lock requirements-dev.lock
-	@$(PIP) install -r requirements-ocr.lock -r requirements-dev.lock
+	@$(LOCKED) -r requirements-ocr.lock -r requirements-dev.lock
 	@touch $@
 
 clean:

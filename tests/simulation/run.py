@@ -244,7 +244,7 @@ class _Simulation:
         async with AsyncExitStack() as resources:
             sources = await worker._start([one.role], self._settings, resources)
             one.sources = sources
-            await worker._serve(sources, self._settings, stop, None)
+            await worker._serve(sources, stop)
 
     async def _review(self, one: Worker, stop: asyncio.Event) -> None:
         """The console without its pages: what it reads and publishes, and people at its desk."""
