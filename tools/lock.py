@@ -6,10 +6,11 @@ of everything that runs, of "ocr" (which no image has unasked: it alone brings L
 built from this repository.
 A local version (torch's "+cpu") is cut off, so that the lock installs on any machine.
 
-Every line has the hashes of all files that the package index has of that version, as uv tells them:
-`pip install --require-hashes --no-deps -r requirements.lock`. torch is not there: which of its builds
-is installed, and from which index, depends on the hardware, and its CUDA packages with it.
-`constraints.txt` has all versions of what runs, torch's too, without hashes, for `pip install -c`.
+Every line has the hashes of all files that the package index has of that version, as uv tells
+them: `pip install --require-hashes --no-deps -r requirements.lock`. torch is not there: which of
+its builds is installed, and from which index, depends on the hardware, and its CUDA packages with
+it. `constraints.txt` has all versions of what runs, torch's too, without hashes, for
+`pip install -c`.
 """
 
 import subprocess
