@@ -8,7 +8,7 @@ LOCKED := $(PIP) install --require-hashes --no-deps
 # The scorer `large` is installed from this repository, where its weights are in it.
 LARGE := $(if $(wildcard weights/safepassage_large/model/scorer.json),--editable ./weights)
 
-.PHONY: demo up test test-long coverage lint types imports audit check reference docs lock clean
+.PHONY: demo up test test-long simulate coverage lint types imports audit check reference docs lock clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/run.stamp          ## the whole flow on an embedded broker, with bundled documents
@@ -22,6 +22,12 @@ test: $(VENV)/dev.stamp          ## the default test run
 
 test-long: $(VENV)/dev.stamp     ## the tests that take minutes to hours
 	@$(BIN)/python -m pytest -m long --timeout 7200
+
+SEED ?= 0
+MINUTES ?= 1
+simulate: $(VENV)/dev.stamp      ## the promises in seeded orders of events, and the scale model: MINUTES=60 for an hour of each
+	@$(BIN)/python -m tests.simulation --seed $(SEED) --minutes $(MINUTES)
+	@$(BIN)/python benchmarks/scale_model.py --minutes $(MINUTES)
 
 coverage: $(VENV)/dev.stamp     ## which lines the default tests reach: reported, not chased
 	@$(BIN)/python -m pytest -n 3 --dist loadfile --cov --cov-report term --cov-report html:var/coverage
