@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 
-from safepassage.schemas import Coordinates, Review, Verdict
+from safepassage.schemas import Review, Verdict
 from safepassage.schemas.reviews_that_count import case_id
 from safepassage.schemas.verdict_after_review import decision_on, verdict_in_place
 from safepassage.streams.kafka.records import Received
@@ -22,15 +22,15 @@ class LatestPerExtraction:
 
     def __init__(self) -> None:
         self._cases: dict[bytes, tuple[_Rank, bytes]] = {}  # by extraction, the case judged last
-        self._latest: dict[bytes, tuple[_Rank, Coordinates]] = {}  # by case
+        self._latest: dict[bytes, _Rank] = {}  # by case
 
     def note(self, received: Received[Verdict]) -> None:
         """Count ``received``, which was let through by a `Deduplicator`."""
         key, case = digest_of(received.event.extraction_id), digest_of(case_id(received.event))
         rank = _rank(received)
         known = self._latest.get(case)
-        if known is None or known[0] < rank:
-            self._latest[case] = rank, received.record.coordinates
+        if known is None or known < rank:
+            self._latest[case] = rank
         review = received.event.review
         judged = (review is None or review.in_place, *rank[1:])
         current = self._cases.get(key)
@@ -44,10 +44,12 @@ class LatestPerExtraction:
         known = self._latest.get(case)
         if current is None or known is None:
             return False
-        return current[1] == case and known[1] == received.record.coordinates
+        return current[1] == case and known[-3:] == _rank(received)[-3:]
 
 
 _Rank = tuple[bool, int, str, int, int]
+"""Whether a person's decision stands in it, when it was written, and its topic, partition, offset.
+"""
 
 
 async def latest_verdicts(
