@@ -200,17 +200,19 @@ def spread(base: Deployment, minutes: float, documents: int = 10_000) -> dict[st
     return found
 
 
-def calibrated(run: dict[str, Any]) -> Deployment:
+def calibrated(run: dict[str, Any], name: str = "cpu_seconds_per_record") -> Deployment:
     """Service times of a core in a run of `safepassage bench`; what a batch costs is in them."""
-    of_role = {role["role"]: role["cpu_seconds_per_record"] for role in run["roles"]}
+    of_role = {role["role"]: role[name] for role in run["roles"]}
     return Deployment(
         align_seconds=of_role["align"], score_seconds=of_role["score"], batch_seconds=0.0
     )
 
 
 def checked(run: dict[str, Any]) -> dict[str, float]:
-    """Verdicts a second that the model says of one worker of each role, beside what was seen."""
-    one = replace(calibrated(run), partitions=4, extract=1, align=1, score=1)
+    """Verdicts a second that the model says of one worker of each role, beside what was seen. The
+    times are by the clock here: the roles of such a run share their cores with each other."""
+    timed = calibrated(run, "seconds_per_record")
+    one = replace(timed, partitions=4, extract=1, align=1, score=1)
     instant = replace(one, llm_seconds=1e-6, llm_calls=10_000)
     modelled = EXTRACTIONS * most_per_second(instant, 400).per_second
     seen = float(run["verdicts_per_second"])

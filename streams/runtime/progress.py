@@ -20,7 +20,7 @@ class Progress:
         self.role = role
         self.outstanding = 0
         # When the oldest record that is held was written, in milliseconds since 1970.
-        self.oldest_timestamp: Callable[[], int | None] = lambda: None
+        self.oldest_timestamp: Callable[[], int | None] | None = None
         self._clock = clock
         self._last = clock()
         self._deadlines: dict[int, float] = {}
@@ -75,6 +75,7 @@ class Progress:
         how old the oldest record that is held."""
         now = time.time()
         metrics.LAST_PROGRESS.labels(self.role).set(now - self.age_seconds)
-        oldest = self.oldest_timestamp()
-        age = 0.0 if oldest is None else max(0.0, now - oldest / 1000)
-        metrics.OLDEST_AGE.labels(self.role).set(age)
+        if self.oldest_timestamp is not None:
+            oldest = self.oldest_timestamp()
+            age = 0.0 if oldest is None else max(0.0, now - oldest / 1000)
+            metrics.OLDEST_AGE.labels(self.role).set(age)

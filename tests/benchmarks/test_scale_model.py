@@ -73,16 +73,16 @@ def test_other_seeds_say_much_the_same():
 
 
 def test_a_run_of_bench_gives_the_service_times():
+    times = {"extract": (0.1, 0.1), "align": (0.01, 0.02), "score": (0.2, 0.25)}
     run = {
-        "verdicts_per_second": 4.0,
+        "verdicts_per_second": 3.5,
         "roles": [
-            {"role": "extract", "cpu_seconds_per_record": 0.1},
-            {"role": "align", "cpu_seconds_per_record": 0.01},
-            {"role": "score", "cpu_seconds_per_record": 0.2},
+            {"role": role, "cpu_seconds_per_record": cpu, "seconds_per_record": clock}
+            for role, (cpu, clock) in times.items()
         ],
     }
     deployment = calibrated(run)
     assert (deployment.align_seconds, deployment.score_seconds) == (0.01, 0.2)
     check = checked(run)
-    assert check["modelled"] == pytest.approx(5.0, rel=0.1)  # a core of `score` makes five a second
-    assert check["error"] == pytest.approx(0.25, rel=0.5)
+    assert check["modelled"] == pytest.approx(4.0, rel=0.1)  # `score` makes four a second
+    assert check["error"] == pytest.approx(4.0 / 3.5 - 1, abs=0.1)
