@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import http.client
 import re
-import resource
 import statistics
 import sys
 import time
@@ -107,7 +106,6 @@ def fill(desk: ReviewDesk, cases: int) -> None:
     """As many stopped verdicts as ``cases``, and accepted ones among them."""
     total = cases * ONE_IN_FOUR_IS_ACCEPTED // (ONE_IN_FOUR_IS_ACCEPTED - 1)
     written = [verdict(number).to_json() for number in range(total)]
-    before = resident()
     started, used = time.perf_counter(), time.process_time()
     for first in range(0, total, 500):
         with desk.store.batch():
@@ -115,12 +113,6 @@ def fill(desk: ReviewDesk, cases: int) -> None:
                 desk.note_verdict(Verdict.model_validate_json(raw), number)
     seconds, cpu = time.perf_counter() - started, time.process_time() - used
     print(f"{total} verdicts indexed in {seconds:.1f} s, {cpu:.1f} s of processor time")
-    print(f"{resident() - before:.0f} MiB more resident memory at its peak than before")
-
-
-def resident() -> float:
-    """The largest resident memory of this process so far, in MiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 class Browser:
