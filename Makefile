@@ -3,10 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
+# Every file that is installed has a hash in the lock, but torch's: its build depends on the hardware.
+LOCKED := $(PIP) install --require-hashes --no-deps
 # The scorer `large` is installed from this repository, where its weights are in it.
 LARGE := $(if $(wildcard weights/safepassage_large/model/scorer.json),--editable ./weights)
 
-.PHONY: demo up test test-long coverage lint types imports audit check reference docs lock clean
+.PHONY: demo up test test-long simulate coverage lint types imports audit check reference docs lock clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/run.stamp          ## the whole flow on an embedded broker, with bundled documents
@@ -20,6 +22,12 @@ test: $(VENV)/dev.stamp          ## the default test run
 
 test-long: $(VENV)/dev.stamp     ## the tests that take minutes to hours
 	@$(BIN)/python -m pytest -m long --timeout 7200
+
+SEED ?= 0
+MINUTES ?= 1
+simulate: $(VENV)/dev.stamp      ## the promises in seeded orders of events, and the scale model: MINUTES=60 for an hour of each
+	@$(BIN)/python -m tests.simulation --seed $(SEED) --minutes $(MINUTES)
+	@$(BIN)/python benchmarks/scale_model.py --minutes $(MINUTES)
 
 coverage: $(VENV)/dev.stamp     ## which lines the default tests reach: reported, not chased
 	@$(BIN)/python -m pytest -n 3 --dist loadfile --cov --cov-report term --cov-report html:var/coverage
@@ -45,16 +53,17 @@ docs: $(VENV)/dev.stamp          ## the documentation site, into build/site; bro
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 lock: $(VENV)/dev.stamp          ## rewrite the lock files from this environment
-	@$(PIP) install -r requirements-bench.lock && $(BIN)/python tools/lock.py
+	@$(LOCKED) -r requirements-bench.lock && $(BIN)/python tools/lock.py
 
-$(VENV)/run.stamp: requirements.lock pyproject.toml weights/pyproject.toml $(wildcard weights/*/model/scorer.json)
+$(VENV)/run.stamp: requirements.lock constraints.txt pyproject.toml weights/pyproject.toml $(wildcard weights/*/model/scorer.json)
 	@test -x $(BIN)/python || (echo "creating $(VENV)" && $(PYTHON) -m venv $(VENV))
 	@echo "installing the pinned packages (some minutes the first time)"
-	@$(PIP) install -r requirements.lock && $(PIP) install --no-deps --editable . $(LARGE)
+	@$(LOCKED) -r requirements.lock && $(PIP) install -c constraints.txt torch
+	@$(PIP) install --no-deps --editable . $(LARGE)
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/run.stamp requirements-ocr.lock requirements-dev.lock
-	@$(PIP) install -r requirements-ocr.lock -r requirements-dev.lock
+	@$(LOCKED) -r requirements-ocr.lock -r requirements-dev.lock
 	@touch $@
 
 clean:

@@ -1,6 +1,6 @@
 """From nothing to a verdict: the README's example in an environment of its own, timed step by step.
 
-    python benchmarks/five_lines.py [--constraints requirements.lock]
+    python benchmarks/five_lines.py [--constraints constraints.txt]
 
 What a reader of the README types, in a temporary folder that is removed: a clone of what is
 committed, ``python -m venv``, ``pip install`` without pip's cache, and the README's first example
@@ -73,7 +73,7 @@ def step(name: str, command: Sequence[str | Path], folder: Path, *, show: bool =
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--constraints", type=Path, help="versions, such as requirements.lock")
+    parser.add_argument("--constraints", type=Path, help="versions, such as constraints.txt")
     arguments = parser.parse_args()
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, pip's cache not used")
     with tempfile.TemporaryDirectory() as scratch:

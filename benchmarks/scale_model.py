@@ -2,6 +2,7 @@
 
     python benchmarks/scale_model.py --align 283 --score 289.3 [--json FILE]
     python benchmarks/scale_model.py --bench FILE [--json FILE]
+    python benchmarks/scale_model.py --minutes 60       # further seeds, and how far they differ
 
 The unit is a document. It passes `extract` (calls of an LLM, some at once in each worker), `align`
 and `score` (one core each; `score` takes what waits in batches). Partitions belong to workers as
@@ -23,6 +24,7 @@ import json
 import random
 import statistics
 import sys
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
@@ -167,10 +169,10 @@ def simulate(
     return Figures(len(counted) / span, waits[len(waits) // 2], waits[len(waits) * 99 // 100], busy)
 
 
-def most_per_second(deployment: Deployment, documents: int = 10_000) -> Figures:
+def most_per_second(deployment: Deployment, documents: int = 10_000, seed: int = 1) -> Figures:
     """What comes out where more comes in than any role can do."""
     flood = 3 * min(deployment.capacity(stage) for stage in STAGES)
-    return simulate(deployment, flood, documents)
+    return simulate(deployment, flood, documents, seed)
 
 
 def variants(base: Deployment) -> dict[str, Deployment]:
@@ -186,17 +188,31 @@ def variants(base: Deployment) -> dict[str, Deployment]:
     }
 
 
-def calibrated(run: dict[str, Any]) -> Deployment:
+def spread(base: Deployment, minutes: float, documents: int = 10_000) -> dict[str, list[Figures]]:
+    """What each variant does under the seeds from 2 on, for so long, and at least one."""
+    found: dict[str, list[Figures]] = {name: [] for name in variants(base)}
+    until = time.monotonic() + 60 * minutes
+    for seed in itertools.count(2):
+        for name, deployment in variants(base).items():
+            found[name].append(most_per_second(deployment, documents, seed))
+        if time.monotonic() >= until:
+            break
+    return found
+
+
+def calibrated(run: dict[str, Any], name: str = "cpu_seconds_per_record") -> Deployment:
     """Service times of a core in a run of `safepassage bench`; what a batch costs is in them."""
-    of_role = {role["role"]: role["cpu_seconds_per_record"] for role in run["roles"]}
+    of_role = {role["role"]: role[name] for role in run["roles"]}
     return Deployment(
         align_seconds=of_role["align"], score_seconds=of_role["score"], batch_seconds=0.0
     )
 
 
 def checked(run: dict[str, Any]) -> dict[str, float]:
-    """Verdicts a second that the model says of one worker of each role, beside what was seen."""
-    one = replace(calibrated(run), partitions=4, extract=1, align=1, score=1)
+    """Verdicts a second that the model says of one worker of each role, beside what was seen. The
+    times are by the clock here: the roles of such a run share their cores with each other."""
+    timed = calibrated(run, "seconds_per_record")
+    one = replace(timed, partitions=4, extract=1, align=1, score=1)
     instant = replace(one, llm_seconds=1e-6, llm_calls=10_000)
     modelled = EXTRACTIONS * most_per_second(instant, 400).per_second
     seen = float(run["verdicts_per_second"])
@@ -210,6 +226,7 @@ def main() -> None:
     parser.add_argument("--align", type=float, default=283.0, help="extractions a CPU second")
     parser.add_argument("--score", type=float, default=289.3, help="extractions a CPU second")
     parser.add_argument("--json", type=Path, help="write the figures there")
+    parser.add_argument("--minutes", type=float, default=0.0, help="further seeds for so long")
     options = parser.parse_args()
     measured = json.loads(options.bench.read_text("utf-8")) if options.bench else None
     run = measured[0] if isinstance(measured, list) else measured
@@ -233,6 +250,13 @@ def main() -> None:
             f"{name:<40} {most.per_second:8.1f} documents/s, {most.bottleneck} first "
             f"({', '.join(f'{stage} {share:.0%}' for stage, share in most.busy.items())}); at half "
             f"of it p50 {at_half.p50:.1f} s, p99 {at_half.p99:.1f} s\n"
+        )
+    for name, under in spread(base, options.minutes).items() if options.minutes else ():
+        rates = [figures.per_second for figures in under]
+        first = sorted({figures.bottleneck for figures in under})
+        sys.stdout.write(
+            f"{name:<40} {len(under)} seeds: {min(rates):.1f} to {max(rates):.1f} documents/s, "
+            f"{' or '.join(first)} first\n"
         )
     check = checked(run) if run else {}
     if check:

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 
 from safepassage.schemas import Coordinates, Document
 
-from .kafka.reading import reread
+from .kafka.point_reader import PointReader, point_reader
 from .kafka.records import UnreadableRecord, decode
 from .runtime import metrics
 from .settings import Settings
@@ -70,9 +70,10 @@ async def document_store(settings: Settings, resources: AsyncExitStack) -> Docum
 
     client = redis_client(settings)
     resources.push_async_callback(client.aclose)
+    points = point_reader(settings, resources)
     return DocumentStore(
         client,
-        reread=lambda coordinates: reread_text(settings, coordinates),
+        reread=lambda coordinates: reread_text(points, coordinates),
         ttl=settings.text_ttl_seconds,
         local_cache_bytes=settings.local_text_bytes,
         observe=lambda read: metrics.CACHE.labels("texts", read).inc(),
@@ -90,22 +91,22 @@ def redis_client(settings: Settings) -> Redis:
     return Redis.from_url(settings.redis_url.get_secret_value(), **options)
 
 
-async def reread_document(settings: Settings, coordinates: Coordinates) -> Document:
+async def reread_document(points: PointReader, coordinates: Coordinates) -> Document:
     """A document with its layout from the record it came in.
 
     Raises:
         LookupError: the record is gone, or is no document.
         aiokafka.errors.KafkaError: the broker did not answer.
     """
-    if coordinates.topic != settings.topic(DOCUMENTS.name):
+    if coordinates.topic != points.settings.topic(DOCUMENTS.name):
         raise LookupError(f"{coordinates.topic} is not the topic of documents")
     try:
-        return decode(await reread(settings, coordinates), Document).event
+        return decode(await points.read(coordinates), Document).event
     except UnreadableRecord as error:
         raise LookupError(str(error)) from error
 
 
-async def reread_text(settings: Settings, coordinates: Coordinates) -> str:
+async def reread_text(points: PointReader, coordinates: Coordinates) -> str:
     """A document's text from the record it came in.
 
     Raises:
@@ -115,11 +116,12 @@ async def reread_text(settings: Settings, coordinates: Coordinates) -> str:
     """
     from safepassage.agents.document_store import DocumentMissing
 
-    model = {settings.topic(t.name): t.model for t in (DOCUMENTS, RESPONSES)}.get(coordinates.topic)
+    named = points.settings.topic
+    model = {named(t.name): t.model for t in (DOCUMENTS, RESPONSES)}.get(coordinates.topic)
     if model is None:
         raise DocumentMissing(f"{coordinates.topic} is no topic of documents")
     try:
-        record = await reread(settings, coordinates)
+        record = await points.read(coordinates)
         event = decode(record, model).event
     except (LookupError, UnreadableRecord) as error:
         raise DocumentMissing(str(error)) from error

@@ -44,6 +44,9 @@ class Settings(LoginSettings, FileSettings, LLMSettings):
     kafka_session_timeout_seconds: float = Field(default=10, ge=6)
     # Longer than the slowest batch of any role, or a rebalance evicts a busy member.
     kafka_rebalance_timeout_seconds: float = Field(default=300, ge=10)
+    # A name that stays with this process when it is started again, such as a StatefulSet's pod. It
+    # then keeps its partitions for the session timeout, and its restart is no rebalance.
+    kafka_instance: str | None = Field(default=None, pattern=r"^[A-Za-z0-9._-]{1,200}$")
     kafka_fetch_wait_seconds: float = Field(default=0.05, gt=0)
     topic_prefix: str = ""
     group_prefix: str = "safepassage"
@@ -134,6 +137,11 @@ class Settings(LoginSettings, FileSettings, LLMSettings):
     def group(self, role: str) -> str:
         """The consumer group of a role."""
         return f"{self.topic_prefix}{self.group_prefix}-{role}"
+
+    def group_instance(self, role: str) -> str | None:
+        """Kafka's ``group.instance.id`` of this process in the group of a role; None: it is a
+        dynamic member."""
+        return f"{self.kafka_instance}-{role}" if self.kafka_instance else None
 
 
 @lru_cache(maxsize=1)

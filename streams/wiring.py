@@ -13,6 +13,7 @@ from safepassage.schemas import Assessment
 from .agent_factory import document_store, new_extractor
 from .delivery.circuit_breaker import CircuitBreaker
 from .delivery.delivery import Delivery, Role
+from .kafka.point_reader import point_reader
 from .kafka.publisher import Publisher
 from .runtime.progress import Progress
 from .settings import Settings
@@ -54,9 +55,9 @@ async def source(
             from .learning.candidates import Candidates
 
             store = await document_store(settings, resources)
-            return ReviewSource(
-                publisher, settings, store, candidates=Candidates(publisher, settings)
-            )
+            points = point_reader(settings, resources)
+            candidates = Candidates(publisher, settings)
+            return ReviewSource(publisher, settings, store, points, candidates)
         case "learn":
             from .learning.source import LearnSource
 

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import logging
-import socket
 from collections.abc import Sequence
 
 import structlog
@@ -19,7 +18,8 @@ from .kafka.publisher import KafkaPublisher, PublishFailed
 from .kafka.reading import UnknownTopic
 from .kafka.refusals import RIGHTS_ERRORS, check_rights, refusal
 from .runtime.errors import OperatorError
-from .runtime.health import health_listener, health_server
+from .runtime.health import Stage, health_answered
+from .runtime.progress import Progress
 from .runtime.signals import Leave, stop_event, unless_stopped
 from .runtime.tracebacks import frames
 from .settings import Settings
@@ -51,15 +51,21 @@ def run_worker(roles: Sequence[str], settings: Settings) -> None:
 async def _run(roles: Sequence[str], settings: Settings) -> None:
     within = settings.drain_seconds + LEAVE_SECONDS
     stop = stop_event(Leave(within, min(within, LEAVE_AWAY_SECONDS), lambda: contact.away))
+    progress: list[Progress] = []  # of the roles that run
+
+    def stage() -> Stage:
+        if stop.is_set():
+            return "draining"
+        return "running" if progress else "starting"
+
     async with contextlib.AsyncExitStack() as resources:
-        listener = health_listener(settings)  # a port that is taken is told before models load
-        if listener:
-            resources.callback(listener.close)
+        await resources.enter_async_context(health_answered(settings, progress, stage))
         sources = await unless_stopped(stop, _start(roles, settings, resources))
         if sources is None:
             log.info("stopped_while_starting", roles=list(roles))
         else:
-            await _serve(sources, settings, stop, listener)
+            progress += [source.progress for source in sources]
+            await _serve(sources, stop)
 
 
 async def _start(
@@ -109,15 +115,8 @@ async def prepare_topics(settings: Settings, roles: Sequence[str]) -> None:
         log.log(level, "topic_problem", topic=problem.topic, problem=problem.problem)
 
 
-async def _serve(
-    sources: Sequence[Source],
-    settings: Settings,
-    stop: asyncio.Event,
-    listener: socket.socket | None,
-) -> None:
+async def _serve(sources: Sequence[Source], stop: asyncio.Event) -> None:
     tasks = {asyncio.create_task(source.run(stop)): source.progress.role for source in sources}
-    health = health_server(settings, [source.progress for source in sources])
-    serving = asyncio.create_task(health.serve([listener])) if listener else None
     log.info("worker_started", roles=list(tasks.values()))
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -126,9 +125,6 @@ async def _serve(
     finally:
         for task in tasks:
             task.cancel()
-        if serving:
-            health.should_exit = True
-            await serving
     _raise_first_failure(tasks)
     log.info("worker_stopped", roles=list(tasks.values()))
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCKS = ("requirements.lock", "requirements-ocr.lock", "requirements-dev.lock")
+LOCKS = ("constraints.txt", "requirements-ocr.lock", "requirements-dev.lock")
 
 
 def audited() -> list[dict[str, object]] | None:

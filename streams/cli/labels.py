@@ -84,24 +84,28 @@ def _write(out: Path, found: Sequence[Label], pairs: bool) -> None:
 
 
 async def _write_documents(out: Path, names: dict[DocumentRef, str]) -> int:
-    """Write the texts; returns how many are gone."""
+    """Write the texts, one at a time; returns how many are gone."""
     from safepassage.agents.document_store import DocumentStoreError
     from safepassage.streams.agent_factory import document_store
-    from safepassage.streams.labels.from_reviews import document_row, write_rows
+    from safepassage.streams.labels.from_reviews import document_row, opened_rows
 
-    rows: dict[str, bytes] = {}
+    written: set[str] = set()
     gone = 0
     async with AsyncExitStack() as resources:
+        stream = resources.enter_context(opened_rows(out))
         store = await document_store(settings(), resources)
         for ref, name in names.items():
-            if name in rows:
+            if name in written:
                 continue
             try:
-                rows[name] = document_row(name, await store.get(ref))
+                row = document_row(name, await store.get(ref))
             except (DocumentStoreError, LookupError, ValueError) as error:
                 gone += 1
                 complain.print(f"no text for {name}: {type(error).__name__}", markup=False)
-    print_line(f"{write_rows(out, rows.values())} documents written to {out}")
+            else:
+                stream.write(row + b"\n")
+                written.add(name)
+    print_line(f"{len(written)} documents written to {out}")
     return gone
 
 

@@ -18,14 +18,13 @@ from safepassage.schemas import Coordinates, Event, Review, StandingDecision, Ve
 from safepassage.service.quiet_server import quiet_server
 from safepassage.streams.agent_factory import reread_document
 from safepassage.streams.delivery.lag import LagMeter
+from safepassage.streams.kafka.point_reader import PointReader, Unreadable
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
 from safepassage.streams.kafka.reading import (
     POLL_MILLISECONDS,
-    Unreadable,
     assign,
     ends,
     reader,
-    reread,
     to_record,
 )
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
@@ -62,6 +61,7 @@ class ReviewSource:
         publisher: Publisher,
         settings: Settings,
         texts: DocumentStore,
+        points: PointReader,
         candidates: Candidates | None = None,
     ) -> None:
         self.progress = Progress(ROLE)
@@ -70,7 +70,8 @@ class ReviewSource:
         self._settings = settings
         self._candidates = candidates
         self._texts = DocumentTexts(texts)
-        reading = partial(reread_document, settings)
+        self._points = points
+        reading = partial(reread_document, points)
         self._originals = Originals(settings, reading) if settings.originals else None
         self._models = {settings.topic(topic.name): topic.model for topic in READ_BY[ROLE]}
 
@@ -86,7 +87,7 @@ class ReviewSource:
         host, port = self._settings.console_host, self._settings.console_port
         listener = open_listener("the console", host, port, "SAFEPASSAGE_CONSOLE")
         store = CaseStore(self._settings.leakage_sample)
-        reading_accepted = partial(_accepted_at, self._settings)
+        reading_accepted = partial(_accepted_at, self._points)
         desk = ReviewDesk(store, self._publisher, self._settings, read_accepted=reading_accepted)
         originals = self._originals
         promise = Promise(store, self._publisher, self._settings)
@@ -222,13 +223,13 @@ def _note_record(desk: ReviewDesk, record: Record, model: type[Event]) -> None:
             desk.note_decision(decision)
 
 
-async def _accepted_at(settings: Settings, place: str) -> Verdict | None:
+async def _accepted_at(points: PointReader, place: str) -> Verdict | None:
     partition, _, offset = place.partition(":")
     where = Coordinates(
-        topic=settings.topic(ACCEPTED.name), partition=int(partition), offset=int(offset)
+        topic=points.settings.topic(ACCEPTED.name), partition=int(partition), offset=int(offset)
     )
     try:
-        return decode(await reread(settings, where), Verdict).event
+        return decode(await points.read(where), Verdict).event
     except (Unreadable, UnreadableRecord, KafkaError) as error:
         log.warning("accepted_verdict_unread", place=place, error=type(error).__name__)
         return None

@@ -38,6 +38,8 @@ class BatchSource:
     def __init__(self, role: Role, delivery: Delivery, settings: Settings) -> None:
         self.role = role
         self.progress = Progress(role.name)
+        self._oldest: int | None = None  # of the batch in hand
+        self.progress.oldest_timestamp = lambda: self._oldest
         self._delivery = delivery
         self._settings = settings
         self._lag = LagMeter(role.name)
@@ -78,12 +80,14 @@ class BatchSource:
     ) -> None:
         records = [to_record(message) for messages in fetched.values() for message in messages]
         self.progress.delivered(len(records))
+        self._oldest = min((record.timestamp for record in records), default=None)
         forfeited = self._turn.forfeited
         await self._delivery.handle(records)
         ends = {tp: messages[-1].offset + 1 for tp, messages in fetched.items()}
         if forfeited == self._turn.forfeited and await commit(consumer, ends):
             self._committed |= ends
         self.progress.finished(len(records))
+        self._oldest = None
 
     async def _commit_positions(self, consumer: AIOKafkaConsumer) -> None:
         """Commit what was read without a record, when all that was fetched is done: the marker of

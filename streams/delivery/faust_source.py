@@ -57,11 +57,16 @@ class JoinRefused(OperatorError):
 
 
 class CommittedConsumerThread(AIOKafkaConsumerThread):
-    """Faust reads what transactions took back, unless it runs them itself; we never do."""
+    """Faust reads what transactions took back, unless it runs them itself; we never do. Nor has it
+    a setting for static members."""
+
+    instance: str | None
 
     def _create_worker_consumer(self, transport: Any) -> Any:
         consumer = super()._create_worker_consumer(transport)
-        consumer._isolation_level = "read_committed"  # read when it starts
+        # Both are read when it starts.
+        consumer._isolation_level = "read_committed"
+        consumer._group_instance_id = self.instance
         return consumer
 
 
@@ -74,7 +79,9 @@ class SafeConsumer(FaustConsumer):
     source: FaustSource
 
     def _new_consumer_thread(self) -> AIOKafkaConsumerThread:
-        return CommittedConsumerThread(self, loop=self.loop, beacon=self.beacon)
+        thread = CommittedConsumerThread(self, loop=self.loop, beacon=self.beacon)
+        thread.instance = self.source.instance
+        return thread
 
     async def _wait_next_records(self, timeout: float) -> Any:  # noqa: ASYNC109 - Faust's own name
         """Faust's fetch loop came round: the consumer is alive, with or without records."""
@@ -184,6 +191,8 @@ class FaustSource:
         self.role = role
         self.ledger: OffsetLedger[TP] = OffsetLedger()
         self.progress = progress or Progress(role.name)
+        self.progress.oldest_timestamp = self._oldest_timestamp
+        self.instance = settings.group_instance(role.name)
         self.fetched: dict[TP, int] = {}  # one past the last record, in this assignment
         self.assignments = 0
         self._lag = LagMeter(role.name)
@@ -405,6 +414,9 @@ class FaustSource:
         )
         self._delivered[record.topic, record.partition, record.offset] = record
         await self._lanes.put(record)
+
+    def _oldest_timestamp(self) -> int | None:
+        return min((record.timestamp for record in self._delivered.values()), default=None)
 
     def _finished(self, record: Record) -> None:
         place = record.topic, record.partition, record.offset

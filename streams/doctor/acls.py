@@ -15,6 +15,7 @@ from safepassage.streams.topics import (
     EXTRACTIONS,
     MEMORIES,
     QUARANTINE,
+    READ_BY,
     REDRIVABLE,
     REDRIVES,
     REPORTS,
@@ -23,6 +24,7 @@ from safepassage.streams.topics import (
     SCORERS,
     SHADOW,
     Access,
+    RoleName,
 )
 
 # Commands that people run beside the roles, each perhaps with a principal of its own.
@@ -44,6 +46,9 @@ OF_COMMANDS: dict[str, Access] = {
     ),
 }
 
+# Roles with as many workers as there is work; `deploy/kubernetes/components/keda` scales them.
+SCALED: tuple[RoleName, ...] = ("extract", "align", "score")
+
 
 def acl_commands(settings: Settings) -> Iterator[str]:
     """Lines of a shell script for Kafka's own ``kafka-acls.sh``, comments included."""
@@ -55,6 +60,7 @@ def acl_commands(settings: Settings) -> Iterator[str]:
         yield from _of(command, access, settings, f"who runs `safepassage {command}`")
     yield from _of_replays(settings)
     yield from _of_setup(settings)
+    yield from _of_scaler(settings)
 
 
 def _of(name: str, access: Access, settings: Settings, whose: str) -> Iterator[str]:
@@ -90,6 +96,15 @@ def _of_setup(settings: Settings) -> Iterator[str]:
     prefixed = "--resource-pattern-type prefixed" if settings.topic_prefix else ""
     name = settings.topic_prefix or "*"
     yield _command(settings, "setup", operations, "--topic", [name], pattern=prefixed)
+
+
+def _of_scaler(settings: Settings) -> Iterator[str]:
+    yield "\n# what scales roles by lag: it may read no record"
+    accesses = [ACCESS[role] for role in SCALED]
+    topics = [settings.topic(topic.name) for role in SCALED for topic in READ_BY[role]]
+    groups = [settings.group(group) for access in accesses for group in access.groups]
+    yield _command(settings, "scaler", ("Describe",), "--topic", topics)
+    yield _command(settings, "scaler", ("Describe",), "--group", groups)
 
 
 def _command(

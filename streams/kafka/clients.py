@@ -70,6 +70,7 @@ def new_group_consumer(settings: Settings, role: str) -> AIOKafkaConsumer:
     return AIOKafkaConsumer(
         **connection(settings),
         group_id=settings.group(role),
+        group_instance_id=settings.group_instance(role),
         enable_auto_commit=False,
         auto_offset_reset="earliest",
         partition_assignment_strategy=[RangePartitionAssignor],

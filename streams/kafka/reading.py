@@ -3,10 +3,11 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
+from datetime import datetime
 
 import stamina
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
-from aiokafka.errors import KafkaError, KafkaTimeoutError, TopicAuthorizationFailedError
+from aiokafka.errors import KafkaError, TopicAuthorizationFailedError
 
 from safepassage.schemas import Coordinates
 from safepassage.streams.settings import Settings
@@ -18,17 +19,12 @@ from .records import Record
 POLL_MILLISECONDS = 250
 METADATA_PATIENCE_SECONDS = 10.0
 START_PATIENCE_SECONDS = 5.0
-REREAD_PATIENCE_SECONDS = 5.0
 STRETCH_GAP = 100
 """Records that are rather read in vain than sought past."""
 
 
 class UnknownTopic(LookupError):
     """A topic does not exist on the broker."""
-
-
-class Unreadable(LookupError):
-    """There is no record at the given coordinates, or no longer."""
 
 
 @contextlib.asynccontextmanager
@@ -183,6 +179,24 @@ def _stretches(places: Collection[Coordinates]) -> dict[TopicPartition, list[tup
     return made
 
 
+async def offsets_since(
+    settings: Settings, topics: Sequence[Topic], since: datetime
+) -> dict[TopicPartition, int]:
+    """Where to begin in each partition to miss no record from ``since`` on, without reading what
+    is older. Some that are older may come all the same: the embedded broker has no index of times,
+    and answers with the beginning.
+
+    Raises:
+        UnknownTopic: one of the topics is missing.
+    """
+    milliseconds = int(since.timestamp() * 1000)
+    async with reader(settings) as consumer:
+        assigned = await assign(consumer, [settings.topic(topic.name) for topic in topics])
+        found = await consumer.offsets_for_times(dict.fromkeys(assigned, milliseconds))
+        last = await consumer.end_offsets(assigned)  # none is so young
+        return {tp: found[tp].offset if found[tp] else last[tp] for tp in assigned}
+
+
 def readable_end(consumer: AIOKafkaConsumer, tp: TopicPartition) -> int | None:
     """One past the last offset that a reader of committed records comes to, as the last fetch saw
     it: what an open transaction wrote is not there yet. None before the first fetch."""
@@ -193,6 +207,18 @@ def readable_end(consumer: AIOKafkaConsumer, tp: TopicPartition) -> int | None:
 
 
 async def high_watermarks(
+    consumer: AIOKafkaConsumer, assigned: Sequence[TopicPartition]
+) -> dict[TopicPartition, int]:
+    """The end of every assigned partition. What the broker says is its end may be too early, as
+    with the embedded one, and a fetch from just before tells the true one: no old segment is read.
+    """
+    firsts = await consumer.beginning_offsets(assigned)
+    for tp, last in (await consumer.end_offsets(assigned)).items():
+        consumer.seek(tp, max(firsts[tp], last - 1))
+    return await _fetched_ends(consumer, assigned)
+
+
+async def _fetched_ends(
     consumer: AIOKafkaConsumer, assigned: Sequence[TopicPartition]
 ) -> dict[TopicPartition, int]:
     """The end of every assigned partition. Fetches, and so drops, what stands at its position."""
@@ -235,7 +261,7 @@ async def assign(
     """Assign all (or the given) partitions of the topics, positioned at ``start``."""
     assigned = []
     for name in names:
-        known = await _partitions(consumer, name)
+        known = await partitions_of(consumer, name)
         chosen = known if partitions is None else known & set(partitions)
         assigned += [TopicPartition(name, partition) for partition in sorted(chosen)]
     consumer.assign(assigned)
@@ -245,52 +271,6 @@ async def assign(
     if beginning := [tp for tp in assigned if not start or tp not in start]:
         await consumer.seek_to_beginning(*beginning)
     return assigned
-
-
-async def reread(settings: Settings, coordinates: Coordinates) -> Record:
-    """The one record at ``coordinates``.
-
-    Raises:
-        Unreadable: there is no such record, or no longer.
-        aiokafka.errors.KafkaError: the broker did not answer in ``publish_patience_seconds``,
-            which says nothing about the record.
-    """
-    tp = TopicPartition(coordinates.topic, coordinates.partition)
-    patience = settings.publish_patience_seconds
-    async for attempt in stamina.retry_context(KafkaError, attempts=None, timeout=patience):
-        with attempt:
-            message = await _read_one(settings, tp, coordinates.offset)
-    if message is None or message.offset != coordinates.offset:
-        raise Unreadable(f"there is no record at {coordinates}")
-    return to_record(message)
-
-
-async def _read_one(settings: Settings, tp: TopicPartition, offset: int) -> ConsumerRecord | None:
-    """The first record from ``offset`` on, None if there is none."""
-    try:
-        async with reader(settings) as consumer:
-            return await _first_from(consumer, tp, offset)
-    except TimeoutError as error:
-        raise KafkaTimeoutError(f"no answer from {tp}") from error
-
-
-async def _first_from(
-    consumer: AIOKafkaConsumer, tp: TopicPartition, offset: int
-) -> ConsumerRecord | None:
-    if tp.partition not in await _partitions(consumer, tp.topic):
-        return None
-    consumer.assign([tp])
-    consumer.seek(tp, offset)
-    with contextlib.suppress(TimeoutError):
-        return await asyncio.wait_for(consumer.getone(tp), REREAD_PATIENCE_SECONDS)
-    # The embedded broker never answers a fetch past the end; an answer to one from the
-    # beginning tells that from a broker that is gone.
-    await consumer.seek_to_beginning(tp)
-    async with asyncio.timeout(REREAD_PATIENCE_SECONDS):
-        end = (await high_watermarks(consumer, [tp]))[tp]
-    if offset >= end:
-        return None
-    raise KafkaTimeoutError(f"no answer from {tp}")
 
 
 def to_record(message: ConsumerRecord) -> Record:
@@ -327,7 +307,7 @@ async def _until_end(
                 consumer.pause(tp)
 
 
-async def _partitions(consumer: AIOKafkaConsumer, name: str) -> set[int]:
+async def partitions_of(consumer: AIOKafkaConsumer, name: str) -> set[int]:
     """Partition numbers of a topic, which may be younger than what this client knows."""
     deadline = asyncio.get_running_loop().time() + METADATA_PATIENCE_SECONDS
     while not (known := consumer.partitions_for_topic(name)):

@@ -245,7 +245,7 @@ def document_names(found: Iterable[Label]) -> dict[DocumentRef, str]:
 def write_rows(path: Path, rows: Iterable[bytes]) -> int:
     """Write JSON lines, compressed if ``path`` ends in .gz; returns how many."""
     written = 0
-    with _opened(path) as stream:
+    with opened_rows(path) as stream:
         for row in rows:
             stream.write(row + b"\n")
             written += 1
@@ -280,7 +280,8 @@ def document_row(name: str, text: str) -> bytes:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
+def opened_rows(path: Path) -> Iterator[BinaryIO]:
+    """A file for JSON lines, compressed if ``path`` ends in .gz."""
     with path.open("wb") as raw:
         if path.suffix != ".gz":
             yield raw

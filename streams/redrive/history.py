@@ -104,7 +104,6 @@ async def _ends(
         for name in {tp.topic for tp in partitions}:
             await assign(consumer, [name])  # waits for a topic that this client does not know yet
         consumer.assign(list(partitions))
-        await consumer.seek_to_beginning(*partitions)
         return await high_watermarks(consumer, list(partitions))
 
 

@@ -11,7 +11,7 @@ from aiokafka import TopicPartition
 
 from safepassage.schemas import Coordinates, DeadLetter, Stage
 from safepassage.streams.delivery.dead_letters import contents
-from safepassage.streams.kafka.reading import ends, read_between, read_topics
+from safepassage.streams.kafka.reading import ends, offsets_since, read_between, read_topics
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
@@ -96,7 +96,9 @@ async def survey(settings: Settings, selection: Selection) -> Survey:
         OperatorError: there are more than a command can hold.
     """
     found = Survey()
-    async for record in read_topics(settings, [DEAD_LETTERS]):
+    since = selection.since
+    start = await offsets_since(settings, [DEAD_LETTERS], since) if since else None
+    async for record in read_topics(settings, [DEAD_LETTERS], start=start):
         try:
             event = decode(record, DeadLetter).event
         except UnreadableRecord:

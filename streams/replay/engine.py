@@ -120,7 +120,7 @@ async def _begin(
     """The state to go on from; a new one where there is none."""
     known = await last_state(settings, request.id)
     if known is None:
-        ranges = await resolve_ranges(settings, request.origin, request.offsets)
+        ranges = await resolve_ranges(settings, request.origin, request.offsets, request.since)
         plan = _plan(request, scorer, memory, ranges, settings)
         return ReplayState(plan=plan, positions=ranges)
     wanted = _plan(request, scorer, memory, known.plan.ranges, settings)

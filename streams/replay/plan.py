@@ -9,11 +9,11 @@ from pydantic import Field
 
 from safepassage.schemas import Event, Verdict
 from safepassage.schemas.base import Contract, Probability
-from safepassage.streams.kafka.reading import ends, read_topics
+from safepassage.streams.kafka.reading import ends, offsets_since, read_topics, tails
 from safepassage.streams.kafka.records import UnreadableRecord, decode
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ALIGNMENTS, CLAIMS, EXTRACTIONS, QUARTER, Topic
+from safepassage.streams.topics import ALIGNMENTS, CLAIMS, EXTRACTIONS, FOR_EVER, QUARTER, Topic
 
 Origin = Literal["alignments", "extractions"]
 ORIGIN_TOPICS: dict[Origin, tuple[Topic, ...]] = {
@@ -91,8 +91,9 @@ def verdicts_topic(replay_id: str) -> Topic:
 
 
 def progress_topic(replay_id: str) -> Topic:
-    """Where a replay notes how far it is."""
-    return Topic(f"replay-{replay_id}-progress", ReplayState, QUARTER, single=True)
+    """Where a replay notes how far it is: only the last note counts."""
+    name = f"replay-{replay_id}-progress"
+    return Topic(name, ReplayState, FOR_EVER, single=True, compacted=True)
 
 
 def parse_offsets(text: str) -> dict[int, tuple[int | None, int | None]]:
@@ -114,9 +115,10 @@ def parse_offsets(text: str) -> dict[int, tuple[int | None, int | None]]:
 
 
 async def resolve_ranges(
-    settings: Settings, origin: Origin, offsets: str | None
+    settings: Settings, origin: Origin, offsets: str | None, since: datetime | None = None
 ) -> tuple[SourceRange, ...]:
     """The offsets to replay: what the topics hold now, or the part of it that ``offsets`` names.
+    What the broker knows to be older than ``since`` is not read.
 
     With ``offsets`` only the first topic of ``origin`` is replayed: they are of one topic.
 
@@ -126,14 +128,19 @@ async def resolve_ranges(
     """
     topics = ORIGIN_TOPICS[origin]
     chosen = parse_offsets(offsets) if offsets else None
-    held = await ends(settings, topics[:1] if chosen else topics)
+    topics = topics[:1] if chosen else topics
+    held = await ends(settings, topics)
+    young = await offsets_since(settings, topics, since) if since else {}
     ranges = []
     for tp, end in sorted(held.items()):
         first, last = chosen.pop(tp.partition, (0, 0)) if chosen is not None else (0, end)
         last = end if last is None else min(last, end)
         ranges.append(
             SourceRange(
-                topic=tp.topic, partition=tp.partition, start=min(first or 0, last), end=last
+                topic=tp.topic,
+                partition=tp.partition,
+                start=min(max(first or 0, young.get(tp, 0)), last),
+                end=last,
             )
         )
     if chosen:
@@ -148,7 +155,9 @@ async def last_state(settings: Settings, replay_id: str) -> ReplayState | None:
         UnknownTopic: its topic is missing.
     """
     found = None
-    async for record in read_topics(settings, [progress_topic(replay_id)]):
+    topic = progress_topic(replay_id)
+    last = await tails(settings, [topic], 1)
+    async for record in read_topics(settings, [topic], start=last):
         try:
             found = decode(record, ReplayState).event
         except UnreadableRecord as error:

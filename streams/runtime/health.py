@@ -1,7 +1,12 @@
-"""Liveness and metrics over HTTP, answered by the worker's own event loop."""
+"""Liveness, readiness and metrics over HTTP, answered by the worker's own event loop."""
 
+from __future__ import annotations
+
+import asyncio
+import contextlib
 import socket
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Literal
 
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
@@ -9,48 +14,75 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from safepassage.service.quiet_server import QuietServer, quiet_server
+from safepassage.service.quiet_server import quiet_server
 from safepassage.streams.settings import Settings
 
 from .listening import open_listener
 from .progress import Progress
 
+Stage = Literal["starting", "running", "draining"]
 
-def health_app(progress: Sequence[Progress], stalled_after_seconds: float) -> Starlette:
-    """``/health`` is 200 while every role progresses, 503 naming those that do not;
-    ``/metrics`` is Prometheus's."""
+
+def health_app(
+    progress: Sequence[Progress],
+    stalled_after_seconds: float,
+    stage: Callable[[], Stage] = lambda: "running",
+) -> Starlette:
+    """``/health`` is for liveness: 503, with the names, where a role makes no progress. A process
+    that loads its models or leaves is alive. ``/ready`` is 503 then too. ``/metrics`` is
+    Prometheus's."""
+
+    def stalled() -> list[str]:
+        return [p.role for p in progress if p.age_seconds > stalled_after_seconds]
 
     async def health(_request: Request) -> Response:
-        ages = {p.role: round(p.age_seconds, 1) for p in progress}
-        stalled = [role for role, age in ages.items() if age > stalled_after_seconds]
+        dead = stalled() if stage() == "running" else []
         body = {
-            "healthy": not stalled,
-            "stalled": stalled,
-            "seconds_since_progress": ages,
+            "healthy": not dead,
+            "stalled": dead,
+            "seconds_since_progress": {p.role: round(p.age_seconds, 1) for p in progress},
             "in_flight": {p.role: p.outstanding for p in progress},
         }
-        return JSONResponse(body, status_code=503 if stalled else 200)
+        return JSONResponse(body, status_code=503 if dead else 200)
+
+    async def ready(_request: Request) -> Response:
+        now, dead = stage(), stalled()
+        is_ready = now == "running" and not dead
+        body = {"ready": is_ready, "stage": now, "stalled": dead}
+        return JSONResponse(body, status_code=200 if is_ready else 503)
 
     async def metrics(_request: Request) -> Response:
         for role in progress:
             role.report()
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
-    return Starlette(routes=[Route("/health", health), Route("/metrics", metrics)])
+    routes = {"/health": health, "/ready": ready, "/metrics": metrics}
+    return Starlette(routes=[Route(path, endpoint) for path, endpoint in routes.items()])
 
 
-def health_listener(settings: Settings) -> socket.socket | None:
-    """Where `health_server` listens, or None where no port is set.
+@contextlib.asynccontextmanager
+async def health_answered(
+    settings: Settings, progress: Sequence[Progress], stage: Callable[[], Stage]
+) -> AsyncIterator[None]:
+    """Answer `health_app` at the health port meanwhile, where one is set.
 
     Raises:
         OperatorError: the address cannot be bound.
     """
     if settings.health_port is None:
-        return None
-    host, port = settings.health_host, settings.health_port
+        yield
+        return
+    listener = _listener(settings.health_host, settings.health_port)
+    with contextlib.closing(listener):
+        app = health_app(progress, settings.stalled_after_seconds, stage)
+        server = quiet_server(app, drain_seconds=1)
+        serving = asyncio.create_task(server.serve([listener]))
+        try:
+            yield
+        finally:
+            server.should_exit = True
+            await serving
+
+
+def _listener(host: str, port: int) -> socket.socket:
     return open_listener("/health", host, port, "SAFEPASSAGE_HEALTH")
-
-
-def health_server(settings: Settings, progress: Sequence[Progress]) -> QuietServer:
-    """The server of `health_app`, for the socket of `health_listener`."""
-    return quiet_server(health_app(progress, settings.stalled_after_seconds), drain_seconds=1)

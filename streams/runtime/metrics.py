@@ -44,6 +44,13 @@ LAST_PROGRESS = Gauge(
 # Autoscaling: what is still to do, per partition, as the last fetch saw it.
 LAG = Gauge("safepassage_lag", "Records behind the high watermark", ("role", "topic", "partition"))
 
+# Autoscaling too: a thousand records are a minute's work for one role and an hour's for another.
+OLDEST_AGE = Gauge(
+    "safepassage_oldest_record_age_seconds",
+    "Age of the oldest record that the role holds and has not finished; 0 where it holds none",
+    ("role",),
+)
+
 # What a user waits for: from the record of the document to the acknowledged verdict.
 END_TO_END_SECONDS = Histogram(
     "safepassage_end_to_end_seconds",

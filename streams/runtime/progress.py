@@ -19,6 +19,8 @@ class Progress:
     def __init__(self, role: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.role = role
         self.outstanding = 0
+        # When the oldest record that is held was written, in milliseconds since 1970.
+        self.oldest_timestamp: Callable[[], int | None] | None = None
         self._clock = clock
         self._last = clock()
         self._deadlines: dict[int, float] = {}
@@ -69,5 +71,11 @@ class Progress:
         metrics.LAST_PROGRESS.labels(self.role).set_to_current_time()
 
     def report(self) -> None:
-        """Tell the metric how old the last progress is now, with what is being waited for."""
-        metrics.LAST_PROGRESS.labels(self.role).set(time.time() - self.age_seconds)
+        """Tell the metrics how old the last progress is now, with what is being waited for, and
+        how old the oldest record that is held."""
+        now = time.time()
+        metrics.LAST_PROGRESS.labels(self.role).set(now - self.age_seconds)
+        if self.oldest_timestamp is not None:
+            oldest = self.oldest_timestamp()
+            age = 0.0 if oldest is None else max(0.0, now - oldest / 1000)
+            metrics.OLDEST_AGE.labels(self.role).set(age)

@@ -9,6 +9,7 @@ instead of one of the two being chosen in silence.
 
 import contextlib
 import hashlib
+import struct
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -21,8 +22,10 @@ from safepassage.streams.topics import ACCEPTED, QUARANTINE, Topic
 
 VERDICT_TOPICS = (ACCEPTED, QUARANTINE)
 
-# About 150 bytes each. Repetitions come soon after the first, after a restart or a rebalance.
+# About 300 bytes each. Repetitions come soon after the first, after a restart or a rebalance.
 REMEMBERED_VERDICTS = 2_000_000
+DIGEST_BYTES = 16
+_PLACE = struct.Struct(">IIQ")
 
 # Who extracted it, from which record, and what the calls took: not what the verdict says.
 _PROVENANCE = {
@@ -67,7 +70,8 @@ class Deduplicator:
 
     def __init__(self, limit: int = REMEMBERED_VERDICTS) -> None:
         self._limit = limit
-        self._seen: OrderedDict[bytes, tuple[bytes, Coordinates]] = OrderedDict()
+        self._seen: OrderedDict[bytes, bytes] = OrderedDict()  # what it said, and its place
+        self._places = Places()
         self.repetitions = 0
 
     def admit(self, received: Received[Verdict]) -> Received[Verdict] | Conflict | None:
@@ -75,16 +79,17 @@ class Deduplicator:
         verdict = received.event
         key, said = digest_of(verdict.id), substance(verdict)
         known = self._seen.get(key)
+        place = received.record.coordinates
         if known is None:
-            self._remember(key, said, received.record.coordinates)
+            self._remember(key, said + self._places.packed(place))
             return received
-        if known[0] != said:
-            return Conflict(verdict.id, known[1], received.record.coordinates)
+        if known[:DIGEST_BYTES] != said:
+            return Conflict(verdict.id, self._places.unpacked(known[DIGEST_BYTES:]), place)
         self.repetitions += 1
         return None
 
-    def _remember(self, key: bytes, said: bytes, place: Coordinates) -> None:
-        self._seen[key] = said, place
+    def _remember(self, key: bytes, known: bytes) -> None:
+        self._seen[key] = known
         if len(self._seen) > self._limit:
             self._seen.popitem(last=False)
 
@@ -107,10 +112,26 @@ class LastIds:
         return True
 
 
+class Places:
+    """Coordinates in 16 bytes, of millions of records on a few topics."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def packed(self, place: Coordinates) -> bytes:
+        number = self._numbers.setdefault(place.topic, len(self._numbers))
+        return _PLACE.pack(number, place.partition, place.offset)
+
+    def unpacked(self, packed: bytes) -> Coordinates:
+        """The coordinates that this object packed."""
+        number, partition, offset = _PLACE.unpack(packed)
+        return Coordinates(topic=[*self._numbers][number], partition=partition, offset=offset)
+
+
 def substance(verdict: Verdict) -> bytes:
     """A digest of what ``verdict`` says, without where it came from (16 bytes)."""
     said = verdict.model_dump_json(exclude=_PROVENANCE)  # type: ignore[arg-type]
-    return hashlib.sha256(said.encode()).digest()[:16]
+    return hashlib.sha256(said.encode()).digest()[:DIGEST_BYTES]
 
 
 async def read_verdicts(
@@ -142,4 +163,4 @@ def _result(record: Record, deduplicator: Deduplicator) -> Result | None:
 
 def digest_of(identifier: str) -> bytes:
     """A small key for an id."""
-    return hashlib.sha256(identifier.encode()).digest()[:16]
+    return hashlib.sha256(identifier.encode()).digest()[:DIGEST_BYTES]

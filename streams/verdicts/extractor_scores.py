@@ -12,10 +12,11 @@ from pathlib import Path
 from safepassage.schemas import Decision, Verdict
 from safepassage.schemas.proportion import Proportion
 from safepassage.schemas.reviews_that_count import case_id
-from safepassage.streams.kafka.reading import read_topics
+from safepassage.streams.kafka.reading import offsets_since, read_topics
 from safepassage.streams.kafka.records import UnreadableRecord, decode
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ACCEPTED, QUARANTINE
+
+from .deduplication import VERDICT_TOPICS
 
 UNKNOWN_MODEL = "(not recorded)"
 PROMPT_DIGITS = 8
@@ -93,10 +94,11 @@ async def compare_extractors(
     Raises:
         UnknownTopic: a topic is missing.
     """
-    start = int(since.timestamp() * 1000) if since else 0
+    earliest = int(since.timestamp() * 1000) if since else 0
+    start = await offsets_since(settings, VERDICT_TOPICS, since) if since else None
     tally = ExtractorTally()
-    async for record in read_topics(settings, [ACCEPTED, QUARANTINE]):
-        if record.timestamp >= start:
+    async for record in read_topics(settings, VERDICT_TOPICS, start=start):
+        if record.timestamp >= earliest:
             with contextlib.suppress(UnreadableRecord):
                 tally.add(decode(record, Verdict).event, record.timestamp)
     return scores(tally.counts())

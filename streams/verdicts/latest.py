@@ -1,8 +1,10 @@
 """One verdict for each extraction: a person's where one decided, else the last scorer's."""
 
+from __future__ import annotations
+
 from collections.abc import AsyncIterator, Mapping, Sequence
 
-from safepassage.schemas import Coordinates, Review, Verdict
+from safepassage.schemas import Review, Verdict
 from safepassage.schemas.reviews_that_count import case_id
 from safepassage.schemas.verdict_after_review import decision_on, verdict_in_place
 from safepassage.streams.kafka.records import Received
@@ -11,9 +13,6 @@ from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, QUARANTINE, Topic
 
 from .deduplication import VERDICT_TOPICS, Result, Unread, digest_of, read_verdicts
-
-_Rank = tuple[int, str, int, int]
-"""When a verdict was published, and where it stands."""
 
 
 class LatestPerExtraction:
@@ -26,8 +25,8 @@ class LatestPerExtraction:
     def __init__(self) -> None:
         # By extraction, the case judged last, and whether that was by a worker.
         self._cases: dict[bytes, tuple[bool, _Rank, bytes]] = {}
-        self._latest: dict[bytes, tuple[_Rank, Coordinates]] = {}  # by case, as scorers left it
-        self._decided: dict[bytes, tuple[_Rank, Coordinates]] = {}  # by case, as people left it
+        self._latest: dict[bytes, _Rank] = {}  # by case, as scorers left it
+        self._decided: dict[bytes, _Rank] = {}  # by case, as people left it
         self._taken_back: dict[bytes, _Rank] = {}  # by case, when the last decision was
 
     def note(self, received: Received[Verdict]) -> None:
@@ -37,8 +36,8 @@ class LatestPerExtraction:
         review = received.event.review
         verdicts = self._decided if review and review.stands else self._latest
         known = verdicts.get(case)
-        if known is None or known[0] < rank:
-            verdicts[case] = rank, received.record.coordinates
+        if known is None or known < rank:
+            verdicts[case] = rank
         if review and not review.stands:
             self._taken_back[case] = max(self._taken_back.get(case, rank), rank)
         judged = review is None or review.in_place, rank
@@ -53,13 +52,17 @@ class LatestPerExtraction:
         known = self._counts(case)
         if current is None or known is None:
             return False
-        return current[2] == case and known[1] == received.record.coordinates
+        return current[2] == case and known[1:] == _rank(received)[1:]
 
-    def _counts(self, case: bytes) -> tuple[_Rank, Coordinates] | None:
+    def _counts(self, case: bytes) -> _Rank | None:
         decided, back = self._decided.get(case), self._taken_back.get(case)
-        if decided and (back is None or back < decided[0]):
+        if decided and (back is None or back < decided):
             return decided
         return self._latest.get(case) or decided
+
+
+_Rank = tuple[int, str, int, int]
+"""When a verdict was written, and its topic, partition and offset."""
 
 
 async def latest_verdicts(

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from benchmarks.scale_model import EXTRACTIONS, Deployment, most_per_second, simulate
+from benchmarks.scale_model import (
+    EXTRACTIONS,
+    Deployment,
+    calibrated,
+    checked,
+    most_per_second,
+    simulate,
+    spread,
+    variants,
+)
 
+MEASURED = Path(__file__).resolve().parents[2] / "docs" / "measured"
 SMALL = Deployment(partitions=64, extract=4, align=4, score=4, llm_seconds=0.5)
 
 
@@ -43,3 +55,34 @@ def test_workers_beyond_the_partitions_do_nothing():
 
 def test_one_seed_gives_one_answer():
     assert simulate(SMALL, 5, 500) == simulate(SMALL, 5, 500)
+
+
+def test_the_page_has_what_the_model_says_today():
+    told = json.loads((MEASURED / "scale.json").read_text())
+    base = Deployment(**told["deployment"])
+    for row in told["variants"]:
+        most = most_per_second(variants(base)[row["name"]])
+        assert most.per_second == pytest.approx(row["documents_per_second"])
+        assert most.bottleneck == row["bottleneck"]
+
+
+def test_other_seeds_say_much_the_same():
+    for name, under in spread(Deployment(), minutes=0, documents=2_000).items():
+        one = most_per_second(variants(Deployment())[name], 2_000)
+        assert [f.per_second for f in under] == pytest.approx([one.per_second], rel=0.15), name
+
+
+def test_a_run_of_bench_gives_the_service_times():
+    times = {"extract": (0.1, 0.1), "align": (0.01, 0.02), "score": (0.2, 0.25)}
+    run = {
+        "verdicts_per_second": 3.5,
+        "roles": [
+            {"role": role, "cpu_seconds_per_record": cpu, "seconds_per_record": clock}
+            for role, (cpu, clock) in times.items()
+        ],
+    }
+    deployment = calibrated(run)
+    assert (deployment.align_seconds, deployment.score_seconds) == (0.01, 0.2)
+    check = checked(run)
+    assert check["modelled"] == pytest.approx(4.0, rel=0.1)  # `score` makes four a second
+    assert check["error"] == pytest.approx(4.0 / 3.5 - 1, abs=0.1)

@@ -129,7 +129,7 @@ def test_scalers_watch_the_topics_of_their_role_and_stop_at_the_partitions():
     for scaler in scalers:
         role = scaler["metadata"]["name"]
         assert scaler["spec"]["maxReplicaCount"] == partitions
-        triggers = scaler["spec"]["triggers"]
+        triggers = [t for t in scaler["spec"]["triggers"] if t["type"] == "kafka"]
         watched = {trigger["metadata"]["topic"] for trigger in triggers}
         assert watched == {topic.name for topic in READ_BY[role]}
         groups = {trigger["metadata"]["consumerGroup"] for trigger in triggers}
@@ -152,6 +152,35 @@ def test_images_are_pinned():
     assert [i for i in images if ":" not in i or i.endswith(":latest")] == []
 
 
+@pytest.mark.parametrize("name", services())
+def test_what_compose_sets_is_a_setting_with_a_value_that_is_allowed(
+    name: str, monkeypatch: pytest.MonkeyPatch
+):
+    service = services()[name]
+    if not service["image"].startswith("safepassage:"):
+        return
+    given = service.get("environment", {})
+    assert set(given) <= setting_names()
+    for variable, value in given.items():
+        monkeypatch.setenv(variable, "given-here" if value is None else value)
+    monkeypatch.setenv("SAFEPASSAGE_SCORER", "default")
+    Settings()  # refuses a value that is not allowed
+    if roles_run(service["command"]):
+        assert {"KAFKA_BOOTSTRAP_SERVERS", "REDIS_URL", "SAFEPASSAGE_PARTITIONS"} <= set(given)
+    if "extract" in roles_run(service["command"]):
+        assert {"OPENAI_BASE_URL", "OPENAI_API_KEY", "SAFEPASSAGE_MODEL"} <= set(given)
+
+
+def test_the_config_map_holds_settings_with_values_that_are_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    data = kubernetes("ConfigMap")[0]["data"]
+    assert set(data) <= setting_names()
+    for variable, value in data.items():
+        monkeypatch.setenv(variable, value)
+    assert Settings().kafka_security_protocol == "SASL_SSL"
+
+
 def test_the_image_runs_as_a_user_without_rights_and_tells_its_health():
     final_stage = (DEPLOY / "Dockerfile").read_text().split(" AS run")[-1]
     user = re.search(r"^USER (\d+):(\d+)$", final_stage, re.MULTILINE)
@@ -159,7 +188,7 @@ def test_the_image_runs_as_a_user_without_rights_and_tells_its_health():
     assert int(user[1]) > 0
     assert int(user[2]) > 0
     assert "HEALTHCHECK" in final_stage
-    assert "/health" in final_stage
+    assert "/ready" in final_stage
 
 
 def test_kubernetes_workers_run_without_root_or_capabilities_and_are_probed():

@@ -131,3 +131,26 @@ def test_no_host_of_a_package_index_is_named(page: Path):
     """Whose index a reader asks is the reader's."""
     hosts = r"pypi\.org|pythonhosted\.org|registry\.npmjs|deb\.debian\.org|download\.pytorch\.org"
     assert re.findall(hosts, page.read_text(encoding="utf-8")) == []
+
+
+# What others say, or what is said of an HTTP status.
+NOT_OURS = {"OSError: No space left on device", "/health", "submit --wait"}
+
+
+def test_every_message_that_troubleshooting_explains_is_said_by_the_code():
+    page = (ROOT / "docs" / "how-to" / "troubleshoot.md").read_text()
+    table = page.partition("## By message")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| ")][1:]
+    spans = [span for row in rows for span in re.findall(r"`([^`]+)`", row)]
+    assert len(spans) > 20
+    rooms = ("streams", "safepassage", "agents", "scoring_worker")
+    source = " ".join(p.read_text() for room in rooms for p in (ROOT / room).rglob("*.py"))
+    joined = re.sub(r'"\s*\n\s*f?"', "", source)  # of strings over several lines
+    missing: list[str] = []
+    for span in spans:
+        if span in NOT_OURS:
+            continue
+        # Names and figures differ; what stands between them does not.
+        said = max(re.split(r"…|\b[A-Z]\b|\d+|'|/health", span), key=len).strip(" :,=")
+        missing += [] if said in joined else [span]
+    assert missing == []

@@ -111,6 +111,10 @@ class Consumer:
         await asyncio.sleep(self._broker.latency())
         return dict.fromkeys(partitions, 0)
 
+    async def end_offsets(self, partitions: Sequence[TopicPartition]) -> dict[Any, int]:
+        await asyncio.sleep(self._broker.latency())
+        return {tp: len(self._broker.logs[tp]) for tp in partitions}
+
     async def position(self, tp: TopicPartition) -> int:
         self._known(tp)
         return self._positions[tp]

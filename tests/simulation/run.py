@@ -22,6 +22,7 @@ from safepassage.streams.console.index.store import CaseStore
 from safepassage.streams.console.session import Session
 from safepassage.streams.console.source import ReviewSource, _accepted_at
 from safepassage.streams.delivery.faust_source import FaustSource
+from safepassage.streams.kafka.point_reader import point_reader
 from safepassage.streams.kafka.publisher import KafkaPublisher
 from safepassage.streams.release.releases import publish_release
 from safepassage.streams.replay.engine import ReplayRequest, run_replay
@@ -254,7 +255,7 @@ class _Simulation:
         async with AsyncExitStack() as resources:
             sources = await worker._start([one.role], self._settings, resources)
             one.sources = sources
-            await worker._serve(sources, self._settings, stop, None)
+            await worker._serve(sources, stop)
 
     async def _review(self, one: Worker, stop: asyncio.Event) -> None:
         """The console without its pages: what it reads and publishes, and people at its desk."""
@@ -263,10 +264,11 @@ class _Simulation:
             await publisher.start()
             resources.push_async_callback(publisher.stop)
             texts = await agent_factory.document_store(self._settings, resources)
-            source = ReviewSource(publisher, self._settings, texts)
+            points = point_reader(self._settings, resources)
+            source = ReviewSource(publisher, self._settings, texts, points)
             store = CaseStore(self._settings.leakage_sample)
             self._stores.append(store)
-            reading = partial(_accepted_at, self._settings)
+            reading = partial(_accepted_at, points)
             desk = ReviewDesk(
                 store, publisher, self._settings, read_accepted=reading, chance=self._draw
             )

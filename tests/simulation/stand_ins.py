@@ -194,7 +194,6 @@ def stand_ins(
         f"{streams}.replay.engine.create_topics": create_topics,
         f"{streams}.worker.prepare_topics": nothing,
         f"{streams}.worker._check_rights": nothing,
-        f"{streams}.worker.health_server": lambda *_: None,
         f"{streams}.audit.verification.topic_retention": for_ever,
         f"{streams}.agent_factory.redis_client": lambda _: cache,
         f"{streams}.wiring.new_extractor": lambda *_: extractor,

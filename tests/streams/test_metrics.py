@@ -21,7 +21,7 @@ from safepassage.streams.runtime import metrics
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DOCUMENTS, READ_BY
 from safepassage.streams.topology import score_role
-from tests.streams.broker import faust_source, running, send, send_documents, until
+from tests.streams.broker import batch_source, faust_source, running, send, send_documents, until
 from tests.streams.doubles import document_role
 from tests.streams.judged import FakeScorer, aligned, received
 
@@ -118,6 +118,29 @@ async def test_tokens_and_money_of_a_scorer_that_asks_an_llm_are_counted():
     await score_role(assess, batch=8).step([received(aligned(n), n) for n in range(2)])
     spent = [value(name, **labels) - before[name] for name, labels in names.items()]
     assert spent == [140, 0.5, 1.6]
+
+
+@pytest.mark.parametrize("source", [faust_source, batch_source])
+async def test_role_knows_its_oldest_record_until_it_is_done(kafka: Settings, source):
+    await create_topics(kafka)
+    await send_documents(kafka, [f"d{n}" for n in range(5)])
+    gate = asyncio.Event()
+    held: list[Record] = []
+
+    async def step(batch):
+        held.extend(entry.record for entry in batch)
+        await gate.wait()
+        return [[] for _ in batch]
+
+    async with running(source, document_role(step), kafka) as member:
+        oldest = member.source.progress.oldest_timestamp
+        assert oldest() is None
+        await until(lambda: bool(held), "a batch", member.task)
+        written = oldest()
+        assert written is not None
+        assert written <= min(record.timestamp for record in held)
+        gate.set()
+        await until(lambda: oldest() is None, "the end of it", member.task)
 
 
 async def test_faust_role_shows_what_it_has_not_done_yet(kafka: Settings):

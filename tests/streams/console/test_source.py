@@ -14,6 +14,7 @@ from safepassage.streams import agent_factory as configured
 from safepassage.streams.console import ReviewSource
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_producer
+from safepassage.streams.kafka.point_reader import point_reader
 from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
@@ -170,7 +171,8 @@ async def test_an_address_that_is_taken_is_one_line_for_the_operator(kafka: Sett
     settings = console_settings(kafka)
     async with running_console(settings), AsyncExitStack() as resources:
         store = await configured.document_store(settings, resources)
-        second = ReviewSource(FakePublisher(), settings, store)
+        points = point_reader(settings, resources)
+        second = ReviewSource(FakePublisher(), settings, store, points)
         with pytest.raises(OperatorError, match="SAFEPASSAGE_CONSOLE_PORT"):
             await second.run(asyncio.Event())
 
