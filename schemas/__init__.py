@@ -15,6 +15,7 @@ from .claim import Claim, Part, Response, claim_id
 from .decision_rule import Assessment, judge, reject, undetermined, verdict_id
 from .document import Coordinates, Document, DocumentRef
 from .entity import Entity, entities_in
+from .erasure import Erasure, document_id
 from .extraction import (
     Extraction,
     ExtractionManifest,
@@ -70,6 +71,7 @@ __all__ = [
     "Draw",
     "DriftWarning",
     "Entity",
+    "Erasure",
     "Event",
     "Extraction",
     "ExtractionManifest",
@@ -105,6 +107,7 @@ __all__ = [
     "Verdict",
     "canonical_json",
     "claim_id",
+    "document_id",
     "entities_in",
     "entity_type_name",
     "extraction_id",

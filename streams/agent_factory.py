@@ -9,6 +9,7 @@ from redis.asyncio import Redis
 
 from safepassage.schemas import Coordinates, Document
 
+from .kafka.protection import protection
 from .kafka.reading import reread
 from .kafka.records import UnreadableRecord, decode
 from .runtime import metrics
@@ -70,13 +71,15 @@ async def document_store(settings: Settings, resources: AsyncExitStack) -> Docum
 
     client = redis_client(settings)
     resources.push_async_callback(client.aclose)
-    return DocumentStore(
+    store = DocumentStore(
         client,
         reread=lambda coordinates: reread_text(settings, coordinates),
         ttl=settings.text_ttl_seconds,
         local_cache_bytes=settings.local_text_bytes,
         observe=lambda read: metrics.CACHE.labels("texts", read).inc(),
     )
+    resources.callback(protection(settings).listen(store.forget))
+    return store
 
 
 def redis_client(settings: Settings) -> Redis:

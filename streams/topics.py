@@ -14,6 +14,7 @@ from safepassage.schemas import (
     Document,
     DocumentReport,
     DriftWarning,
+    Erasure,
     Event,
     Extraction,
     ExtractionManifest,
@@ -69,6 +70,8 @@ REVIEWS = Topic("reviews", Review, FOR_EVER)
 DECISIONS = Topic("decisions", StandingDecision, FOR_EVER, single=True, compacted=True)
 # What scorers remember of them, a record a change: verdicts name it, and replays judge by it.
 MEMORIES = Topic("memories", MemorySnapshot, FOR_EVER, single=True, compacted=True)
+# Which documents were erased: every role obeys it, and no id of it is ever worked on again.
+ERASURES = Topic("erasures", Erasure, FOR_EVER, single=True, compacted=True)
 REPORTS = Topic("reports", DocumentReport, YEAR)
 DEAD_LETTERS = Topic("dead-letters", DeadLetter, YEAR)
 # Who put which dead letters back: chained as verdicts are.
@@ -107,6 +110,7 @@ ALL_TOPICS = (
     REVIEWS,
     DECISIONS,
     MEMORIES,
+    ERASURES,
     REPORTS,
     DEAD_LETTERS,
     REDRIVES,
@@ -139,33 +143,33 @@ REDRIVABLE = (*READ_BY["extract"], *READ_BY["align"], *READ_BY["score"])
 # `score` obey `decisions`, by which a quote that was not found may have been accepted before.
 ACCESS: Mapping[str, Access] = {
     "extract": Access(
-        reads=READ_BY["extract"],
+        reads=(*READ_BY["extract"], ERASURES),
         writes=(EXTRACTIONS, CLAIMS, MANIFESTS, DEAD_LETTERS),
         groups=("extract",),
     ),
     "align": Access(
-        reads=(*READ_BY["align"], DECISIONS, DOCUMENTS, RESPONSES),
+        reads=(*READ_BY["align"], DECISIONS, DOCUMENTS, RESPONSES, ERASURES),
         writes=(ALIGNMENTS, ACCEPTED, QUARANTINE, DEAD_LETTERS),
         groups=("align",),
     ),
     "score": Access(
-        reads=(*READ_BY["score"], DECISIONS, MEMORIES, SCORERS),
+        reads=(*READ_BY["score"], DECISIONS, MEMORIES, SCORERS, ERASURES),
         writes=(ACCEPTED, QUARANTINE, MEMORIES, SHADOW, DEAD_LETTERS),
         groups=("score",),
     ),
     "report": Access(
-        reads=(*READ_BY["report"], REPORTS, REDRIVES, AUDIT),
+        reads=(*READ_BY["report"], REPORTS, REDRIVES, AUDIT, ERASURES),
         writes=(REPORTS, AUDIT, WARNINGS, DEAD_LETTERS),
         groups=("report", "audit", "drift"),
     ),
     "review": Access(
-        reads=(*READ_BY["review"], DOCUMENTS, RESPONSES, LEARNING, SCORERS),
+        reads=(*READ_BY["review"], DOCUMENTS, RESPONSES, LEARNING, SCORERS, ERASURES),
         # The last where a promise breaks, and routing has to become stricter.
         writes=(REVIEWS, DECISIONS, ACCEPTED, QUARANTINE, LEARNING, SCORERS, WARNINGS),
     ),
     # Its replay needs what `safepassage replay` needs beside this.
     "learn": Access(
-        reads=(*READ_BY["learn"], SCORERS, ALIGNMENTS, ACCEPTED, QUARANTINE),
+        reads=(*READ_BY["learn"], SCORERS, ALIGNMENTS, ACCEPTED, QUARANTINE, ERASURES),
         writes=(LEARNING, SCORERS),
     ),
 }

@@ -20,6 +20,7 @@ from safepassage.streams.delivery.batch_source import POLL_MILLISECONDS, commit
 from safepassage.streams.delivery.dead_letters import Subject, dead_letter, outgoing_letter
 from safepassage.streams.delivery.lag import LagMeter
 from safepassage.streams.kafka.membership import group_member
+from safepassage.streams.kafka.protection import protection
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
 from safepassage.streams.kafka.reading import ends, to_record
 from safepassage.streams.kafka.records import (
@@ -149,8 +150,9 @@ class AuditSource:
         count = sum(map(len, fetched.values()))
         self.progress.delivered(count)
         with metrics.timed_batch(ROLE):
+            known = protection(self._settings)
             for tp, messages in fetched.items():
-                await self._record(tp, [to_record(message) for message in messages])
+                await self._record(tp, [to_record(message, known) for message in messages])
         metrics.RECORDS.labels(ROLE, "published").inc(count)
         if generation == self._generation:
             await self._commit(consumer, fetched)

@@ -6,16 +6,24 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 
 import stamina
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
-from aiokafka.errors import KafkaError, KafkaTimeoutError, TopicAuthorizationFailedError
+from aiokafka.errors import (
+    KafkaError,
+    KafkaTimeoutError,
+    TopicAuthorizationFailedError,
+    for_code,
+)
+from aiokafka.protocol.metadata import MetadataRequest
 
 from safepassage.schemas import Coordinates
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import Topic
 
 from .clients import new_reader
+from .protection import FOLLOWED, Protection, protection
 from .records import Record
 
 POLL_MILLISECONDS = 250
+SHORT_MILLISECONDS = 20
 METADATA_PATIENCE_SECONDS = 10.0
 START_PATIENCE_SECONDS = 5.0
 REREAD_PATIENCE_SECONDS = 5.0
@@ -61,10 +69,11 @@ async def read_topics(
     Raises:
         UnknownTopic: one of the topics is missing.
     """
+    known = await read_erasures(settings)
     async with reader(settings) as consumer:
         names = [settings.topic(topic.name) for topic in topics]
         assigned = await assign(consumer, names, start, partitions)
-        async for record in _until_end(consumer, assigned):
+        async for record in _until_end(consumer, assigned, known):
             yield record
 
 
@@ -79,13 +88,61 @@ async def follow_topics(
     Raises:
         UnknownTopic: one of the topics is missing.
     """
+    known = await read_erasures(settings)
     async with reader(settings) as consumer:
-        await assign(consumer, [settings.topic(topic.name) for topic in topics], start)
+        wanted = {settings.topic(topic.name) for topic in topics}
+        beside = {name: known.offsets.get(name, 0) for name in await _followed(settings, consumer)}
+        beside_at = {TopicPartition(name, 0): offset for name, offset in beside.items()}
+        await assign(consumer, sorted(wanted | beside.keys()), {**beside_at, **(start or {})})
         while True:
             fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS)
-            for messages in fetched.values():
+            for tp, messages in fetched.items():
                 for message in messages:
-                    yield to_record(message)
+                    if tp.topic in beside:
+                        known.note(tp.topic, message.offset, message.key, message.value)
+                    if tp.topic in wanted:
+                        yield to_record(message, known)
+
+
+async def follow_erasures(settings: Settings) -> None:
+    """Keep this process's `Protection` up to date until cancelled."""
+    async for _ in follow_topics(settings, []):
+        pass
+
+
+async def read_erasures(settings: Settings) -> Protection:
+    """What is erased as of now.
+
+    Raises:
+        TopicAuthorizationFailedError: this user may not read ``erasures``.
+    """
+    known = protection(settings)
+    if known.fresh:
+        return known
+    async with reader(settings) as consumer:
+        if names := await _followed(settings, consumer):
+            # One record is read again: the embedded broker never answers a fetch past the end.
+            start = {TopicPartition(n, 0): max(0, known.offsets.get(n, 0) - 1) for n in names}
+            assigned = await assign(consumer, names, start)
+            async for record in _until_end(consumer, assigned, known, poll_ms=SHORT_MILLISECONDS):
+                known.note(record.topic, record.offset, record.key, record.value)
+    known.caught_up()
+    return known
+
+
+async def _followed(settings: Settings, consumer: AIOKafkaConsumer) -> list[str]:
+    """The topics of a `Protection` that exist: where there is none, nothing was ever erased."""
+    names = [settings.topic(topic.name) for topic in FOLLOWED]
+    if all(consumer.partitions_for_topic(name) for name in names):
+        return names
+    # A list of all topics leaves out those that this user may not see: asked for by name, and so
+    # that none is created by it.
+    client = consumer._client
+    answer = await client.send(client.get_random_node(), MetadataRequest(names, False))
+    codes = {topic["topic"]: topic["error_code"] for topic in answer.to_object()["topics"]}
+    if refused := [n for n in names if for_code(codes[n]) is TopicAuthorizationFailedError]:
+        raise TopicAuthorizationFailedError(*refused)
+    return [name for name in names if not codes[name]]
 
 
 async def read_between(
@@ -98,12 +155,13 @@ async def read_between(
     wanted = {tp: bounds for tp, bounds in ranges.items() if bounds[0] < bounds[1]}
     if not wanted:
         return
+    known = await read_erasures(settings)
     async with reader(settings) as consumer:
         consumer.assign(list(wanted))
         for tp, (start, _) in wanted.items():
             consumer.seek(tp, start)
         stops = {tp: stop for tp, (_, stop) in wanted.items()}
-        async for record in _until_end(consumer, list(wanted), stops):
+        async for record in _until_end(consumer, list(wanted), known, stops):
             if record.offset < stops[TopicPartition(record.topic, record.partition)]:
                 yield record
 
@@ -210,7 +268,7 @@ async def reread(settings: Settings, coordinates: Coordinates) -> Record:
             message = await _read_one(settings, tp, coordinates.offset)
     if message is None or message.offset != coordinates.offset:
         raise Unreadable(f"there is no record at {coordinates}")
-    return to_record(message)
+    return to_record(message, protection(settings))
 
 
 async def _read_one(settings: Settings, tp: TopicPartition, offset: int) -> ConsumerRecord | None:
@@ -241,8 +299,8 @@ async def _first_from(
     raise KafkaTimeoutError(f"no answer from {tp}")
 
 
-def to_record(message: ConsumerRecord) -> Record:
-    """aiokafka's record as ours."""
+def to_record(message: ConsumerRecord, known: Protection) -> Record:
+    """aiokafka's record as ours, with what is ``known`` of erasures where it stands."""
     return Record(
         topic=message.topic,
         partition=message.partition,
@@ -251,24 +309,28 @@ def to_record(message: ConsumerRecord) -> Record:
         value=message.value,
         timestamp=message.timestamp,
         headers=tuple(message.headers),
+        protection=known,
     )
 
 
 async def _until_end(
     consumer: AIOKafkaConsumer,
     assigned: Sequence[TopicPartition],
+    known: Protection,
     stops: Mapping[TopicPartition, int] | None = None,
+    *,
+    poll_ms: int = POLL_MILLISECONDS,
 ) -> AsyncIterator[Record]:
     ends = dict(stops or {})
     remaining = set(assigned)
     while remaining:
-        fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS)
+        fetched = await consumer.getmany(timeout_ms=poll_ms)
         for tp in remaining - ends.keys():
             if (end := readable_end(consumer, tp)) is not None:
                 ends[tp] = end
         for messages in fetched.values():
             for message in messages:
-                yield to_record(message)
+                yield to_record(message, known)
         for tp in remaining & ends.keys():
             if await consumer.position(tp) >= ends[tp]:
                 remaining = remaining - {tp}

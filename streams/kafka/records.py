@@ -13,6 +13,8 @@ from safepassage.schemas.jsonl import validation_summary
 from safepassage.streams.runtime.tracing import TRACEPARENT, valid_traceparent
 from safepassage.streams.topics import Topic
 
+from .protection import NOTHING_ERASED, Protection
+
 E = TypeVar("E", bound=Event)
 
 VERSION_HEADER = "safepassage-version"
@@ -41,7 +43,8 @@ class Redriven:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One record as it was consumed. ``timestamp`` is in milliseconds since the epoch."""
+    """One record as it was consumed. ``timestamp`` is in milliseconds since the epoch;
+    ``protection`` knows which documents were erased where it stands."""
 
     topic: str
     partition: int
@@ -50,6 +53,7 @@ class Record:
     value: bytes | None = field(repr=False)
     timestamp: int = 0
     headers: tuple[tuple[str, bytes], ...] = ()
+    protection: Protection = field(default=NOTHING_ERASED, repr=False, compare=False)
 
     @property
     def born(self) -> int:
@@ -128,6 +132,18 @@ class UnreadableRecord(ValueError):
     """A record's value is not an event of its topic. The message names fields, never contents."""
 
 
+class ErasedRecord(UnreadableRecord):
+    """The record is of a document that was erased. It is passed over, and is no dead letter."""
+
+    def __init__(self) -> None:
+        super().__init__("its document was erased")
+
+
+def outcome_of(error: UnreadableRecord) -> str:
+    """How a record ended that was only to be counted: a label of `metrics.RECORDS`."""
+    return "erased" if isinstance(error, ErasedRecord) else "unreadable"
+
+
 def decode(record: Record, model: type[E]) -> Received[E]:
     """Read ``record`` as an event of ``model``.
 
@@ -135,12 +151,18 @@ def decode(record: Record, model: type[E]) -> Received[E]:
     side. What people send is read to the letter: a field misspelt there would be lost in silence.
 
     Raises:
+        ErasedRecord: its document was erased.
         UnreadableRecord: the value is null, not JSON, of another version, or not such an event.
     """
+    if record.protection.erased_key(record.key):
+        raise ErasedRecord
     if record.value is None:
         raise UnreadableRecord("the value is null")
     try:
         extra: Literal["forbid", "ignore"] = "forbid" if model in SENT_BY_PEOPLE else "ignore"
-        return Received(record, model.model_validate_json(record.value, extra=extra))
+        event = model.model_validate_json(record.value, extra=extra)
     except ValidationError as error:
         raise UnreadableRecord(validation_summary(error)) from None
+    if record.protection.erased_event(event):
+        raise ErasedRecord
+    return Received(record, event)

@@ -1,0 +1,48 @@
+"""Documents that were erased, and which document an event is about."""
+
+from datetime import datetime
+
+from pydantic import Field
+
+from .alignment import AlignedExtraction
+from .base import Event, EventId, Text
+from .claim import Claim, Response
+from .document import Document
+from .extraction import Extraction, ExtractionManifest
+from .report import DeadLetter, DocumentReport
+from .review import Review, StandingDecision
+from .verdict import Verdict
+
+
+class Erasure(Event):
+    """Topic ``erasures`` (compacted by ``doc_id``): a document that was erased, by whom and why.
+
+    From its record on no role works on the document, and its id is refused for ever. ``done_at`` is
+    None until everything was deleted that the command could reach.
+    """
+
+    doc_id: EventId
+    at: datetime
+    by: Text = Field(min_length=1, max_length=200)
+    reason: Text = Field(min_length=1, max_length=1_000)
+    done_at: datetime | None = None
+
+
+def document_id(event: Event) -> str | None:
+    """The id of the document that ``event`` is about; None for what is about no single one."""
+    match event:
+        case Document() | Response():
+            found: str | None = event.id
+        case Claim():
+            found = event.response_id
+        case Extraction() | Verdict() | StandingDecision() | DeadLetter():
+            found = event.doc_id
+        case AlignedExtraction():
+            found = event.extraction.doc_id
+        case Review():
+            found = event.verdict.doc_id
+        case ExtractionManifest() | DocumentReport():
+            found = event.document.id
+        case _:
+            found = None
+    return found
