@@ -112,6 +112,7 @@ class DocumentStore:
         local_cache_bytes: how much of the worker's own memory may hold texts.
         redis_timeout: seconds that a call may take.
         observe: told each time what ``reads`` counts.
+        erased: whether a document, by its id, was erased: it is missing then, and put nowhere.
 
     ``reads`` counts what `get` was answered by: ``local``, ``redis`` or ``reread``; and
     ``corrupt``, texts in Redis that were not what their key says.
@@ -127,8 +128,10 @@ class DocumentStore:
         local_cache_bytes: int = 64 * 1024 * 1024,
         redis_timeout: float = 2.0,
         observe: Callable[[str], None] = lambda _: None,
+        erased: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._redis = redis
+        self._erased = erased
         self._reread = reread
         self._ttl = ttl
         self._max_bytes = max_bytes
@@ -151,8 +154,9 @@ class DocumentStore:
             DocumentMismatch: ``ref`` names another text.
         """
         await self._verify(ref, text)
-        self._local.put(ref.digest, text, ref.id)
-        await self._put_in_redis(ref, text)
+        if not self._erased(ref.id):
+            self._local.put(ref.digest, text, ref.id)
+            await self._put_in_redis(ref, text)
 
     def forget(self, doc_id: str) -> None:
         """Drop the texts of a document from this process's memory."""
@@ -167,6 +171,8 @@ class DocumentStore:
             DocumentMissing: it is nowhere.
             DocumentMismatch: its Kafka record holds another text.
         """
+        if self._erased(ref.id):
+            raise DocumentMissing(f"{ref.id} was erased")
         text = self._local.get(ref.digest)
         if text is not None:
             self._note("local")

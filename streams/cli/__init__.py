@@ -26,6 +26,7 @@ from . import (
     dead_letters,
     demo,
     doctor,
+    erase,
     evaluate,
     files,
     graph,
@@ -63,6 +64,7 @@ for command in (
     *(evaluate.evaluate, train.train, calibrate.calibrate, compare.compare),
     *(learn.learn, replay.replay, promote.promote, rollback.rollback, shadow.shadow),
     *(serve.serve, mcp.mcp, doctor.doctor, bench.bench, schemas.schemas),
+    erase.erase,
     recorded_llm.recorded_llm,
 ):
     app.command()(command)

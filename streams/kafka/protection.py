@@ -45,6 +45,10 @@ class Protection:
         except ValidationError:
             log.warning("not_an_erasure", offset=offset)
             return
+        self.add(erasure)
+
+    def add(self, erasure: Erasure) -> None:
+        """Count an erasure, and tell the listeners where it is a new one."""
         new = erasure.doc_id not in self.erasures
         self.erasures[erasure.doc_id] = erasure
         if new:
@@ -56,6 +60,10 @@ class Protection:
         that."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
+
+    def for_erasing(self) -> Protection:
+        """What the same cluster's records are read with to erase what they name."""
+        return Protection()
 
     def erased(self, doc_id: str | None) -> bool:
         """Whether the document of that id was erased."""

@@ -139,6 +139,11 @@ class ErasedRecord(UnreadableRecord):
         super().__init__("its document was erased")
 
 
+def is_erased(record: Record) -> bool:
+    """Whether a record's key names an erased document; its value is not looked at."""
+    return record.protection.erased_key(record.key)
+
+
 def outcome_of(error: UnreadableRecord) -> str:
     """How a record ended that was only to be counted: a label of `metrics.RECORDS`."""
     return "erased" if isinstance(error, ErasedRecord) else "unreadable"
@@ -154,7 +159,7 @@ def decode(record: Record, model: type[E]) -> Received[E]:
         ErasedRecord: its document was erased.
         UnreadableRecord: the value is null, not JSON, of another version, or not such an event.
     """
-    if record.protection.erased_key(record.key):
+    if is_erased(record):
         raise ErasedRecord
     if record.value is None:
         raise UnreadableRecord("the value is null")
