@@ -15,7 +15,7 @@ from .claim import Claim, Part, Response, claim_id
 from .decision_rule import Assessment, judge, reject, undetermined, verdict_id
 from .document import Coordinates, Document, DocumentRef
 from .entity import Entity, entities_in
-from .erasure import Erasure, document_id
+from .erasure import Erasure, KeyNode, document_id
 from .extraction import (
     Extraction,
     ExtractionManifest,
@@ -78,6 +78,7 @@ __all__ = [
     "ExtractorTrail",
     "Finding",
     "FindingCode",
+    "KeyNode",
     "LabelledExtraction",
     "Layout",
     "LearningEvent",

@@ -28,6 +28,18 @@ class Erasure(Event):
     done_at: datetime | None = None
 
 
+class KeyNode(Event):
+    """Topic ``keys`` (compacted by ``path``): a key from which documents' keys are made, wrapped.
+
+    ``path`` leads to it from the root of the key tree, in bits; a tombstone deletes it.
+    ``wrapped_by`` names the master key, ``wrapped`` is base64.
+    """
+
+    path: str = Field(pattern=r"^[01]{0,64}$")
+    wrapped_by: str = Field(pattern=r"^[0-9a-f]{16}$")
+    wrapped: str = Field(max_length=200, repr=False)
+
+
 def document_id(event: Event) -> str | None:
     """The id of the document that ``event`` is about; None for what is about no single one."""
     match event:

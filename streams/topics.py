@@ -18,6 +18,7 @@ from safepassage.schemas import (
     Event,
     Extraction,
     ExtractionManifest,
+    KeyNode,
     LearningEvent,
     MemorySnapshot,
     Redrive,
@@ -72,6 +73,8 @@ DECISIONS = Topic("decisions", StandingDecision, FOR_EVER, single=True, compacte
 MEMORIES = Topic("memories", MemorySnapshot, FOR_EVER, single=True, compacted=True)
 # Which documents were erased: every role obeys it, and no id of it is ever worked on again.
 ERASURES = Topic("erasures", Erasure, FOR_EVER, single=True, compacted=True)
+# From which keys records are sealed, where that is configured: an erasure deletes some.
+KEYS = Topic("keys", KeyNode, FOR_EVER, single=True, compacted=True)
 REPORTS = Topic("reports", DocumentReport, YEAR)
 DEAD_LETTERS = Topic("dead-letters", DeadLetter, YEAR)
 # Who put which dead letters back: chained as verdicts are.
@@ -111,6 +114,7 @@ ALL_TOPICS = (
     DECISIONS,
     MEMORIES,
     ERASURES,
+    KEYS,
     REPORTS,
     DEAD_LETTERS,
     REDRIVES,
@@ -143,33 +147,33 @@ REDRIVABLE = (*READ_BY["extract"], *READ_BY["align"], *READ_BY["score"])
 # `score` obey `decisions`, by which a quote that was not found may have been accepted before.
 ACCESS: Mapping[str, Access] = {
     "extract": Access(
-        reads=(*READ_BY["extract"], ERASURES),
+        reads=(*READ_BY["extract"], ERASURES, KEYS),
         writes=(EXTRACTIONS, CLAIMS, MANIFESTS, DEAD_LETTERS),
         groups=("extract",),
     ),
     "align": Access(
-        reads=(*READ_BY["align"], DECISIONS, DOCUMENTS, RESPONSES, ERASURES),
+        reads=(*READ_BY["align"], DECISIONS, DOCUMENTS, RESPONSES, ERASURES, KEYS),
         writes=(ALIGNMENTS, ACCEPTED, QUARANTINE, DEAD_LETTERS),
         groups=("align",),
     ),
     "score": Access(
-        reads=(*READ_BY["score"], DECISIONS, MEMORIES, SCORERS, ERASURES),
+        reads=(*READ_BY["score"], DECISIONS, MEMORIES, SCORERS, ERASURES, KEYS),
         writes=(ACCEPTED, QUARANTINE, MEMORIES, SHADOW, DEAD_LETTERS),
         groups=("score",),
     ),
     "report": Access(
-        reads=(*READ_BY["report"], REPORTS, REDRIVES, AUDIT, ERASURES),
+        reads=(*READ_BY["report"], REPORTS, REDRIVES, AUDIT, ERASURES, KEYS),
         writes=(REPORTS, AUDIT, WARNINGS, DEAD_LETTERS),
         groups=("report", "audit", "drift"),
     ),
     "review": Access(
-        reads=(*READ_BY["review"], DOCUMENTS, RESPONSES, LEARNING, SCORERS, ERASURES),
+        reads=(*READ_BY["review"], DOCUMENTS, RESPONSES, LEARNING, SCORERS, ERASURES, KEYS),
         # The last where a promise breaks, and routing has to become stricter.
         writes=(REVIEWS, DECISIONS, ACCEPTED, QUARANTINE, LEARNING, SCORERS, WARNINGS),
     ),
     # Its replay needs what `safepassage replay` needs beside this.
     "learn": Access(
-        reads=(*READ_BY["learn"], SCORERS, ALIGNMENTS, ACCEPTED, QUARANTINE, ERASURES),
+        reads=(*READ_BY["learn"], SCORERS, ALIGNMENTS, ACCEPTED, QUARANTINE, ERASURES, KEYS),
         writes=(LEARNING, SCORERS),
     ),
 }
@@ -188,7 +192,10 @@ def topic_config(topic: Topic, max_record_bytes: int) -> dict[str, str]:
     """
     limit = max_record_bytes * (2 if topic is DEAD_LETTERS else 1)
     policy = "compact" if topic.compacted else "delete"
+    # What was replaced or deleted stays in the newest segment without it, for as long as a week.
+    lag = {"max.compaction.lag.ms": str(DAY_MILLISECONDS)} if topic.compacted else {}
     return {
+        **lag,
         "cleanup.policy": policy,
         "max.message.bytes": str(limit),
         "retention.ms": str(topic.retention_ms),

@@ -31,6 +31,7 @@ from . import (
     files,
     graph,
     groundedness,
+    keys,
     labels,
     learn,
     mcp,
@@ -74,6 +75,7 @@ for group in (
     graph.graph_app,
     labels.labels_app,
     audit.audit_app,
+    keys.keys_app,
     dead_letters.dead_letters_app,
     scorers.scorers_app,
 ):

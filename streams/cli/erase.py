@@ -72,7 +72,12 @@ def _lines(report: Report) -> list[str]:
     ]
     if report.lines:
         lines.append(f"learn folder: {report.lines} lines {would}deleted")
-    lines += [_remaining(remains) for remains in report.remains]
+    lines += [_remaining(remains) for remains in report.remains if remains.records]
+    lines += [
+        f"{one.topic}: {one.sealed} sealed records {would}unreadable, their key {would}deleted"
+        for one in report.remains
+        if one.sealed and not report.unreached
+    ]
     for scorer in report.scorers:
         name = f"scorer {scorer.revision} in {scorer.folder}"
         if scorer.learnt:

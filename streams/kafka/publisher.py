@@ -71,10 +71,11 @@ async def hand_over(
     name = settings.topic(outgoing.topic.name)
     if outgoing.traceparent is None:
         outgoing = replace(outgoing, traceparent=tracing().origin(name))
+    key = outgoing.encoded_key()
     future: asyncio.Future[RecordMetadata] = await producer.send(
         name,
-        value=outgoing.event.to_json(),
-        key=outgoing.encoded_key(),
+        value=protection(settings).sealed(outgoing.event, outgoing.topic, name, key),
+        key=key,
         headers=outgoing.headers(),
     )
     return future

@@ -19,7 +19,7 @@ from safepassage.streams.settings import Settings
 from safepassage.streams.topics import Topic
 
 from .clients import new_reader
-from .protection import FOLLOWED, Protection, protection
+from .protection import Protection, protection
 from .records import Record
 
 POLL_MILLISECONDS = 250
@@ -91,7 +91,8 @@ async def follow_topics(
     known = await read_erasures(settings)
     async with reader(settings) as consumer:
         wanted = {settings.topic(topic.name) for topic in topics}
-        beside = {name: known.offsets.get(name, 0) for name in await _followed(settings, consumer)}
+        followed = await _existing(consumer, known.followed)
+        beside = {name: known.offsets.get(name, 0) for name in followed}
         beside_at = {TopicPartition(name, 0): offset for name, offset in beside.items()}
         await assign(consumer, sorted(wanted | beside.keys()), {**beside_at, **(start or {})})
         while True:
@@ -110,17 +111,17 @@ async def follow_erasures(settings: Settings) -> None:
         pass
 
 
-async def read_erasures(settings: Settings) -> Protection:
-    """What is erased as of now.
+async def read_erasures(settings: Settings, *, anew: bool = False) -> Protection:
+    """What is erased, and the keys of all else, as of a moment ago; with ``anew`` as of now.
 
     Raises:
         TopicAuthorizationFailedError: this user may not read ``erasures``.
     """
     known = protection(settings)
-    if known.fresh:
+    if known.fresh and not anew:
         return known
     async with reader(settings) as consumer:
-        if names := await _followed(settings, consumer):
+        if names := await _existing(consumer, known.followed):
             # One record is read again: the embedded broker never answers a fetch past the end.
             start = {TopicPartition(n, 0): max(0, known.offsets.get(n, 0) - 1) for n in names}
             assigned = await assign(consumer, names, start)
@@ -130,9 +131,8 @@ async def read_erasures(settings: Settings) -> Protection:
     return known
 
 
-async def _followed(settings: Settings, consumer: AIOKafkaConsumer) -> list[str]:
-    """The topics of a `Protection` that exist: where there is none, nothing was ever erased."""
-    names = [settings.topic(topic.name) for topic in FOLLOWED]
+async def _existing(consumer: AIOKafkaConsumer, names: list[str]) -> list[str]:
+    """The topics of ``names`` that exist: without ``erasures`` nothing was ever erased."""
     if all(consumer.partitions_for_topic(name) for name in names):
         return names
     # A list of all topics leaves out those that this user may not see: asked for by name, and so

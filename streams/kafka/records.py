@@ -11,6 +11,8 @@ from pydantic import ValidationError
 from safepassage.schemas import Coordinates, Document, Event, Response
 from safepassage.schemas.jsonl import validation_summary
 from safepassage.streams.runtime.tracing import TRACEPARENT, valid_traceparent
+from safepassage.streams.sealing.frame import SealBroken, is_sealed
+from safepassage.streams.sealing.key_tree import KeyGone
 from safepassage.streams.topics import Topic
 
 from .protection import NOTHING_ERASED, Protection
@@ -149,6 +151,25 @@ def outcome_of(error: UnreadableRecord) -> str:
     return "erased" if isinstance(error, ErasedRecord) else "unreadable"
 
 
+def opened_value(record: Record) -> bytes:
+    """A record's value, opened where it is sealed.
+
+    Raises:
+        ErasedRecord: its key was deleted.
+        UnreadableRecord: the seal does not open.
+        SealedRecord: this process has no keys.
+    """
+    value = record.value or b""
+    if not is_sealed(value):
+        return value
+    try:
+        return record.protection.opened(value, record.topic, record.key)
+    except KeyGone:
+        raise ErasedRecord from None
+    except SealBroken as error:
+        raise UnreadableRecord(str(error)) from None
+
+
 def decode(record: Record, model: type[E]) -> Received[E]:
     """Read ``record`` as an event of ``model``.
 
@@ -157,15 +178,18 @@ def decode(record: Record, model: type[E]) -> Received[E]:
 
     Raises:
         ErasedRecord: its document was erased.
-        UnreadableRecord: the value is null, not JSON, of another version, or not such an event.
+        UnreadableRecord: the value is null, not JSON, of another version, not such an event, or
+            its seal does not open.
+        SealedRecord: it is sealed, and this process has no keys.
     """
     if is_erased(record):
         raise ErasedRecord
     if record.value is None:
         raise UnreadableRecord("the value is null")
+    value = opened_value(record)
     try:
         extra: Literal["forbid", "ignore"] = "forbid" if model in SENT_BY_PEOPLE else "ignore"
-        event = model.model_validate_json(record.value, extra=extra)
+        event = model.model_validate_json(value, extra=extra)
     except ValidationError as error:
         raise UnreadableRecord(validation_summary(error)) from None
     if record.protection.erased_event(event):

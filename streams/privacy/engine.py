@@ -7,7 +7,7 @@ role works on the documents; only the last one says that all is done.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -26,9 +26,10 @@ from safepassage.streams.kafka.reading import read_erasures
 from safepassage.streams.kafka.records import Outgoing
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ERASURES, Topic
+from safepassage.streams.topics import ERASURES, MEMORIES, Topic
 
 from .files import Taught, learnt_files, lines_about, original_at, taught_scorers, without
+from .keys import delete_keys
 from .survey import REMADE, Found, survey
 
 log = structlog.get_logger(__name__)
@@ -41,10 +42,12 @@ ROUND_SECONDS = 1.0
 @dataclass(frozen=True, slots=True)
 class Remains:
     """Records that stay on a topic until their retention is over: ``until`` then; None where that
-    is never, or, with ``untold``, where the broker does not say."""
+    is never, or, with ``untold``, where the broker does not say. ``sealed`` ones stay as long, and
+    cannot be read: their key is deleted."""
 
     topic: str
     records: int
+    sealed: int
     until: datetime | None
     untold: bool = False
 
@@ -94,6 +97,9 @@ async def erase(
         _originals(settings, found, report)
         _learnt(settings, report)
         await _tombstones(settings, found, report, writer)
+        # Last, and only if all else is done: what is sealed is needed to know where to look.
+        if writer and not report.unreached:
+            await writer.delete_keys(documents)
         await _remains(settings, found, report)
         report.scorers = await taught_scorers(settings, documents)
         if writer and not report.unreached:
@@ -128,6 +134,11 @@ class _Writer:
         known = await read_erasures(self._settings)
         now = datetime.now(UTC)
         await self._say(known.erasures[d].model_copy(update={"done_at": now}) for d in documents)
+
+    async def delete_keys(self, names: Collection[str]) -> None:
+        """Delete the keys of documents or snapshots, where records are sealed."""
+        if self._settings.keys_file:
+            await delete_keys(self._settings, self._producer, names)
 
     async def tombstones(self, topic: Topic, keys: Iterable[bytes]) -> None:
         name = self._settings.topic(topic.name)
@@ -200,6 +211,8 @@ async def _tombstones(
         for topic, keys in found.tombstones.items():
             report.tombstones[topic.name] = report.tombstones.get(topic.name, 0) + len(keys)
             if writer:
+                if topic is MEMORIES:
+                    await writer.delete_keys([key.decode("utf-8", "replace") for key in keys])
                 await writer.tombstones(topic, keys)
         rounds += 1
         if writer is None:
@@ -211,7 +224,8 @@ async def _tombstones(
 
 
 async def _remains(settings: Settings, found: Found, report: Report) -> None:
-    topics = [topic for topic in found.records if not topic.compacted]
+    there = {*found.records, *found.sealed}
+    topics = sorted((t for t in there if not t.compacted), key=lambda topic: topic.name)
     kept = await topic_retention(settings, topics) if topics else {}
     for topic in topics:
         name = settings.topic(topic.name)
@@ -221,8 +235,8 @@ async def _remains(settings: Settings, found: Found, report: Report) -> None:
             until = datetime.fromtimestamp(found.newest[topic] / 1000, UTC) + timedelta(
                 milliseconds=min(milliseconds, _CENTURY_MS)
             )
-        remains = Remains(topic.name, found.records[topic], until, untold=milliseconds is None)
-        report.remains.append(remains)
+        counts = found.records[topic], found.sealed[topic]
+        report.remains.append(Remains(topic.name, *counts, until, untold=milliseconds is None))
 
 
 _CENTURY_MS = 100 * 366 * 24 * 3600 * 1000

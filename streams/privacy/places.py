@@ -12,6 +12,7 @@ from safepassage.streams.topics import (
     DOCUMENTS,
     ERASURES,
     EXTRACTIONS,
+    KEYS,
     LEARNING,
     MANIFESTS,
     MEMORIES,
@@ -40,6 +41,7 @@ PERSONAL_DATA: Mapping[Topic, str] = {
     DECISIONS: "the value and passage decided on, corrected values, reviewers' names",
     MEMORIES: "a reader's state of the value's words, reviewers' names",
     ERASURES: "the id of a document that was erased, the operator's name and reason",
+    KEYS: "",
     REPORTS: "the text's digest",
     DEAD_LETTERS: "the record as it came",
     REDRIVES: "ids of letters, the operator's name and reason",
@@ -53,6 +55,6 @@ PERSONAL_DATA: Mapping[Topic, str] = {
 OF_DOCUMENTS: tuple[Topic, ...] = tuple(
     topic
     for topic in PERSONAL_DATA
-    if topic not in (ERASURES, REDRIVES, AUDIT, WARNINGS, LEARNING, SCORERS)
+    if topic not in (ERASURES, KEYS, REDRIVES, AUDIT, WARNINGS, LEARNING, SCORERS)
 )
 """The topics whose records are about documents. Replays have topics of their own beside them."""

@@ -23,8 +23,9 @@ from safepassage.schemas import (
 from safepassage.schemas.layout import Original
 from safepassage.streams.delivery.dead_letters import contents
 from safepassage.streams.kafka.clients import new_admin
-from safepassage.streams.kafka.reading import UnknownTopic, read_topics
+from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
+from safepassage.streams.sealing.frame import SealBroken, is_sealed, subject_of
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DECISIONS, DOCUMENTS, MEMORIES, QUARTER, Topic
 
@@ -33,11 +34,13 @@ from .places import OF_DOCUMENTS
 
 @dataclass(slots=True)
 class Found:
-    """What stands about the documents. ``records`` counts by topic, ``newest`` has the time of the
-    last one (milliseconds since the epoch); ``tombstones`` are the keys of compacted records by
-    topic. ``shared`` are originals from which other documents were read as well."""
+    """What stands about the documents. ``records`` counts by topic what is plain, ``sealed`` what
+    is sealed; ``newest`` has the time of the last one (milliseconds since the epoch).
+    ``tombstones`` are the keys of compacted records by topic, ``shared`` the originals from which
+    other documents were read as well."""
 
     records: Counter[Topic] = field(default_factory=Counter)
+    sealed: Counter[Topic] = field(default_factory=Counter)
     newest: dict[Topic, int] = field(default_factory=dict)
     digests: set[str] = field(default_factory=set)
     originals: dict[str, Original] = field(default_factory=dict)
@@ -46,7 +49,10 @@ class Found:
 
     def note(self, topic: Topic, record: Record, event: Event | None) -> None:
         """Count a record about one of the documents; ``event`` is None where it is unreadable."""
-        self.records[topic] += 1
+        if is_sealed(record.value):
+            self.sealed[topic] += 1
+        else:
+            self.records[topic] += 1
         self.newest[topic] = max(self.newest.get(topic, 0), record.timestamp)
         if topic.compacted and record.key is not None:
             self.tombstones.setdefault(topic, set()).add(record.key)
@@ -65,24 +71,38 @@ async def survey(
         aiokafka.errors.KafkaError: the broker did not answer.
     """
     found, wanted = Found(), _Wanted(documents)
-    replays = await _replays(settings) if topics is OF_DOCUMENTS else []
-    for topic in (*topics, *replays):
-        latest: dict[bytes, tuple[Record, Event | None]] = {}
-        with contextlib.suppress(UnknownTopic):
-            async for record in read_topics(settings, [topic]):
-                about = wanted.about(record, topic)
-                if not topic.compacted or record.key is None:
-                    if about:
-                        found.note(topic, *about)
-                elif about:
-                    latest[record.key] = about
-                else:
-                    latest.pop(record.key, None)
-        for about in latest.values():
+    there = await _existing(settings, topics)
+    latest: dict[tuple[Topic, bytes], tuple[Record, Event | None]] = {}
+    async for record in read_topics(settings, list(there.values())):
+        topic = there[record.topic]
+        about = wanted.about(record, topic)
+        if topic.compacted and record.key is not None:
+            latest.pop((topic, record.key), None)
+            if about:
+                latest[topic, record.key] = about
+        elif about:
             found.note(topic, *about)
+    for (topic, _), about in latest.items():
+        found.note(topic, *about)
     if found.originals:
         await _note_shared(settings, wanted, found)
     return found
+
+
+async def _existing(settings: Settings, topics: Sequence[Topic]) -> dict[str, Topic]:
+    """Those of ``topics`` that the broker has, by their names there; with all of `OF_DOCUMENTS`
+    the topics of replays' verdicts as well."""
+    admin = new_admin(settings)
+    try:
+        await admin.start()
+        names = set(await admin.list_topics())
+    finally:
+        await admin.close()
+    prefix, wanted = settings.topic("replay-"), list(topics)
+    if topics is OF_DOCUMENTS:
+        own = [n for n in sorted(names) if n.startswith(prefix) and n.endswith("-verdicts")]
+        wanted += [Topic(n.removeprefix(settings.topic_prefix), Verdict, QUARTER) for n in own]
+    return {name: t for t in wanted if (name := settings.topic(t.name)) in names}
 
 
 class _Wanted:
@@ -94,18 +114,22 @@ class _Wanted:
 
     def about(self, record: Record, topic: Topic) -> tuple[Record, Event | None] | None:
         """The record and its event where it is about one of the documents, else None."""
-        key = (record.key or b"").decode("utf-8", "replace")
         if record.value is None:
             return None
-        named = key in self._documents or any(n in record.value for n in self._needles)
-        if not named and topic.model is not DeadLetter:
-            return None
+        keyed = (record.key or b"").decode("utf-8", "replace") in self._documents
         try:
-            event = decode(replace(record, protection=record.protection.for_erasing()), topic.model)
-        except UnreadableRecord:
-            return (record, None) if key in self._documents else None
-        is_about = key in self._documents or self._has(event.event)
-        return (record, event.event) if is_about else None
+            if is_sealed(record.value):
+                keyed = keyed or subject_of(record.value) in self._documents
+                named = keyed or topic is MEMORIES
+            else:
+                named = keyed or any(n in record.value for n in self._needles)
+            if not named and topic.model is not DeadLetter:
+                return None
+            anyway = replace(record, protection=record.protection.for_erasing())
+            event = decode(anyway, topic.model).event
+        except (UnreadableRecord, SealBroken):
+            return (record, None) if keyed else None
+        return (record, event) if keyed or self._has(event) else None
 
     def _has(self, event: Event) -> bool:
         if isinstance(event, MemorySnapshot):
@@ -136,19 +160,6 @@ def _digests(event: Event) -> set[str]:
         event = event.verdict
     ref = getattr(event, "document", None)
     return {ref.digest} if isinstance(ref, DocumentRef) else set()
-
-
-async def _replays(settings: Settings) -> list[Topic]:
-    """The topics of replays' verdicts."""
-    admin = new_admin(settings)
-    try:
-        await admin.start()
-        names = await admin.list_topics()
-    finally:
-        await admin.close()
-    prefix = settings.topic("replay-")
-    own = [n for n in sorted(names) if n.startswith(prefix) and n.endswith("-verdicts")]
-    return [Topic(name.removeprefix(settings.topic_prefix), Verdict, QUARTER) for name in own]
 
 
 async def _note_shared(settings: Settings, wanted: _Wanted, found: Found) -> None:

@@ -226,7 +226,7 @@ def _reads(value: bytes, needle: str) -> bool:
     if needle.encode() in value:
         return True
     return any(
-        needle.encode() in base64.b64decode(found + b"=" * (-len(found) % 4))
+        needle.encode() in base64.b64decode(found[: len(found) // 4 * 4])
         for found in re.findall(rb"[A-Za-z0-9+/]{24,}", value)
     )
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,6 +17,7 @@ from safepassage.streams.audit.source import AuditSource
 from safepassage.streams.audit.verification import verify
 from safepassage.streams.delivery.beside import Beside
 from safepassage.streams.delivery.delivery import Outcome, Role
+from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.protection import protection
 from safepassage.streams.kafka.publisher import KafkaPublisher, PublishFailed
@@ -22,9 +25,11 @@ from safepassage.streams.kafka.reading import follow_erasures, read_erasures, re
 from safepassage.streams.kafka.records import ErasedRecord, Outgoing, Received, decode
 from safepassage.streams.labels.from_reviews import read_reviews
 from safepassage.streams.memory.snapshots import read_snapshots
-from safepassage.streams.privacy import engine
+from safepassage.streams.privacy import engine, keys
 from safepassage.streams.privacy.engine import erase, unfinished
+from safepassage.streams.privacy.keys import create_keys
 from safepassage.streams.redrive.letters import Selection, survey
+from safepassage.streams.sealing.seals import Seals
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DECISIONS, DOCUMENTS, EXTRACTIONS, QUARANTINE, REVIEWS
 from safepassage.streams.verdicts.deduplication import read_verdicts
@@ -37,9 +42,27 @@ from .deployment import COMPACTED, TOPICS, Traces, canary, deploy, learnt_rows, 
 
 
 @pytest.fixture
-def settings(kafka: Settings, tmp_path: Path) -> Settings:
+def plain(kafka: Settings, tmp_path: Path) -> Settings:
+    """A deployment without keys."""
     folders = {"originals": tmp_path / "originals", "learn_folder": tmp_path / "learnt"}
     return kafka.model_copy(update=folders)
+
+
+@pytest.fixture
+async def sealed(plain: Settings, tmp_path: Path) -> Settings:
+    """A deployment whose records are sealed."""
+    path = tmp_path / "keys"
+    path.write_bytes(base64.b64encode(os.urandom(32)) + b"\n")
+    path.chmod(0o600)
+    settings = plain.model_copy(update={"keys_file": path})
+    await create_topics(settings)
+    await create_keys(settings)
+    return settings
+
+
+@pytest.fixture(params=["plain", "sealed"])
+def settings(request: pytest.FixtureRequest, plain: Settings, sealed: Settings) -> Settings:
+    return sealed if request.param == "sealed" else plain
 
 
 def forget_what_is_known(settings: Settings) -> None:
@@ -47,7 +70,9 @@ def forget_what_is_known(settings: Settings) -> None:
     known = protection(settings)
     known.erasures.clear()
     known.offsets.clear()
-    known._read_at = float("-inf")
+    known.stale()
+    if settings.keys_file:
+        known.seals = Seals(settings.keys_file)
 
 
 async def test_what_remains_of_a_document_is_exactly_what_the_command_names(
@@ -56,14 +81,17 @@ async def test_what_remains_of_a_document_is_exactly_what_the_command_names(
     await deploy(settings, ["gone", "stays"])
     topics = {topic.name for topic in (*TOPICS, *COMPACTED)}
     with_text = topics - {"manifests"}  # which has the digest alone
+    if settings.keys_file:
+        with_text = set()
     files = {"redis", "reviews.jsonl"}
     assert await places_with(settings, canary("gone")) == with_text | files | {"gone.pdf"}
     untouched = await places_with(settings, canary("stays"))
 
     report = await erase(settings, ["gone"], "Ana", "asked for it")
 
-    named = {remains.topic for remains in report.remains}
-    assert named == {topic.name for topic in TOPICS}
+    assert {remains.topic for remains in report.remains} == {topic.name for topic in TOPICS}
+    named = {remains.topic for remains in report.remains if remains.records}
+    assert named == (set() if settings.keys_file else {topic.name for topic in TOPICS})
     assert await places_with(settings, canary("gone")) == named - {"manifests"}
     assert await places_with(settings, canary("stays")) == untouched
     assert (report.texts, report.answers, report.originals, report.lines) == (
@@ -76,7 +104,8 @@ async def test_what_remains_of_a_document_is_exactly_what_the_command_names(
         assert (remains.until is None) == (remains.topic in ("quarantine", "reviews"))
 
 
-async def test_dry_run_says_the_same_and_changes_nothing(settings: Settings) -> None:
+async def test_dry_run_says_the_same_and_changes_nothing(sealed: Settings) -> None:
+    settings = sealed
     await deploy(settings, ["gone"])
     before = await places_with(settings, canary("gone"))
     would = await erase(settings, ["gone"], "Ana", "", dry_run=True)
@@ -117,12 +146,14 @@ class Halted(Exception):
     """The process was killed."""
 
 
-@pytest.mark.parametrize(
-    "at", ["survey", "_redis", "_originals", "_learnt", "_tombstones", "_remains"]
-)
+STEPS = ["survey", "_redis", "_originals", "_learnt", "_tombstones", "delete_keys", "_remains"]
+
+
+@pytest.mark.parametrize("at", STEPS)
 async def test_erasure_that_was_killed_is_finished_by_the_next_run(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, at: str
+    sealed: Settings, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
+    settings = sealed
     await deploy(settings, ["gone", "stays"])
 
     def die(*_: object, **__: object) -> None:
@@ -132,22 +163,67 @@ async def test_erasure_that_was_killed_is_finished_by_the_next_run(
         killed.setattr(engine, at, die)
         with pytest.raises(Halted):
             await erase(settings, ["gone"], "Ana", "asked for it")
+    await assert_next_run_finishes(settings)
+
+
+async def test_erasure_that_was_killed_among_the_keys_is_finished_by_the_next_run(
+    sealed: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The branches are written and nothing is deleted; or the first node is."""
+    await deploy(sealed, ["gone", "stays"])
+    real = keys._write
+
+    async def half(settings: Settings, producer: Any, seals: Any, nodes: dict[str, bytes]) -> None:
+        await real(settings, producer, seals, dict(list(nodes.items())[: len(nodes) // 2]))
+        raise Halted
+
+    with monkeypatch.context() as killed:
+        killed.setattr(keys, "_write", half)
+        with pytest.raises(Halted):
+            await erase(sealed, ["gone"], "Ana", "asked for it")
+    await assert_next_run_finishes(sealed)
+
+
+async def test_keys_that_another_run_brought_back_are_deleted_by_the_next_erasure(
+    sealed: Settings,
+) -> None:
+    await deploy(sealed, ["gone", "other"])
+    before = await read_erasures(sealed)
+    assert before.seals
+    old = dict(before.seals.tree.nodes)
+    await erase(sealed, ["gone"], "Ana", "asked for it")
+    producer = new_producer(sealed)
+    await producer.start()
+    await keys._write(sealed, producer, before.seals, old)
+    await producer.stop()
+    forget_what_is_known(sealed)
+    assert (await read_erasures(sealed)).seals.tree.has("gone")  # type: ignore[union-attr]
+    await erase(sealed, ["other"], "Ana", "asked for it")
+    forget_what_is_known(sealed)
+    tree = (await read_erasures(sealed)).seals.tree  # type: ignore[union-attr]
+    assert [tree.has(name) for name in ("gone", "other", "stays")] == [False, False, True]
+
+
+async def assert_next_run_finishes(settings: Settings) -> None:
     forget_what_is_known(settings)
     assert await unfinished(settings) == ["gone"]
     await erase(settings, await unfinished(settings), "Bo", "another reason")
     await erase(settings, ["gone"], "Bo", "once more")  # and nothing comes of a repetition
     forget_what_is_known(settings)
     assert await unfinished(settings) == []
-    (erasure,) = (await read_erasures(settings)).erasures.values()
+    known = await read_erasures(settings)
+    (erasure,) = known.erasures.values()
     assert (erasure.by, erasure.reason) == ("Ana", "asked for it")
-    left = {topic.name for topic in TOPICS} - {"manifests"}
-    assert await places_with(settings, canary("gone")) == left
+    assert known.seals
+    assert [known.seals.tree.has(name) for name in ("gone", "stays")] == [False, True]
+    assert await places_with(settings, canary("gone")) == set()
     assert learnt_rows(settings) == ["stays"]
 
 
 async def test_erasure_that_misses_a_place_says_so_and_is_not_done(
-    settings: Settings,
+    sealed: Settings,
 ) -> None:
+    settings = sealed
     await deploy(settings, ["gone"])
     away = settings.model_copy(
         update={"redis_url": type(settings.redis_url)("redis://127.0.0.1:1")}
@@ -155,6 +231,7 @@ async def test_erasure_that_misses_a_place_says_so_and_is_not_done(
     elsewhere = away.model_copy(update={"originals": None})
     report = await erase(elsewhere, ["gone"], "Ana", "asked for it")
     assert ["Redis" in one or "original" in one for one in report.unreached] == [True, True]
+    assert (await read_erasures(settings)).seals.tree.has("gone")  # type: ignore[union-attr]
     assert await unfinished(settings) == ["gone"]
 
 
@@ -248,8 +325,9 @@ async def test_audit_chains_verify_after_an_erasure_and_count_it(settings: Setti
 
 
 async def test_publisher_that_is_refused_ends_the_erasure(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
+    plain: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    settings = plain
     await deploy(settings, ["gone"])
 
     async def refuse(_: object, outgoing: Sequence[Outgoing]) -> dict[int, str]:
