@@ -33,6 +33,7 @@ from safepassage.streams.kafka.records import (
 from safepassage.streams.runtime import metrics
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.progress import Progress
+from safepassage.streams.sealing.frame import is_sealed
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import AUDIT
 from safepassage.streams.verdicts.deduplication import Conflict, Deduplicator
@@ -175,7 +176,9 @@ class AuditSource:
             outgoing, entries = [], []
             for record in part:
                 verdict = _verdict(record)
-                entries.append(entry_of(record, verdict.event.id if verdict else None))
+                # An id is made of the document's text: what is sealed is named by its place alone.
+                named = verdict is not None and not is_sealed(record.value)
+                entries.append(entry_of(record, verdict.event.id if verdict and named else None))
                 outgoing += self._contradiction(verdict)
             block = AuditBlock(
                 chain=name,

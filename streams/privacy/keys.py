@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 
 from aiokafka import AIOKafkaProducer
 
+from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.reading import read_erasures
 from safepassage.streams.runtime.errors import OperatorError
@@ -30,6 +31,7 @@ async def create_keys(settings: Settings) -> str:
     Raises:
         OperatorError: there are keys already, or SAFEPASSAGE_KEYS_FILE is not set.
     """
+    await create_topics(settings, needed=[KEYS])
     seals = await _seals(settings)
     if seals.tree.nodes:
         raise OperatorError("there are keys already: `safepassage keys rewrap` changes what wraps")

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from safepassage.streams.runtime.errors import OperatorError
+
 MAGIC = b"\0SPS1"
 """JSON never begins so."""
 LENGTH_BYTES = 2
 NONCE_BYTES = 12
+
+
+class KeysUnusable(OperatorError):
+    """The file of master keys cannot be used, or does not fit the topic ``keys``."""
 
 
 class SealBroken(ValueError):

@@ -18,14 +18,9 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from safepassage.schemas import KeyNode
-from safepassage.streams.runtime.errors import OperatorError
 
-from .frame import NONCE_BYTES
+from .frame import NONCE_BYTES, KeysUnusable
 from .key_tree import KEY_BYTES
-
-
-class KeysUnusable(OperatorError):
-    """The file of master keys cannot be used, or does not fit the topic ``keys``."""
 
 
 class MasterKeys:

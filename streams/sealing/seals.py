@@ -10,9 +10,9 @@ from pydantic import ValidationError
 from safepassage.schemas import KeyNode
 
 from .envelope import opened, seal
-from .frame import subject_of
+from .frame import KeysUnusable, subject_of
 from .key_tree import KeyTree
-from .master_keys import KeysUnusable, MasterKeys
+from .master_keys import MasterKeys
 
 CACHED_KEYS = 10_000
 

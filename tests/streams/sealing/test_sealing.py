@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from safepassage.schemas import KeyNode
 from safepassage.streams.sealing.envelope import opened, seal
-from safepassage.streams.sealing.frame import SealBroken, is_sealed, subject_of
+from safepassage.streams.sealing.frame import KeysUnusable, SealBroken, is_sealed, subject_of
 from safepassage.streams.sealing.key_tree import DEPTH, KEY_BYTES, KeyGone, KeyTree
-from safepassage.streams.sealing.master_keys import KeysUnusable, MasterKeys
+from safepassage.streams.sealing.master_keys import MasterKeys
 
 KEY = bytes(range(32))
 NAMES = st.text(min_size=1, max_size=40).filter(lambda t: t.encode("utf-8", "ignore").decode() == t)
