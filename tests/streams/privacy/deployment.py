@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -40,10 +41,12 @@ from safepassage.schemas.verdict_after_review import decision_on
 from safepassage.streams.delivery.dead_letters import dead_letter, subject_of
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_admin, new_producer
+from safepassage.streams.kafka.protection import protection
 from safepassage.streams.kafka.publisher import KafkaPublisher
 from safepassage.streams.kafka.reading import assign, high_watermarks, reader
 from safepassage.streams.kafka.records import Outgoing, Record
 from safepassage.streams.replay.plan import verdicts_topic
+from safepassage.streams.sealing.seals import Seals
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import (
     ALIGNMENTS,
@@ -265,3 +268,21 @@ def learnt_rows(settings: Settings) -> list[str]:
     files = settings.learn_folder.glob("*/reviews.jsonl")
     lines = [line for file in files for line in file.read_bytes().splitlines()]
     return [orjson.loads(line)["verdict"]["doc_id"] for line in lines]
+
+
+def add_master_key(path: Path) -> Path:
+    """A new key in front of those of the file, if there is one."""
+    before = path.read_bytes() if path.exists() else b""
+    path.touch(mode=0o600)
+    path.write_bytes(base64.b64encode(os.urandom(32)) + b"\n" + before)
+    return path
+
+
+def forget_what_is_known(settings: Settings) -> None:
+    """As if this process had just started."""
+    known = protection(settings)
+    known.erasures.clear()
+    known.offsets.clear()
+    known.stale()
+    if settings.keys_file:
+        known.seals = Seals(settings.keys_file)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,9 +14,7 @@ from safepassage.streams.audit.source import AuditSource
 from safepassage.streams.audit.verification import verify
 from safepassage.streams.delivery.beside import Beside
 from safepassage.streams.delivery.delivery import Outcome, Role
-from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_producer
-from safepassage.streams.kafka.protection import protection
 from safepassage.streams.kafka.publisher import KafkaPublisher, PublishFailed
 from safepassage.streams.kafka.reading import follow_erasures, read_erasures, read_topics
 from safepassage.streams.kafka.records import ErasedRecord, Outgoing, Received, decode
@@ -27,9 +22,7 @@ from safepassage.streams.labels.from_reviews import read_reviews
 from safepassage.streams.memory.snapshots import read_snapshots
 from safepassage.streams.privacy import engine, keys
 from safepassage.streams.privacy.engine import erase, unfinished
-from safepassage.streams.privacy.keys import create_keys
 from safepassage.streams.redrive.letters import Selection, survey
-from safepassage.streams.sealing.seals import Seals
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DECISIONS, DOCUMENTS, EXTRACTIONS, QUARANTINE, REVIEWS
 from safepassage.streams.verdicts.deduplication import read_verdicts
@@ -38,41 +31,21 @@ from tests.streams.broker import faust_source, running, until
 from tests.streams.console.running import console_settings, running_console
 from tests.streams.console.test_source import Reviewer, browser
 
-from .deployment import COMPACTED, TOPICS, Traces, canary, deploy, learnt_rows, places_with
-
-
-@pytest.fixture
-def plain(kafka: Settings, tmp_path: Path) -> Settings:
-    """A deployment without keys."""
-    folders = {"originals": tmp_path / "originals", "learn_folder": tmp_path / "learnt"}
-    return kafka.model_copy(update=folders)
-
-
-@pytest.fixture
-async def sealed(plain: Settings, tmp_path: Path) -> Settings:
-    """A deployment whose records are sealed."""
-    path = tmp_path / "keys"
-    path.write_bytes(base64.b64encode(os.urandom(32)) + b"\n")
-    path.chmod(0o600)
-    settings = plain.model_copy(update={"keys_file": path})
-    await create_topics(settings)
-    await create_keys(settings)
-    return settings
+from .deployment import (
+    COMPACTED,
+    TOPICS,
+    Traces,
+    canary,
+    deploy,
+    forget_what_is_known,
+    learnt_rows,
+    places_with,
+)
 
 
 @pytest.fixture(params=["plain", "sealed"])
 def settings(request: pytest.FixtureRequest, plain: Settings, sealed: Settings) -> Settings:
     return sealed if request.param == "sealed" else plain
-
-
-def forget_what_is_known(settings: Settings) -> None:
-    """As if this process had just started."""
-    known = protection(settings)
-    known.erasures.clear()
-    known.offsets.clear()
-    known.stale()
-    if settings.keys_file:
-        known.seals = Seals(settings.keys_file)
 
 
 async def test_what_remains_of_a_document_is_exactly_what_the_command_names(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import os
 from pathlib import Path
 
@@ -25,7 +24,7 @@ from safepassage.streams.sealing.frame import is_sealed
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, ALL_TOPICS, DOCUMENTS, QUARANTINE, Topic
 
-from .deployment import Traces
+from .deployment import Traces, add_master_key
 
 
 def test_every_topic_has_a_line() -> None:
@@ -34,9 +33,7 @@ def test_every_topic_has_a_line() -> None:
 
 
 def with_keys(folder: Path, **changes: object) -> Protection:
-    path = folder / "keys"
-    path.write_bytes(base64.b64encode(os.urandom(32)))
-    path.chmod(0o600)
+    path = add_master_key(folder / "keys")
     made = Protection(Settings(keys_file=path, **changes))  # type: ignore[arg-type]
     assert made.seals
     made.seals.tree.nodes[""] = os.urandom(32)
@@ -51,7 +48,7 @@ def one_of_each() -> dict[type[Event], Event]:
             document=traces.ref, extractions=0, accepted=0, quarantined=0, undetermined=0
         )
     )
-    made.append(Response(id="doc", text="a text", response="It says so."))
+    made.append(Response(id="doc", context=["a text"], response="It says so."))
     return {type(event): event for event in made}
 
 
