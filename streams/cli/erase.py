@@ -22,7 +22,7 @@ def erase(
     documents: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="DOC_ID…",
+            metavar="DOC_ID",
             help="Ids of documents; without one, what a run that was cut off left.",
         ),
     ] = None,

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from safepassage.schemas import DeadLetter, Erasure, Event, MemorySnapshot, document_id
 from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.sealing.frame import SealBroken
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, ERASURES, KEYS, QUARANTINE, Topic
 
@@ -41,17 +42,18 @@ class Protection:
         """One past the last record read, by the topic's name on the broker."""
         self.seals: Seals | None = None
         self._plain: tuple[Topic, ...] = ()
+        self._keys_exist = False
         self._topics: dict[str, Topic] = {}
         self._listeners: list[Callable[[str], None]] = []
         self._read_at = float("-inf")
         if settings is None:
             return
         self._topics[settings.topic(ERASURES.name)] = ERASURES
+        self._topics[settings.topic(KEYS.name)] = KEYS
         if settings.keys_file:
             from safepassage.streams.sealing.seals import Seals  # noqa: PLC0415 (an extra)
 
             self.seals = Seals(settings.keys_file)
-            self._topics[settings.topic(KEYS.name)] = KEYS
             self._plain = (ACCEPTED, QUARANTINE) if settings.plain_verdicts else ()
 
     @property
@@ -66,8 +68,10 @@ class Protection:
             KeysUnusable: a record of ``keys`` cannot be used.
         """
         self.offsets[topic] = max(offset + 1, self.offsets.get(topic, 0))
-        if self.seals and self._topics.get(topic) is KEYS:
-            self.seals.note(key, value)
+        if self._topics.get(topic) is KEYS:
+            self._keys_exist = self._keys_exist or value is not None
+            if self.seals:
+                self.seals.note(key, value)
             return
         if value is None:
             self.erasures.pop((key or b"").decode("utf-8", "replace"), None)
@@ -94,7 +98,7 @@ class Protection:
     def for_erasing(self) -> Protection:
         """What the same cluster's records are read with to erase what they name."""
         other = Protection()
-        other.seals = self.seals
+        other.seals, other._keys_exist = self.seals, self._keys_exist
         return other
 
     def erased(self, doc_id: str) -> bool:
@@ -128,13 +132,13 @@ class Protection:
 
         Raises:
             KeyGone: its document was erased.
-            SealBroken: it was altered or moved.
-            SealedRecord: this process has no keys.
+            SealBroken: it was altered or moved, or nothing is sealed here.
+            SealedRecord: there are keys, and this process has none.
         """
-        if self.seals is None or not self.seals.tree.nodes:
-            raise SealedRecord(
-                f"a record on {topic} is sealed: set SAFEPASSAGE_KEYS_FILE, and grant Read on keys"
-            )
+        if not self._keys_exist:  # who may write to a topic must not be able to stop a role by it
+            raise SealBroken("sealed, and there are no keys here")
+        if self.seals is None:
+            raise SealedRecord(f"a record on {topic} is sealed: set SAFEPASSAGE_KEYS_FILE")
         return self.seals.open(value, topic, key)
 
     @property

@@ -157,7 +157,7 @@ def opened_value(record: Record) -> bytes:
     Raises:
         ErasedRecord: its key was deleted.
         UnreadableRecord: the seal does not open.
-        SealedRecord: this process has no keys.
+        SealedRecord: there are keys, and this process has none.
     """
     value = record.value or b""
     if not is_sealed(value):
