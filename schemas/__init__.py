@@ -26,12 +26,14 @@ from .extraction import (
     extraction_id,
 )
 from .finding import CONTRADICTIONS, Finding, FindingCode
+from .former import FormerVerdict
 from .hypothesis import CLAIM_TYPE, entity_type_name, hypothesis, render_value
 from .ids import canonical_json, stable_id, text_digest
 from .jsonl import BadLine, read_jsonl, validation_summary
 from .layout import Box, Layout, Omission, Original, PageSize, Region
 from .learning import LearningEvent
 from .memory import MemorySnapshot
+from .realignment import DocumentValues, DocumentVersion, Realignment
 from .reason import Reason
 from .redrive import Redrive
 from .report import (
@@ -68,6 +70,8 @@ __all__ = [
     "Document",
     "DocumentRef",
     "DocumentReport",
+    "DocumentValues",
+    "DocumentVersion",
     "Draw",
     "DriftWarning",
     "Entity",
@@ -78,6 +82,7 @@ __all__ = [
     "ExtractorTrail",
     "Finding",
     "FindingCode",
+    "FormerVerdict",
     "KeyNode",
     "LabelledExtraction",
     "Layout",
@@ -88,6 +93,7 @@ __all__ = [
     "Original",
     "PageSize",
     "Part",
+    "Realignment",
     "Reason",
     "Redrive",
     "Region",

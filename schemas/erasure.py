@@ -9,6 +9,7 @@ from .base import Event, EventId, Text
 from .claim import Claim, Response
 from .document import Document
 from .extraction import Extraction, ExtractionManifest
+from .realignment import DocumentValues, DocumentVersion, Realignment
 from .report import DeadLetter, DocumentReport
 from .review import Review, StandingDecision
 from .verdict import Verdict
@@ -47,13 +48,20 @@ def document_id(event: Event) -> str | None:
             found: str | None = event.id
         case Claim():
             found = event.response_id
-        case Extraction() | Verdict() | StandingDecision() | DeadLetter():
+        case (
+            Extraction()
+            | Verdict()
+            | StandingDecision()
+            | DeadLetter()
+            | DocumentValues()
+            | Realignment()
+        ):
             found = event.doc_id
         case AlignedExtraction():
             found = event.extraction.doc_id
         case Review():
             found = event.verdict.doc_id
-        case ExtractionManifest() | DocumentReport():
+        case ExtractionManifest() | DocumentReport() | DocumentVersion():
             found = event.document.id
         case _:
             found = None

@@ -9,6 +9,7 @@ from .base import Json
 from .hypothesis import hypothesis
 from .ids import canonical_json, stable_id
 from .memory import MAX_VOTES, ReviewerVote
+from .realignment import asked_digest
 from .reason import Reason
 from .review import JudgedValue, Review, StandingDecision
 from .reviews_that_count import JUDGED, case_id, in_order, moment, opinions, standing
@@ -97,6 +98,43 @@ def verdict_in_place(judged: Verdict, decision: StandingDecision) -> Verdict | N
     )
     name = stable_id("verdict-in-place", judged.id, decision.review_id)
     return _reviewed(judged, wanted, name, trail)
+
+
+def decision_taken_over(judged: Verdict) -> StandingDecision | None:
+    """What a person decided of the value in an earlier version of the document, where it holds for
+    a scorer's verdict in this one: everything that was judged is equal, byte for byte. None where
+    nobody decided or something differs."""
+    former = judged.former
+    if former is None or former.decision is None or former.decision.decision is None:
+        return None
+    if former.asked is None or former.asked != asked_digest(judged):
+        return None
+    return StandingDecision(
+        case_id=case_id(judged),
+        doc_id=judged.doc_id,
+        decision=former.decision.decision,
+        value=former.decision.value,
+        reviewer=former.decision.reviewer,
+        review_id=former.decision.review_id,
+        judged=judged.id,
+    )
+
+
+def verdict_taken_back(judged: Verdict) -> Verdict | None:
+    """A scorer's verdict where the decision on the earlier version was taken back since: it counts
+    again, and says so to whoever holds the person's. None where nobody took anything back."""
+    former = judged.former
+    if former is None or former.decision is None or former.decision.decision is not None:
+        return None
+    trail = ReviewTrail(
+        review_id=former.decision.review_id,
+        reviewer=former.decision.reviewer,
+        judged=judged.id,
+        stands=False,
+        in_place=True,
+    )
+    name = stable_id("verdict-in-place", judged.id, former.decision.review_id)
+    return _reviewed(judged, _wanted(judged, None), name, trail)
 
 
 _Wanted = tuple[Decision, Json, tuple[Reason, ...]]

@@ -12,6 +12,7 @@ from safepassage.streams.topics import (
     CLAIMS,
     DEAD_LETTERS,
     DECISIONS,
+    DOCUMENT_VALUES,
     DOCUMENTS,
     ERASURES,
     EXTRACTIONS,
@@ -52,7 +53,7 @@ OF_COMMANDS: dict[str, Access] = {
     # It reads the topics of replays as well, and makes the topic of the keys.
     "erase": Access(
         reads=(*OF_DOCUMENTS, ERASURES, KEYS, SCORERS),
-        writes=(ERASURES, KEYS, DECISIONS, MEMORIES),
+        writes=(ERASURES, KEYS, DECISIONS, MEMORIES, DOCUMENT_VALUES),
     ),
 }
 

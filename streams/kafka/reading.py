@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
 
 import stamina
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
@@ -27,6 +27,8 @@ SHORT_MILLISECONDS = 20
 METADATA_PATIENCE_SECONDS = 10.0
 START_PATIENCE_SECONDS = 5.0
 REREAD_PATIENCE_SECONDS = 5.0
+STRETCH_GAP = 100
+"""Records that are rather read in vain than sought past."""
 
 
 class UnknownTopic(LookupError):
@@ -187,6 +189,56 @@ async def extent(settings: Settings, topic: Topic) -> tuple[int, int]:
         (tp,) = await assign(consumer, [settings.topic(topic.name)], partitions=[0])
         first = (await consumer.beginning_offsets([tp]))[tp]
         return first, (await high_watermarks(consumer, [tp]))[tp]
+
+
+async def read_at(settings: Settings, places: Collection[Coordinates]) -> dict[Coordinates, Record]:
+    """The records at ``places``, by these; what is gone is left out. Neighbours are read together.
+
+    Raises:
+        aiokafka.errors.KafkaError: the broker did not answer in ``publish_patience_seconds``.
+    """
+    patience = settings.publish_patience_seconds
+    found: dict[Coordinates, Record] = {}
+    async for attempt in stamina.retry_context(KafkaError, attempts=None, timeout=patience):
+        with attempt:
+            found = await _read_stretches(settings, places)
+    return {place: found[place] for place in places if place in found}
+
+
+async def _read_stretches(
+    settings: Settings, places: Collection[Coordinates]
+) -> dict[Coordinates, Record]:
+    left = _stretches(places)
+    found: dict[Coordinates, Record] = {}
+    async with reader(settings) as consumer:
+        consumer.assign(list(left))
+        await consumer.seek_to_beginning(*left)
+        # Of the embedded broker nothing past the end may be asked.
+        known = await high_watermarks(consumer, list(left))
+        while left:
+            stops = {}
+            for tp, stretches in left.items():
+                start, stop = stretches.pop()
+                if start < known[tp]:
+                    consumer.seek(tp, start)
+                    stops[tp] = min(stop, known[tp])
+            consumer.resume(*stops)
+            async for record in _until_end(consumer, list(stops), protection(settings), stops):
+                found[record.coordinates] = record
+            left = {tp: stretches for tp, stretches in left.items() if stretches}
+    return found
+
+
+def _stretches(places: Collection[Coordinates]) -> dict[TopicPartition, list[tuple[int, int]]]:
+    """By partition the offsets from, and to before, which to read: gaps are read with the rest."""
+    made: dict[TopicPartition, list[tuple[int, int]]] = {}
+    for place in sorted(places, key=lambda one: (one.topic, one.partition, one.offset)):
+        stretches = made.setdefault(TopicPartition(place.topic, place.partition), [])
+        if stretches and place.offset - stretches[-1][1] < STRETCH_GAP:
+            stretches[-1] = stretches[-1][0], place.offset + 1
+        else:
+            stretches.append((place.offset, place.offset + 1))
+    return made
 
 
 def readable_end(consumer: AIOKafkaConsumer, tp: TopicPartition) -> int | None:

@@ -27,7 +27,14 @@ from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
 from safepassage.streams.sealing.frame import SealBroken, is_sealed, subject_of
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import DECISIONS, DOCUMENTS, MEMORIES, QUARTER, Topic
+from safepassage.streams.topics import (
+    DECISIONS,
+    DOCUMENT_VALUES,
+    DOCUMENTS,
+    MEMORIES,
+    QUARTER,
+    Topic,
+)
 
 from .places import OF_DOCUMENTS
 
@@ -172,5 +179,5 @@ async def _note_shared(settings: Settings, wanted: _Wanted, found: Found) -> Non
                 found.shared.add(original.uri)
 
 
-REMADE: tuple[Topic, ...] = (DECISIONS, MEMORIES)
+REMADE: tuple[Topic, ...] = (DECISIONS, MEMORIES, DOCUMENT_VALUES)
 """Topics onto which a worker that did not know of an erasure yet may write again."""

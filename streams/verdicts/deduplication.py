@@ -33,6 +33,7 @@ REMEMBERED_VERDICTS = 2_000_000
 # Who extracted it, from which record, and what the calls took: not what the verdict says.
 _PROVENANCE = {
     "document": {"coordinates"},
+    "former": {"record": True, "document": {"coordinates"}},
     "extractor": True,
     "scorers": {"__all__": {"usage"}},
 }
@@ -92,6 +93,24 @@ class Deduplicator:
         self._seen[key] = said, place
         if len(self._seen) > self._limit:
             self._seen.popitem(last=False)
+
+
+class LastIds:
+    """Lets every id through once. It remembers the last ``limit``."""
+
+    def __init__(self, limit: int = REMEMBERED_VERDICTS) -> None:
+        self._limit = limit
+        self._seen: OrderedDict[bytes, None] = OrderedDict()
+
+    def admit(self, identifier: str) -> bool:
+        """Whether the id is new."""
+        key = digest_of(identifier)
+        if key in self._seen:
+            return False
+        self._seen[key] = None
+        if len(self._seen) > self._limit:
+            self._seen.popitem(last=False)
+        return True
 
 
 def substance(verdict: Verdict) -> bytes:

@@ -12,6 +12,9 @@ from safepassage.streams.topics import ACCEPTED, QUARANTINE, Topic
 
 from .deduplication import VERDICT_TOPICS, Result, Unread, digest_of, read_verdicts
 
+_Rank = tuple[int, str, int, int]
+"""When a verdict was published, and where it stands."""
+
 
 class LatestPerExtraction:
     """Which record holds the verdict that counts for each extraction, across revisions.
@@ -21,33 +24,42 @@ class LatestPerExtraction:
     """
 
     def __init__(self) -> None:
-        self._cases: dict[bytes, tuple[_Rank, bytes]] = {}  # by extraction, the case judged last
-        self._latest: dict[bytes, tuple[_Rank, Coordinates]] = {}  # by case
+        # By extraction, the case judged last, and whether that was by a worker.
+        self._cases: dict[bytes, tuple[bool, _Rank, bytes]] = {}
+        self._latest: dict[bytes, tuple[_Rank, Coordinates]] = {}  # by case, as scorers left it
+        self._decided: dict[bytes, tuple[_Rank, Coordinates]] = {}  # by case, as people left it
+        self._taken_back: dict[bytes, _Rank] = {}  # by case, when the last decision was
 
     def note(self, received: Received[Verdict]) -> None:
         """Count ``received``, which was let through by a `Deduplicator`."""
         key, case = digest_of(received.event.extraction_id), digest_of(case_id(received.event))
         rank = _rank(received)
-        known = self._latest.get(case)
-        if known is None or known[0] < rank:
-            self._latest[case] = rank, received.record.coordinates
         review = received.event.review
-        judged = (review is None or review.in_place, *rank[1:])
+        verdicts = self._decided if review and review.stands else self._latest
+        known = verdicts.get(case)
+        if known is None or known[0] < rank:
+            verdicts[case] = rank, received.record.coordinates
+        if review and not review.stands:
+            self._taken_back[case] = max(self._taken_back.get(case, rank), rank)
+        judged = review is None or review.in_place, rank
         current = self._cases.get(key)
-        if current is None or current[0] < judged:
-            self._cases[key] = judged, case
+        if current is None or current[:2] < judged:
+            self._cases[key] = *judged, case
 
     def holds(self, received: Received[Verdict]) -> bool:
         """Whether ``received`` is its extraction's verdict."""
         case = digest_of(case_id(received.event))
         current = self._cases.get(digest_of(received.event.extraction_id))
-        known = self._latest.get(case)
+        known = self._counts(case)
         if current is None or known is None:
             return False
-        return current[1] == case and known[1] == received.record.coordinates
+        return current[2] == case and known[1] == received.record.coordinates
 
-
-_Rank = tuple[bool, int, str, int, int]
+    def _counts(self, case: bytes) -> tuple[_Rank, Coordinates] | None:
+        decided, back = self._decided.get(case), self._taken_back.get(case)
+        if decided and (back is None or back < decided[0]):
+            return decided
+        return self._latest.get(case) or decided
 
 
 async def latest_verdicts(
@@ -100,6 +112,4 @@ def _stands_on(result: Result, topics: Sequence[Topic], settings: Settings) -> b
 
 def _rank(received: Received[Verdict]) -> _Rank:
     record = received.record
-    review = received.event.review
-    outranks = review is not None and review.stands
-    return outranks, record.timestamp, record.topic, record.partition, record.offset
+    return record.timestamp, record.topic, record.partition, record.offset

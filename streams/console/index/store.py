@@ -22,6 +22,7 @@ from safepassage.schemas.reviews_that_count import (
     standing,
 )
 from safepassage.scoring_worker.risk.draws import PREFERRED, teaching_value
+from safepassage.streams.runtime.errors import OperatorError
 
 from .case_filter import CaseFilter, lot, margin
 from .selection import ANY_SKIP, order, select
@@ -35,6 +36,10 @@ _UNCERTAIN, _TYPES, _OF_A_TYPE = 200, 10, 10
 
 SAMPLE = 200
 """Spot checks of a stream that is too small for its rate: enough for a first promise."""
+
+
+class IndexUnwritable(OperatorError):
+    """The file system takes no more of the index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +92,24 @@ class CaseStore:
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Many additions in one transaction."""
-        self.connection.execute("BEGIN")
+        """Many additions in one transaction.
+
+        Raises:
+            IndexUnwritable: there is no room for them.
+        """
         try:
-            yield
-        finally:
-            self.connection.execute("COMMIT")
+            self.connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                if self.connection.in_transaction:  # a full disk ends it
+                    self.connection.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            raise IndexUnwritable(
+                f"the console's temporary index cannot be written ({error}). Make room in the "
+                "folder of temporary files, or name another by SQLITE_TMPDIR, and start again: "
+                "the topics have everything"
+            ) from error
 
     def add_verdict(self, verdict: Verdict, at: int, place: str = "") -> str:
         """Note a verdict of ``accepted`` or ``quarantine``; returns its case. ``place`` is where

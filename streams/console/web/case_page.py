@@ -197,6 +197,7 @@ def _trail(verdict: Verdict) -> tuple[tuple[str, str], ...]:
         ("Record", _record(verdict)),
         ("Extraction", verdict.extraction_id),
         ("Verdict", verdict.id),
+        ("Former verdict", verdict.former.verdict_id if verdict.former else None),
     ]
     if extractor and extractor.usage:
         tokens = f"{extractor.usage.input_tokens} in, {extractor.usage.output_tokens} out"

@@ -13,7 +13,13 @@ from safepassage.streams.agent_factory import reread_text
 from safepassage.streams.kafka import reading
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_reader
-from safepassage.streams.kafka.reading import UnknownTopic, Unreadable, read_topics, reread
+from safepassage.streams.kafka.reading import (
+    UnknownTopic,
+    Unreadable,
+    read_at,
+    read_topics,
+    reread,
+)
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, DOCUMENTS
 from tests.streams.broker import all_records, send, send_documents
@@ -95,3 +101,17 @@ async def test_only_topics_of_documents_are_read_for_a_text(documents: Settings)
         elsewhere = Coordinates(topic=documents.topic(topic), partition=0, offset=0)
         with pytest.raises(DocumentMissing, match="is no topic of documents"):
             await reread_text(documents, elsewhere)
+
+
+async def test_records_at_many_places_are_read_together_and_what_is_gone_is_left_out(
+    kafka: Settings,
+):
+    await create_topics(kafka)
+    await send_documents(kafka, [f"doc-{n}" for n in range(300)])
+    records = await all_records(kafka, DOCUMENTS)
+    wanted = [record for record in records if record.offset % 7 == 0 or record.offset > 60]
+    places = [record.coordinates for record in wanted]
+    beyond = [places[0].model_copy(update={"offset": 9_999})]
+    alone = [places[0].model_copy(update={"partition": p, "offset": 9_999}) for p in range(2)]
+    assert await read_at(kafka, [*places, *beyond]) == {r.coordinates: r for r in wanted}
+    assert await read_at(kafka, alone) == {}

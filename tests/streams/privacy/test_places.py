@@ -17,6 +17,7 @@ from safepassage.schemas import (
     Response,
     document_id,
 )
+from safepassage.schemas.realignment import DocumentValues, DocumentVersion, Realignment
 from safepassage.streams.kafka.protection import Protection, SealedRecord
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode, opened_value
 from safepassage.streams.privacy.places import OF_DOCUMENTS, PERSONAL_DATA
@@ -49,6 +50,10 @@ def one_of_each() -> dict[type[Event], Event]:
             document=traces.ref, extractions=0, accepted=0, quarantined=0, undetermined=0
         )
     )
+    made.append(DocumentVersion(document=traces.ref))
+    made.append(DocumentValues(doc_id="doc"))
+    told = {"outcome": "withdrawn", "decision": "quarantined", "former_extraction_id": "x"}
+    made.append(Realignment(id="r", doc_id="doc", document=traces.ref, **told))
     made.append(Response(id="doc", context=["a text"], response="It says so."))
     return {type(event): event for event in made}
 

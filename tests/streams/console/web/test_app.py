@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from starlette.types import ASGIApp
 
 from safepassage.agents.document_store import DocumentMismatch, DocumentMissing
-from safepassage.schemas import DocumentRef, Reason, Verdict
+from safepassage.schemas import DocumentRef, FormerVerdict, Reason, Verdict
 from safepassage.schemas.error_type import DESCRIPTIONS, ErrorTyping
 from safepassage.schemas.evidence import ConsultedPassage, Evidence, JudgedTriple, UnsupportedSpan
 from safepassage.schemas.reviews_that_count import case_id
@@ -600,3 +600,12 @@ def test_a_case_leads_to_all_of_its_document(console: Console) -> None:
     assert case in listed
     assert other in listed
     assert "doc-3" not in listed
+
+
+def test_a_value_of_an_earlier_version_of_its_document_says_so(console: Console) -> None:
+    former = FormerVerdict(verdict_id="the-former-verdict", extraction_id="e", document=None)
+    console.add(verdict(1).model_copy(update={"former": former}))
+    console.login()
+    page = console.page()
+    assert "accepted in an earlier version of this document" in page
+    assert "the-former-verdict" in page
