@@ -31,6 +31,7 @@ class LocalTexts:
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._texts: OrderedDict[str, str] = OrderedDict()
+        self._documents: dict[str, set[str]] = {}  # by digest, whose text it is
         self.bytes = 0
 
     def get(self, digest: str) -> str | None:
@@ -39,15 +40,26 @@ class LocalTexts:
             self._texts.move_to_end(digest)
         return text
 
-    def put(self, digest: str, text: str) -> None:
-        """Keeps ``text``, unless it alone is above the bound."""
-        if digest in self._texts or sys.getsizeof(text) > self._max_bytes:
+    def put(self, digest: str, text: str, doc_id: str = "") -> None:
+        """Keeps ``text`` of a document, unless it alone is above the bound."""
+        if sys.getsizeof(text) > self._max_bytes:
+            return
+        self._documents.setdefault(digest, set()).add(doc_id)
+        if digest in self._texts:
             return
         self._texts[digest] = text
         self.bytes += sys.getsizeof(text)
         while self.bytes > self._max_bytes:
-            _, forgotten = self._texts.popitem(last=False)
-            self.bytes -= sys.getsizeof(forgotten)
+            self._drop(next(iter(self._texts)))
+
+    def forget(self, doc_id: str) -> None:
+        """Drops every text of the document, also where another one has the same."""
+        for digest in [d for d, documents in self._documents.items() if doc_id in documents]:
+            self._drop(digest)
+
+    def _drop(self, digest: str) -> None:
+        del self._documents[digest]
+        self.bytes -= sys.getsizeof(self._texts.pop(digest))
 
 
 T = TypeVar("T")
@@ -100,6 +112,7 @@ class DocumentStore:
         local_cache_bytes: how much of the worker's own memory may hold texts.
         redis_timeout: seconds that a call may take.
         observe: told each time what ``reads`` counts.
+        erased: whether a document, by its id, was erased: it is missing then, and put nowhere.
 
     ``reads`` counts what `get` was answered by: ``local``, ``redis`` or ``reread``; and
     ``corrupt``, texts in Redis that were not what their key says.
@@ -115,8 +128,10 @@ class DocumentStore:
         local_cache_bytes: int = 64 * 1024 * 1024,
         redis_timeout: float = 2.0,
         observe: Callable[[str], None] = lambda _: None,
+        erased: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._redis = redis
+        self._erased = erased
         self._reread = reread
         self._ttl = ttl
         self._max_bytes = max_bytes
@@ -139,8 +154,13 @@ class DocumentStore:
             DocumentMismatch: ``ref`` names another text.
         """
         await self._verify(ref, text)
-        self._local.put(ref.digest, text)
-        await self._put_in_redis(ref, text)
+        if not self._erased(ref.id):
+            self._local.put(ref.digest, text, ref.id)
+            await self._put_in_redis(ref, text)
+
+    def forget(self, doc_id: str) -> None:
+        """Drop the texts of a document from this process's memory."""
+        self._local.forget(doc_id)
 
     async def get(self, ref: DocumentRef) -> str:
         """The text that ``ref`` names, and no other.
@@ -151,6 +171,8 @@ class DocumentStore:
             DocumentMissing: it is nowhere.
             DocumentMismatch: its Kafka record holds another text.
         """
+        if self._erased(ref.id):
+            raise DocumentMissing(f"{ref.id} was erased")
         text = self._local.get(ref.digest)
         if text is not None:
             self._note("local")
@@ -172,7 +194,7 @@ class DocumentStore:
         if text is None:
             text = await self._read_again(ref)
             await self._put_in_redis(ref, text)
-        self._local.put(ref.digest, text)
+        self._local.put(ref.digest, text, ref.id)
         return text
 
     async def _read_again(self, ref: DocumentRef) -> str:
@@ -188,7 +210,7 @@ class DocumentStore:
             raise DocumentMismatch(f"the text of {ref.id} is not the one that was extracted from")
 
     async def _get_from_redis(self, ref: DocumentRef) -> str | None:
-        stored = await self._ask_redis(self._redis.get, _key(ref))
+        stored = await self._ask_redis(self._redis.get, text_key(ref.digest))
         if not isinstance(stored, bytes):
             return None
         try:
@@ -197,7 +219,7 @@ class DocumentStore:
         except (zstandard.ZstdError, UnicodeDecodeError, DocumentMismatch):
             self._note("corrupt")
             log.warning("stored_text_is_another", doc_id=ref.id, digest=ref.digest)
-            await self._ask_redis(self._redis.delete, _key(ref))
+            await self._ask_redis(self._redis.delete, text_key(ref.digest))
             return None
         self._note("redis")
         return text
@@ -207,7 +229,7 @@ class DocumentStore:
         if len(compressed) > self._max_bytes:
             log.info("text_too_large_for_redis", doc_id=ref.id, compressed_bytes=len(compressed))
             return
-        await self._ask_redis(self._redis.set, _key(ref), compressed, ex=self._ttl)
+        await self._ask_redis(self._redis.set, text_key(ref.digest), compressed, ex=self._ttl)
 
     async def _ask_redis(
         self, command: Callable[..., Any], *args: object, **options: object
@@ -237,8 +259,9 @@ class DocumentStore:
         self._failing.discard(command)
 
 
-def _key(ref: DocumentRef) -> str:
-    return f"document:{ref.digest}"
+def text_key(digest: str) -> str:
+    """The Redis key of the text of that digest."""
+    return f"document:{digest}"
 
 
 def _compressed(text: str) -> bytes:

@@ -18,6 +18,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "sentencepiece": ("sentencepiece", "google"),
     "otel": ("opentelemetry",),
     "oidc": ("authlib", "joserfc"),
+    "keys": ("cryptography",),
     "ocr": ("rapidocr", "onnxruntime"),
 }
 """What each extra brings, by the names that are imported."""

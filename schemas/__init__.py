@@ -15,6 +15,7 @@ from .claim import Claim, Part, Response, claim_id
 from .decision_rule import Assessment, judge, reject, undetermined, verdict_id
 from .document import Coordinates, Document, DocumentRef
 from .entity import Entity, entities_in
+from .erasure import Erasure, KeyNode, document_id
 from .extraction import (
     Extraction,
     ExtractionManifest,
@@ -74,6 +75,7 @@ __all__ = [
     "Draw",
     "DriftWarning",
     "Entity",
+    "Erasure",
     "Event",
     "Extraction",
     "ExtractionManifest",
@@ -81,6 +83,7 @@ __all__ = [
     "Finding",
     "FindingCode",
     "FormerVerdict",
+    "KeyNode",
     "LabelledExtraction",
     "Layout",
     "LearningEvent",
@@ -112,6 +115,7 @@ __all__ = [
     "Verdict",
     "canonical_json",
     "claim_id",
+    "document_id",
     "entities_in",
     "entity_type_name",
     "extraction_id",

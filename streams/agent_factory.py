@@ -10,6 +10,7 @@ from redis.asyncio import Redis
 from safepassage.schemas import Coordinates, Document
 
 from .kafka.point_reader import PointReader, point_reader
+from .kafka.protection import protection
 from .kafka.records import UnreadableRecord, decode
 from .runtime import metrics
 from .settings import Settings
@@ -58,7 +59,7 @@ def new_extractor(
         timeout=settings.llm_timeout_seconds,
         retries=RetryPolicy(attempts=settings.llm_attempts),
         price=configured_price(settings),
-        cache=ExtractionCache(redis),
+        cache=ExtractionCache(redis, erased=protection(settings).erased),
         within=within or unwatched,
         ask_again_below=settings.alignment_threshold if settings.ask_again else None,
     )
@@ -68,16 +69,19 @@ async def document_store(settings: Settings, resources: AsyncExitStack) -> Docum
     """The texts: in this process, in Redis, and in the end on their topic."""
     from safepassage.agents.document_store import DocumentStore
 
-    client = redis_client(settings)
+    client, known = redis_client(settings), protection(settings)
     resources.push_async_callback(client.aclose)
     points = point_reader(settings, resources)
-    return DocumentStore(
+    store = DocumentStore(
         client,
         reread=lambda coordinates: reread_text(points, coordinates),
         ttl=settings.text_ttl_seconds,
         local_cache_bytes=settings.local_text_bytes,
         observe=lambda read: metrics.CACHE.labels("texts", read).inc(),
+        erased=known.erased,
     )
+    resources.callback(known.listen(store.forget))
+    return store
 
 
 def redis_client(settings: Settings) -> Redis:

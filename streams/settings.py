@@ -53,6 +53,12 @@ class Settings(LoginSettings, FileSettings, LLMSettings):
     partitions: int = Field(default=8, ge=1)
     replication_factor: int = Field(default=1, ge=1)
 
+    # Erasure
+    # Master keys, 32 bytes in base64 a line: records about documents are sealed where it is set.
+    keys_file: Path | None = None
+    # Leave `accepted` and `quarantine` readable for consumers without the keys.
+    plain_verdicts: bool = False
+
     # Redis
     redis_url: SecretStr = Field(
         default=SecretStr("redis://localhost:6379/0"), validation_alias=_named("REDIS_URL")

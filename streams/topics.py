@@ -16,9 +16,11 @@ from safepassage.schemas import (
     DocumentValues,
     DocumentVersion,
     DriftWarning,
+    Erasure,
     Event,
     Extraction,
     ExtractionManifest,
+    KeyNode,
     LearningEvent,
     MemorySnapshot,
     Realignment,
@@ -72,6 +74,10 @@ REVIEWS = Topic("reviews", Review, FOR_EVER)
 DECISIONS = Topic("decisions", StandingDecision, FOR_EVER, single=True, compacted=True)
 # What scorers remember of them, a record a change: verdicts name it, and replays judge by it.
 MEMORIES = Topic("memories", MemorySnapshot, FOR_EVER, single=True, compacted=True)
+# Which documents were erased: every role obeys it, and no id of it is ever worked on again.
+ERASURES = Topic("erasures", Erasure, FOR_EVER, single=True, compacted=True)
+# From which keys records are sealed, where that is configured: an erasure deletes some.
+KEYS = Topic("keys", KeyNode, FOR_EVER, single=True, compacted=True)
 REPORTS = Topic("reports", DocumentReport, YEAR)
 # A document that changes: that a new version's values are to be aligned again, what is accepted in
 # the newest versions of each document, and what became of it.
@@ -115,6 +121,8 @@ ALL_TOPICS = (
     REVIEWS,
     DECISIONS,
     MEMORIES,
+    ERASURES,
+    KEYS,
     REPORTS,
     VERSIONS,
     DOCUMENT_VALUES,
@@ -150,22 +158,25 @@ REDRIVABLE = (*READ_BY["extract"], *READ_BY["align"], *READ_BY["score"], VERSION
 # `score` obey `decisions`, by which a quote that was not found may have been accepted before.
 ACCESS: Mapping[str, Access] = {
     "extract": Access(
-        reads=READ_BY["extract"],
+        reads=(*READ_BY["extract"], ERASURES, KEYS),
         writes=(EXTRACTIONS, CLAIMS, MANIFESTS, VERSIONS, DEAD_LETTERS),
         groups=("extract",),
     ),
     "align": Access(
-        reads=(*READ_BY["align"], DECISIONS, DOCUMENTS, RESPONSES),
+        reads=(*READ_BY["align"], DECISIONS, DOCUMENTS, RESPONSES, ERASURES, KEYS),
         writes=(ALIGNMENTS, ACCEPTED, QUARANTINE, DEAD_LETTERS),
         groups=("align",),
     ),
     "score": Access(
-        reads=(*READ_BY["score"], DECISIONS, MEMORIES, SCORERS),
+        reads=(*READ_BY["score"], DECISIONS, MEMORIES, SCORERS, ERASURES, KEYS),
         writes=(ACCEPTED, QUARANTINE, MEMORIES, SHADOW, DEAD_LETTERS),
         groups=("score",),
     ),
     "report": Access(
-        reads=(*READ_BY["report"], REPORTS, REDRIVES, AUDIT, VERSIONS, DOCUMENT_VALUES),
+        reads=(
+            *(*READ_BY["report"], REPORTS, REDRIVES, AUDIT, VERSIONS, DOCUMENT_VALUES),
+            *(ERASURES, KEYS),
+        ),
         # `extractions` and `manifests` where a version's values are taken over: what it puts there
         # is judged as an LLM's is.
         writes=(
@@ -175,13 +186,13 @@ ACCESS: Mapping[str, Access] = {
         groups=("report", "audit", "drift", "realign"),
     ),
     "review": Access(
-        reads=(*READ_BY["review"], DOCUMENTS, RESPONSES, LEARNING, SCORERS),
+        reads=(*READ_BY["review"], DOCUMENTS, RESPONSES, LEARNING, SCORERS, ERASURES, KEYS),
         # The last where a promise breaks, and routing has to become stricter.
         writes=(REVIEWS, DECISIONS, ACCEPTED, QUARANTINE, LEARNING, SCORERS, WARNINGS),
     ),
     # Its replay needs what `safepassage replay` needs beside this.
     "learn": Access(
-        reads=(*READ_BY["learn"], SCORERS, ALIGNMENTS, ACCEPTED, QUARANTINE),
+        reads=(*READ_BY["learn"], SCORERS, ALIGNMENTS, ACCEPTED, QUARANTINE, ERASURES, KEYS),
         writes=(LEARNING, SCORERS),
     ),
 }
@@ -200,7 +211,10 @@ def topic_config(topic: Topic, max_record_bytes: int) -> dict[str, str]:
     """
     limit = max_record_bytes * (2 if topic is DEAD_LETTERS else 1)
     policy = "compact" if topic.compacted else "delete"
+    # What was replaced or deleted stays in the newest segment without it, for as long as a week.
+    lag = {"max.compaction.lag.ms": str(DAY_MILLISECONDS)} if topic.compacted else {}
     return {
+        **lag,
         "cleanup.policy": policy,
         "max.message.bytes": str(limit),
         "retention.ms": str(topic.retention_ms),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from safepassage.schemas import Assessment
 
 from .agent_factory import document_store, new_extractor
+from .delivery.beside import Beside
 from .delivery.circuit_breaker import CircuitBreaker
 from .delivery.delivery import Delivery, Role
 from .kafka.point_reader import point_reader
@@ -34,11 +35,21 @@ Assess = Callable[[Sequence["Pair"]], Awaitable[Sequence[Assessment]]]
 async def source(
     role: str, publisher: Publisher, settings: Settings, resources: AsyncExitStack
 ) -> Source:
-    """A role ready to run. What it opens is closed with ``resources``.
+    """A role ready to run, which obeys erasures. What it opens is closed with ``resources``.
 
     Raises:
         ValueError: there is no such role.
     """
+    from .kafka.reading import follow_erasures, read_erasures
+
+    await read_erasures(settings)
+    made = await _source(role, publisher, settings, resources)
+    return Beside(made, lambda: follow_erasures(settings))
+
+
+async def _source(
+    role: str, publisher: Publisher, settings: Settings, resources: AsyncExitStack
+) -> Source:
     match role:
         case "extract":
             return await _extract(publisher, settings, resources)
@@ -116,7 +127,7 @@ async def _align(publisher: Publisher, settings: Settings, resources: AsyncExitS
 
     from .delivery.faust_source import FaustSource
     from .topology import align_role
-    from .verdicts.standing_decisions import HeldToDecisions
+    from .verdicts.standing_decisions import held_to
 
     aligner = new_aligner(settings)
     resources.callback(aligner.close)
@@ -124,7 +135,7 @@ async def _align(publisher: Publisher, settings: Settings, resources: AsyncExitS
     store = await document_store(settings, resources)
     role = align_role(aligner, store, settle=decisions.settle)
     source = FaustSource(role, delivery(role, publisher, settings), settings)
-    return HeldToDecisions(source, decisions, settings)
+    return held_to(source, decisions, settings)
 
 
 async def _score(publisher: Publisher, settings: Settings, resources: AsyncExitStack) -> Source:
@@ -154,7 +165,7 @@ async def score_source(
     from .release.releases import releases_in_force
     from .release.shadow import ShadowScoring
     from .topology import score_role
-    from .verdicts.standing_decisions import HeldToDecisions
+    from .verdicts.standing_decisions import held_to
 
     held = await releases_in_force(settings)
     released, shadowed = held.live, held.releases.get("shadow")
@@ -179,7 +190,7 @@ async def score_source(
     )
     batches = BatchSource(role, delivery(role, publisher, settings), settings)
     source = ScoreSource(batches, live, shadow, settings, held=held, memory=memory)
-    return HeldToDecisions(source, decisions, settings)
+    return held_to(source, decisions, settings)
 
 
 async def _decisions(settings: Settings, resources: AsyncExitStack) -> StandingDecisions:

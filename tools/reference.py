@@ -16,6 +16,7 @@ from safepassage.schemas.finding import Contradiction, Doubt
 from safepassage.schemas.verdict import Reason
 from safepassage.streams.asyncapi import asyncapi_document
 from safepassage.streams.cli import app
+from safepassage.streams.privacy.places import OF_DOCUMENTS, PERSONAL_DATA
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ALL_TOPICS, Topic
 from tools.blocks import ROOT, Makers, filled, pages
@@ -45,6 +46,16 @@ def topics() -> str:
     for topic in ALL_TOPICS:
         kept = _kept(topic)
         rows.append(f"| `{topic.name}` | `{topic.model.__name__}`: {_purpose(topic)} | {kept} |")
+    return "\n".join(rows)
+
+
+def personal_data() -> str:
+    """What of people lies on every topic, for how long, and what an erasure does to it."""
+    rows = ["| topic | holds of people | keeps | with keys |", "|---|---|---|---|"]
+    for topic in ALL_TOPICS:
+        held = PERSONAL_DATA[topic] or "nothing"
+        sealed = "sealed" if topic in OF_DOCUMENTS else "plain"
+        rows.append(f"| `{topic.name}` | {held} | {_kept(topic)} | {sealed} |")
     return "\n".join(rows)
 
 
@@ -117,6 +128,7 @@ MAKERS: Makers = {
     "commands": commands,
     "contradictions": contradictions,
     "doubts": doubts,
+    "personal-data": personal_data,
     "reasons": reasons,
     "settings": settings,
     "topics": topics,

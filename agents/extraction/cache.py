@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable, Collection
 from typing import Any
 
 import redis.asyncio
@@ -20,6 +21,8 @@ log = structlog.get_logger(__name__)
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 REDIS_TIMEOUT = 2.0
+PREFIX = "extraction:"
+"""Of the Redis keys of answers."""
 
 
 class CacheKey(BaseModel):
@@ -41,7 +44,7 @@ class CacheKey(BaseModel):
     def name(self) -> str:
         """The Redis key."""
         own = () if self.record else ("record",)  # the names of before
-        return "extraction:" + stable_id("cached", *self.model_dump(exclude={*own}).values())
+        return PREFIX + stable_id("cached", *self.model_dump(exclude={*own}).values())
 
 
 class _Row(BaseModel):
@@ -78,9 +81,16 @@ class ExtractionCache:
     What comes back is validated, and has to name the key it was asked by.
     """
 
-    def __init__(self, redis: redis.asyncio.Redis, *, ttl: int = 7 * 24 * 3600) -> None:
+    def __init__(
+        self,
+        redis: redis.asyncio.Redis,
+        *,
+        ttl: int = 7 * 24 * 3600,
+        erased: Callable[[str], bool] = lambda _: False,
+    ) -> None:
         self._redis = redis
         self._ttl = ttl
+        self._erased = erased
 
     async def get(self, key: CacheKey) -> CachedAnswer | None:
         try:
@@ -91,12 +101,15 @@ class ExtractionCache:
             return None
         return _decoded(stored, key) if isinstance(stored, bytes) else None
 
-    async def keep(self, answer: CachedAnswer) -> CachedAnswer:
-        """Stores ``answer`` unless there is one already, and returns the one that counts.
+    async def keep(self, answer: CachedAnswer, doc_id: str = "") -> CachedAnswer:
+        """Stores ``answer`` unless there is one already, and returns the one that counts. Of a
+        document that was erased while the LLM was asked nothing is stored.
 
         Two workers may extract the same document at the same time; both then go on with the
         answer that came first.
         """
+        if self._erased(doc_id):
+            return answer
         encoded = zstandard.compress(answer.model_dump_json().encode())
         try:
             async with asyncio.timeout(REDIS_TIMEOUT):
@@ -105,6 +118,21 @@ class ExtractionCache:
             log.warning("extraction_cache_unavailable", error=type(error).__name__)
             return answer
         return answer if is_first else await self.get(answer.key) or answer
+
+
+async def answers_about(redis: redis.asyncio.Redis, digests: Collection[str]) -> list[bytes]:
+    """The keys of the answers about texts of these digests. Every answer is looked into.
+
+    Raises:
+        redis.RedisError, OSError: Redis does not answer.
+    """
+    found = []
+    async for name in redis.scan_iter(match=f"{PREFIX}*", count=500):
+        stored = await redis.get(name)
+        answer = _answer(stored) if isinstance(stored, bytes) else None
+        if answer and answer.key.document_digest in digests:
+            found.append(name)
+    return found
 
 
 def _fields(finding: Finding) -> dict[str, Any]:
@@ -119,13 +147,19 @@ def _fields(finding: Finding) -> dict[str, Any]:
 
 
 def _decoded(stored: bytes, key: CacheKey) -> CachedAnswer | None:
-    try:
-        if zstandard.frame_content_size(stored) > MAX_ANSWER_BYTES:
-            return None
-        answer = CachedAnswer.model_validate_json(
-            zstandard.decompress(stored, max_output_size=MAX_ANSWER_BYTES)
-        )
-    except (zstandard.ZstdError, ValidationError):
+    answer = _answer(stored)
+    if answer is None:
         log.warning("cached_extraction_unreadable", key=key.name)
         return None
     return answer if answer.key == key else None
+
+
+def _answer(stored: bytes) -> CachedAnswer | None:
+    try:
+        if zstandard.frame_content_size(stored) > MAX_ANSWER_BYTES:
+            return None
+        return CachedAnswer.model_validate_json(
+            zstandard.decompress(stored, max_output_size=MAX_ANSWER_BYTES)
+        )
+    except (zstandard.ZstdError, ValidationError):
+        return None

@@ -252,7 +252,7 @@ class Extractor:
             return cached, None
         answer, usage = await self._ask(text)
         fresh = CachedAnswer.of(key, answer, usage)
-        return await self._cache.keep(fresh) if self._cache else fresh, usage
+        return await self._cache.keep(fresh, ref.id) if self._cache else fresh, usage
 
     def _cache_key(self, ref: DocumentRef) -> CacheKey:
         return CacheKey(

@@ -20,6 +20,7 @@ from safepassage.streams.delivery.batch_source import POLL_MILLISECONDS, commit
 from safepassage.streams.delivery.dead_letters import Subject, dead_letter, outgoing_letter
 from safepassage.streams.delivery.lag import LagMeter
 from safepassage.streams.kafka.membership import group_member
+from safepassage.streams.kafka.protection import protection
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
 from safepassage.streams.kafka.reading import ends, to_record
 from safepassage.streams.kafka.records import (
@@ -32,6 +33,7 @@ from safepassage.streams.kafka.records import (
 from safepassage.streams.runtime import metrics
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.progress import Progress
+from safepassage.streams.sealing.frame import is_sealed
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import AUDIT
 from safepassage.streams.verdicts.deduplication import Conflict, Deduplicator
@@ -149,8 +151,9 @@ class AuditSource:
         count = sum(map(len, fetched.values()))
         self.progress.delivered(count)
         with metrics.timed_batch(ROLE):
+            known = protection(self._settings)
             for tp, messages in fetched.items():
-                await self._record(tp, [to_record(message) for message in messages])
+                await self._record(tp, [to_record(message, known) for message in messages])
         metrics.RECORDS.labels(ROLE, "published").inc(count)
         if generation == self._generation:
             await self._commit(consumer, fetched)
@@ -173,7 +176,9 @@ class AuditSource:
             outgoing, entries = [], []
             for record in part:
                 verdict = _verdict(record)
-                entries.append(entry_of(record, verdict.event.id if verdict else None))
+                # An id is made of the document's text: what is sealed is named by its place alone.
+                named = verdict is not None and not is_sealed(record.value)
+                entries.append(entry_of(record, verdict.event.id if verdict and named else None))
                 outgoing += self._contradiction(verdict)
             block = AuditBlock(
                 chain=name,

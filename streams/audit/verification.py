@@ -9,6 +9,7 @@ from aiokafka import TopicPartition
 
 from safepassage.streams.kafka.admin import topic_retention
 from safepassage.streams.kafka.reading import ends, read_between
+from safepassage.streams.kafka.records import is_erased
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import AUDIT
 
@@ -31,9 +32,11 @@ COMPARED_RECORDS = 4_000
 @dataclass(slots=True)
 class AuditResult:
     """What a verification saw: ``expired`` entries are gone by retention, ``pending`` records not
-    in a chain."""
+    in a chain. ``erased`` records are of documents that were erased: they are not read any more,
+    and verify as all others do."""
 
     verified: int = 0
+    erased: int = 0
     expired: int = 0
     pending: int = 0
     heads: list[Head] = field(default_factory=list)
@@ -59,10 +62,10 @@ async def verify(settings: Settings, anchored: Sequence[Head] = ()) -> AuditResu
     retention = {name: Retention(kept_ms, now_ms) for name, kept_ms in kept.items()}
     for tp, end in sorted(reach.items()):
         name = chain_name(tp.topic, tp.partition)
-        held = [
-            Recorded(record.offset, value_digest(record))
-            async for record in read_between(settings, {tp: (0, end)})
-        ]
+        held = []
+        async for record in read_between(settings, {tp: (0, end)}):
+            held.append(Recorded(record.offset, value_digest(record)))
+            result.erased += is_erased(record)
         chain = chains.setdefault(name, Chain(name))
         verify_chain(chain, held, end, result, retention[tp.topic])
         _verify_beginning(chain, result, retention[settings.topic(AUDIT.name)])

@@ -26,10 +26,12 @@ from . import (
     dead_letters,
     demo,
     doctor,
+    erase,
     evaluate,
     files,
     graph,
     groundedness,
+    keys,
     labels,
     learn,
     mcp,
@@ -65,6 +67,7 @@ for command in (
     *(evaluate.evaluate, train.train, calibrate.calibrate, compare.compare),
     *(learn.learn, replay.replay, promote.promote, rollback.rollback, shadow.shadow),
     *(serve.serve, mcp.mcp, doctor.doctor, bench.bench, schemas.schemas),
+    erase.erase,
     recorded_llm.recorded_llm,
 ):
     app.command()(command)
@@ -74,6 +77,7 @@ for group in (
     graph.graph_app,
     labels.labels_app,
     audit.audit_app,
+    keys.keys_app,
     dead_letters.dead_letters_app,
     scorers.scorers_app,
 ):

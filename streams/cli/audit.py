@@ -31,7 +31,8 @@ def audit_verify(
         print_line(str(finding))
     print_line(
         f"{result.verified} verified, {len(result.findings)} findings, "
-        f"{result.pending} not recorded yet, {result.expired} gone by retention"
+        f"{result.pending} not recorded yet, {result.expired} gone by retention, "
+        f"{result.erased} of erased documents"
     )
     if result.findings:
         raise typer.Exit(1)

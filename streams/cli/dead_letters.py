@@ -77,12 +77,17 @@ def show(
     The record may hold a document. It is printed only with --text.
     """
     from safepassage.streams.delivery.dead_letters import contents
+    from safepassage.streams.kafka.protection import protection
     from safepassage.streams.redrive.letters import letter_by_id
+    from safepassage.streams.sealing.frame import is_sealed
 
     letter = asyncio.run(letter_by_id(settings(), letter_id))
     if letter is None:
         raise OperatorError(f"there is no dead letter {letter_id}")
-    _, value = contents(letter)
+    key, value = contents(letter)
+    if is_sealed(value):
+        source = letter.source.topic
+        value = protection(settings()).opened(value or b"", source, key)
     if text:
         sys.stdout.buffer.write(value or b"")
         return

@@ -74,16 +74,24 @@ async def _submit(
     """Publish what can be; returns where that stands of which a report comes, and how many inputs
     were submitted and refused."""
     from safepassage.files import Rejected
+    from safepassage.streams.kafka.reading import read_erasures
     from safepassage.streams.offline.documents import read_documents
     from safepassage.streams.offline.submit import is_reported
     from safepassage.streams.offline.submit import submit as publish
 
     refused: list[Rejected] = []
     with_fonts = 0
+    known = await read_erasures(settings())
+
+    def allowed(found: Document | Response | Rejected) -> Document | Response | Rejected:
+        if isinstance(found, Rejected) or not known.erased(found.id):
+            return found
+        return Rejected(found.id, "a document of this id was erased; submit it under another id")
 
     def readable() -> Iterator[Document | Response]:
         nonlocal with_fonts
-        for found in read_documents(paths, settings(), Response if responses else Document):
+        for read in read_documents(paths, settings(), Response if responses else Document):
+            found = allowed(read)
             if isinstance(found, Rejected):
                 refused.append(found)
                 complain.print(f"refused {found}", markup=False, soft_wrap=True)

@@ -116,6 +116,10 @@ class ReviewDesk:
         """The effect of a decision is out, in an earlier life."""
         self.store.add_decision(decision)
 
+    def erase(self, doc_id: str) -> None:
+        """A document was erased: its cases are gone, and nothing is published of them."""
+        self._outcomes.erase(self.store.erase(doc_id))
+
     def next_case(self, session: Session, wanted: CaseFilter) -> Case | None:
         """The case to judge next: the one that is open in this session, as long as it belongs
         to the filter; else the first that nobody else has open, which is leased."""

@@ -9,6 +9,7 @@ since no note says that it is out.
 
 import asyncio
 import time
+from collections.abc import Iterable
 
 import structlog
 
@@ -60,6 +61,12 @@ class Outcomes:
         if by_a_worker and self._store.reviewed(case_id):
             self._due.setdefault(case_id, time.monotonic())
 
+    def erase(self, cases: Iterable[str]) -> None:
+        """Nothing is published of these cases any more."""
+        for case in cases:
+            self._due.pop(case, None)
+            self._refused.pop(case, None)
+
     async def publish_due(self) -> None:
         """Publish what follows from decisions whose grace is over. A case whose record the broker
         refuses holds up no other.
@@ -69,15 +76,17 @@ class Outcomes:
         """
         now = time.monotonic()
         for case_id in [case for case, due in self._due.items() if due <= now]:
-            due = self._due[case_id]
+            due = self._due.get(case_id)
+            if due is None:
+                continue  # erased meanwhile
             self._refused.pop(case_id, None)
             if case := self._store.case(case_id):
                 try:
                     await self._carry_out(case)
                 except _Refused as refused:
                     self._refused[case_id] = str(refused)
-            if self._due[case_id] != due:
-                continue  # another decision came meanwhile
+            if self._due.get(case_id) != due:
+                continue  # another decision came meanwhile, or the document was erased
             if case_id in self._refused:
                 self._due[case_id] = time.monotonic() + RETRY_SECONDS
             else:

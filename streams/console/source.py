@@ -19,6 +19,7 @@ from safepassage.service.quiet_server import quiet_server
 from safepassage.streams.agent_factory import reread_document
 from safepassage.streams.delivery.lag import LagMeter
 from safepassage.streams.kafka.point_reader import PointReader, Unreadable
+from safepassage.streams.kafka.protection import protection
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
 from safepassage.streams.kafka.reading import (
     POLL_MILLISECONDS,
@@ -27,7 +28,13 @@ from safepassage.streams.kafka.reading import (
     reader,
     to_record,
 )
-from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
+from safepassage.streams.kafka.records import (
+    ErasedRecord,
+    Record,
+    UnreadableRecord,
+    decode,
+    outcome_of,
+)
 from safepassage.streams.runtime import metrics
 from safepassage.streams.runtime.listening import open_listener
 from safepassage.streams.runtime.progress import Progress
@@ -103,6 +110,10 @@ class ReviewSource:
         )
         server = quiet_server(app, *listener.getsockname()[:2])
         _announce(listener, login.shown)
+        known = protection(self._settings)
+        unlisten = [known.listen(desk.erase)]
+        if originals:
+            unlisten.append(known.listen(originals.forget))
         ending = asyncio.Event()
         working = [
             asyncio.create_task(self._read(desk, ending)),
@@ -121,6 +132,8 @@ class ReviewSource:
             await asyncio.wait(working, timeout=self._settings.drain_seconds)
             await _cancel(working)
             self._lag.clear()
+            for end in unlisten:
+                end()
             store.close()
             if self._originals:
                 self._originals.close()
@@ -161,15 +174,15 @@ class ReviewSource:
 
     def _note(self, desk: ReviewDesk, messages: Iterable[ConsumerRecord]) -> None:
         for message in messages:
-            record = to_record(message)
+            record = to_record(message, protection(self._settings))
             try:
                 _note_record(desk, record, self._models[record.topic])
                 metrics.RECORDS.labels(ROLE, "counted").inc()
             except UnreadableRecord as error:
-                metrics.RECORDS.labels(ROLE, "unreadable").inc()
-                log.warning(
-                    "unreadable_record", **record.coordinates.model_dump(), problem=str(error)
-                )
+                metrics.RECORDS.labels(ROLE, outcome_of(error)).inc()
+                if not isinstance(error, ErasedRecord):
+                    place = record.coordinates.model_dump()
+                    log.warning("unreadable_record", **place, problem=str(error))
 
     async def _publish_outcomes(self, desk: ReviewDesk, ending: asyncio.Event) -> None:
         while not ending.is_set():

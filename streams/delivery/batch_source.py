@@ -13,6 +13,7 @@ from aiokafka import (
 from aiokafka.errors import CommitFailedError, IllegalGenerationError, RebalanceInProgressError
 
 from safepassage.streams.kafka.membership import group_member
+from safepassage.streams.kafka.protection import protection
 from safepassage.streams.kafka.reading import to_record
 from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
@@ -78,7 +79,8 @@ class BatchSource:
     async def _handle_batch(
         self, consumer: AIOKafkaConsumer, fetched: Mapping[TopicPartition, list[ConsumerRecord]]
     ) -> None:
-        records = [to_record(message) for messages in fetched.values() for message in messages]
+        known = protection(self._settings)
+        records = [to_record(one, known) for messages in fetched.values() for one in messages]
         self.progress.delivered(len(records))
         self._oldest = min((record.timestamp for record in records), default=None)
         forfeited = self._turn.forfeited

@@ -9,7 +9,7 @@ It raises only what must stop the role without a commit.
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +29,7 @@ from safepassage.schemas import (
 )
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
 from safepassage.streams.kafka.records import (
+    ErasedRecord,
     Outgoing,
     Received,
     Record,
@@ -64,6 +65,11 @@ class Failed:
     detail: str = ""
     attempts: int = 1
     fault: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """The record's document was erased: nothing comes of it."""
 
 
 Outcome = Sequence[Outgoing] | Failed
@@ -121,9 +127,9 @@ class Delivery:
         decoded = self._decode(records)
         readable = [entry for entry in decoded if isinstance(entry, Received)]
         stepped = iter(await self._run_step(readable) if readable else ())
-        outcomes = [next(stepped) if isinstance(d, Received) else d for d in decoded]
-        for outcome in outcomes:
-            if (fault := _fault(outcome)) is not None:
+        outcomes = [_outcome(read, stepped) for read in decoded]
+        for read, outcome in zip(decoded, outcomes, strict=True):
+            if not isinstance(read, Erased) and (fault := _fault(outcome)) is not None:
                 try:
                     self._breaker.record(fault)
                 except CircuitOpen as error:
@@ -136,11 +142,13 @@ class Delivery:
         )
         metrics.BATCH_SECONDS.labels(self._role.name).observe(time.perf_counter() - started)
 
-    def _decode(self, records: Sequence[Record]) -> list[Received[Event] | Failed]:
-        decoded: list[Received[Event] | Failed] = []
+    def _decode(self, records: Sequence[Record]) -> list[Received[Event] | Failed | Erased]:
+        decoded: list[Received[Event] | Failed | Erased] = []
         for record in records:
             try:
                 decoded.append(decode(record, self._models[record.topic]))
+            except ErasedRecord:
+                decoded.append(Erased())
             except UnreadableRecord as error:
                 decoded.append(Failed("UnreadableRecord", str(error), fault=False))
         return decoded
@@ -213,7 +221,9 @@ class Delivery:
 
     def _results(self, end: _Ended) -> list[Outgoing]:
         failed = isinstance(end.outcome, Failed)
-        metrics.RECORDS.labels(self._role.name, "dead_lettered" if failed else "published").inc()
+        ended = "dead_lettered" if failed else "published"
+        ended = "erased" if isinstance(end.decoded, Erased) else ended
+        metrics.RECORDS.labels(self._role.name, ended).inc()
         if isinstance(end.outcome, Failed):
             return [self._letter(end, end.outcome)]
         born, redriven = end.record.born, end.record.redriven
@@ -259,9 +269,15 @@ class Delivery:
 @dataclass(frozen=True, slots=True)
 class _Ended:
     record: Record
-    decoded: Received[Event] | Failed
+    decoded: Received[Event] | Failed | Erased
     outcome: Outcome
     trace: BatchTrace
+
+
+def _outcome(read: Received[Event] | Failed | Erased, stepped: Iterator[Outcome]) -> Outcome:
+    if isinstance(read, Received):
+        return next(stepped)
+    return () if isinstance(read, Erased) else read
 
 
 _Refused = tuple[_Ended, Outgoing, str]

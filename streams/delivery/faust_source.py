@@ -29,6 +29,7 @@ from faust.types import TP, Message
 
 from safepassage.streams.kafka.clients import ssl_context
 from safepassage.streams.kafka.contact import contact
+from safepassage.streams.kafka.protection import protection
 from safepassage.streams.kafka.records import Record
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.progress import Progress
@@ -411,6 +412,7 @@ class FaustSource:
             value=message.value,
             timestamp=int(message.timestamp * 1000),
             headers=_headers(message.headers),
+            protection=protection(self._settings),
         )
         self._delivered[record.topic, record.partition, record.offset] = record
         await self._lanes.put(record)

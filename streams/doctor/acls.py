@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterator, Sequence
 
+from safepassage.streams.privacy.places import OF_DOCUMENTS
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import (
     ACCEPTED,
@@ -11,8 +12,11 @@ from safepassage.streams.topics import (
     CLAIMS,
     DEAD_LETTERS,
     DECISIONS,
+    DOCUMENT_VALUES,
     DOCUMENTS,
+    ERASURES,
     EXTRACTIONS,
+    KEYS,
     MEMORIES,
     QUARANTINE,
     READ_BY,
@@ -29,20 +33,29 @@ from safepassage.streams.topics import (
 
 # Commands that people run beside the roles, each perhaps with a principal of its own.
 OF_COMMANDS: dict[str, Access] = {
-    "submit": Access(reads=(REPORTS, DEAD_LETTERS), writes=(DOCUMENTS, RESPONSES)),
+    "submit": Access(reads=(REPORTS, DEAD_LETTERS, ERASURES, KEYS), writes=(DOCUMENTS, RESPONSES)),
     "release": Access(
-        reads=(SCORERS, SHADOW, ACCEPTED, QUARANTINE, REVIEWS),
+        reads=(SCORERS, SHADOW, ACCEPTED, QUARANTINE, REVIEWS, ERASURES, KEYS),
         writes=(SCORERS,),
     ),
     "dead-letters": Access(
-        reads=(*REDRIVABLE, DEAD_LETTERS, REDRIVES, REPORTS, ACCEPTED, QUARANTINE),
+        reads=(
+            *(*REDRIVABLE, DEAD_LETTERS, REDRIVES, REPORTS, ACCEPTED, QUARANTINE),
+            *(ERASURES, KEYS),
+        ),
         writes=(*REDRIVABLE, REDRIVES),
     ),
     "replay": Access(
         reads=(
             *(ALIGNMENTS, EXTRACTIONS, CLAIMS, DOCUMENTS, RESPONSES),
             *(ACCEPTED, QUARANTINE, REVIEWS, DECISIONS, MEMORIES),
+            *(ERASURES, KEYS),
         )
+    ),
+    # It reads the topics of replays as well, and makes the topic of the keys.
+    "erase": Access(
+        reads=(*OF_DOCUMENTS, ERASURES, KEYS, SCORERS),
+        writes=(ERASURES, KEYS, DECISIONS, MEMORIES, DOCUMENT_VALUES),
     ),
 }
 
@@ -79,6 +92,14 @@ def _of(name: str, access: Access, settings: Settings, whose: str) -> Iterator[s
 
 
 def _of_replays(settings: Settings) -> Iterator[str]:
+    yield _command(
+        settings,
+        "erase",
+        ("Read", "DescribeConfigs"),
+        "--topic",
+        [settings.topic("replay-")],
+        pattern="--resource-pattern-type prefixed",
+    )
     yield "# replays create topics of their own and write nowhere else"
     yield _command(
         settings,

@@ -12,8 +12,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from safepassage.streams.kafka.admin import create_topics, topic_problems
 from safepassage.streams.kafka.clients import new_admin, ssl_context
 from safepassage.streams.kafka.configuration import TopicProblem
-from safepassage.streams.kafka.reading import newest_timestamp
+from safepassage.streams.kafka.reading import newest_timestamp, read_erasures
 from safepassage.streams.kafka.refusals import refusal
+from safepassage.streams.sealing.frame import KeysUnusable
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, DOCUMENTS, QUARANTINE, REPORTS
 
@@ -39,7 +40,7 @@ async def diagnose(
     if broker.state == "ok":
         if create_missing_topics:
             checks.append(("topics", create_missing))
-        checks += [("topics", check_topics)]
+        checks += [("topics", check_topics), ("erasures", check_erasures)]
     checks += [("redis", check_redis), ("model", check_model), ("llm", check_llm)]
     for subject, check in checks:
         diagnoses = await _bounded(subject, check, settings)
@@ -78,6 +79,24 @@ async def check_topics(settings: Settings) -> list[Diagnosis]:
     if not problems:
         return [Diagnosis("topics", "ok", f"all there, {settings.partitions} partitions each")]
     return [_of_topic(problem) for problem in problems]
+
+
+async def check_erasures(settings: Settings) -> list[Diagnosis]:
+    """Whether every erasure was finished, and where records are sealed, whether they can be."""
+    try:
+        known = await read_erasures(settings, anew=True)
+    except KeysUnusable as error:
+        return [Diagnosis("keys", "failed", first_line(error), "correct SAFEPASSAGE_KEYS_FILE")]
+    found = []
+    if known.seals and not known.seals.tree.nodes:
+        remedy = "run `safepassage keys create` once"
+        found.append(Diagnosis("keys", "failed", "there are no keys to seal with", remedy))
+    elif known.seals:
+        found.append(Diagnosis("keys", "ok", f"wrapped by {known.seals.masters.first}"))
+    if begun := sum(erasure.done_at is None for erasure in known.erasures.values()):
+        problem = f"{begun} erasures began and did not end"
+        found.append(Diagnosis("erasures", "warning", problem, "run `safepassage erase`"))
+    return found
 
 
 async def check_record_clock(settings: Settings) -> list[Diagnosis]:

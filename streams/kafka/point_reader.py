@@ -12,6 +12,7 @@ from aiokafka.errors import KafkaError, KafkaTimeoutError
 from safepassage.schemas import Coordinates
 from safepassage.streams.settings import Settings
 
+from .protection import protection
 from .reading import high_watermarks, partitions_of, reader, to_record
 from .records import Record
 
@@ -49,7 +50,7 @@ class PointReader:
                     message = await self._read(coordinates)
         if message is None or message.offset != coordinates.offset:
             raise Unreadable(f"there is no record at {coordinates}")
-        return to_record(message)
+        return to_record(message, protection(self.settings))
 
     async def close(self) -> None:
         """Close the client; the next read opens another."""

@@ -25,6 +25,7 @@ from safepassage.streams.runtime.tracing import tracing
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, QUARANTINE
 
+from .protection import protection
 from .records import Outgoing
 from .refusals import RIGHTS_ERRORS, refused_write
 
@@ -51,7 +52,8 @@ class Publisher(Protocol):
     """What the roles publish through."""
 
     async def publish(self, outgoing: Sequence[Outgoing]) -> dict[int, str]:
-        """Publish all and wait for every acknowledgement.
+        """Publish all and wait for every acknowledgement. What is about an erased document is
+        left out.
 
         Returns the positions of records that the broker will never take, with the error's name.
 
@@ -69,10 +71,11 @@ async def hand_over(
     name = settings.topic(outgoing.topic.name)
     if outgoing.traceparent is None:
         outgoing = replace(outgoing, traceparent=tracing().origin(name))
+    key = outgoing.encoded_key()
     future: asyncio.Future[RecordMetadata] = await producer.send(
         name,
-        value=outgoing.event.to_json(),
-        key=outgoing.encoded_key(),
+        value=protection(settings).sealed(outgoing.event, outgoing.topic, name, key),
+        key=key,
         headers=outgoing.headers(),
     )
     return future
@@ -97,7 +100,8 @@ class KafkaPublisher:
 
     async def publish(self, outgoing: Sequence[Outgoing]) -> dict[int, str]:
         refused: dict[int, str] = {}
-        pending = dict(enumerate(outgoing))
+        known = protection(self._settings)
+        pending = {at: o for at, o in enumerate(outgoing) if not known.erased_event(o.event)}
         try:
             async for attempt in stamina.retry_context(
                 on=_may_pass,

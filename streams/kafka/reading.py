@@ -7,16 +7,19 @@ from datetime import datetime
 
 import stamina
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
-from aiokafka.errors import KafkaError, TopicAuthorizationFailedError
+from aiokafka.errors import KafkaError, TopicAuthorizationFailedError, for_code
+from aiokafka.protocol.metadata import MetadataRequest
 
 from safepassage.schemas import Coordinates
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import Topic
 
 from .clients import new_reader
+from .protection import Protection, protection
 from .records import Record
 
 POLL_MILLISECONDS = 250
+SHORT_MILLISECONDS = 20
 METADATA_PATIENCE_SECONDS = 10.0
 START_PATIENCE_SECONDS = 5.0
 STRETCH_GAP = 100
@@ -59,10 +62,11 @@ async def read_topics(
     Raises:
         UnknownTopic: one of the topics is missing.
     """
+    known = await read_erasures(settings)
     async with reader(settings) as consumer:
         names = [settings.topic(topic.name) for topic in topics]
         assigned = await assign(consumer, names, start, partitions)
-        async for record in _until_end(consumer, assigned):
+        async for record in _until_end(consumer, assigned, known):
             yield record
 
 
@@ -77,13 +81,61 @@ async def follow_topics(
     Raises:
         UnknownTopic: one of the topics is missing.
     """
+    known = await read_erasures(settings)
     async with reader(settings) as consumer:
-        await assign(consumer, [settings.topic(topic.name) for topic in topics], start)
+        wanted = {settings.topic(topic.name) for topic in topics}
+        followed = await _existing(consumer, known.followed)
+        beside = {name: known.offsets.get(name, 0) for name in followed}
+        beside_at = {TopicPartition(name, 0): offset for name, offset in beside.items()}
+        await assign(consumer, sorted(wanted | beside.keys()), {**beside_at, **(start or {})})
         while True:
             fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS)
-            for messages in fetched.values():
+            for tp, messages in fetched.items():
                 for message in messages:
-                    yield to_record(message)
+                    if tp.topic in beside:
+                        known.note(tp.topic, message.offset, message.key, message.value)
+                    if tp.topic in wanted:
+                        yield to_record(message, known)
+
+
+async def follow_erasures(settings: Settings) -> None:
+    """Keep this process's `Protection` up to date until cancelled."""
+    async for _ in follow_topics(settings, []):
+        pass
+
+
+async def read_erasures(settings: Settings, *, anew: bool = False) -> Protection:
+    """What is erased, and the keys of all else, as of a moment ago; with ``anew`` as of now.
+
+    Raises:
+        TopicAuthorizationFailedError: this user may not read ``erasures``.
+    """
+    known = protection(settings)
+    if known.fresh and not anew:
+        return known
+    async with reader(settings) as consumer:
+        if names := await _existing(consumer, known.followed):
+            # One record is read again: the embedded broker never answers a fetch past the end.
+            start = {TopicPartition(n, 0): max(0, known.offsets.get(n, 0) - 1) for n in names}
+            assigned = await assign(consumer, names, start)
+            async for record in _until_end(consumer, assigned, known, poll_ms=SHORT_MILLISECONDS):
+                known.note(record.topic, record.offset, record.key, record.value)
+    known.caught_up()
+    return known
+
+
+async def _existing(consumer: AIOKafkaConsumer, names: list[str]) -> list[str]:
+    """The topics of ``names`` that exist: without ``erasures`` nothing was ever erased."""
+    if all(consumer.partitions_for_topic(name) for name in names):
+        return names
+    # A list of all topics leaves out those that this user may not see: asked for by name, and so
+    # that none is created by it.
+    client = consumer._client
+    answer = await client.send(client.get_random_node(), MetadataRequest(names, False))
+    codes = {topic["topic"]: topic["error_code"] for topic in answer.to_object()["topics"]}
+    if refused := [n for n in names if for_code(codes[n]) is TopicAuthorizationFailedError]:
+        raise TopicAuthorizationFailedError(*refused)
+    return [name for name in names if not codes[name]]
 
 
 async def read_between(
@@ -96,12 +148,13 @@ async def read_between(
     wanted = {tp: bounds for tp, bounds in ranges.items() if bounds[0] < bounds[1]}
     if not wanted:
         return
+    known = await read_erasures(settings)
     async with reader(settings) as consumer:
         consumer.assign(list(wanted))
         for tp, (start, _) in wanted.items():
             consumer.seek(tp, start)
         stops = {tp: stop for tp, (_, stop) in wanted.items()}
-        async for record in _until_end(consumer, list(wanted), stops):
+        async for record in _until_end(consumer, list(wanted), known, stops):
             if record.offset < stops[TopicPartition(record.topic, record.partition)]:
                 yield record
 
@@ -161,7 +214,7 @@ async def _read_stretches(
                     consumer.seek(tp, start)
                     stops[tp] = min(stop, known[tp])
             consumer.resume(*stops)
-            async for record in _until_end(consumer, list(stops), stops):
+            async for record in _until_end(consumer, list(stops), protection(settings), stops):
                 found[record.coordinates] = record
             left = {tp: stretches for tp, stretches in left.items() if stretches}
     return found
@@ -273,8 +326,8 @@ async def assign(
     return assigned
 
 
-def to_record(message: ConsumerRecord) -> Record:
-    """aiokafka's record as ours."""
+def to_record(message: ConsumerRecord, known: Protection) -> Record:
+    """aiokafka's record as ours, with what is ``known`` of erasures where it stands."""
     return Record(
         topic=message.topic,
         partition=message.partition,
@@ -283,24 +336,28 @@ def to_record(message: ConsumerRecord) -> Record:
         value=message.value,
         timestamp=message.timestamp,
         headers=tuple(message.headers),
+        protection=known,
     )
 
 
 async def _until_end(
     consumer: AIOKafkaConsumer,
     assigned: Sequence[TopicPartition],
+    known: Protection,
     stops: Mapping[TopicPartition, int] | None = None,
+    *,
+    poll_ms: int = POLL_MILLISECONDS,
 ) -> AsyncIterator[Record]:
     ends = dict(stops or {})
     remaining = set(assigned)
     while remaining:
-        fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS)
+        fetched = await consumer.getmany(timeout_ms=poll_ms)
         for tp in remaining - ends.keys():
             if (end := readable_end(consumer, tp)) is not None:
                 ends[tp] = end
         for messages in fetched.values():
             for message in messages:
-                yield to_record(message)
+                yield to_record(message, known)
         for tp in remaining & ends.keys():
             if await consumer.position(tp) >= ends[tp]:
                 remaining = remaining - {tp}

@@ -11,7 +11,11 @@ from pydantic import ValidationError
 from safepassage.schemas import Coordinates, Document, Event, Response
 from safepassage.schemas.jsonl import validation_summary
 from safepassage.streams.runtime.tracing import TRACEPARENT, valid_traceparent
+from safepassage.streams.sealing.frame import SealBroken, is_sealed
+from safepassage.streams.sealing.key_tree import KeyGone
 from safepassage.streams.topics import Topic
+
+from .protection import NOTHING_ERASED, Protection
 
 E = TypeVar("E", bound=Event)
 
@@ -41,7 +45,8 @@ class Redriven:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One record as it was consumed. ``timestamp`` is in milliseconds since the epoch."""
+    """One record as it was consumed. ``timestamp`` is in milliseconds since the epoch;
+    ``protection`` knows which documents were erased where it stands."""
 
     topic: str
     partition: int
@@ -50,6 +55,7 @@ class Record:
     value: bytes | None = field(repr=False)
     timestamp: int = 0
     headers: tuple[tuple[str, bytes], ...] = ()
+    protection: Protection = field(default=NOTHING_ERASED, repr=False, compare=False)
 
     @property
     def born(self) -> int:
@@ -128,6 +134,42 @@ class UnreadableRecord(ValueError):
     """A record's value is not an event of its topic. The message names fields, never contents."""
 
 
+class ErasedRecord(UnreadableRecord):
+    """The record is of a document that was erased. It is passed over, and is no dead letter."""
+
+    def __init__(self) -> None:
+        super().__init__("its document was erased")
+
+
+def is_erased(record: Record) -> bool:
+    """Whether a record's key names an erased document; its value is not looked at."""
+    return record.protection.erased_key(record.key)
+
+
+def outcome_of(error: UnreadableRecord) -> str:
+    """How a record ended that was only to be counted: a label of `metrics.RECORDS`."""
+    return "erased" if isinstance(error, ErasedRecord) else "unreadable"
+
+
+def opened_value(record: Record) -> bytes:
+    """A record's value, opened where it is sealed.
+
+    Raises:
+        ErasedRecord: its key was deleted.
+        UnreadableRecord: the seal does not open.
+        SealedRecord: there are keys, and this process has none.
+    """
+    value = record.value or b""
+    if not is_sealed(value):
+        return value
+    try:
+        return record.protection.opened(value, record.topic, record.key)
+    except KeyGone:
+        raise ErasedRecord from None
+    except SealBroken as error:
+        raise UnreadableRecord(str(error)) from None
+
+
 def decode(record: Record, model: type[E]) -> Received[E]:
     """Read ``record`` as an event of ``model``.
 
@@ -135,12 +177,21 @@ def decode(record: Record, model: type[E]) -> Received[E]:
     side. What people send is read to the letter: a field misspelt there would be lost in silence.
 
     Raises:
-        UnreadableRecord: the value is null, not JSON, of another version, or not such an event.
+        ErasedRecord: its document was erased.
+        UnreadableRecord: the value is null, not JSON, of another version, not such an event, or
+            its seal does not open.
+        SealedRecord: it is sealed, and this process has no keys.
     """
+    if is_erased(record):
+        raise ErasedRecord
     if record.value is None:
         raise UnreadableRecord("the value is null")
+    value = opened_value(record)
     try:
         extra: Literal["forbid", "ignore"] = "forbid" if model in SENT_BY_PEOPLE else "ignore"
-        return Received(record, model.model_validate_json(record.value, extra=extra))
+        event = model.model_validate_json(value, extra=extra)
     except ValidationError as error:
         raise UnreadableRecord(validation_summary(error)) from None
+    if record.protection.erased_event(event):
+        raise ErasedRecord
+    return Received(record, event)

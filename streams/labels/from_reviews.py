@@ -42,7 +42,7 @@ from safepassage.scoring_worker.laboratory.evaluation.kappa import Ratings
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.evaluation.pair_rows import row_of_pair
 from safepassage.streams.kafka.reading import read_topics
-from safepassage.streams.kafka.records import UnreadableRecord, decode
+from safepassage.streams.kafka.records import ErasedRecord, UnreadableRecord, decode
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import REVIEWS
 
@@ -177,6 +177,8 @@ async def read_reviews(settings: Settings) -> tuple[list[Review], int]:
     async for record in read_topics(settings, [REVIEWS]):
         try:
             review = decode(record, Review).event
+        except ErasedRecord:
+            continue
         except UnreadableRecord:
             unreadable += 1
         else:

@@ -10,6 +10,7 @@ from aiokafka.structs import RecordMetadata
 
 from safepassage.schemas import Coordinates, DeadLetter, Document, DocumentReport, Response
 from safepassage.streams.kafka.clients import new_producer
+from safepassage.streams.kafka.protection import protection
 from safepassage.streams.kafka.publisher import hand_over
 from safepassage.streams.kafka.reading import assign, reader, to_record
 from safepassage.streams.kafka.records import Outgoing, UnreadableRecord, decode
@@ -91,7 +92,7 @@ async def _acknowledged(
 def _outcome(
     tp: TopicPartition, message: object, settings: Settings
 ) -> DocumentReport | DeadLetter | None:
-    record = to_record(message)
+    record = to_record(message, protection(settings))
     try:
         if tp.topic == settings.topic(REPORTS.name):
             return decode(record, DocumentReport).event

@@ -12,7 +12,7 @@ from aiokafka import TopicPartition
 from safepassage.schemas import Coordinates, DeadLetter, Stage
 from safepassage.streams.delivery.dead_letters import contents
 from safepassage.streams.kafka.reading import ends, offsets_since, read_between, read_topics
-from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
+from safepassage.streams.kafka.records import ErasedRecord, Record, UnreadableRecord, decode
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DEAD_LETTERS, REDRIVABLE
@@ -101,6 +101,8 @@ async def survey(settings: Settings, selection: Selection) -> Survey:
     async for record in read_topics(settings, [DEAD_LETTERS], start=start):
         try:
             event = decode(record, DeadLetter).event
+        except ErasedRecord:
+            continue
         except UnreadableRecord:
             found.unread += 1
             continue
@@ -136,9 +138,10 @@ async def records_of(
         ranges[tp] = min(first, place.offset), max(stop, place.offset + 1)
     async for record in read_between(settings, ranges):
         if letter := wanted.get(record.coordinates):
-            key, value = contents(decode(record, DeadLetter).event)
-            if value is not None:
-                yield letter, key, value
+            with contextlib.suppress(ErasedRecord):  # since it was selected
+                key, value = contents(decode(record, DeadLetter).event)
+                if value is not None:
+                    yield letter, key, value
 
 
 async def letter_by_id(settings: Settings, letter_id: str) -> DeadLetter | None:

@@ -17,6 +17,7 @@ from safepassage.schemas import (
     Reason,
     ReviewTrail,
     Verdict,
+    document_id,
 )
 from safepassage.schemas.realignment import Outcome, outcome_of
 
@@ -52,6 +53,7 @@ class _Pending:
     ended: dict[str, _Judged | None] = field(default_factory=dict)  # None: a dead letter
     held: list[Place] = field(default_factory=list)
     parts: dict[Place, Coordinates] = field(default_factory=dict)  # the document's own records
+    doc_id: str | None = None
 
     @property
     def done(self) -> bool:
@@ -63,6 +65,7 @@ class _Pending:
     def count(self, event: ExtractionManifest | Verdict | DeadLetter) -> None:
         if about := _coordinates(event):
             self.parts[place(about)] = about
+        self.doc_id = self.doc_id or document_id(event)
         match event:
             case ExtractionManifest():
                 self.manifest = _together(self.manifest, event)
@@ -172,6 +175,16 @@ class DocumentCompletion:
                 if not partition.passed(oldest, self._distance, self._topics):
                     break
                 closed.append(self._give_up_oldest(partition))
+        return closed
+
+    def erase(self, doc_id: str) -> list[Closed]:
+        """The document of that id was erased: what is held of it waits for nothing any more."""
+        closed = []
+        for partition in self._partitions.values():
+            for key in [k for k, p in partition.pending.items() if doc_id in (k, p.doc_id)]:
+                pending = partition.pending.pop(key)
+                self._count -= 1
+                closed.append(Closed(None, pending.held))
         return closed
 
     def _is_repetition(self, event: Event) -> bool:

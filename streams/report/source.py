@@ -18,9 +18,16 @@ from safepassage.streams.delivery.batch_source import POLL_MILLISECONDS, commit
 from safepassage.streams.delivery.lag import LagMeter
 from safepassage.streams.delivery.ledger import OffsetLedger
 from safepassage.streams.kafka.membership import group_member
+from safepassage.streams.kafka.protection import protection
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
 from safepassage.streams.kafka.reading import read_topics, readable_end, tails, to_record
-from safepassage.streams.kafka.records import Outgoing, Record, UnreadableRecord, decode
+from safepassage.streams.kafka.records import (
+    Outgoing,
+    Record,
+    UnreadableRecord,
+    decode,
+    outcome_of,
+)
 from safepassage.streams.runtime import metrics
 from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
@@ -55,6 +62,7 @@ class ReportSource:
         self._assigned: set[TopicPartition] | None = None
         self._partitions: set[TopicPartition] = set()
         self._holding = False  # no more manifests are read for now
+        self._erased: list[str] = []
 
     async def run(self, stop: asyncio.Event) -> None:
         """Report until ``stop`` is set.
@@ -63,6 +71,7 @@ class ReportSource:
             PublishFailed: reports could not be written; nothing of theirs is committed.
         """
         listener = _OnAssignment(self)
+        unlisten = protection(self._settings).listen(self._erased.append)
         async with group_member(
             self._settings, ROLE, list(self._models), listener, stop
         ) as consumer:
@@ -71,6 +80,7 @@ class ReportSource:
                     await self._read_batch(consumer)
                     await self._lag.measure(consumer)
             finally:
+                unlisten()
                 self._lag.clear()
 
     def reassigned(self, partitions: Iterable[TopicPartition]) -> None:
@@ -125,8 +135,11 @@ class ReportSource:
             for tp, messages in fetched.items():
                 for message in messages:
                     self._ledger.delivered(tp, message.offset)
-                    closed += self._count(to_record(message))
+                    closed += self._count(to_record(message, protection(self._settings)))
             closed += self._tally.at_ends(await self._at_ends(consumer))
+            erased, self._erased = self._erased, []
+            for doc_id in erased:
+                closed += self._tally.erase(doc_id)
             if closed:
                 await self._publish(closed)
             if self._assigned is None:
@@ -152,8 +165,8 @@ class ReportSource:
     def _count(self, record: Record) -> list[Closed]:
         try:
             event: Event = decode(record, self._models[record.topic]).event
-        except UnreadableRecord:
-            metrics.RECORDS.labels(ROLE, "unreadable").inc()
+        except UnreadableRecord as error:
+            metrics.RECORDS.labels(ROLE, outcome_of(error)).inc()
             return [Closed(None, [place(record.coordinates)])]
         metrics.RECORDS.labels(ROLE, "counted").inc()
         return self._tally.add(record.coordinates, event)

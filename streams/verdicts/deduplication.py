@@ -16,7 +16,13 @@ from dataclasses import dataclass
 
 from safepassage.schemas import Coordinates, Verdict
 from safepassage.streams.kafka.reading import follow_topics, read_topics
-from safepassage.streams.kafka.records import Received, Record, UnreadableRecord, decode
+from safepassage.streams.kafka.records import (
+    ErasedRecord,
+    Received,
+    Record,
+    UnreadableRecord,
+    decode,
+)
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, QUARANTINE, Topic
 
@@ -157,6 +163,8 @@ async def read_verdicts(
 def _result(record: Record, deduplicator: Deduplicator) -> Result | None:
     try:
         return deduplicator.admit(decode(record, Verdict))
+    except ErasedRecord:
+        return None
     except UnreadableRecord as error:
         return Unread(record.coordinates, str(error))
 

@@ -9,7 +9,6 @@ The table is a private temporary SQLite database, as the console's index is: its
 however many decisions there are, and a look-up takes some microseconds.
 """
 
-import asyncio
 import sqlite3
 from collections.abc import Callable
 
@@ -23,6 +22,7 @@ from safepassage.schemas.verdict_after_review import (
     verdict_in_place,
     verdict_taken_back,
 )
+from safepassage.streams.delivery.beside import Beside
 from safepassage.streams.delivery.source import Source
 from safepassage.streams.kafka.reading import follow_topics, read_topics
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
@@ -33,6 +33,7 @@ log = structlog.get_logger(__name__)
 
 _SCHEMA = """
 PRAGMA journal_mode = OFF;
+PRAGMA secure_delete = ON;   -- what was erased is overwritten
 PRAGMA synchronous = OFF;    -- what is lost with the process is read again from the topic
 PRAGMA cache_size = -16384;  -- 16 MiB of memory, the rest on disk
 CREATE TABLE decisions (case_id TEXT PRIMARY KEY, decision BLOB NOT NULL) WITHOUT ROWID;
@@ -111,40 +112,14 @@ async def decisions_in_force(settings: Settings) -> StandingDecisions:
     return held
 
 
-class HeldToDecisions:
-    """A source whose role settles its verdicts with ``held``, which is kept up to date beside it.
+def held_to(source: Source, held: StandingDecisions, settings: Settings) -> Beside:
+    """``source``, whose role settles its verdicts with ``held``, which is kept up to date beside
+    it."""
 
-    Where the topic can no longer be followed the role stops: it would not know whom to obey.
-    """
+    async def follow() -> None:
+        place = TopicPartition(settings.topic(DECISIONS.name), 0)
+        start = {place: held.next_offset}
+        async for record in follow_topics(settings, [DECISIONS], start=start):
+            held.note(record)
 
-    def __init__(self, source: Source, held: StandingDecisions, settings: Settings) -> None:
-        self.progress = source.progress
-        self._source = source
-        self._held = held
-        self._settings = settings
-
-    async def run(self, stop: asyncio.Event) -> None:
-        """Work until ``stop`` is set.
-
-        Raises:
-            Exception: what stopped the role, or the reading of the decisions.
-        """
-        working = asyncio.create_task(self._source.run(stop))
-        following = asyncio.create_task(self._follow())
-        try:
-            await asyncio.wait((working, following), return_when=asyncio.FIRST_COMPLETED)
-            stop.set()
-            await asyncio.wait((working,))
-        finally:
-            for task in (working, following):
-                task.cancel()
-            await asyncio.gather(following, return_exceptions=True)
-        if not following.cancelled():
-            following.result()
-        working.result()
-
-    async def _follow(self) -> None:
-        place = TopicPartition(self._settings.topic(DECISIONS.name), 0)
-        start = {place: self._held.next_offset}
-        async for record in follow_topics(self._settings, [DECISIONS], start=start):
-            self._held.note(record)
+    return Beside(source, follow)

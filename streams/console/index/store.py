@@ -90,6 +90,9 @@ class Case:
         )
 
 
+_OF_A_CASE = ("cases", "bodies", "reviews", "published", "decisions", "opinions", "labelled")
+
+
 class CaseStore:
     """All cases, reviews and what they led to. For one thread."""
 
@@ -164,6 +167,23 @@ class CaseStore:
         )
         self._settle(case)
         return case
+
+    def erase(self, doc_id: str) -> list[str]:
+        """Forget every case of a document; returns the cases."""
+        found = self.connection.execute(
+            "SELECT id FROM cases WHERE doc_id = ? UNION "
+            "SELECT case_id FROM decisions WHERE doc_id = ? UNION "
+            "SELECT case_id FROM published WHERE doc_id = ?",
+            (doc_id, doc_id, doc_id),
+        )
+        cases = [row[0] for row in found.fetchall()]
+        for table in _OF_A_CASE:
+            name = "id" if table == "cases" else "case_id"
+            self.connection.executemany(
+                f"DELETE FROM {table} WHERE {name} = ?",  # noqa: S608 - a table of ours
+                [(case,) for case in cases],
+            )
+        return cases
 
     def add_decision(self, decision: StandingDecision) -> None:
         """Note that the effect of a case's reviews is out, and up to which review."""
@@ -315,9 +335,9 @@ class CaseStore:
 
     def _add_published(self, case: str, verdict: Verdict, at: int) -> None:
         self.connection.execute(
-            "INSERT INTO published VALUES (?, ?, ?, ?) ON CONFLICT (case_id, judged) DO UPDATE "
+            "INSERT INTO published VALUES (?, ?, ?, ?, ?) ON CONFLICT (case_id, judged) DO UPDATE "
             "SET at = excluded.at, verdict = excluded.verdict WHERE excluded.at >= at",
-            (case, _judged(verdict), at, _packed(verdict.to_json())),
+            (case, _judged(verdict), at, _packed(verdict.to_json()), verdict.doc_id),
         )
 
     def _put_case(self, case: str, verdict: Verdict, at: int, place: str) -> None:

@@ -3,6 +3,7 @@
 SCHEMA = """
 PRAGMA journal_mode = MEMORY;
 PRAGMA synchronous = OFF;    -- what is lost with the process is read again from the topics
+PRAGMA secure_delete = ON;   -- what was erased is overwritten
 PRAGMA cache_size = -65536;  -- 64 MiB of memory, the rest on disk
 
 -- Every extraction that got a verdict, accepted ones too: they are the other half of the rates.
@@ -38,6 +39,7 @@ CREATE TABLE reviews (
 -- What the reviews of a case led to, the latest for each scorer's verdict they were applied to.
 CREATE TABLE published (
     case_id TEXT NOT NULL, judged TEXT NOT NULL, at INTEGER NOT NULL, verdict BLOB NOT NULL,
+    doc_id TEXT NOT NULL,
     PRIMARY KEY (case_id, judged)
 );
 -- The reviews whose effect is out, however long ago: the verdicts themselves may have expired.

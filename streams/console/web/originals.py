@@ -72,6 +72,12 @@ class Originals:
         self._documents: OrderedDict[tuple[Coordinates, str], Document] = OrderedDict()
         self._pictures: OrderedDict[tuple[str, tuple[int, ...], int], bytes] = OrderedDict()
 
+    def forget(self, doc_id: str) -> None:
+        """Drop what is held of a document, and all pictures: whose they are is not kept."""
+        for key in [k for k, document in self._documents.items() if document.id == doc_id]:
+            del self._documents[key]
+        self._pictures.clear()
+
     def close(self) -> None:
         """End the process that draws."""
         self._intake.close()

@@ -1,0 +1,115 @@
+"""The topic ``keys``: made, wrapped again under another master key, and without erased documents.
+
+What is added is acknowledged before anything is deleted, so a run that was cut off leaves too many
+keys and never too few; the next erasure looks for those.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import asynccontextmanager
+
+from aiokafka import AIOKafkaProducer
+
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.clients import new_producer
+from safepassage.streams.kafka.reading import read_erasures
+from safepassage.streams.runtime.errors import OperatorError
+from safepassage.streams.sealing.key_tree import KEY_BYTES, ROOT
+from safepassage.streams.sealing.seals import Seals, node_key
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import KEYS
+
+ROUNDS = 5
+
+
+async def create_keys(settings: Settings) -> str:
+    """Make the root of the key tree; returns the name of the master key that wraps it.
+
+    Raises:
+        OperatorError: there are keys already, or SAFEPASSAGE_KEYS_FILE is not set.
+    """
+    await create_topics(settings, needed=[KEYS])
+    seals = await _seals(settings)
+    if seals.tree.nodes:
+        raise OperatorError("there are keys already: `safepassage keys rewrap` changes what wraps")
+    async with _producer(settings) as producer:
+        await _write(settings, producer, seals, {ROOT: os.urandom(KEY_BYTES)})
+    await _seals(settings)
+    return seals.masters.first
+
+
+async def rewrap_keys(settings: Settings) -> tuple[int, str]:
+    """Wrap every node under the first key of the file; returns how many, and that key's name. The
+    other keys of the file can go once the broker has compacted the topic.
+
+    Raises:
+        OperatorError: SAFEPASSAGE_KEYS_FILE is not set.
+    """
+    seals = await _seals(settings)
+    nodes = dict(seals.tree.nodes)
+    async with _producer(settings) as producer:
+        await _write(settings, producer, seals, nodes)
+        await delete_keys(settings, producer, ())
+    return len(nodes), seals.masters.first
+
+
+async def delete_keys(
+    settings: Settings, producer: AIOKafkaProducer, names: Collection[str]
+) -> int:
+    """Delete the keys of ``names``, and what another run may have brought back of documents erased
+    before; returns how many had one.
+
+    Raises:
+        OperatorError: another run goes on bringing them back.
+    """
+    deleted = 0
+    for _ in range(ROUNDS):
+        seals = await _seals(settings)
+        known = await read_erasures(settings)
+        done = {doc_id for doc_id, erasure in known.erasures.items() if erasure.done_at}
+        there = [name for name in sorted({*names, *done}) if seals.tree.has(name)]
+        if not there or not seals.tree.nodes:
+            return deleted
+        deleted += len(there)
+        before, after = seals.tree, seals.tree.without(there)
+        new = {path: node for path, node in after.nodes.items() if path not in before.nodes}
+        await _write(settings, producer, seals, new)
+        gone = before.nodes.keys() - after.nodes.keys()
+        topic = settings.topic(KEYS.name)
+        sent = [await producer.send(topic, key=node_key(p).encode(), value=None) for p in gone]
+        await asyncio.gather(*sent)
+    raise OperatorError("keys come back: another erasure or rewrap runs; run this one again")
+
+
+async def _seals(settings: Settings) -> Seals:
+    """What seals, with the topic read to its end now."""
+    known = await read_erasures(settings, anew=True)
+    if known.seals is None:
+        raise OperatorError("SAFEPASSAGE_KEYS_FILE is not set: see docs/how-to/erase.md")
+    return known.seals
+
+
+async def _write(
+    settings: Settings, producer: AIOKafkaProducer, seals: Seals, nodes: Mapping[str, bytes]
+) -> None:
+    topic = settings.topic(KEYS.name)
+    sent = [
+        await producer.send(
+            topic, key=node_key(path).encode(), value=seals.masters.wrap(path, node).to_json()
+        )
+        for path, node in nodes.items()
+    ]
+    await asyncio.gather(*sent)
+
+
+@asynccontextmanager
+async def _producer(settings: Settings) -> AsyncIterator[AIOKafkaProducer]:
+    producer = new_producer(settings)
+    try:
+        await producer.start()
+        yield producer
+    finally:
+        await producer.stop()

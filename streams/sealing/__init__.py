@@ -1,0 +1,1 @@
+"""Records sealed under the keys of their documents, so that deleting a key erases them."""
