@@ -19,6 +19,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from urllib.parse import urlencode
 
+from pydantic import SecretStr
+
 from safepassage.agents.document_store import DocumentMissing
 from safepassage.schemas import (
     AlignedExtraction,
@@ -35,7 +37,7 @@ from safepassage.schemas import (
 )
 from safepassage.streams.console.case_assignment import ReviewDesk
 from safepassage.streams.console.index.store import CaseStore
-from safepassage.streams.console.session import Sessions
+from safepassage.streams.console.login.modes import login_of
 from safepassage.streams.console.web.app import console_app
 from safepassage.streams.console.web.texts import DocumentTexts
 from safepassage.streams.demo.embedded import free_port
@@ -194,13 +196,13 @@ def report(name: str, calls: list[tuple[float, float]]) -> None:
 
 async def main(cases: int) -> None:
     """Serve the console from this process, and be its reviewer in a thread."""
-    settings = Settings()
+    settings = Settings(console_token=SecretStr(TOKEN))
     desk = ReviewDesk(CaseStore(settings.leakage_sample), InstantPublisher(), settings)
     fill(desk, cases)
     desk.ready = True
     texts = DocumentTexts(OneText())  # type: ignore[arg-type]
     port = free_port()
-    app = console_app(desk, texts, Sessions(TOKEN), Progress("review"), settings)
+    app = console_app(desk, texts, login_of(settings), Progress("review"), settings)
     server = quiet_server(app, "127.0.0.1", port)
     serving = asyncio.create_task(server.serve())
     while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it

@@ -11,6 +11,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from safepassage.schemas import DocumentRef, SchemaField, extraction_id, validation_summary
 from safepassage.schemas import Extraction as ExtractionEvent
+from safepassage.schemas.extraction import among_one_another
 
 _BYTES = (bytes, bytearray, memoryview)
 _MOST_SHOWN = 80
@@ -48,7 +49,8 @@ class Extraction:
 
 
 def as_events(extractions: Sequence[Extraction], document: DocumentRef) -> list[ExtractionEvent]:
-    """``extractions`` as the events of the stream; repetitions fall out.
+    """``extractions`` as the events of the stream; repetitions fall out. Their types stand for a
+    schema, unless their fields say which others it has.
 
     Raises:
         InvalidExtraction: one of them cannot be one, or one id stands for two.
@@ -63,7 +65,7 @@ def as_events(extractions: Sequence[Extraction], document: DocumentRef) -> list[
             raise InvalidExtraction(f"extraction {number}: {error}") from None
         if events.setdefault(event.id, event) != event:
             raise InvalidExtraction(f"extraction id {event.id!r} stands for two extractions")
-    return list(events.values())
+    return among_one_another(list(events.values()))
 
 
 def as_event(extraction: Extraction, document: DocumentRef) -> ExtractionEvent:

@@ -17,6 +17,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "large": ("safepassage_large",),
     "sentencepiece": ("sentencepiece", "google"),
     "otel": ("opentelemetry",),
+    "oidc": ("authlib", "joserfc"),
     "ocr": ("rapidocr", "onnxruntime"),
 }
 """What each extra brings, by the names that are imported."""

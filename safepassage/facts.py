@@ -26,6 +26,7 @@ from pydantic.fields import FieldInfo
 
 from safepassage.agents.extraction.schema_fields import EntityPlace, schema_field
 from safepassage.schemas import Entity, SchemaField, entity_type_name, render_value
+from safepassage.schemas.schema_field import other_types
 
 from .extraction import Extraction, InvalidExtraction, json_of
 from .outputs import AnnotatedDocument, filled, of_langextract
@@ -60,7 +61,8 @@ class Facts:
         self.output = filled(output)
         self._skip = frozenset(skip)
         self._unquoted: list[str] = []
-        self.facts = tuple(self._of(self.output, (), EntityPlace()))
+        self._types: list[str] = []
+        self.facts = tuple(map(self._among, list(self._of(self.output, (), EntityPlace()))))
         if self._unquoted:
             paths = ", ".join(dict.fromkeys(self._unquoted))
             first = self._unquoted[0].rpartition(".")[2]
@@ -68,6 +70,14 @@ class Facts:
                 f"nothing is quoted for {paths}: add a field such as {first}_quote: str, use "
                 f"an Entity, or name in skip=… what does not come from the document"
             )
+
+    def _among(self, fact: Fact) -> Fact:
+        """``fact`` as one of all fields, those without a value included."""
+        found = fact.extraction
+        types = list(dict.fromkeys((*self._types, found.type)))
+        others = other_types(types, types.index(found.type))
+        said = (found.field or SchemaField()).beside(others)
+        return Fact(fact.location, dataclasses.replace(found, field=said))
 
     def without(self, locations: Collection[Location]) -> Any:
         """``output`` itself, or a copy in which what stands at ``locations`` is None, or gone from
@@ -90,6 +100,7 @@ class Facts:
             if render_value(payload := value.payload()):
                 said = schema_field(type(value), place)
                 found = Extraction(value.type_name(), payload, value.context, field=said)
+                self._types.append(found.type)
                 yield Fact(at, _placed(found, at))
         elif not isinstance(value, BaseModel) and isinstance(value, AnnotatedDocument):
             for number, one in enumerate(value.extractions or ()):
@@ -130,6 +141,8 @@ class Facts:
             if name in quotes.values() or inside.name in self._skip:
                 continue
             where = (*at, name)
+            if name in quotes:
+                self._types.append(_type_of(name))
             if name not in quotes:
                 yield from self._of(value, where, inside)
             elif value is not None and render_value(json_of(value)):

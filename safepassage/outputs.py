@@ -75,6 +75,7 @@ def _of_model(model: BaseModel) -> Iterator[Extraction]:
     from safepassage.agents.extraction.schema_fields import (  # noqa: PLC0415 - only where there is a schema
         ambiguous_types,
         entity_places,
+        other_fields,
         placed_entities,
         schema_field,
     )
@@ -96,6 +97,6 @@ def _of_model(model: BaseModel) -> Iterator[Extraction]:
                 name,
                 value,
                 quote=entity.context,
-                field=schema_field(type(entity), place),
+                field=schema_field(type(entity), place, other_fields(places, type(entity))),
                 place=place.name if name in ambiguous else "",
             )

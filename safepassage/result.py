@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from safepassage.schemas import Document, Verdict, render_value
+from safepassage.schemas import Document, Realignment, Verdict, render_value
+from safepassage.schemas.realignment import realignment
 
 from .verdict_words import reasons_in_words, where
 
@@ -46,6 +47,11 @@ class Result:
     def undetermined(self) -> tuple[Verdict, ...]:
         """Could not be judged: neither safe nor unsafe, and not to be used."""
         return tuple([v for v in self.verdicts if v.decision == "undetermined"])
+
+    @property
+    def realignments(self) -> tuple[Realignment, ...]:
+        """Of `Verifier.reverify`: what became of each value that was accepted before."""
+        return tuple([said for verdict in self.verdicts if (said := realignment(verdict))])
 
     def __repr__(self) -> str:
         counts = (len(self.accepted), len(self.stopped), len(self.undetermined))

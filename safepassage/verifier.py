@@ -9,8 +9,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from safepassage.schemas import Document, Response, stable_id
+from safepassage.schemas import CLAIM_TYPE, Document, Response, stable_id
 from safepassage.schemas.base import Json
+from safepassage.schemas.realignment import taken_over
 from safepassage.schemas.rivals import with_rivals
 
 from .attempts import Attempts
@@ -164,6 +165,23 @@ class Verifier(AbstractContextManager["Verifier"]):
         events = attempts.again(await asked if inspect.isawaitable(asked) else asked)
         return attempts.second(await self._averdicts(attempts.document, events))
 
+    def reverify(self, former: Result, document: str | Document | Path) -> Result:
+        """What was accepted in ``former``, judged again in a new version of its document: no LLM is
+        asked. `Result.realignments` says what became of each value. Sentences of answers are left
+        out.
+
+        Raises:
+            TypeError: ``document`` is no text.
+            UnreadableFile: the file gave no document.
+        """
+        said = document_of(document)
+        return Result(self._verdicts(said, _taken_over(former, said)), document=said)
+
+    async def areverify(self, former: Result, document: str | Document | Path) -> Result:
+        """`reverify` beside an event loop."""
+        said = document_of(document)
+        return Result(await self._averdicts(said, _taken_over(former, said)), document=said)
+
     def check(
         self,
         output: Checked,
@@ -315,6 +333,13 @@ def _load(name: str, packs: tuple[str, ...]) -> Scorer:
         return load_scorer(name, packs=packs)
     except ModuleNotFoundError as error:
         raise missing_extra(error, "llm") or error from None
+
+
+def _taken_over(former: Result, document: Document) -> tuple[Event, ...]:
+    ref = document.ref()
+    facts = (v for v in former.accepted if v.entity_type != CLAIM_TYPE)
+    taken = (taken_over(verdict, ref, None) for verdict in facts)
+    return tuple({event.id: event for event in taken}.values())
 
 
 def _answered(output: Any) -> Any:

@@ -25,12 +25,14 @@ from .extraction import (
     extraction_id,
 )
 from .finding import CONTRADICTIONS, Finding, FindingCode
+from .former import FormerVerdict
 from .hypothesis import CLAIM_TYPE, entity_type_name, hypothesis, render_value
 from .ids import canonical_json, stable_id, text_digest
 from .jsonl import BadLine, read_jsonl, validation_summary
 from .layout import Box, Layout, Omission, Original, PageSize, Region
 from .learning import LearningEvent
 from .memory import MemorySnapshot
+from .realignment import DocumentValues, DocumentVersion, Realignment
 from .reason import Reason
 from .redrive import Redrive
 from .report import (
@@ -42,7 +44,7 @@ from .report import (
     ScorerRelease,
     Stage,
 )
-from .review import Draw, Review, ReviewDecision, StandingDecision
+from .review import Draw, Review, ReviewDecision, ReviewerLogin, StandingDecision
 from .schema_field import SchemaField
 from .verdict import Conflict, Decision, ReviewTrail, ScorerTrail, Verdict
 
@@ -67,6 +69,8 @@ __all__ = [
     "Document",
     "DocumentRef",
     "DocumentReport",
+    "DocumentValues",
+    "DocumentVersion",
     "Draw",
     "DriftWarning",
     "Entity",
@@ -76,6 +80,7 @@ __all__ = [
     "ExtractorTrail",
     "Finding",
     "FindingCode",
+    "FormerVerdict",
     "LabelledExtraction",
     "Layout",
     "LearningEvent",
@@ -85,6 +90,7 @@ __all__ = [
     "Original",
     "PageSize",
     "Part",
+    "Realignment",
     "Reason",
     "Redrive",
     "Region",
@@ -92,6 +98,7 @@ __all__ = [
     "Review",
     "ReviewDecision",
     "ReviewTrail",
+    "ReviewerLogin",
     "Rival",
     "Route",
     "SchemaField",

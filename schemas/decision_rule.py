@@ -14,6 +14,7 @@ from .finding import Finding, FindingCode
 from .hypothesis import render_value
 from .ids import canonical_json, stable_id
 from .memory import MemoryTrail
+from .realignment import asked_digest
 from .reason import Reason
 from .verdict import Conflict, Decision, ScorerTrail, Verdict
 
@@ -56,7 +57,7 @@ def judge(
     conflicts: tuple[Conflict, ...] = ()
     if decision == "accepted":
         decision, reasons, findings, conflicts = _among(rivals)
-    return _verdict(
+    made = _verdict(
         aligned.extraction,
         decision,
         reasons,
@@ -67,6 +68,19 @@ def judge(
         conflicts=conflicts,
         memory=assessment.memory or _of_rivals([said for _, said in rivals]),
     )
+    if made.decision == "accepted" and _has_lapsed(made):
+        stopped = {"decision": "quarantined", "reasons": ("review_lapsed",)}
+        return made.model_copy(update=stopped)
+    return made
+
+
+def _has_lapsed(verdict: Verdict) -> bool:
+    """Whether a person decided on the value in an earlier version of the document and was asked
+    something else there: the decision does not hold here, and a scorer's word does not replace
+    it."""
+    former = verdict.former
+    decided = former is not None and former.decision is not None and former.decision.decision
+    return bool(decided) and asked_digest(verdict) != former.asked  # type: ignore[union-attr]
 
 
 def _of_rivals(assessments: Sequence[Assessment]) -> MemoryTrail | None:
@@ -156,6 +170,8 @@ def verdict_id(
     parts = [extraction.id, digest, revision]
     if extraction.field:
         parts.append(extraction.field.identity)
+    if extraction.former:
+        parts.append(f"former {extraction.former.verdict_id}")
     for rival in extraction.rivals:
         parts += ("rival", rival.id, canonical_json(rival.value), rival.context)
     if alignment and alignment.aligner:
@@ -200,6 +216,7 @@ def _verdict(
         field=extraction.field,
         conflicts=conflicts,
         attempt=extraction.attempt,
+        former=extraction.former,
         evidence=_evidence(alignment, assessment, supports=decision == "accepted"),
         memory=memory,
     )

@@ -41,7 +41,8 @@ class Document(Event):
     """Topic ``documents``: a text with its id. ``meta`` is carried along and never interpreted.
 
     ``layout`` says where the text stands on the pages of ``original``, the file that it was read
-    from; both are None for a text that came as text. Ids and digests are of the text alone.
+    from; both are None for a text that came as text. Ids and digests are of the text alone. With
+    ``realign`` no LLM is asked: what was accepted in the version before is judged again.
     """
 
     id: EventId
@@ -49,6 +50,7 @@ class Document(Event):
     meta: dict[Text, Json] | None = Field(default=None, repr=False)
     layout: Layout | None = Field(default=None, repr=False, exclude_if=is_none)
     original: Original | None = Field(default=None, exclude_if=is_none)
+    realign: bool = Field(default=False, exclude_if=is_false)
 
     @model_validator(mode="after")
     def _layout_is_of_the_text(self) -> Self:

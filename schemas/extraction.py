@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
@@ -22,9 +24,10 @@ from .base import (
 )
 from .document import DocumentRef
 from .error_type import ErrorType
+from .former import FormerVerdict
 from .hypothesis import hypothesis
 from .ids import canonical_json, stable_id
-from .schema_field import SchemaField
+from .schema_field import SchemaField, other_types
 
 
 def _not_null(value: JsonValue) -> JsonValue:
@@ -78,7 +81,8 @@ class Extraction(Event):
     ``document`` is None only in files given to ``safepassage check``, which finds the document
     by ``doc_id``. ``field`` is what the schema says of the field that the value fills, ``rivals``
     what the document gave for it with another value, see `safepassage.schemas.rivals`. ``attempt``
-    is 2 for what an LLM gave when it was asked again because its first answer was refused. "type"
+    is 2 for what an LLM gave when it was asked again because its first answer was refused. With
+    ``former`` no LLM gave it: it was accepted in an earlier version of the document. "type"
     and "quote" are read as ``entity_type`` and ``context``, which is what is written.
     """
 
@@ -92,6 +96,7 @@ class Extraction(Event):
     field: SchemaField | None = Field(default=None, exclude_if=is_none)
     rivals: tuple[Rival, ...] = Field(default=(), max_length=MAX_RIVALS, exclude_if=is_empty)
     attempt: int = Field(default=1, ge=1, le=MAX_ATTEMPTS, exclude_if=is_first)
+    former: FormerVerdict | None = Field(default=None, exclude_if=is_none)
 
     @model_validator(mode="before")
     @classmethod
@@ -102,6 +107,23 @@ class Extraction(Event):
     def hypothesis(self) -> str:
         """h(y): what the passage has to entail."""
         return hypothesis(self.entity_type, self.value)
+
+
+def among_one_another(extractions: Sequence[Extraction]) -> list[Extraction]:
+    """Each as one field of a schema, for which the types that its document has stand in; what its
+    own field says of the schema stays."""
+    types: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for extraction in extractions:
+        types[extraction.doc_id].setdefault(extraction.entity_type)
+    return [_among(list(types[extraction.doc_id]), extraction) for extraction in extractions]
+
+
+def _among(entity_types: Sequence[str], extraction: Extraction) -> Extraction:
+    others = other_types(entity_types, entity_types.index(extraction.entity_type))
+    if not others:
+        return extraction
+    said = (extraction.field or SchemaField()).beside(others)
+    return extraction.model_copy(update={"field": said})
 
 
 class LabelledExtraction(Extraction):
@@ -155,7 +177,8 @@ class ExtractionManifest(Event):
     nothing filled. ``refused`` names those of ``extraction_ids`` that the broker will never take,
     with the error's name: they stand on no topic, nothing comes of them, and the dead letter of
     the document's record names them too. ``from_cache`` says that no LLM was asked: the same text
-    was answered before.
+    was answered before. Nor was one where ``realigned``: the extractions are those that were
+    accepted in an earlier version of the document.
     """
 
     document: DocumentRef
@@ -165,3 +188,4 @@ class ExtractionManifest(Event):
     unfilled: tuple[Text, ...] = Field(default=(), exclude_if=is_empty)
     refused: dict[EventId, str] = Field(default_factory=dict, exclude_if=is_empty)
     from_cache: bool = Field(default=False, exclude_if=is_false)
+    realigned: bool = Field(default=False, exclude_if=is_false)

@@ -53,6 +53,7 @@ Doubt = Literal[
     "accents_differ",
     "acronym_possible",
     "acronym_spelt",
+    "another_field",
     "check_digit",
     "comparator_unsure",
     "currency_missing",

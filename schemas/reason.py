@@ -10,6 +10,7 @@ Reason = Literal[
     "unsupported",  # the passage does not support the value
     "conflicting",  # the document gave another value as well, for a field with room for one
     "review_rejected",  # accepted by the scorer, refused by a person
+    "review_lapsed",  # a person decided on another passage, in an earlier version of the document
     # undetermined: could not be judged
     "document_missing",
     "document_mismatch",  # the text found is not the text that was extracted from

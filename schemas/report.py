@@ -35,6 +35,9 @@ class DocumentReport(Event):
     """Where an answer came in parts: the records before the last one of which verdicts came."""
     from_cache: bool = Field(default=False, exclude_if=is_false)
     """No LLM was asked: the same text was answered before."""
+    realigned: dict[str, int] | None = Field(default=None, exclude_if=is_none)
+    """Of a version whose values were taken over from the version before: how many ended as what
+    (see `Realignment`). None where an LLM was asked."""
 
     @property
     def score(self) -> float | None:

@@ -14,6 +14,7 @@ from .base import (
     Probability,
     Text,
     is_empty,
+    is_first,
     is_none,
 )
 from .hypothesis import CLAIM_TYPE
@@ -33,6 +34,10 @@ DECISION_REASONS: Final[dict[DecisionReason, str]] = {
 }
 """Why a value is refused or corrected, in a sentence for people."""
 MAX_COMMENT = 2_000
+MAX_SUBJECT = 255
+"""As OpenID Connect Core bounds it (section 2)."""
+MAX_ISSUER = 2_000
+MAX_APPROVALS = 5
 
 
 class Draw(Contract):
@@ -57,6 +62,29 @@ class Draw(Contract):
         return self.among + self.before
 
 
+class ReviewerLogin(Contract):
+    """How the console knew who decides. ``subject`` is what the identity provider ``issuer`` calls
+    the person ("oidc"), or what a trusted proxy does ("proxy"). With "shared_token" it is the name
+    that somebody who knew the token typed: it is claimed, and nothing proves it."""
+
+    way: Literal["shared_token", "proxy", "oidc"]
+    subject: Text = Field(min_length=1, max_length=MAX_SUBJECT)
+    issuer: Text = Field(default="", max_length=MAX_ISSUER, exclude_if=is_empty)
+
+    @property
+    def proven(self) -> bool:
+        """Whether more than a claim says who it is."""
+        return self.way != "shared_token"
+
+
+def person(reviewer: str, login: ReviewerLogin | None) -> str:
+    """What tells one person from another: of a proven login its subject, else the claimed name.
+    No name that the console takes begins with a space."""
+    if login is None or not login.proven:
+        return reviewer
+    return f" {login.way} {login.issuer} {login.subject}"
+
+
 class Review(Event):
     """Topic ``reviews``: one decision of one reviewer, with the verdict it was made on.
 
@@ -65,7 +93,12 @@ class Review(Event):
     open, from which the labelling effort is estimated. ``sampled`` marks an accepted verdict
     that was mixed in to estimate leakage. ``draw`` is None where a person chose the case, and on
     reviews from before draws were recorded. ``reason`` and ``comment`` say why, where the reviewer
-    did.
+    did. ``login`` says how the reviewer is known; reviews from before it have a claimed name.
+
+    ``approvals`` is the rule in force when it was made: so many different people have to decide the
+    same before a value passes that no scorer let pass. ``double_blind`` is the probability with
+    which the case was drawn for two reviewers who do not see each other's decision, on the reviews
+    that were made so.
     """
 
     id: EventId
@@ -80,6 +113,14 @@ class Review(Event):
     draw: Draw | None = Field(default=None, exclude_if=is_none)
     reason: DecisionReason | None = Field(default=None, exclude_if=is_none)
     comment: Text = Field(default="", max_length=MAX_COMMENT, exclude_if=is_empty, repr=False)
+    login: ReviewerLogin | None = Field(default=None, exclude_if=is_none)
+    approvals: int = Field(default=1, ge=1, le=MAX_APPROVALS, exclude_if=is_first)
+    double_blind: Probability | None = Field(default=None, gt=0, exclude_if=is_none)
+
+    @property
+    def person(self) -> str:
+        """Who decided (see `person`)."""
+        return person(self.reviewer, self.login)
 
     @model_validator(mode="after")
     def _correction_has_a_value(self) -> Self:
@@ -137,6 +178,10 @@ class StandingDecision(Event):
     for the scorers' memory: it holds what stands here and nothing else, so that an undo or a
     tombstone takes a case out of both. They are absent in records of before, and where the decision
     was taken back.
+
+    ``approvals`` people had to decide the same before a value passes that no scorer let pass, and
+    ``approvers`` did (see `Review`). So a later scorer's stop of a value that one person confirmed
+    while it passed anyway waits for the second.
     """
 
     case_id: EventId
@@ -149,6 +194,8 @@ class StandingDecision(Event):
     asked: JudgedValue | None = Field(default=None, exclude_if=is_none)
     votes: tuple[ReviewerVote, ...] = Field(default=(), max_length=MAX_VOTES, exclude_if=is_empty)
     decided_at: datetime | None = Field(default=None, exclude_if=is_none)
+    approvals: int = Field(default=1, ge=1, le=MAX_APPROVALS, exclude_if=is_first)
+    approvers: int = Field(default=1, ge=0, exclude_if=is_first)
 
     @model_validator(mode="after")
     def _correction_has_a_value(self) -> Self:

@@ -5,18 +5,21 @@ is not a list has room for one value only. It travels with the extraction, so th
 be judged again from its events alone; it is bounded, and a digest stands for what was cut.
 """
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from .base import MAX_TYPE_CHARACTERS, Contract, Text, is_none
+from .base import MAX_TYPE_CHARACTERS, Contract, EntityType, Text, is_empty, is_none
 from .ids import stable_id
 
 MAX_DESCRIPTION = 500
 MAX_UNIT = 60
 MAX_ALLOWED = 100
 MAX_OPTION = 100
+MAX_OTHERS = 8
 
 Option = Annotated[Text, Field(max_length=MAX_OPTION)] | bool | int | float
 
@@ -26,7 +29,9 @@ class SchemaField(Contract):
 
     ``name`` is the field's name in the schema, ``allowed`` the values that it may have,
     ``single`` whether a document can have only one (False: it is a list), ``required`` whether
-    a document must have one. Longer texts and lists are cut, and ``digest`` is of the whole.
+    a document must have one. ``others`` are the entity types of the schema's other fields, of many
+    the nearest: a passage may speak of one of them instead. Longer texts and lists are cut, and
+    ``digest`` is of the whole.
     """
 
     name: Text | None = Field(default=None, max_length=MAX_TYPE_CHARACTERS, exclude_if=is_none)
@@ -39,6 +44,9 @@ class SchemaField(Contract):
     )
     single: bool | None = Field(default=None, exclude_if=is_none)
     required: bool | None = Field(default=None, exclude_if=is_none)
+    others: tuple[EntityType, ...] = Field(
+        default=(), max_length=MAX_OTHERS, exclude_if=is_empty, repr=False
+    )
     digest: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")] | None = Field(
         default=None, exclude_if=is_none
     )
@@ -53,10 +61,22 @@ class SchemaField(Contract):
             cut["digest"] = stable_id("field", *(f"{name}={given[name]}" for name in sorted(given)))
         return cut
 
+    def beside(self, others: Sequence[str]) -> SchemaField:
+        """This field of a schema that has ``others`` too; what it says of them stays."""
+        return self if self.others else self.model_copy(update={"others": tuple(others)})
+
     @property
     def identity(self) -> str:
         """Changes with every word of what the schema says."""
         return stable_id("field", self.model_dump_json(exclude_none=True))
+
+
+def other_types(entity_types: Sequence[str], at: int) -> tuple[str, ...]:
+    """The ``others`` of field number ``at`` of a schema whose fields have ``entity_types``."""
+    others = {entity_types[at].casefold(): ""}
+    for other in sorted(range(len(entity_types)), key=lambda other: abs(other - at)):
+        others.setdefault(entity_types[other].casefold(), entity_types[other])
+    return tuple(others.values())[1 : MAX_OTHERS + 1]
 
 
 _LIMITS = {"name": MAX_TYPE_CHARACTERS, "description": MAX_DESCRIPTION, "unit": MAX_UNIT}
@@ -65,6 +85,8 @@ _LIMITS = {"name": MAX_TYPE_CHARACTERS, "description": MAX_DESCRIPTION, "unit": 
 def _cut(name: str, value: object) -> object:
     if name in _LIMITS and isinstance(value, str):
         return value[: _LIMITS[name]]
+    if name == "others" and isinstance(value, list | tuple):
+        return value[:MAX_OTHERS]
     if name == "allowed" and isinstance(value, list | tuple):
         options = [v[:MAX_OPTION] if isinstance(v, str) else v for v in value[:MAX_ALLOWED]]
         return type(value)(options)

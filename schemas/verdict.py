@@ -22,6 +22,7 @@ from .error_type import ErrorTyping
 from .evidence import Evidence
 from .extraction import MAX_ATTEMPTS, ExtractorTrail, Usage
 from .finding import Finding
+from .former import FormerVerdict
 from .memory import MemoryTrail
 from .reason import Reason
 from .schema_field import SchemaField
@@ -106,6 +107,9 @@ class Verdict(Event):
     """What people decided on values like this one, where that had part in the score."""
     attempt: int = Field(default=1, ge=1, le=MAX_ATTEMPTS, exclude_if=is_first)
     """The extraction's: 2 where its LLM was asked again."""
+    former: FormerVerdict | None = Field(default=None, exclude_if=is_none)
+    """The verdict on the same value in an earlier version of the document, where it comes from
+    there."""
 
     @property
     def passage(self) -> str:

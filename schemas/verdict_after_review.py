@@ -9,9 +9,19 @@ from .base import Json
 from .hypothesis import hypothesis
 from .ids import canonical_json, stable_id
 from .memory import MAX_VOTES, ReviewerVote
+from .realignment import asked_digest
 from .reason import Reason
 from .review import JudgedValue, Review, StandingDecision
-from .reviews_that_count import JUDGED, case_id, in_order, moment, opinions, standing
+from .reviews_that_count import (
+    JUDGED,
+    approvers,
+    case_id,
+    in_order,
+    lets_pass,
+    moment,
+    opinions,
+    standing,
+)
 from .verdict import Decision, ReviewTrail, Verdict
 
 
@@ -23,7 +33,7 @@ def decision_on(judged: Verdict, reviews: Sequence[Review]) -> StandingDecision 
     causes = in_order(review for review in reviews if review.decision != "skipped")
     if not causes:
         return None
-    stands = standing(reviews)
+    stands = standing(reviews, judged.decision)
     decision: dict[str, object] = {
         "case_id": case_id(judged),
         "doc_id": judged.doc_id,
@@ -39,6 +49,9 @@ def decision_on(judged: Verdict, reviews: Sequence[Review]) -> StandingDecision 
             "votes": _votes(reviews),
             "decided_at": moment(stands.decided_at),
         }
+    if stands and stands.approvals > 1:
+        said = opinions(reviews).values()
+        decision |= {"approvals": stands.approvals, "approvers": approvers(stands, said)}
     return StandingDecision.model_validate(decision)
 
 
@@ -84,7 +97,10 @@ def next_verdict(
 
 def verdict_in_place(judged: Verdict, decision: StandingDecision) -> Verdict | None:
     """What to publish instead of a scorer's new verdict on a case that a person decided before,
-    or None where the two agree (a person's standing decision outranks every later scorer's)."""
+    or None where the two agree (a person's standing decision outranks every later scorer's), and
+    where the decision waits for another person to let this verdict pass."""
+    if decision.approvers < decision.approvals and lets_pass(decision.decision, judged.decision):
+        return None
     wanted = _wanted(judged, decision)
     if _says(judged) == _compared(wanted):
         return None
@@ -97,6 +113,43 @@ def verdict_in_place(judged: Verdict, decision: StandingDecision) -> Verdict | N
     )
     name = stable_id("verdict-in-place", judged.id, decision.review_id)
     return _reviewed(judged, wanted, name, trail)
+
+
+def decision_taken_over(judged: Verdict) -> StandingDecision | None:
+    """What a person decided of the value in an earlier version of the document, where it holds for
+    a scorer's verdict in this one: everything that was judged is equal, byte for byte. None where
+    nobody decided or something differs."""
+    former = judged.former
+    if former is None or former.decision is None or former.decision.decision is None:
+        return None
+    if former.asked is None or former.asked != asked_digest(judged):
+        return None
+    return StandingDecision(
+        case_id=case_id(judged),
+        doc_id=judged.doc_id,
+        decision=former.decision.decision,
+        value=former.decision.value,
+        reviewer=former.decision.reviewer,
+        review_id=former.decision.review_id,
+        judged=judged.id,
+    )
+
+
+def verdict_taken_back(judged: Verdict) -> Verdict | None:
+    """A scorer's verdict where the decision on the earlier version was taken back since: it counts
+    again, and says so to whoever holds the person's. None where nobody took anything back."""
+    former = judged.former
+    if former is None or former.decision is None or former.decision.decision is not None:
+        return None
+    trail = ReviewTrail(
+        review_id=former.decision.review_id,
+        reviewer=former.decision.reviewer,
+        judged=judged.id,
+        stands=False,
+        in_place=True,
+    )
+    name = stable_id("verdict-in-place", judged.id, former.decision.review_id)
+    return _reviewed(judged, _wanted(judged, None), name, trail)
 
 
 _Wanted = tuple[Decision, Json, tuple[Reason, ...]]

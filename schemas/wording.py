@@ -11,6 +11,7 @@ REASONS: Mapping[Reason, str] = {
     "unsupported": "The scorer does not see the value supported by the passage.",
     "conflicting": "The document gave another value as well, for a field with room for one.",
     "review_rejected": "A reviewer refused it.",
+    "review_lapsed": "A reviewer decided on it in an earlier version, whose passage changed since.",
     "document_missing": "The document could not be found.",
     "document_mismatch": "The document found is not the one it was extracted from.",
     "document_too_long": "The document is longer than the limit.",

@@ -9,11 +9,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AliasChoices, Field, IPvAnyNetwork, SecretStr, field_validator
+from pydantic import AliasChoices, Field, SecretStr, field_validator
 from pydantic_settings import NoDecode
 
 from safepassage.llm_calls.settings import LLMSettings
 from safepassage.settings import FileSettings, split_names
+from safepassage.streams.login_settings import LoginSettings
 
 SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
 SaslMechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
@@ -23,7 +24,7 @@ def _named(name: str) -> AliasChoices:
     return AliasChoices(name, f"SAFEPASSAGE_{name}")
 
 
-class Settings(FileSettings, LLMSettings):
+class Settings(LoginSettings, FileSettings, LLMSettings):
     """What a process is told by its environment. Sizes are in bytes or characters, as named."""
 
     # Kafka
@@ -103,12 +104,9 @@ class Settings(FileSettings, LLMSettings):
     traces: bool = False
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
-    # Review console
+    # Review console, beside what `LoginSettings` has
     console_host: str = "127.0.0.1"
     console_port: int = Field(default=8787, ge=0, le=65535)
-    console_token: SecretStr | None = None
-    # Whose X-Forwarded-For and -Proto are believed: addresses or networks of proxies.
-    console_proxies: Annotated[tuple[IPvAnyNetwork, ...], NoDecode] = ()
     leakage_sample: float = Field(default=0.02, ge=0, le=1)
     # Of what passes without a person at most this share may be wrong; None: nothing is promised.
     risk: float | None = Field(default=None, gt=0, le=0.5)
@@ -127,17 +125,10 @@ class Settings(FileSettings, LLMSettings):
     serve_queue: int = Field(default=256, ge=0)
     serve_timeout_seconds: float = Field(default=60, gt=0)
 
-    @field_validator("entity_types", "console_proxies", mode="before")
+    @field_validator("entity_types", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return split_names(value)
-
-    @field_validator("console_proxies")
-    @classmethod
-    def _name_the_proxies(cls, proxies: tuple[IPvAnyNetwork, ...]) -> tuple[IPvAnyNetwork, ...]:
-        if any(proxy.prefixlen == 0 for proxy in proxies):
-            raise ValueError("a network of all addresses lets every client say who it is")
-        return proxies
 
     def topic(self, name: str) -> str:
         """The topic's name on the broker."""

@@ -13,12 +13,15 @@ from safepassage.schemas import (
     DeadLetter,
     Document,
     DocumentReport,
+    DocumentValues,
+    DocumentVersion,
     DriftWarning,
     Event,
     Extraction,
     ExtractionManifest,
     LearningEvent,
     MemorySnapshot,
+    Realignment,
     Redrive,
     Response,
     Review,
@@ -70,6 +73,11 @@ DECISIONS = Topic("decisions", StandingDecision, FOR_EVER, single=True, compacte
 # What scorers remember of them, a record a change: verdicts name it, and replays judge by it.
 MEMORIES = Topic("memories", MemorySnapshot, FOR_EVER, single=True, compacted=True)
 REPORTS = Topic("reports", DocumentReport, YEAR)
+# A document that changes: that a new version's values are to be aligned again, what is accepted in
+# the newest versions of each document, and what became of it.
+VERSIONS = Topic("versions", DocumentVersion, YEAR)
+DOCUMENT_VALUES = Topic("document-values", DocumentValues, FOR_EVER, compacted=True)
+REALIGNMENTS = Topic("realignments", Realignment, FOR_EVER)
 DEAD_LETTERS = Topic("dead-letters", DeadLetter, YEAR)
 # Who put which dead letters back: chained as verdicts are.
 REDRIVES = Topic("redrives", Redrive, FOR_EVER, single=True)
@@ -108,6 +116,9 @@ ALL_TOPICS = (
     DECISIONS,
     MEMORIES,
     REPORTS,
+    VERSIONS,
+    DOCUMENT_VALUES,
+    REALIGNMENTS,
     DEAD_LETTERS,
     REDRIVES,
     AUDIT,
@@ -133,14 +144,14 @@ class Access:
 
 
 # What a dead letter may go back to: what the roles read that work on a record by itself.
-REDRIVABLE = (*READ_BY["extract"], *READ_BY["align"], *READ_BY["score"])
+REDRIVABLE = (*READ_BY["extract"], *READ_BY["align"], *READ_BY["score"], VERSIONS)
 
 # `align` and `review` read documents at single offsets, when no cache has a text. `align` and
 # `score` obey `decisions`, by which a quote that was not found may have been accepted before.
 ACCESS: Mapping[str, Access] = {
     "extract": Access(
         reads=READ_BY["extract"],
-        writes=(EXTRACTIONS, CLAIMS, MANIFESTS, DEAD_LETTERS),
+        writes=(EXTRACTIONS, CLAIMS, MANIFESTS, VERSIONS, DEAD_LETTERS),
         groups=("extract",),
     ),
     "align": Access(
@@ -154,9 +165,14 @@ ACCESS: Mapping[str, Access] = {
         groups=("score",),
     ),
     "report": Access(
-        reads=(*READ_BY["report"], REPORTS, REDRIVES, AUDIT),
-        writes=(REPORTS, AUDIT, WARNINGS, DEAD_LETTERS),
-        groups=("report", "audit", "drift"),
+        reads=(*READ_BY["report"], REPORTS, REDRIVES, AUDIT, VERSIONS, DOCUMENT_VALUES),
+        # `extractions` and `manifests` where a version's values are taken over: what it puts there
+        # is judged as an LLM's is.
+        writes=(
+            *(REPORTS, AUDIT, WARNINGS, DEAD_LETTERS),
+            *(EXTRACTIONS, MANIFESTS, DOCUMENT_VALUES, REALIGNMENTS),
+        ),
+        groups=("report", "audit", "drift", "realign"),
     ),
     "review": Access(
         reads=(*READ_BY["review"], DOCUMENTS, RESPONSES, LEARNING, SCORERS),

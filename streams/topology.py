@@ -8,6 +8,8 @@
                                             └──────────────────────▶└────▶ quarantine
     extract ─▶ manifests ─┐
     accepted, quarantine ─┴▶ report ─▶ reports        anything unreadable ─▶ dead-letters
+    extract ─▶ versions ──┐ (a new version that asks for no LLM)
+    accepted, quarantine ─┴▶ realign ─▶ extractions, manifests, realignments
 
 Each function below makes one role: the topics it reads, and a step from a batch of events to
 the events they lead to. What happens around a step (decoding, publishing, dead letters,
@@ -37,6 +39,7 @@ from safepassage.schemas import (
     Claim,
     Document,
     DocumentRef,
+    DocumentVersion,
     Extraction,
     ExtractionManifest,
     Reason,
@@ -57,6 +60,7 @@ from .topics import (
     MANIFESTS,
     QUARANTINE,
     READ_BY,
+    VERSIONS,
 )
 
 if TYPE_CHECKING:
@@ -72,8 +76,8 @@ ALIGN_LANES = 2
 def extract_role(
     extractor: Extractor, store: DocumentStore, *, max_characters: int, lanes: int
 ) -> Role:
-    """``documents`` to ``extractions`` and a manifest; ``responses`` to ``claims``, and a manifest
-    once the answer is complete."""
+    """``documents`` to ``extractions`` and a manifest, or to ``versions`` where no LLM is to be
+    asked; ``responses`` to ``claims``, and a manifest once the answer is complete."""
 
     async def on_document(received: Received[Document]) -> Outcome:
         document = received.event
@@ -81,6 +85,8 @@ def extract_role(
         if refusal := _refuse_text(document.text, max_characters):
             return refusal
         await store.put(ref, document.text)
+        if document.realign:
+            return [Outgoing(VERSIONS, ref.id, DocumentVersion(document=ref))]
         try:
             extracted = await extractor.examine(document, ref, anew=received.record.anew)
         except LLMError as error:

@@ -74,10 +74,15 @@ def companions(role: str, publisher: Publisher, settings: Settings) -> list[Sour
     from .delivery.batch_source import BatchSource
     from .drift.detector import DriftDetector
     from .drift.role import drift_role
+    from .realignment.source import RealignSource, new_role
+    from .realignment.store import ValuesStore
 
     drift = drift_role(DriftDetector())
     watch = BatchSource(drift, delivery(drift, publisher, settings), settings)
-    return [AuditSource(publisher, settings), watch]
+    values = ValuesStore()
+    realign = new_role(values, settings)
+    realigning = RealignSource(realign, delivery(realign, publisher, settings), settings, values)
+    return [AuditSource(publisher, settings), watch, realigning]
 
 
 def delivery(role: Role, publisher: Publisher, settings: Settings) -> Delivery:

@@ -24,6 +24,7 @@ from safepassage.schemas import (
     validation_summary,
 )
 from safepassage.schemas.base import EntityType, Json, Text
+from safepassage.schemas.schema_field import other_types
 
 from .examples import Example
 from .generic_schema import generic_json_schema, plain_value
@@ -31,6 +32,7 @@ from .schema_fields import (
     EntityPlace,
     ambiguous_types,
     entity_places,
+    other_fields,
     placed_entities,
     schema_field,
 )
@@ -146,9 +148,14 @@ class GenericSchema(_Required):
     ) -> None:
         self.examples = tuple(examples)
         self.entity_types = tuple(entity_types)
-        self.fields = dict(entity_types) if isinstance(entity_types, Mapping) else {}
-        self.required = tuple((n, f.name) for n, f in self.fields.items() if f.required)
-        self.json_schema = generic_json_schema(self.entity_types, self.fields)
+        told = dict(entity_types) if isinstance(entity_types, Mapping) else {}
+        self.required = tuple((n, f.name) for n, f in told.items() if f.required)
+        self.json_schema = generic_json_schema(self.entity_types, told)
+        self._fields = {
+            name: told.get(name, SchemaField()).beside(other_types(self.entity_types, at))
+            for at, name in enumerate(self.entity_types)
+            if name in told or len(self.entity_types) > 1
+        }
 
     def read(self, answer: JsonValue) -> Answer:
         rows = answer.get("entities") if isinstance(answer, dict) else None
@@ -169,7 +176,7 @@ class GenericSchema(_Required):
                 skipped["unknown_type"] += 1
             else:
                 value, context = plain_value(entity.value), entity.context or ""
-                said = self.fields.get(entity.entity_type)
+                said = self._fields.get(entity.entity_type)
                 found = Finding(entity.entity_type, value, context, schema_field=said)
                 yield from _with_value(found, skipped)
 
@@ -229,7 +236,7 @@ class UserSchema(_Required):
     def _said_of(self, entity: type[Entity], place: EntityPlace) -> SchemaField:
         key = entity, place.path, place.many
         if key not in self._fields:
-            self._fields[key] = schema_field(entity, place)
+            self._fields[key] = schema_field(entity, place, other_fields(self.places, entity))
         return self._fields[key]
 
 

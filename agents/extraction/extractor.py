@@ -33,6 +33,7 @@ from safepassage.schemas import (
     extraction_id,
     stable_id,
 )
+from safepassage.schemas.extraction import among_one_another
 from safepassage.schemas.rivals import with_rivals
 
 from .answers import Answer, ExtractionSchema, Finding, read_answer, schema_digest
@@ -230,7 +231,7 @@ class Extractor:
         trail = self._trail.model_copy(update={"usage": answered.usage})
         answer = answered.answer
         found = [_extraction(finding, ref, trail) for finding in answer.findings]
-        extractions = with_rivals(found)
+        extractions = with_rivals(among_one_another(found))
         log.info(
             "extracted",
             doc_id=ref.id,

@@ -7,7 +7,7 @@ belongs to the place and not to the class.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args, get_origin
 
@@ -15,6 +15,7 @@ from pydantic import BaseModel, JsonValue
 from pydantic.fields import FieldInfo
 
 from safepassage.schemas import Entity, SchemaField
+from safepassage.schemas.schema_field import MAX_OTHERS, other_types
 
 _INHERITED = Entity.__doc__
 
@@ -101,8 +102,19 @@ def ambiguous_types(places: tuple[tuple[type[Entity], EntityPlace], ...]) -> fro
     return frozenset(name for name, count in counts.items() if count > 1)
 
 
-def schema_field(entity: type[Entity], place: EntityPlace) -> SchemaField:
-    """What the schema says of ``entity`` where it stands at ``place``."""
+def other_fields(
+    places: Sequence[tuple[type[Entity], EntityPlace]], entity: type[Entity]
+) -> tuple[str, ...]:
+    """The entity types of the other fields of a schema with ``places``."""
+    names = [one.type_name() for one, _ in places]
+    own = entity.type_name()
+    return other_types(names, names.index(own)) if own in names else tuple(names[:MAX_OTHERS])
+
+
+def schema_field(
+    entity: type[Entity], place: EntityPlace, others: Sequence[str] = ()
+) -> SchemaField:
+    """What the schema says of ``entity`` where it stands at ``place``, beside ``others``."""
     payload = _payload(entity)
     info = place.info
     extra = info.json_schema_extra if info and isinstance(info.json_schema_extra, dict) else {}
@@ -119,6 +131,7 @@ def schema_field(entity: type[Entity], place: EntityPlace) -> SchemaField:
             "allowed": _allowed(next(iter(payload.values()))) if len(payload) == 1 else None,
             "single": not place.many,
             "required": place.required,
+            "others": others,
         }
     )
 

@@ -36,6 +36,7 @@ from safepassage.scoring_worker.scorer import Pair
 from safepassage.scoring_worker.weighing.claim_support import packaged_forest
 from safepassage.scoring_worker.weighing.languages import READ_LANGUAGES, unread_language
 from safepassage.scoring_worker.weighing.opinion import CLAUSE, Opinion, opinion_of, shape_of
+from safepassage.scoring_worker.weighing.other_fields import better_field, questions
 from safepassage.scoring_worker.weighing.questions import Part, parts_of
 from safepassage.scoring_worker.weighing.stack import Stack
 
@@ -86,12 +87,14 @@ class DefaultScorer:
     def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:
         """One assessment per pair, in order; a pair that cannot be judged gets a failure."""
         memory = self._memory  # one for the batch, whatever is put in its place meanwhile
-        return [
-            self._failed(judged.failure)
-            if judged.failure is not None
-            else self._scored(pair, judged.opinions, memory)
-            for pair, judged in zip(pairs, self._judge(pairs, memory=memory), strict=True)
+        judged = self._judge(pairs, memory=memory)
+        assessed = [
+            self._failed(one.failure)
+            if one.failure is not None
+            else self._scored(pair, one.opinions, memory)
+            for pair, one in zip(pairs, judged, strict=True)
         ]
+        return self._beside_other_fields(pairs, judged, assessed)
 
     def remember(self, memory: Memory) -> None:
         """Weigh what ``memory`` holds from the next batch on."""
@@ -240,6 +243,34 @@ class DefaultScorer:
             memory=recall.trail(memory.name) if recall else None,
         )
 
+    def _beside_other_fields(
+        self, pairs: Sequence[Pair], judged: Sequence[_Judged], assessed: list[Assessment]
+    ) -> list[Assessment]:
+        """``assessed``, without a value accepted that another field of its schema explains better.
+        Values with parts are not asked about: their fields are their own."""
+        asked = {
+            at: questions(pairs[at], judged[at].parts[0])
+            for at, one in enumerate(assessed)
+            if _passes(one) and len(judged[at].parts) == 1
+        }
+        readings = self._read(dict.fromkeys(t for tasks in asked.values() for t in tasks.values()))
+        for at, tasks in asked.items():
+            found = tasks and better_field(tasks, judged[at].parts[0], readings)
+            if found:
+                assessed[at] = self._stopped(assessed[at], found)
+        return assessed
+
+    def _stopped(self, accepted: Assessment, finding: Finding) -> Assessment:
+        """``accepted`` with ``finding`` and half the threshold as its score."""
+        score = round((accepted.threshold or 0.0) / 2, DECIMALS)
+        return accepted.model_copy(
+            update={
+                "score": score,
+                "findings": (finding, *accepted.findings)[:MAX_FINDINGS],
+                "trail": (self._trail(score, accepted.threshold),),
+            }
+        )
+
     def _score(self, opinion: Opinion, entity_type: str) -> float:
         odds = self._stack.log_odds(opinion, entity_type)
         odds += opinion.recall.shift if opinion.recall else 0.0
@@ -274,6 +305,10 @@ def revision_of(manifest: ScorerManifest, placement: Placement, packs: Sequence[
     and the packs."""
     rules = rules_revision(tuple(pack.name for pack in packs))
     return f"{manifest.revision}{demanded_precision(placement, manifest.precision)}-{rules}"
+
+
+def _passes(one: Assessment) -> bool:
+    return one.score is not None and one.threshold is not None and one.score >= one.threshold
 
 
 def _open(parts: Sequence[Part]) -> Sequence[Part]:

@@ -35,6 +35,7 @@ from . import (
     mcp,
     promote,
     ragulator,
+    realignments,
     recorded_llm,
     replay,
     rollback,
@@ -59,7 +60,8 @@ app = typer.Typer(
 )
 for command in (
     *(demo.demo, up.up, worker.worker),
-    *(files.files, submit.submit, check.check, verdicts.verdicts, watch.watch),
+    *(files.files, submit.submit, check.check, verdicts.verdicts, realignments.realignments),
+    *(watch.watch,),
     *(evaluate.evaluate, train.train, calibrate.calibrate, compare.compare),
     *(learn.learn, replay.replay, promote.promote, rollback.rollback, shadow.shadow),
     *(serve.serve, mcp.mcp, doctor.doctor, bench.bench, schemas.schemas),

@@ -118,14 +118,16 @@ def _report(
     supported = sum(label.label for label in found)
     checks = sum(case.standing.sampled for case in cases)
     print_line(
-        f"{len(cases)} cases by {len({r.reviewer for r in reviews})} reviewers: "
+        f"{len(cases)} cases by {len({r.person for r in reviews})} reviewers: "
         f"{supported} supported, {len(found) - supported} not; {checks} were spot checks"
     )
     shared = ratings(cases)
     disputed = sum(case.disputed for case in cases)
     print_line(f"{len(shared)} cases judged by several reviewers, who differ on {disputed}")
     for (first, second), (both, kappa) in pairwise_kappas(shared).items():
-        print_line(f"  {first} and {second}: {both} cases, Cohen's kappa {_kappa(kappa)}")
+        print_line(
+            f"  {first.strip()} and {second.strip()}: {both} cases, Cohen's kappa {_kappa(kappa)}"
+        )
     if len({name for case in shared for name in case}) > 2:
         print_line(f"  all of them: Fleiss' kappa {_kappa(fleiss_kappa(shared))}")
     took = effort(reviews)

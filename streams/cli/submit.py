@@ -22,7 +22,7 @@ from safepassage.streams.cli.output import (
 from safepassage.streams.settings import settings
 
 
-def submit(
+def submit(  # noqa: PLR0917 - typer's options
     paths: Annotated[
         list[Path],
         typer.Argument(
@@ -48,9 +48,20 @@ def submit(
             "--cache/--no-cache", help="Take what the LLM answered on the same text in a week."
         ),
     ] = True,
+    realign: Annotated[
+        bool,
+        typer.Option(
+            "--realign",
+            help="These are new versions: ask no LLM, and judge again what was accepted before.",
+        ),
+    ] = False,
 ) -> None:
     """Put documents onto the topic `documents`. Exits 1 if an input was refused or lost."""
-    reported, submitted, refused = asyncio.run(_submit(paths, responses, anew=not cache))
+    if realign and responses:
+        raise typer.BadParameter("answers have no versions", param_hint="--responses --realign")
+    reported, submitted, refused = asyncio.run(
+        _submit(paths, responses, anew=not cache, realign=realign)
+    )
     print_line(f"{submitted} submitted, {refused} refused")
     failed = asyncio.run(_wait(reported, timeout)) if wait and reported else 0
     if refused or failed:
@@ -58,7 +69,7 @@ def submit(
 
 
 async def _submit(
-    paths: list[Path], responses: bool, *, anew: bool
+    paths: list[Path], responses: bool, *, anew: bool, realign: bool
 ) -> tuple[set[Coordinates], int, int]:
     """Publish what can be; returns where that stands of which a report comes, and how many inputs
     were submitted and refused."""
@@ -79,7 +90,7 @@ async def _submit(
             else:
                 tell_omissions(found)
                 with_fonts += has_fonts(found)
-                yield found
+                yield found.model_copy(update={"realign": True}) if realign else found
 
     sent = [each async for each in publish(readable(), settings(), anew=anew)]
     tell_uncompared(with_fonts, settings().ocr)
@@ -121,7 +132,11 @@ def _note(event: object, decisions: Counter[str], missing: set[Coordinates]) -> 
         decisions["documents"] += 1
         if event.from_cache:
             decisions["documents answered from the cache"] += 1
+        if event.realigned is not None:
+            decisions["documents aligned again"] += 1
+            decisions.update(event.realigned)
         if not event.extractions:
-            decisions["documents without a finding"] += 1
+            nothing = "without a finding" if event.realigned is None else "without a former value"
+            decisions[f"documents {nothing}"] += 1
         for name in ("accepted", "quarantined", "undetermined", "dead_lettered"):
             decisions[name] += getattr(event, name)

@@ -20,8 +20,8 @@ import structlog
 from safepassage.schemas import Draw, Review, ReviewDecision, StandingDecision, Verdict, stable_id
 from safepassage.schemas.base import Json
 from safepassage.schemas.review import DecisionReason
+from safepassage.schemas.reviews_that_count import JUDGED, moment, opinions, standing
 from safepassage.schemas.reviews_that_count import case_id as case_of
-from safepassage.schemas.reviews_that_count import moment, opinions
 from safepassage.schemas.rivals import reads_alike
 from safepassage.scoring_worker.risk.draws import Chance, check_every, draw
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
@@ -30,7 +30,7 @@ from safepassage.streams.runtime import metrics
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import REVIEWS
 
-from .index.case_filter import CaseFilter, Leases
+from .index.case_filter import CaseFilter, Leases, double_lot
 from .index.store import Case, CaseStore
 from .reviewed_verdicts import Outcomes
 from .session import Session
@@ -96,6 +96,8 @@ class ReviewDesk:
         self._chance = chance or random.SystemRandom()
         self._draws: dict[str, tuple[str, Draw]] = {}
         self._read_accepted = read_accepted
+        self._approvals = settings.console_approvals
+        self._double_share = settings.console_double_share
         self.leases = Leases(settings.console_lease_seconds)
         self.ready = False
         self._publisher = publisher
@@ -126,8 +128,8 @@ class ReviewDesk:
         self.leases.take(case_id, session.id, session.reviewer)
         return self.store.case(case_id)
 
-    def open_case(self, session: Session, case_id: str) -> tuple[Case, bool]:
-        """A particular case, and whether it is this session's to decide.
+    def look_at(self, case_id: str) -> Case:
+        """A particular case, for those who decide nothing.
 
         Raises:
             CaseGone: there is no such case.
@@ -135,6 +137,15 @@ class ReviewDesk:
         case = self.store.case(case_id)
         if case is None:
             raise CaseGone("There is no such case, or its topic no longer holds it.")
+        return case
+
+    def open_case(self, session: Session, case_id: str) -> tuple[Case, bool]:
+        """A particular case, and whether it is this session's to decide.
+
+        Raises:
+            CaseGone: there is no such case.
+        """
+        case = self.look_at(case_id)
         return case, self.leases.take(case_id, session.id, session.reviewer)
 
     async def bring(self, case_ids: Iterable[str]) -> None:
@@ -156,9 +167,7 @@ class ReviewDesk:
         Raises:
             DeskError: nothing was saved; see the module's text.
         """
-        case = self.store.case(answer.case_id)
-        if case is None:
-            raise CaseGone("There is no such case, or its topic no longer holds it.")
+        case = self.look_at(answer.case_id)
         self._refuse_conflict(session, case, answer)
         rivals = self._rivals_to_refuse(session, case, answer)
         now = _now_after(case, *rivals)
@@ -170,23 +179,24 @@ class ReviewDesk:
         return review
 
     async def undo(self, session: Session, review_id: str) -> Review:
-        """Take back a decision of one's own, and the refusals that were saved with it; returns
-        the review that does it.
+        """Take back a decision, and the refusals that were saved with it; returns the review that
+        does it. Only a lead takes back what others decided.
 
         Raises:
             DeskError: nothing was saved; see the module's text.
         """
         taken_back = self.store.review(review_id)
-        if taken_back is None or taken_back.reviewer != session.reviewer:
+        own = taken_back is not None and taken_back.person == session.person
+        if taken_back is None or not (own or session.may("lead")):
             raise CaseGone("There is no such decision of yours.")
         case_id = case_of(taken_back.verdict)
-        in_force = opinions(self.store.reviews_of(case_id)).get(session.reviewer)
+        in_force = opinions(self.store.reviews_of(case_id)).get(taken_back.person)
         if in_force is None or in_force.id != review_id:
-            raise CaseChanged("This decision is no longer your latest on its case.")
-        refusals = self._refused_with(taken_back)
+            raise CaseChanged("This decision is no longer the latest of its reviewer on its case.")
+        refusals = self._refused_with(self._acceptance_lost(taken_back, session))
         now = _now_after(*filter(None, map(self.store.case, [case_id, *map(_case_of, refusals)])))
-        with_it = [_undoing(refusal, now) for refusal in refusals]
-        review = _undoing(taken_back, now)
+        with_it = [_undoing(refusal, session, now) for refusal in refusals]
+        review = _undoing(taken_back, session, now)
         await self._save([review, *with_it])
         return review
 
@@ -206,8 +216,10 @@ class ReviewDesk:
         held = self.leases.held_by(session.id)
         if held is None:
             return None
-        pools = [wanted, CaseFilter(pool="checks")] if wanted.pool == "queue" else [wanted]
-        return held if any(self.store.holds(held, p, session.reviewer) for p in pools) else None
+        pools = [wanted]
+        if wanted.pool == "queue":
+            pools += [CaseFilter(pool="double"), CaseFilter(pool="checks")]
+        return held if any(self.store.holds(held, p, session.person) for p in pools) else None
 
     def _choose(self, session: Session, wanted: CaseFilter) -> str | None:
         taken = self.leases.taken_from(session.id)
@@ -215,8 +227,9 @@ class ReviewDesk:
         if wanted.pool == "queue":
             order.append(CaseFilter(pool="checks"))
             every = check_every(self.store.draws(accepted=True))
-            if self.store.reviews_made(session.reviewer) % every == every - 1:
+            if self.store.reviews_made(session.person) % every == every - 1:
                 order.reverse()
+            order.insert(0, CaseFilter(pool="double"))
         found = (self._next(pool, session, taken) for pool in order)
         return next((case_id for case_id in found if case_id), None)
 
@@ -224,20 +237,20 @@ class ReviewDesk:
         """The next case of a filter: the first, or where chance decides, a draw, which is kept
         for the review."""
         if not wanted.drawn:
-            return self.store.next_case(wanted, session.reviewer, taken)
-        own = {case for case in taken if self.store.holds(case, wanted, session.reviewer)}
-        among = self.store.count(wanted, session.reviewer) - len(own)
+            return self.store.next_case(wanted, session.person, taken)
+        own = {case for case in taken if self.store.holds(case, wanted, session.person)}
+        among = self.store.count(wanted, session.person) - len(own)
         if among < 1:
             return None
         checks = wanted.pool == "checks"
-        top = [] if checks else self.store.teaching(wanted, session.reviewer, own)
+        top = [] if checks else self.store.teaching(wanted, session.person, own)
         drawn = draw(range(len(top)), among, self._chance)
         if drawn.position < len(top):
             case_id: str | None = top[drawn.position]
         else:
             # The lots are as good as chance, and the same after a restart.
             position = 0 if checks else drawn.position - len(top)
-            case_id = self.store.by_lot(wanted, session.reviewer, own | set(top), position)
+            case_id = self.store.by_lot(wanted, session.person, own | set(top), position)
         if case_id:
             said = Draw(
                 probability=drawn.probability,
@@ -257,14 +270,17 @@ class ReviewDesk:
             raise CaseTaken(f"{name} has this case open. Your decision was not saved.")
         stands = case.standing
         if stands and stands.id != answer.seen:
-            raise CaseChanged(
-                f"{stands.reviewer} decided this case meanwhile: {stands.decision}. "
-                "Your decision was not saved."
-            )
+            said = f"{stands.reviewer} decided this case meanwhile: {stands.decision}."
+            if case.hidden_from(session.person):
+                said = "Somebody decided this case meanwhile."
+            raise CaseChanged(f"{said} Your decision was not saved.")
 
     def _rivals_to_refuse(self, session: Session, case: Case, answer: Answer) -> list[Case]:
-        """The open cases that accepting this one decides as well."""
+        """The open cases that accepting this one decides as well: once the acceptance counts."""
         if answer.decision not in ACCEPTING:
+            return []
+        accepting = self._review(session, case, answer, _now_after(case))
+        if standing([*case.reviews, accepting], case.verdict.decision) != accepting:
             return []
         value = answer.value if answer.decision == "corrected" else case.verdict.value
         rivals = self.store.rivals(case.verdict)
@@ -282,10 +298,20 @@ class ReviewDesk:
                 raise CaseTaken(f"{name} has a value open that contradicts this one. Not saved.")
         return [rival for rival in rivals if rival.standing is None]
 
+    def _acceptance_lost(self, taken_back: Review, session: Session) -> Review:
+        """The acceptance that no longer stands without ``taken_back``, which may be one of two
+        approvals and not the one that counted; else ``taken_back``."""
+        case = self.look_at(case_of(taken_back.verdict))
+        without = [*case.reviews, _undoing(taken_back, session, _now_after(case))]
+        after = standing(without, case.verdict.decision)
+        stood = case.standing
+        lost = stood and stood.decision in ACCEPTING and (not after or after.id != stood.id)
+        return stood if lost and stood else taken_back
+
     def _refused_with(self, accepting: Review) -> list[Review]:
         """The refusals in force that were saved together with ``accepting``."""
         found = (
-            opinions(rival.reviews).get(accepting.reviewer)
+            opinions(rival.reviews).get(accepting.person)
             for rival in self.store.rivals(accepting.verdict)
         )
         return [
@@ -301,7 +327,7 @@ class ReviewDesk:
         before = next((review.draw for review in case.reviews if review.draw), None)
         by_chance = drawn[1] if drawn and drawn[0] == case.id else before
         return Review(
-            id=stable_id("review", case.id, session.reviewer, now.isoformat()),
+            id=stable_id("review", case.id, session.person, now.isoformat()),
             verdict=case.verdict,
             decision=answer.decision,
             value=answer.value,
@@ -314,11 +340,26 @@ class ReviewDesk:
             draw=by_chance,
             reason=answer.reason,
             comment=answer.comment,
+            login=session.login,
+            approvals=self._approvals,
+            double_blind=self._double_blind(session, case),
         )
+
+    def _double_blind(self, session: Session, case: Case) -> float | None:
+        """The probability with which the case was drawn for two reviewers, for the decision of one
+        who never could see another's. The rule is that of the first decision."""
+        judged = [review for review in case.reviews if review.decision in JUDGED]
+        others = {review.person: review for review in judged if review.person != session.person}
+        if not others:
+            return self._double_share if double_lot(case.id) < self._double_share else None
+        first_word = all(review.person != session.person for review in judged)
+        if len(others) > 1 or not first_word:
+            return None
+        return next(iter(others.values())).double_blind
 
     @staticmethod
     def _own_opinion(session: Session, case: Case) -> str | None:
-        own = opinions(case.reviews).get(session.reviewer)
+        own = opinions(case.reviews).get(session.person)
         return own.id if own else None
 
     async def _save(self, reviews: Sequence[Review]) -> None:
@@ -360,16 +401,17 @@ def _now_after(*cases: Case) -> datetime:
     return max(datetime.now(UTC), latest + timedelta(milliseconds=1))
 
 
-def _undoing(taken_back: Review, now: datetime) -> Review:
+def _undoing(taken_back: Review, session: Session, now: datetime) -> Review:
     return Review(
         id=stable_id("review-undone", taken_back.id),
         verdict=taken_back.verdict,
         decision="undone",
-        reviewer=taken_back.reviewer,
+        reviewer=session.reviewer,
         decided_at=now,
         sampled=taken_back.sampled,
         draw=taken_back.draw,
         supersedes=taken_back.id,
+        login=session.login,
     )
 
 

@@ -1,21 +1,30 @@
-"""Who is asking: login by token, a signed cookie, a CSRF token, and patience with guessers.
+"""Who is asking: a signed cookie, a CSRF token, the token of all, and patience with guessers.
 
-Sessions are stateless. Their key is derived from the console's token, so that a session outlives
-a restart where the token is configured, and changing the token ends all of them.
+Sessions are stateless. Their key is derived from a secret, the console's token or that of another
+login, so that a session outlives a restart where it is configured, and changing it ends all of
+them.
 """
 
 import base64
 import hashlib
 import hmac
 import ipaddress
-import json
 import secrets
 import time
 import unicodedata
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar, get_args
 
+from pydantic import TypeAdapter
+
+from safepassage.schemas import ReviewerLogin
+from safepassage.schemas.review import person
+from safepassage.streams.login_settings import Role
+
+ATTEMPT_SECONDS = 600
+MAX_SIGNATURE = 200
 SESSION_SECONDS = 12 * 3600
 MAX_NAME_CHARACTERS = 60
 _GUESSES_PER_MINUTE = 10
@@ -26,43 +35,87 @@ _IPV6_CLIENT_BITS = 64
 @dataclass(frozen=True, slots=True)
 class Session:
     """A browser. ``reviewer`` is "" until it logged in. ``expires`` is in seconds since the
-    epoch."""
+    epoch. ``login`` says how the reviewer is known."""
 
     id: str
     reviewer: str
     expires: int
+    role: Role = "reader"
+    login: ReviewerLogin | None = None
+
+    @property
+    def person(self) -> str:
+        """Whose decisions are this session's (see `Review.person`)."""
+        return person(self.reviewer, self.login)
+
+    @property
+    def signature(self) -> str:
+        """The name with what proves it, for records that keep one text."""
+        if self.login is None or not self.login.proven:
+            return self.reviewer
+        return f"{self.reviewer} ({self.login.way}: {self.login.subject})"[:MAX_SIGNATURE]
+
+    def may(self, role: Role) -> bool:
+        """Whether this session may do what ``role`` may."""
+        ranks: tuple[Role, ...] = get_args(Role)
+        return bool(self.reviewer) and ranks.index(self.role) >= ranks.index(role)
+
+
+@dataclass(frozen=True, slots=True)
+class LoginAttempt:
+    """A login that goes on at an identity provider. ``state`` binds the answer to this browser,
+    ``nonce`` the ID token to this attempt, ``verifier`` the code to us (PKCE). ``target`` is a path
+    of ours, ``begun`` in seconds since the epoch."""
+
+    state: str
+    nonce: str
+    verifier: str
+    target: str
+    begun: int
+
+
+_T = TypeVar("_T")
+SESSION = TypeAdapter(Session)
+ATTEMPT = TypeAdapter(LoginAttempt)
 
 
 class Sessions:
     """Opens and seals session cookies."""
 
-    def __init__(self, token: str, clock: Callable[[], float] = time.time) -> None:
-        self._token = token
-        self._key = hashlib.sha256(b"safepassage console session\0" + token.encode()).digest()
+    def __init__(self, secret: str, clock: Callable[[], float] = time.time) -> None:
+        self._key = hashlib.sha256(b"safepassage console session\0" + secret.encode()).digest()
         self._clock = clock
 
-    def token_matches(self, given: str) -> bool:
-        """Whether ``given`` is the console's token, in constant time."""
-        return hmac.compare_digest(given.strip().encode(), self._token.encode())
-
-    def new(self, reviewer: str = "") -> Session:
+    def new(
+        self, reviewer: str = "", role: Role = "reader", login: ReviewerLogin | None = None
+    ) -> Session:
         """A new session with a fresh id, so that none can be planted before the login."""
-        return Session(secrets.token_hex(16), reviewer, int(self._clock()) + SESSION_SECONDS)
+        expires = int(self._clock()) + SESSION_SECONDS
+        return Session(secrets.token_hex(16), reviewer, expires, role, login)
 
     def seal(self, session: Session) -> str:
         """The cookie of ``session``."""
-        fields = json.dumps([session.id, session.reviewer, session.expires]).encode()
-        payload = base64.urlsafe_b64encode(fields).decode()
-        return f"{payload}.{self._sign('session', payload)}"
+        return self._sealed("session", SESSION.dump_json(session))
 
     def open(self, cookie: str) -> Session | None:
         """The session of a cookie; None if we did not seal it, or its time is over."""
-        payload, _, signature = cookie.partition(".")
-        expected = self._sign("session", payload)
-        if not hmac.compare_digest(signature.encode(), expected.encode()):
-            return None
-        session = Session(*json.loads(base64.urlsafe_b64decode(payload)))
-        return session if session.expires > self._clock() else None
+        session = self._opened("session", cookie, SESSION)
+        return session if session and session.expires > self._clock() else None
+
+    def seal_attempt(self, attempt: LoginAttempt) -> str:
+        """The cookie of a login that goes on elsewhere."""
+        return self._sealed("login", ATTEMPT.dump_json(attempt))
+
+    def open_attempt(self, cookie: str) -> LoginAttempt | None:
+        """The login of a cookie; None if we did not seal it, or it took too long."""
+        attempt = self._opened("login", cookie, ATTEMPT)
+        fresh = attempt and attempt.begun + ATTEMPT_SECONDS > self._clock()
+        return attempt if fresh else None
+
+    def attempt(self, target: str) -> LoginAttempt:
+        """A login that begins now, with secrets of its own, and leads to ``target``."""
+        state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
+        return LoginAttempt(state, nonce, verifier, target, int(self._clock()))
 
     def csrf(self, session: Session) -> str:
         """The token that every form of ``session`` carries."""
@@ -71,6 +124,20 @@ class Sessions:
     def csrf_matches(self, session: Session, given: str) -> bool:
         """Whether a form came from a page of ours, shown to this session."""
         return hmac.compare_digest(given.encode(), self.csrf(session).encode())
+
+    def _sealed(self, purpose: str, fields: bytes) -> str:
+        payload = base64.urlsafe_b64encode(fields).decode()
+        return f"{payload}.{self._sign(purpose, payload)}"
+
+    def _opened(self, purpose: str, cookie: str, shape: TypeAdapter[_T]) -> _T | None:
+        payload, _, signature = cookie.partition(".")
+        expected = self._sign(purpose, payload)
+        if not hmac.compare_digest(signature.encode(), expected.encode()):
+            return None
+        try:
+            return shape.validate_json(base64.urlsafe_b64decode(payload))
+        except ValueError:
+            return None  # sealed by another version of us
 
     def _sign(self, purpose: str, text: str) -> str:
         return hmac.new(self._key, f"{purpose}\0{text}".encode(), hashlib.sha256).hexdigest()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import secrets
 import socket
 import sys
 from collections.abc import Iterable
@@ -36,10 +35,10 @@ from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, READ_BY, RoleName
 
 from .case_assignment import ReviewDesk
-from .index.measures import open_cases
+from .index.measures import agreements, open_cases
 from .index.store import CaseStore
+from .login.modes import login_of
 from .promise import Promise
-from .session import Sessions
 from .web.app import console_app
 from .web.learning import Candidates
 from .web.originals import Originals
@@ -51,7 +50,6 @@ ROLE: RoleName = "review"
 BATCH_RECORDS = 500
 OUTCOME_SECONDS = 0.5
 PROMISE_SECONDS = 30.0
-TOKEN_BYTES = 24
 
 
 class ReviewSource:
@@ -81,22 +79,22 @@ class ReviewSource:
         """Serve until ``stop`` is set.
 
         Raises:
-            OperatorError: the console's address cannot be bound.
+            OperatorError: the console's address cannot be bound, or the login's settings are wrong.
             UnknownTopic: a topic is missing.
         """
+        login = login_of(self._settings)
+        await login.way.check()
         host, port = self._settings.console_host, self._settings.console_port
         listener = open_listener("the console", host, port, "SAFEPASSAGE_CONSOLE")
         store = CaseStore(self._settings.leakage_sample)
         reading_accepted = partial(_accepted_at, self._points)
         desk = ReviewDesk(store, self._publisher, self._settings, read_accepted=reading_accepted)
-        configured = self._settings.console_token
-        token = configured.get_secret_value() if configured else secrets.token_urlsafe(TOKEN_BYTES)
-        sessions, originals = Sessions(token), self._originals
+        originals = self._originals
         promise = Promise(store, self._publisher, self._settings)
         app = console_app(
             desk,
             self._texts,
-            sessions,
+            login,
             self.progress,
             self._settings,
             promise=promise,
@@ -104,7 +102,7 @@ class ReviewSource:
             candidates=self._candidates,
         )
         server = quiet_server(app, *listener.getsockname()[:2])
-        _announce(listener, None if configured else token)
+        _announce(listener, login.shown)
         ending = asyncio.Event()
         working = [
             asyncio.create_task(self._read(desk, ending)),
@@ -189,11 +187,25 @@ class ReviewSource:
     ) -> None:
         while not ending.is_set():
             if desk.ready:
+                _measure_agreement(desk.store)
                 try:
                     await promise.watch()
                 except (PublishFailed, KafkaError) as error:
                     log.warning("promise_waits_for_kafka", detail=str(error))
             await _pause(ending, PROMISE_SECONDS)
+
+
+def _measure_agreement(store: CaseStore) -> None:
+    every = agreements(store)[0]
+    metrics.DOUBLE_REVIEWS.set(every.cases)
+    if every.kappa is not None and every.interval is not None:
+        bounds = (
+            ("low", every.interval[0]),
+            ("observed", every.kappa),
+            ("high", every.interval[1]),
+        )
+        for bound, value in bounds:
+            metrics.KAPPA.labels(bound).set(value)
 
 
 async def _pause(ending: asyncio.Event, seconds: float) -> None:

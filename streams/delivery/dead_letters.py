@@ -15,6 +15,7 @@ from safepassage.schemas import (
     DeadLetter,
     Document,
     DocumentRef,
+    DocumentVersion,
     Event,
     Extraction,
     ExtractionManifest,
@@ -46,15 +47,16 @@ NOTHING = Subject()
 def subject_of(event: Event | None) -> Subject:
     """What a record with ``event`` is about; None where it could not be read."""
     match event:
-        case Document():
-            return Subject(event.id)
-        case Response():
-            return Subject(event.id, in_parts=event.part is not None)
+        case Document() | Response():
+            in_parts = isinstance(event, Response) and event.part is not None
+            return Subject(event.id, in_parts=in_parts)
         case Claim():
             ref = event.document
             return Subject(event.response_id, event.id, ref.coordinates, ref.in_parts)
         case Extraction():
             return Subject(event.doc_id, event.id, _place(event.document))
+        case DocumentVersion():
+            return Subject(event.document.id, document=event.document.coordinates)
         case AlignedExtraction():
             extraction, ref = event.extraction, event.document
             return Subject(extraction.doc_id, extraction.id, ref.coordinates, ref.in_parts)

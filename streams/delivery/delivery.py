@@ -19,6 +19,7 @@ from aiokafka.errors import KafkaError
 from safepassage.schemas import (
     Claim,
     DeadLetter,
+    DocumentValues,
     Event,
     Extraction,
     ExtractionManifest,
@@ -162,13 +163,20 @@ class Delivery:
         return outcomes
 
     async def _publish(self, ended: Sequence[_Ended]) -> None:
-        """Results first, then the manifests, which say what became of them, then the letters."""
+        """Results first, then the manifests, which say what became of them, then the letters, then
+        what the role notes of what it has done."""
         results: list[tuple[_Ended, Outgoing]] = []
         manifests: list[tuple[_Ended, Outgoing]] = []
+        notes: list[Outgoing] = []
         for end in ended:
             for out in self._results(end):
-                manifest = isinstance(out.event, ExtractionManifest)
-                (manifests if manifest else results).append((end, out))
+                match out.event:
+                    case DocumentValues():
+                        notes.append(out)
+                    case ExtractionManifest():
+                        manifests.append((end, out))
+                    case _:
+                        results.append((end, out))
         refused = await self._publish_of(results)
         refused += await self._publish_of(
             [(end, _amended(out, _by_extraction(end, refused))) for end, out in manifests]
@@ -182,6 +190,8 @@ class Delivery:
         ]
         if letters and await self._publisher.publish(letters):
             raise PublishFailed("the broker refuses a dead letter")
+        if notes and await self._publisher.publish(notes):
+            raise PublishFailed("the broker refuses what a role notes")
 
     async def _publish_of(self, owned: Sequence[tuple[_Ended, Outgoing]]) -> list[_Refused]:
         """Publish; returns what the broker will never take, and whose result it is."""

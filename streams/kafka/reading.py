@@ -2,12 +2,14 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
 from datetime import datetime
 
+import stamina
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
-from aiokafka.errors import TopicAuthorizationFailedError
+from aiokafka.errors import KafkaError, TopicAuthorizationFailedError
 
+from safepassage.schemas import Coordinates
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import Topic
 
@@ -17,6 +19,8 @@ from .records import Record
 POLL_MILLISECONDS = 250
 METADATA_PATIENCE_SECONDS = 10.0
 START_PATIENCE_SECONDS = 5.0
+STRETCH_GAP = 100
+"""Records that are rather read in vain than sought past."""
 
 
 class UnknownTopic(LookupError):
@@ -141,6 +145,55 @@ async def offsets_since(
         found = await consumer.offsets_for_times(dict.fromkeys(assigned, milliseconds))
         last = await consumer.end_offsets(assigned)  # none is so young
         return {tp: found[tp].offset if found[tp] else last[tp] for tp in assigned}
+
+
+async def read_at(settings: Settings, places: Collection[Coordinates]) -> dict[Coordinates, Record]:
+    """The records at ``places``, by these; what is gone is left out. Neighbours are read together.
+
+    Raises:
+        aiokafka.errors.KafkaError: the broker did not answer in ``publish_patience_seconds``.
+    """
+    patience = settings.publish_patience_seconds
+    found: dict[Coordinates, Record] = {}
+    async for attempt in stamina.retry_context(KafkaError, attempts=None, timeout=patience):
+        with attempt:
+            found = await _read_stretches(settings, places)
+    return {place: found[place] for place in places if place in found}
+
+
+async def _read_stretches(
+    settings: Settings, places: Collection[Coordinates]
+) -> dict[Coordinates, Record]:
+    left = _stretches(places)
+    found: dict[Coordinates, Record] = {}
+    async with reader(settings) as consumer:
+        consumer.assign(list(left))
+        # Of the embedded broker nothing past the end may be asked.
+        known = await high_watermarks(consumer, list(left))
+        while left:
+            stops = {}
+            for tp, stretches in left.items():
+                start, stop = stretches.pop()
+                if start < known[tp]:
+                    consumer.seek(tp, start)
+                    stops[tp] = min(stop, known[tp])
+            consumer.resume(*stops)
+            async for record in _until_end(consumer, list(stops), stops):
+                found[record.coordinates] = record
+            left = {tp: stretches for tp, stretches in left.items() if stretches}
+    return found
+
+
+def _stretches(places: Collection[Coordinates]) -> dict[TopicPartition, list[tuple[int, int]]]:
+    """By partition the offsets from, and to before, which to read: gaps are read with the rest."""
+    made: dict[TopicPartition, list[tuple[int, int]]] = {}
+    for place in sorted(places, key=lambda one: (one.topic, one.partition, one.offset)):
+        stretches = made.setdefault(TopicPartition(place.topic, place.partition), [])
+        if stretches and place.offset - stretches[-1][1] < STRETCH_GAP:
+            stretches[-1] = stretches[-1][0], place.offset + 1
+        else:
+            stretches.append((place.offset, place.offset + 1))
+    return made
 
 
 def readable_end(consumer: AIOKafkaConsumer, tp: TopicPartition) -> int | None:

@@ -32,8 +32,8 @@ from safepassage.schemas.reviews_that_count import (
     JUDGED,
     case_id,
     in_order,
+    judged_by,
     moment,
-    opinions,
     standing,
 )
 from safepassage.scoring_worker import Pair
@@ -58,7 +58,7 @@ what a reviewer put in the place of a value."""
 
 @dataclass(frozen=True, slots=True)
 class ReviewedCase:
-    """A case somebody judged: the decision that stands, and each reviewer's own."""
+    """A case somebody judged: the decision that stands, and each person's own (`Review.person`)."""
 
     standing: Review
     opinions: Mapping[str, Review]
@@ -193,8 +193,7 @@ def reviewed_cases(reviews: Iterable[Review], since: datetime | None = None) -> 
     for of_case in by_case.values():
         stands = standing(of_case)
         if stands and (since is None or moment(stands.decided_at) >= moment(since)):
-            judged = {n: r for n, r in opinions(of_case).items() if r.decision in JUDGED}
-            cases.append(ReviewedCase(stands, judged))
+            cases.append(ReviewedCase(stands, judged_by(of_case)))
     return sorted(cases, key=lambda case: (moment(case.standing.decided_at), case.standing.id))
 
 
@@ -206,7 +205,7 @@ def labels(case: ReviewedCase) -> Iterator[Label]:
         kind = "spot_check"
     elif verdict.decision == "accepted":
         kind = "asked"
-    agreeing = sum(rating == case.ratings[review.reviewer] for rating in case.ratings.values())
+    agreeing = sum(rating == case.ratings[review.person] for rating in case.ratings.values())
     why = f"{review.decision} by {review.reviewer}; {agreeing} of {len(case.ratings)} agree"
     if review.comment:
         why = f"{why}: {review.comment}"

@@ -15,6 +15,7 @@ from safepassage.agents.intake.file_kinds import Kind, beginning, kind_of
 from safepassage.files import Rejected, path_id
 from safepassage.pipeline import align_all, ground, judge_in_batches
 from safepassage.schemas import Document, Extraction, LabelledExtraction, Response, Verdict
+from safepassage.schemas.extraction import among_one_another
 from safepassage.schemas.jsonl import BadLine, read_jsonl
 from safepassage.scoring_worker import Scorer
 from safepassage.scoring_worker.error_types.verdict_errors import TypeVerdicts
@@ -65,6 +66,7 @@ def read_input(
     result.responses += _rows(responses, Response, result)
     settings = settings or Settings()
     _read_documents(documents, settings, result)
+    result.extractions = among_one_another(result.extractions)
     return result
 
 

@@ -18,6 +18,7 @@ from safepassage.schemas import (
     ReviewTrail,
     Verdict,
 )
+from safepassage.schemas.realignment import Outcome, outcome_of
 
 # Documents of a partition are judged nearly in the order in which they came: no more than the
 # records in flight overtake one another, some 1,500. What a document this far ahead still lacks
@@ -40,6 +41,7 @@ class _Judged:
     verdict_id: str
     decision: Decision
     reasons: tuple[Reason, ...]
+    outcome: Outcome | None
 
 
 @dataclass(slots=True)
@@ -63,9 +65,11 @@ class _Pending:
             self.parts[place(about)] = about
         match event:
             case ExtractionManifest():
-                self.manifest = event
+                self.manifest = _together(self.manifest, event)
             case Verdict():
-                self.ended[event.extraction_id] = _Judged(event.id, event.decision, event.reasons)
+                self.ended[event.extraction_id] = _Judged(
+                    event.id, event.decision, event.reasons, outcome_of(event)
+                )
             case DeadLetter(extraction_id=str(extraction_id)):
                 self.ended.setdefault(extraction_id, None)
             case DeadLetter():  # of a part, whose refused results no manifest names
@@ -212,6 +216,15 @@ class DocumentCompletion:
         return Closed(report, pending.held, given_up=True)
 
 
+def _together(known: ExtractionManifest | None, said: ExtractionManifest) -> ExtractionManifest:
+    """What is taken over late from a version before comes with a manifest of its own."""
+    if known is None or not (known.realigned and said.realigned):
+        return said
+    every = dict.fromkeys((*known.extraction_ids, *said.extraction_ids))
+    refused = {**known.refused, **said.refused}
+    return said.model_copy(update={"extraction_ids": tuple(every), "refused": refused})
+
+
 def place(coordinates: Coordinates) -> Place:
     """Coordinates as a small key."""
     return coordinates.topic, coordinates.partition, coordinates.offset
@@ -267,6 +280,9 @@ def _report(pending: _Pending, manifest: ExtractionManifest) -> DocumentReport:
         verdict_ids=tuple(verdict.verdict_id for verdict in judged),
         earlier_parts=_earlier_parts(pending, manifest),
         from_cache=manifest.from_cache,
+        realigned=dict(Counter(v.outcome for v in judged if v.outcome))
+        if manifest.realigned
+        else None,
     )
 
 

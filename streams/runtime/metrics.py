@@ -77,6 +77,10 @@ CACHE = Counter("safepassage_cache", "Look-ups, by what answered them", ("cache"
 # The console's own work: a queue that only grows needs people, or another scorer.
 REVIEWS = Counter("safepassage_reviews", "Decisions of reviewers", ("decision",))
 OPEN_CASES = Gauge("safepassage_open_cases", "Cases that wait for a reviewer", ("pool",))
+KAPPA = Gauge(
+    "safepassage_reviewer_kappa", "Cohen's kappa of reviewers blind to each other", ("bound",)
+)
+DOUBLE_REVIEWS = Gauge("safepassage_double_reviews", "Cases that two people reviewed blind")
 
 # The promise: the share of wrong values among those that pass without a person, and how many pass,
 # of the scorer in force. An alert on the upper bound says that too few spot checks are judged.

@@ -30,6 +30,7 @@ _PLACE = struct.Struct(">IIQ")
 # Who extracted it, from which record, and what the calls took: not what the verdict says.
 _PROVENANCE = {
     "document": {"coordinates"},
+    "former": {"record": True, "document": {"coordinates"}},
     "extractor": True,
     "scorers": {"__all__": {"usage"}},
 }
@@ -107,6 +108,24 @@ class Places:
         """The coordinates that this object packed."""
         number, partition, offset = _PLACE.unpack(packed)
         return Coordinates(topic=[*self._numbers][number], partition=partition, offset=offset)
+
+
+class LastIds:
+    """Lets every id through once. It remembers the last ``limit``."""
+
+    def __init__(self, limit: int = REMEMBERED_VERDICTS) -> None:
+        self._limit = limit
+        self._seen: OrderedDict[bytes, None] = OrderedDict()
+
+    def admit(self, identifier: str) -> bool:
+        """Whether the id is new."""
+        key = digest_of(identifier)
+        if key in self._seen:
+            return False
+        self._seen[key] = None
+        if len(self._seen) > self._limit:
+            self._seen.popitem(last=False)
+        return True
 
 
 def substance(verdict: Verdict) -> bytes:

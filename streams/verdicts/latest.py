@@ -12,6 +12,9 @@ from safepassage.streams.topics import ACCEPTED, QUARANTINE, Topic
 
 from .deduplication import VERDICT_TOPICS, Result, Unread, digest_of, read_verdicts
 
+_Rank = tuple[int, str, int, int]
+"""When a verdict was published, and where it stands."""
+
 
 class LatestPerExtraction:
     """Which record holds the verdict that counts for each extraction, across revisions.
@@ -21,35 +24,42 @@ class LatestPerExtraction:
     """
 
     def __init__(self) -> None:
-        self._cases: dict[bytes, tuple[_Rank, bytes]] = {}  # by extraction, the case judged last
-        self._latest: dict[bytes, _Rank] = {}  # by case
+        # By extraction, the case judged last, and whether that was by a worker.
+        self._cases: dict[bytes, tuple[bool, _Rank, bytes]] = {}
+        self._latest: dict[bytes, _Rank] = {}  # by case, as scorers left it
+        self._decided: dict[bytes, _Rank] = {}  # by case, as people left it
+        self._taken_back: dict[bytes, _Rank] = {}  # by case, when the last decision was
 
     def note(self, received: Received[Verdict]) -> None:
         """Count ``received``, which was let through by a `Deduplicator`."""
         key, case = digest_of(received.event.extraction_id), digest_of(case_id(received.event))
         rank = _rank(received)
-        known = self._latest.get(case)
-        if known is None or known < rank:
-            self._latest[case] = rank
         review = received.event.review
-        judged = (review is None or review.in_place, *rank[1:])
+        verdicts = self._decided if review and review.stands else self._latest
+        known = verdicts.get(case)
+        if known is None or known < rank:
+            verdicts[case] = rank
+        if review and not review.stands:
+            self._taken_back[case] = max(self._taken_back.get(case, rank), rank)
+        judged = review is None or review.in_place, rank
         current = self._cases.get(key)
-        if current is None or current[0] < judged:
-            self._cases[key] = judged, case
+        if current is None or current[:2] < judged:
+            self._cases[key] = *judged, case
 
     def holds(self, received: Received[Verdict]) -> bool:
         """Whether ``received`` is its extraction's verdict."""
         case = digest_of(case_id(received.event))
         current = self._cases.get(digest_of(received.event.extraction_id))
-        known = self._latest.get(case)
+        known = self._counts(case)
         if current is None or known is None:
             return False
-        return current[1] == case and known[-3:] == _rank(received)[-3:]
+        return current[2] == case and known == _rank(received)
 
-
-_Rank = tuple[bool, int, str, int, int]
-"""Whether a person's decision stands in it, when it was written, and its topic, partition, offset.
-"""
+    def _counts(self, case: bytes) -> _Rank | None:
+        decided, back = self._decided.get(case), self._taken_back.get(case)
+        if decided and (back is None or back < decided):
+            return decided
+        return self._latest.get(case) or decided
 
 
 async def latest_verdicts(
@@ -76,7 +86,7 @@ async def _in_force(settings: Settings) -> AsyncIterator[Result]:
         if isinstance(result, Received):
             latest.note(result)
     reviews, _ = await read_reviews(settings)
-    decided = {case_id(case.verdict): case.standing for case in reviewed_cases(reviews)}
+    decided = {case_id(c.verdict): list(c.opinions.values()) for c in reviewed_cases(reviews)}
     async for result in read_verdicts(settings):
         if not isinstance(result, Received):
             yield result
@@ -84,10 +94,9 @@ async def _in_force(settings: Settings) -> AsyncIterator[Result]:
             yield _held_to(result, decided)
 
 
-def _held_to(result: Received[Verdict], decided: Mapping[str, Review]) -> Received[Verdict]:
+def _held_to(result: Received[Verdict], decided: Mapping[str, list[Review]]) -> Received[Verdict]:
     """A scorer's verdict as a standing decision on its case makes it, published yet or not."""
-    review = decided.get(case_id(result.event))
-    decision = decision_on(result.event, [review]) if review else None
+    decision = decision_on(result.event, decided.get(case_id(result.event), []))
     if decision is None or result.event.review:
         return result
     return Received(result.record, verdict_in_place(result.event, decision) or result.event)
@@ -102,6 +111,4 @@ def _stands_on(result: Result, topics: Sequence[Topic], settings: Settings) -> b
 
 def _rank(received: Received[Verdict]) -> _Rank:
     record = received.record
-    review = received.event.review
-    outranks = review is not None and review.stands
-    return outranks, record.timestamp, record.topic, record.partition, record.offset
+    return record.timestamp, record.topic, record.partition, record.offset

@@ -18,7 +18,11 @@ from aiokafka import TopicPartition
 
 from safepassage.schemas import StandingDecision, Verdict
 from safepassage.schemas.reviews_that_count import case_id
-from safepassage.schemas.verdict_after_review import verdict_in_place
+from safepassage.schemas.verdict_after_review import (
+    decision_taken_over,
+    verdict_in_place,
+    verdict_taken_back,
+)
 from safepassage.streams.delivery.source import Source
 from safepassage.streams.kafka.reading import follow_topics, read_topics
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
@@ -87,10 +91,8 @@ class StandingDecisions:
 
     def settle(self, verdict: Verdict) -> Verdict:
         """A scorer's verdict, or the one that a person's decision puts in its place."""
-        decision = self.decision(case_id(verdict))
-        if decision is None:
-            return verdict
-        instead = verdict_in_place(verdict, decision)
+        decision = self.decision(case_id(verdict)) or decision_taken_over(verdict)
+        instead = verdict_in_place(verdict, decision) if decision else verdict_taken_back(verdict)
         if instead is None:
             return verdict
         log.info("decided_before", verdict_id=instead.id, review_id=instead.review.review_id)  # type: ignore[union-attr]

@@ -51,6 +51,17 @@ def _kill(role: str, number: signal.Signals) -> Fault:
     return fault
 
 
+def _kill_while_loaded(role: str) -> Fault:
+    """Twice, whatever it writes at the moment."""
+
+    async def fault(run: Run) -> None:
+        for _ in range(2):
+            await _while_loaded(run)
+            run.worker(role).send(signal.SIGKILL)
+
+    return fault
+
+
 def _freeze(role: str) -> Fault:
     """Longer than the session: the group goes on without the member, which then wakes up."""
 
@@ -255,6 +266,12 @@ _add("hot-key", _kill("align", signal.SIGKILL), Shape(keys=1, crews=_apart("alig
 _add(
     "versions", _kill("extract", signal.SIGKILL), Shape(keys=5, crews=_apart("extract"), seconds=4)
 )
+for _role in ("align", "score", "report"):
+    _add(
+        f"realign-sigkill-{_role}",
+        _kill_while_loaded(_role),
+        Shape(keys=5, realign=True, crews=_apart(_role), seconds=4),
+    )
 _add(
     "slow-scorer",
     _nothing,

@@ -47,7 +47,7 @@ def check(history: History) -> Findings:
     ends = _ends(history)
     findings.extractions = len(ends)
     findings.dead_letters = sum(1 for _ in history.of("dead-letters"))
-    findings.lost = [*_lost_documents(history, texts, ends)]
+    findings.lost = [*_lost_documents(history, texts, ends), *_not_taken_over(history, texts)]
     findings.ended_twice = [e for e, kinds in ends.items() if len(kinds) > 1]
     findings.unevidenced = [*_unevidenced(history, texts)]
     findings.out_of_order = [*_out_of_order(history)]
@@ -100,6 +100,29 @@ def _lost_documents(
         # What was refused stands on no topic, so its value cannot be looked up.
         if not refused[place]:
             yield from (f"value {value}" for value in wanted - found)
+
+
+def _not_taken_over(history: History, texts: dict[Place, Any]) -> Iterator[str]:
+    """Values that an LLM found and that were accepted, whose quote stands in every later version
+    of the document that asked for no LLM, and of which the last version says nothing good."""
+    versions: dict[str, list[tuple[Place, str]]] = defaultdict(list)
+    for place, document in texts.items():
+        if document and document.get("realign"):
+            versions[document["id"]].append((place, document["text"]))
+    upheld = {
+        (_place(event["document"]["coordinates"]), event["value"])
+        for entry in history.of("realignments")
+        if (event := entry.event) and event["outcome"] in ("upheld", "moved", "reworded")
+    }
+    for entry in history.of("accepted"):
+        verdict = entry.event
+        if verdict is None or verdict.get("former") or verdict["doc_id"] not in versions:
+            continue
+        later = versions[verdict["doc_id"]]
+        last = max(place for place, _ in later)
+        stands = all(verdict["context"] in text for _, text in later)
+        if stands and (last, verdict["value"]) not in upheld:
+            yield f"value {verdict['value']} in the version at {last}"
 
 
 def _expected_values(history: History) -> dict[str, set[str]]:

@@ -33,6 +33,7 @@ from safepassage.streams.topics import (
     EXTRACTIONS,
     MANIFESTS,
     QUARANTINE,
+    REALIGNMENTS,
     REPORTS,
     Topic,
 )
@@ -51,6 +52,7 @@ READ_BACK = (
     ALIGNMENTS,
     ACCEPTED,
     QUARANTINE,
+    REALIGNMENTS,
     REPORTS,
     DEAD_LETTERS,
 )
@@ -63,6 +65,8 @@ INPUTS: dict[str, tuple[Topic, ...]] = {
 
 # Only a broken run takes so long; a busy machine must not look like one.
 PATIENCE_SECONDS = 180.0
+# Longer than a worker needs to start again and join its groups.
+QUIET_SECONDS = 12.0
 
 Raw = tuple[bytes | None, bytes | None]
 
@@ -80,6 +84,7 @@ class Shape:
     crews: Sequence[tuple[str, ...]] = (ROLES,)
     llm: Faults | None = None
     poison_pairs: bool = False
+    realign: bool = False
     extra: Sequence[Raw] = ()
     own_servers: bool = False
     durable: bool = False
@@ -140,8 +145,15 @@ async def run_fault(stack: Stack, fault: Fault, shape: Shape, *, seed: int, logs
 async def _prepare(
     stack: Stack, shape: Shape, seed: int, logs: Path, resources: AsyncExitStack
 ) -> tuple[Run, Load]:
-    load = make_load(seed, shape.documents, keys=shape.keys, poison_pairs=shape.poison_pairs)
-    app = create_app(load.documents, load.recording(), faults=shape.llm)
+    load = make_load(
+        seed,
+        shape.documents,
+        keys=shape.keys,
+        poison_pairs=shape.poison_pairs,
+        realign=shape.realign,
+    )
+    asked = [document for document in load.documents if not document.realign]
+    app = create_app(asked, load.recording(), faults=shape.llm)
     llm = await resources.enter_async_context(serve(app))
     settings = stack.settings(
         partitions=2,
@@ -203,6 +215,8 @@ async def _observe(run: Run, load: Load, fault: Fault, shape: Shape) -> History:
     recovery = max(0.0, time.monotonic() - disturbed_until) if drained else None
     if drained:
         await _caught_up(run.settings, shape.patience)
+        if shape.realign:
+            await _quiet(run.settings, shape.patience)
     await _stop_all(run)
     async with asyncio.timeout(shape.patience):  # a broker that lost its records never answers
         records_back = await read_back(run.settings)
@@ -306,3 +320,14 @@ async def _behind(settings: Settings) -> int:
         finally:
             await consumer.stop()
     return behind
+
+
+async def _quiet(settings: Settings, patience: float) -> None:
+    """Wait until nothing more is written: what was accepted after its document's next version
+    came is taken over when nobody waits for it any more."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(patience):
+            before: dict[Any, int] = {}
+            while before != (now := await ends(settings, READ_BACK)):
+                before = now
+                await asyncio.sleep(QUIET_SECONDS)

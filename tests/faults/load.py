@@ -37,14 +37,24 @@ class Load:
 
 
 def make_load(
-    seed: int, count: int, *, keys: int | None = None, poison_pairs: bool = False
+    seed: int,
+    count: int,
+    *,
+    keys: int | None = None,
+    poison_pairs: bool = False,
+    realign: bool = False,
 ) -> Load:
     """``count`` documents. With ``keys`` they share that many ids, as versions of a document
-    do; each version has its own text."""
+    do; each version has its own text. With ``realign`` the later versions ask for no LLM, and
+    their texts are edits of the one before."""
     draw = random.Random(seed)
     documents, expected = [], []
     for serial in range(count):
         doc_id = f"doc-{serial % keys if keys else serial:06}"
+        if realign and keys and serial >= keys:
+            text = _edited(draw, documents[serial - keys].text)
+            documents.append(Document(id=doc_id, text=text, realign=True))
+            continue
         rows = _extractions(draw, doc_id, serial, poison_pairs)
         documents.append(Document(id=doc_id, text=_text(draw, serial, rows)))
         expected += rows
@@ -93,3 +103,14 @@ def _text(draw: random.Random, serial: int, rows: Sequence[LabelledExtraction]) 
         if row.kind != "fabricated":
             sentences.insert(draw.randint(1, len(sentences)), row.context)
     return " ".join(sentences)
+
+
+def _edited(draw: random.Random, text: str) -> str:
+    """Another version: something is said before, between or nothing at all, and at times a
+    sentence is gone. It has no serial, so no LLM's answer is expected for it."""
+    sentences = text.removeprefix(text[:15] if text.startswith("Serial") else "").split(". ")
+    for _ in range(draw.randint(0, 2)):
+        sentences.insert(draw.randint(0, len(sentences) - 1), draw.choice(_FILLER).rstrip("."))
+    if draw.random() < 0.15:
+        sentences.pop(draw.randrange(len(sentences) - 1))
+    return ". ".join(sentences)

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from safepassage.schemas import Extraction, LabelledExtraction, SchemaField, verdict_id
-from safepassage.schemas.schema_field import MAX_ALLOWED, MAX_DESCRIPTION
+from safepassage.schemas.extraction import among_one_another
+from safepassage.schemas.schema_field import MAX_ALLOWED, MAX_DESCRIPTION, other_types
 
 ROW = {"id": "e", "doc_id": "d", "entity_type": "Dose", "value": "5 mg", "context": "5 mg"}
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=1_200)
@@ -55,3 +56,23 @@ def test_the_schemas_words_are_part_of_a_verdicts_id():
         for words in ("maximum dose", "maximum dose for hypertension")
     )
     assert len({verdict_id(e, None, "r") for e in (plain, one, other)}) == 3
+
+
+def test_the_other_fields_are_the_nearest_of_the_schema_without_the_own():
+    assert other_types(["A", "B", "a", "C"], 1) == ("A", "C")
+    assert other_types(["A", "a"], 0) == ()
+    many = [f"Field {number}" for number in range(20)]
+    assert set(other_types(many, 10)) == {f"Field {n}" for n in (6, 7, 8, 9, 11, 12, 13, 14)}
+
+
+def test_the_types_of_a_document_stand_for_a_schema_that_nobody_told():
+    rows = [
+        Extraction(id=f"e{at}", doc_id=doc, entity_type=kind, value="x", context="x")
+        for at, (doc, kind) in enumerate([("a", "Rent"), ("a", "Deposit"), ("b", "Rent")])
+    ]
+    told = rows[0].model_copy(update={"id": "t", "field": SchemaField(others=("Term",))})
+    rent, deposit, alone, kept = among_one_another([*rows, told])
+    assert rent.field == SchemaField(others=("Deposit",))
+    assert deposit.field == SchemaField(others=("Rent",))
+    assert alone == rows[2]
+    assert kept == told

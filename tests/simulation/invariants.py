@@ -11,7 +11,7 @@ from aiokafka import ConsumerRecord, TopicPartition
 
 from safepassage.schemas import Review, Verdict
 from safepassage.schemas.ids import canonical_json
-from safepassage.schemas.reviews_that_count import case_id, standing
+from safepassage.schemas.reviews_that_count import case_id
 from safepassage.schemas.verdict_after_review import decision_on, verdict_in_place
 from safepassage.scoring_worker.memory.learning import RemembersDecisions
 from safepassage.streams.audit.verification import verify
@@ -150,6 +150,7 @@ def after_the_run(watch: Watch, expected: Sequence[Any], undrained: int) -> Iter
     if undrained:
         yield "P6", f"{undrained} records are not done"
     yield from _decisions(watch.entries)
+    yield from _four_eyes(watch.entries)
 
 
 def _decisions(entries: Sequence[Entry]) -> Iterator[Broken]:
@@ -184,9 +185,39 @@ def _decisions(entries: Sequence[Entry]) -> Iterator[Broken]:
                 "decisions",
                 f"case {case}: {_says(latest[case])} stands, not {_says(wanted)}",
             )
-        stands = standing(list(own.values()))
-        if decided.get(case) != (stands.decision if stands else None):
+        if decided.get(case) != decision.decision:
             yield "decisions", f"case {case}: the topic says {decided.get(case)}"
+
+
+def _four_eyes(entries: Sequence[Entry]) -> Iterator[Broken]:
+    """No value passes that the scorer stopped, or that a person typed, before as many different
+    people decided so as the review says that are needed."""
+    people: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
+    needed: dict[str, tuple[str, int]] = {}
+    passed: dict[str, bool] = {}  # the scorer's verdicts, also those that were withheld
+    for entry in entries:
+        if entry.event is None:
+            continue
+        if entry.topic == "reviews":
+            review = Review.model_validate(entry.event, extra="ignore")
+            value = canonical_json(review.value)
+            people[case_id(review.verdict), review.decision, value].add(review.person)
+            needed[review.id] = case_id(review.verdict), review.approvals
+        elif entry.topic in VERDICTS:
+            verdict = Verdict.model_validate(entry.event, extra="ignore")
+            trail = verdict.review
+            if trail is None:
+                passed[verdict.id] = verdict.decision == "accepted"
+            elif verdict.decision == "accepted" and not passed.get(trail.judged or ""):
+                typed = trail.corrects is not None
+                said = (
+                    ("corrected", canonical_json(verdict.value)) if typed else ("supports", "null")
+                )
+                # A decision on an earlier version of the document was made on that one's case.
+                case, approvals = needed.get(trail.review_id, (case_id(verdict), 1))
+                approved = people[(case, *said)]
+                if len(approved) < approvals:
+                    yield "four eyes", f"{verdict.id} passes by {sorted(approved)}"
 
 
 def _says(verdict: Verdict) -> tuple[str, str]:

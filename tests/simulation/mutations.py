@@ -67,6 +67,12 @@ MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
         "decisions",
         lambda: patch.object(StandingDecisions, "_forget", _keep_undone),
     ),
+    "one person is enough": (
+        "four eyes",
+        lambda: patch.multiple(
+            "safepassage.schemas.reviews_that_count", approvers=lambda one, _said: one.approvals
+        ),
+    ),
     "decisions never come out": (
         "decisions",
         lambda: patch.object(Outcomes, "_follows", lambda *_args, **_options: None),

@@ -14,7 +14,7 @@ from typing import Any
 
 from aiokafka import TopicPartition
 
-from safepassage.schemas import ScorerRelease, Verdict
+from safepassage.schemas import ReviewerLogin, ScorerRelease, Verdict
 from safepassage.streams import agent_factory, worker
 from safepassage.streams.console.case_assignment import Answer, DeskError, ReviewDesk
 from safepassage.streams.console.index.case_filter import CaseFilter
@@ -92,8 +92,15 @@ class Worker:
     ended: bool = True
 
 
-def run(seed: int, faults: Sequence[Fault] | None = None, most_steps: int = MOST_STEPS) -> Result:
-    """The run of ``seed``; ``faults`` instead of its own where they are shrunk."""
+def run(
+    seed: int,
+    faults: Sequence[Fault] | None = None,
+    most_steps: int = MOST_STEPS,
+    *,
+    approvals: int = 1,
+) -> Result:
+    """The run of ``seed``; ``faults`` instead of its own where they are shrunk. ``approvals``
+    people have to decide the same before a stopped value passes."""
     draw = random.Random(f"run {seed}")
     loop = VirtualLoop(draw, disorder=draw.choice(DISORDER), most_steps=most_steps)
     broker = Broker(loop, draw)
@@ -109,7 +116,7 @@ def run(seed: int, faults: Sequence[Fault] | None = None, most_steps: int = MOST
         with stand_ins(loop, broker, cache, extractor), virtual_time(loop):
             random.seed(seed)  # the jitter of retries
             SimulatedExtractor.away = False
-            simulation = _Simulation(loop, broker, draw, load, cache)
+            simulation = _Simulation(loop, broker, draw, load, cache, approvals=approvals)
             chosen = schedule(seed) if faults is None else faults
             try:
                 loop.run_until_complete(simulation.run(chosen))
@@ -163,6 +170,8 @@ class _Simulation:
         draw: random.Random,
         load: Load,
         cache: SimulatedRedis,
+        *,
+        approvals: int,
     ) -> None:
         self.watch = Watch(broker)
         self.restarts = 0
@@ -171,7 +180,8 @@ class _Simulation:
         self._draw = draw
         self._load = load
         self._cache = cache
-        self._settings = settings_of_a_run()
+        changes = {"console_approvals": approvals}
+        self._settings = settings_of_a_run().model_copy(update=changes)
         self._workers = [
             Worker(f"{role}-{number}", role)
             for role in ROLES
@@ -266,7 +276,10 @@ class _Simulation:
             working = [
                 asyncio.create_task(source._read(desk, stop)),
                 asyncio.create_task(source._publish_outcomes(desk, stop)),
-                *(asyncio.create_task(self._reviewer(desk, f"reviewer-{n}")) for n in range(2)),
+                *(
+                    asyncio.create_task(self._reviewer(desk, f"reviewer-{n}"))
+                    for n in range(self._settings.console_approvals + 1)
+                ),
             ]
             stopping = asyncio.create_task(stop.wait())
             await asyncio.wait([*working[:2], stopping], return_when=asyncio.FIRST_COMPLETED)
@@ -277,7 +290,8 @@ class _Simulation:
 
     async def _reviewer(self, desk: ReviewDesk, name: str) -> None:
         draw = self._draw
-        session = Session(f"session of {name}", name, 2**40)
+        login = ReviewerLogin(way="proxy", subject=name)
+        session = Session(f"session of {name}", name, 2**40, "reviewer", login)
         made: list[str] = []
         while True:
             await asyncio.sleep(draw.uniform(0.1, 3.0))

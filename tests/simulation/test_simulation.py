@@ -21,6 +21,7 @@ from .schedule import Fault, schedule, shrunk
 
 SEEDS = range(12)
 LONG = range(12, 400)
+FOUR_EYES_SEEDS = range(4)
 FOUND_WITHIN = range(1, 9)
 
 # Seeds that found a defect, with their faults of then.
@@ -54,6 +55,11 @@ def test_every_promise_holds(seed: int):
     assert run(seed).broken == ()
 
 
+@pytest.mark.parametrize("seed", FOUR_EYES_SEEDS)
+def test_no_single_person_lets_a_stopped_value_pass(seed: int):
+    assert run(seed, approvals=2).broken == ()
+
+
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("first", LONG[::20])
@@ -73,7 +79,7 @@ def test_a_broken_rule_is_found(name: str):
     promise = MUTATIONS[name][0]
     for seed in FOUND_WITHIN:
         with mutated(name):
-            broken = run(seed).broken
+            broken = run(seed, approvals=2 if promise == "four eyes" else 1).broken
         if any(found == promise for found, _ in broken):
             return
     pytest.fail(f"no seed of {FOUND_WITHIN} finds it")

@@ -18,6 +18,7 @@ from safepassage.schemas import (
     Verdict,
     undetermined,
 )
+from safepassage.schemas.extraction import among_one_another
 from safepassage.schemas.jsonl import BadLine, read_jsonl, read_objects
 
 from .cases import DatasetKind
@@ -63,7 +64,7 @@ class Sources:
 
         The passage of a claim comes with its row: it was retrieved and is no quote.
         """
-        quoted = [row.extraction for row in rows if row.retrieved is None]
+        quoted = among_one_another([row.extraction for row in rows if row.retrieved is None])
         aligned = iter(self.align(document, quoted) if quoted else ())
         return [
             next(aligned) if row.retrieved is None else _retrieved(row, row.retrieved, document)

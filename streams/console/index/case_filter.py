@@ -11,11 +11,12 @@ from typing import Literal, get_args
 
 from safepassage.schemas import Verdict, stable_id
 
-Pool = Literal["queue", "stopped", "checks", "second", "skipped", "document"]
+Pool = Literal["queue", "stopped", "checks", "second", "double", "skipped", "document"]
 """``queue``: what was stopped, with spot checks mixed in; ``stopped``: without them; ``checks``:
 only them: they ignore the filters and come in the order of their lot, since those that a reviewer
-would choose say nothing about the rest; ``second``: cases that others decided; ``skipped``: what
-the reviewer skipped; ``document``: all open ones of one document, accepted ones too."""
+would choose say nothing about the rest; ``second``: cases that others decided; ``double``: those
+of them that wait for another person, whatever the filter; ``skipped``: what the reviewer skipped;
+``document``: all open ones of one document, accepted ones too."""
 
 Order = Literal["teaching", "uncertain", "oldest", "newest"]
 """``teaching``: drawn by chance, what teaches most more often; as a list, uncertain ones first."""
@@ -40,6 +41,11 @@ def margin(verdict: Verdict) -> float:
 def lot(verdict: Verdict) -> float:
     """A number in [0, 1) that only the verdict's id decides: the draw survives every restart."""
     return float(int(stable_id("lot", verdict.id)[:_LOT_DIGITS], 16) / 16**_LOT_DIGITS)
+
+
+def double_lot(case_id: str) -> float:
+    """The same for a case: whether two people review it who do not see each other's decision."""
+    return float(int(stable_id("double", case_id)[:_LOT_DIGITS], 16) / 16**_LOT_DIGITS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from safepassage.schemas.proportion import Proportion
+from safepassage.streams.labels.agreement import Agreement, agreement
 from safepassage.streams.labels.wanted import wanted
 from safepassage.streams.verdicts.extractor_scores import ExtractorScore, scores
 
@@ -25,7 +26,8 @@ def open_cases(store: CaseStore) -> dict[str, int]:
         "SELECT pool, count(*) FROM cases WHERE pool IN ('queue', 'checks') AND settled = 0 "
         "GROUP BY pool"
     )
-    return {"queue": 0, "checks": 0} | dict(rows.fetchall())
+    (waiting,) = store.connection.execute("SELECT count(*) FROM cases WHERE waiting = 1").fetchone()
+    return {"queue": 0, "checks": 0} | dict(rows.fetchall()) | {"double": waiting}
 
 
 def facets(store: CaseStore) -> dict[str, list[tuple[str, int]]]:
@@ -57,6 +59,12 @@ def extractor_scores(store: CaseStore) -> list[ExtractorScore]:
         "SELECT model, prompt, decision, count(*) FROM cases GROUP BY model, prompt, decision"
     )
     return scores({(model, prompt, decision): count for model, prompt, decision, count in rows})
+
+
+def agreements(store: CaseStore) -> list[Agreement]:
+    """How far people agree who did not see each other's decision: over all, then by type."""
+    rows = store.connection.execute("SELECT entity_type, first, second FROM agreement")
+    return agreement([(entity_type, (first, second)) for entity_type, first, second in rows])
 
 
 def labels_wanted(store: CaseStore, share: float, each: int) -> list[str]:

@@ -4,15 +4,16 @@ import time
 
 from .case_filter import CaseFilter, Pool
 
-ANY_SKIP = "SELECT 1 FROM opinions WHERE reviewer = ? AND NOT judged LIMIT 1"
-"""Whether a reviewer skipped anything: most did not, and looking it up per case takes time."""
+ANY_SKIP = "SELECT 1 FROM opinions WHERE person = ? AND NOT judged LIMIT 1"
+"""Whether a person skipped anything: most did not, and looking it up per case takes time."""
 
-_SKIPPED = "IN (SELECT case_id FROM opinions WHERE reviewer = ? AND NOT judged)"
+_SKIPPED = "IN (SELECT case_id FROM opinions WHERE person = ? AND NOT judged)"
 _POOLS: dict[Pool, str] = {
     "queue": "pool = 'queue' AND settled = 0",
     "stopped": "pool = 'queue' AND settled = 0",
     "checks": "pool = 'checks' AND settled = 0",
-    "second": "settled = 1 AND id NOT IN (SELECT case_id FROM opinions WHERE reviewer = ?)",
+    "second": "settled = 1 AND id NOT IN (SELECT case_id FROM opinions WHERE person = ?)",
+    "double": "waiting = 1 AND id NOT IN (SELECT case_id FROM opinions WHERE person = ?)",
     "skipped": f"settled = 0 AND id {_SKIPPED}",
     "document": "doc_id = ? AND settled = 0",
 }
@@ -27,23 +28,24 @@ _ORDERS = {
 
 def order(wanted: CaseFilter) -> str:
     """The order of a filter. Spot checks and second opinions come by lot."""
-    return _BY_LOT if wanted.pool in ("checks", "second") else _ORDERS[wanted.order]
+    return _BY_LOT if wanted.pool in ("checks", "second", "double") else _ORDERS[wanted.order]
 
 
 def select(
-    what: str, wanted: CaseFilter, reviewer: str, *, has_skips: bool
+    what: str, wanted: CaseFilter, person: str, *, has_skips: bool
 ) -> tuple[str, list[object]]:
     """``SELECT what`` from the cases of a filter, and the values to bind.
 
-    ``has_skips`` says whether the reviewer skipped any case (see `ANY_SKIP`).
+    ``has_skips`` says whether the person skipped any case (see `ANY_SKIP`).
     """
-    restrictions = wanted.conditions(int(time.time() * 1000)) if wanted.pool != "checks" else []
+    unfiltered = wanted.pool in ("checks", "double")
+    restrictions = [] if unfiltered else wanted.conditions(int(time.time() * 1000))
     where = [_POOLS[wanted.pool]]
-    own = wanted.document if wanted.pool == "document" else reviewer
+    own = wanted.document if wanted.pool == "document" else person
     values: list[object] = [own] * where[0].count("?")
     if has_skips and wanted.pool in ("queue", "stopped", "checks"):
         where.append(f"id NOT {_SKIPPED}")
-        values.append(reviewer)
+        values.append(person)
     where += [condition for condition, _ in restrictions]
     values += [value for _, value in restrictions]
     # Without statistics SQLite would rather keep the order than find a document's few cases.

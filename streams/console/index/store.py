@@ -8,20 +8,25 @@ import sqlite3
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import zstandard
 
-from safepassage.schemas import Review, StandingDecision, Verdict
+from safepassage.schemas import Decision, Review, StandingDecision, Verdict
 from safepassage.schemas.reviews_that_count import (
     JUDGED,
     case_id,
+    judged_by,
     moment,
     opinions,
     rival_cases,
     standing,
+    unapproved,
+    waits,
 )
 from safepassage.scoring_worker.risk.draws import PREFERRED, teaching_value
+from safepassage.streams.labels.agreement import blind_pair
+from safepassage.streams.runtime.errors import OperatorError
 
 from .case_filter import CaseFilter, lot, margin
 from .selection import ANY_SKIP, order, select
@@ -35,6 +40,10 @@ _UNCERTAIN, _TYPES, _OF_A_TYPE = 200, 10, 10
 
 SAMPLE = 200
 """Spot checks of a stream that is too small for its rate: enough for a first promise."""
+
+
+class IndexUnwritable(OperatorError):
+    """The file system takes no more of the index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +70,24 @@ class Case:
     @property
     def standing(self) -> Review | None:
         """The decision that stands."""
-        return standing(self.reviews)
+        return standing(self.reviews, self.verdict.decision)
+
+    @property
+    def waits_for(self) -> Literal["approval", "second", ""]:
+        """What it waits for: another person who decides the same, or one who does not see what was
+        decided."""
+        if unapproved(self.reviews, self.verdict.decision):
+            return "approval"
+        return "second" if waits(self.reviews, self.verdict.decision) else ""
+
+    def hidden_from(self, person: str) -> bool:
+        """Whether ``person`` is to judge it without seeing what the first reviewer said."""
+        said = judged_by(self.reviews)
+        return (
+            len(said) == 1
+            and person not in said
+            and all(one.double_blind is not None for one in said.values())
+        )
 
 
 class CaseStore:
@@ -84,12 +110,24 @@ class CaseStore:
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Many additions in one transaction."""
-        self.connection.execute("BEGIN")
+        """Many additions in one transaction.
+
+        Raises:
+            IndexUnwritable: there is no room for them.
+        """
         try:
-            yield
-        finally:
-            self.connection.execute("COMMIT")
+            self.connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                if self.connection.in_transaction:  # a full disk ends it
+                    self.connection.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            raise IndexUnwritable(
+                f"the console's temporary index cannot be written ({error}). Make room in the "
+                "folder of temporary files, or name another by SQLITE_TMPDIR, and start again: "
+                "the topics have everything"
+            ) from error
 
     def add_verdict(self, verdict: Verdict, at: int, place: str = "") -> str:
         """Note a verdict of ``accepted`` or ``quarantine``; returns its case. ``place`` is where
@@ -119,7 +157,7 @@ class CaseStore:
             self._put_case(case, review.verdict, UNKNOWN_TIME, "")
         self.connection.execute(
             "INSERT OR IGNORE INTO reviews VALUES (?, ?, ?, ?, ?)",
-            (review.id, case, review.reviewer, at, _packed(review.to_json())),
+            (review.id, case, review.person, at, _packed(review.to_json())),
         )
         self.connection.execute(
             "INSERT OR IGNORE INTO bodies VALUES (?, ?)", (case, _packed(review.verdict.to_json()))
@@ -174,25 +212,23 @@ class CaseStore:
         """The cases that ``verdict`` is in conflict with, as far as they are known."""
         return [case for name in rival_cases(verdict) if (case := self.case(name))]
 
-    def next_case(self, wanted: CaseFilter, reviewer: str, taken: Collection[str]) -> str | None:
+    def next_case(self, wanted: CaseFilter, person: str, taken: Collection[str]) -> str | None:
         """The first case of the filter that is not ``taken`` by another reviewer."""
-        return next(
-            (c for c in self.cases(wanted, reviewer, len(taken) + 1) if c not in taken), None
-        )
+        return next((c for c in self.cases(wanted, person, len(taken) + 1) if c not in taken), None)
 
-    def cases(self, wanted: CaseFilter, reviewer: str, limit: int) -> list[str]:
+    def cases(self, wanted: CaseFilter, person: str, limit: int) -> list[str]:
         """The first ``limit`` cases of the filter, in its order."""
-        query, values = self._select("id", wanted, reviewer)
+        query, values = self._select("id", wanted, person)
         rows = self.connection.execute(
             f"{query} ORDER BY {order(wanted)} LIMIT ?", (*values, limit)
         )
         return [row[0] for row in rows]
 
-    def teaching(self, wanted: CaseFilter, reviewer: str, taken: Collection[str]) -> list[str]:
+    def teaching(self, wanted: CaseFilter, person: str, taken: Collection[str]) -> list[str]:
         """The open cases of the filter that teach most, a handful: of the most uncertain ones, and
         of those of the types with the fewest labels."""
         what = "id, margin, entity_type, entity_type || reasons || model"
-        query, values = self._select(what, wanted, reviewer)
+        query, values = self._select(what, wanted, person)
         found = self.connection.execute(f"{query} ORDER BY margin, id LIMIT {_UNCERTAIN}", values)
         rows = {row[0]: row for row in found}
         few = self.connection.execute(
@@ -216,10 +252,10 @@ class CaseStore:
         return [id_ for _, id_ in sorted(valued)[:PREFERRED]]
 
     def by_lot(
-        self, wanted: CaseFilter, reviewer: str, without: Collection[str], position: int
+        self, wanted: CaseFilter, person: str, without: Collection[str], position: int
     ) -> str | None:
         """The case at ``position`` in the order of the lots, ``without`` some."""
-        query, values = self._select("id", wanted, reviewer)
+        query, values = self._select("id", wanted, person)
         marks = ", ".join("?" * len(without))
         row = self._one(
             f"{query} AND id NOT IN ({marks}) ORDER BY lot, id LIMIT 1 OFFSET ?",
@@ -236,33 +272,33 @@ class CaseStore:
         )
         return int(row[0]) if row else 0
 
-    def holds(self, case: str, wanted: CaseFilter, reviewer: str) -> bool:
+    def holds(self, case: str, wanted: CaseFilter, person: str) -> bool:
         """Whether a case belongs to the filter."""
-        query, values = self._select("1", wanted, reviewer)
+        query, values = self._select("1", wanted, person)
         return self._one(f"{query} AND id = ?", *values, case) is not None
 
-    def count(self, wanted: CaseFilter, reviewer: str) -> int:
+    def count(self, wanted: CaseFilter, person: str) -> int:
         """How many cases the filter holds."""
-        query, values = self._select("count(*)", wanted, reviewer)
+        query, values = self._select("count(*)", wanted, person)
         return int(self.connection.execute(query, values).fetchone()[0])
 
     def reviews_of(self, case: str) -> list[Review]:
         """Every review of a case, in the order they were made."""
         return self._reviews("SELECT review FROM reviews WHERE case_id = ? ORDER BY at, id", case)
 
-    def reviews_by(self, reviewer: str, limit: int) -> list[Review]:
-        """The latest reviews of a reviewer, latest first."""
-        query = "SELECT review FROM reviews WHERE reviewer = ? ORDER BY at DESC, id LIMIT ?"
-        return self._reviews(query, reviewer, limit)
+    def reviews_by(self, person: str, limit: int) -> list[Review]:
+        """The latest reviews of a person, latest first."""
+        query = "SELECT review FROM reviews WHERE person = ? ORDER BY at DESC, id LIMIT ?"
+        return self._reviews(query, person, limit)
 
     def review(self, review_id: str) -> Review | None:
         """The review of this id."""
         return next(iter(self._reviews("SELECT review FROM reviews WHERE id = ?", review_id)), None)
 
-    def reviews_made(self, reviewer: str) -> int:
-        """How many reviews the reviewer ever made, skips and undos included."""
-        query = "SELECT count(*) FROM reviews WHERE reviewer = ?"
-        return int(self.connection.execute(query, (reviewer,)).fetchone()[0])
+    def reviews_made(self, person: str) -> int:
+        """How many reviews the person ever made, skips and undos included."""
+        query = "SELECT count(*) FROM reviews WHERE person = ?"
+        return int(self.connection.execute(query, (person,)).fetchone()[0])
 
     def published(self, case: str) -> Verdict | None:
         """The latest verdict that the reviews of a case led to."""
@@ -289,7 +325,7 @@ class CaseStore:
         pool = "queue" if stopped else "checks" if drawn < self.sample_rate else None
         extractor = verdict.extractor
         self.connection.execute(
-            "INSERT INTO cases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?) "
+            "INSERT INTO cases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?) "
             "ON CONFLICT (id) DO UPDATE SET at = excluded.at, decision = excluded.decision, "
             "entity_type = excluded.entity_type, model = excluded.model, "
             "prompt = excluded.prompt, reasons = excluded.reasons, "
@@ -320,6 +356,7 @@ class CaseStore:
             self.connection.execute(
                 "INSERT OR REPLACE INTO bodies VALUES (?, ?)", (case, _packed(verdict.to_json()))
             )
+            self._settle(case)  # what a scorer lets pass waits for nobody, and the other way round
         else:
             self.connection.execute("DELETE FROM bodies WHERE case_id = ?", (case,))
 
@@ -337,19 +374,28 @@ class CaseStore:
 
     def _settle(self, case: str) -> None:
         reviews = self.reviews_of(case)
+        if not reviews:
+            return
+        row = self._one("SELECT decision FROM cases WHERE id = ?", case)
+        says: Decision | None = row[0] if row else None
         in_force = opinions(reviews)
-        stands = standing(reviews)
         self.connection.execute("DELETE FROM opinions WHERE case_id = ?", (case,))
         self.connection.executemany(
             "INSERT INTO opinions VALUES (?, ?, ?)",
             [(case, name, review.decision in JUDGED) for name, review in in_force.items()],
         )
+        judged = any(review.decision in JUDGED for review in in_force.values())
         self.connection.execute(
-            "UPDATE cases SET settled = ? WHERE id = ?", (stands is not None, case)
+            "UPDATE cases SET settled = ?, waiting = ? WHERE id = ?",
+            (judged, waits(reviews, says), case),
         )
         self.connection.execute("DELETE FROM labelled WHERE case_id = ?", (case,))
-        if stands:
+        if stands := standing(reviews):
             self._label(case, stands)
+        self.connection.execute("DELETE FROM agreement WHERE case_id = ?", (case,))
+        if pair := blind_pair(reviews):
+            row = (case, reviews[0].verdict.entity_type, *pair)
+            self.connection.execute("INSERT INTO agreement VALUES (?, ?, ?, ?)", row)
 
     def _label(self, case: str, stands: Review) -> None:
         verdict, draw = stands.verdict, stands.draw
@@ -370,9 +416,9 @@ class CaseStore:
             ),
         )
 
-    def _select(self, what: str, wanted: CaseFilter, reviewer: str) -> tuple[str, list[object]]:
-        has_skips = self._one(ANY_SKIP, reviewer) is not None
-        return select(what, wanted, reviewer, has_skips=has_skips)
+    def _select(self, what: str, wanted: CaseFilter, person: str) -> tuple[str, list[object]]:
+        has_skips = self._one(ANY_SKIP, person) is not None
+        return select(what, wanted, person, has_skips=has_skips)
 
     def _reviews(self, query: str, *values: object) -> list[Review]:
         rows = self.connection.execute(query, values)

@@ -21,7 +21,8 @@ CREATE TABLE cases (
     lot REAL NOT NULL,
     revision TEXT NOT NULL,
     pool TEXT,
-    settled INTEGER NOT NULL,
+    settled INTEGER NOT NULL,  -- whether somebody judged it
+    waiting INTEGER NOT NULL DEFAULT 0,  -- whether it then waits for another person
     place TEXT NOT NULL  -- partition:offset on its topic, "" where that is not known
 ) WITHOUT ROWID;
 
@@ -30,7 +31,7 @@ CREATE TABLE bodies (case_id TEXT PRIMARY KEY, verdict BLOB NOT NULL);
 CREATE TABLE reviews (
     id TEXT PRIMARY KEY,
     case_id TEXT NOT NULL,
-    reviewer TEXT NOT NULL,
+    person TEXT NOT NULL,
     at INTEGER NOT NULL,
     review BLOB NOT NULL
 );
@@ -47,8 +48,13 @@ CREATE TABLE decisions (
 
 -- Derived from the reviews of a case whenever one is added.
 CREATE TABLE opinions (
-    case_id TEXT NOT NULL, reviewer TEXT NOT NULL, judged INTEGER NOT NULL,
-    PRIMARY KEY (case_id, reviewer)
+    case_id TEXT NOT NULL, person TEXT NOT NULL, judged INTEGER NOT NULL,
+    PRIMARY KEY (case_id, person)
+) WITHOUT ROWID;
+-- What two people said who did not see each other's decision: 1 supported, 0 not.
+CREATE TABLE agreement (
+    case_id TEXT PRIMARY KEY, entity_type TEXT NOT NULL, first INTEGER NOT NULL,
+    second INTEGER NOT NULL
 ) WITHOUT ROWID;
 -- What people decided that a scorer had judged. `drawn` is NULL where a person chose the case, else
 -- the draw as JSON, '' of spot checks from before draws were recorded.
@@ -63,12 +69,13 @@ CREATE INDEX labelled_by ON labelled (revision, accepted);
 CREATE INDEX by_margin ON cases (pool, settled, margin, id);
 CREATE INDEX by_age ON cases (pool, settled, at, id);
 CREATE INDEX by_lot ON cases (pool, settled, lot, id);
+CREATE INDEX by_waiting ON cases (lot, id) WHERE waiting = 1;
 CREATE INDEX by_type ON cases (pool, settled, entity_type);
 CREATE INDEX by_model ON cases (pool, settled, model);
 CREATE INDEX by_document ON cases (doc_id, pool, settled);
 CREATE INDEX by_revision ON cases (revision, entity_type, decision);
 CREATE INDEX by_extractor ON cases (model, prompt, decision);
 CREATE INDEX reviews_of_case ON reviews (case_id, at, id);
-CREATE INDEX reviews_by_reviewer ON reviews (reviewer, at);
-CREATE INDEX opinions_of_reviewer ON opinions (reviewer, judged, case_id);
+CREATE INDEX reviews_by_person ON reviews (person, at);
+CREATE INDEX opinions_of_person ON opinions (person, judged, case_id);
 """

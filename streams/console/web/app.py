@@ -17,6 +17,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from safepassage.schemas import ReviewDecision
 from safepassage.schemas.base import Json
 from safepassage.schemas.review import DecisionReason
+from safepassage.schemas.reviews_that_count import case_id
 from safepassage.schemas.wording import REASONS
 from safepassage.streams.console.case_assignment import (
     Answer,
@@ -28,9 +29,11 @@ from safepassage.streams.console.case_assignment import (
 from safepassage.streams.console.index import measures
 from safepassage.streams.console.index.case_filter import CaseFilter
 from safepassage.streams.console.index.store import Case
+from safepassage.streams.console.login.modes import Login
 from safepassage.streams.console.promise import Promise
-from safepassage.streams.console.session import Session, Sessions
+from safepassage.streams.console.session import Session
 from safepassage.streams.kafka.publisher import PublishFailed
+from safepassage.streams.login_settings import Role
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.health import health_app
 from safepassage.streams.runtime.progress import Progress
@@ -41,7 +44,7 @@ from .correction import BadCorrection, read_correction
 from .decision_reasons import read_comment, read_decision
 from .guard import Guard
 from .learning import Candidates, learning_page
-from .login import Entrance, foreign_form, login_path
+from .login import CALLBACK, Entrance, foreign_form, login_path
 from .originals import NoPicture, Originals
 from .templating import STATIC, render
 from .texts import DocumentTexts
@@ -51,13 +54,18 @@ from .wording import POOLS
 LISTED_CASES = 50
 LISTED_DECISIONS = 100
 
+OPEN = frozenset(
+    ("/", "/login", "/login/start", CALLBACK, "/logout", "/static", "/health", "/ready", "/metrics")
+)
+"""What needs no login: the way in and out, our own files, and counts."""
+
 Handler = Callable[["Console", Request, Session], Awaitable[Response]]
 
 
 def console_app(
     desk: ReviewDesk,
     texts: DocumentTexts,
-    sessions: Sessions,
+    login: Login,
     progress: Progress,
     settings: Settings,
     *,
@@ -66,32 +74,60 @@ def console_app(
     candidates: Candidates | None = None,
 ) -> Starlette:
     """The whole console, with ``/health`` and ``/metrics`` of the process. Without ``originals``
-    no pages are shown, without ``candidates`` nothing of learning."""
-    console = Console(desk, texts, sessions, originals, promise=promise)
+    no pages are shown, without ``candidates`` nothing of learning.
+
+    Raises:
+        LookupError: a route declares no role, and is not open to everybody.
+    """
+    console = Console(desk, texts, login, originals, promise=promise)
+    console.double_share = settings.console_double_share
     if candidates is not None:
         console.learns_with(candidates, settings)
     own_health = health_app([progress], settings.stalled_after_seconds)
     middleware = [Middleware(Guard)]
     if proxies := [str(network) for network in settings.console_proxies]:
         middleware.append(Middleware(ProxyHeadersMiddleware, trusted_hosts=proxies))
-    return Starlette(routes=[*console.routes(), *own_health.routes], middleware=middleware)
+    routes = [*console.routes(), *own_health.routes]
+    for route in routes:
+        required_role(route)
+    return Starlette(routes=routes, middleware=middleware)
 
 
-def signed_in(handler: Handler) -> Callable[[Console, Request], Awaitable[Response]]:
-    """Only for reviewers, only once the topics were read, and a POST only with its token."""
+def required_role(route: BaseRoute) -> Role | None:
+    """The least role that a route is for; None where it is open to everybody.
 
-    @wraps(handler)
-    async def guarded(console: Console, request: Request) -> Response:
-        session = console.entrance.session(request)
-        if session is None or not session.reviewer:
-            return RedirectResponse(login_path(request), 303)
-        if request.method == "POST" and not await console.entrance.is_ours(request, session):
-            return foreign_form()
-        if not console.desk.ready:
-            return render("loading.html", console.views.frame(session), 503)
-        return await handler(console, request, session)
+    Raises:
+        LookupError: it says neither.
+    """
+    role: Role | None = getattr(getattr(route, "endpoint", None), "role", None)
+    path = getattr(route, "path", "")
+    if role is None and path not in OPEN:
+        raise LookupError(f"{path} declares no role: mark its handler with `allowed`")
+    return role
 
-    return guarded
+
+def allowed(role: Role) -> Callable[[Handler], Callable[[Console, Request], Awaitable[Response]]]:
+    """Only for those who have at least ``role``, only once the topics were read, and a POST only
+    with its token."""
+
+    def mark(handler: Handler) -> Callable[[Console, Request], Awaitable[Response]]:
+        @wraps(handler)
+        async def guarded(console: Console, request: Request) -> Response:
+            session = console.entrance.session(request)
+            if session is None or not session.reviewer:
+                return RedirectResponse(login_path(request), 303)
+            if not session.may(role):
+                return console.views.forbidden(session)
+            if request.method == "POST" and not await console.entrance.is_ours(request, session):
+                return foreign_form()
+            if not console.desk.ready:
+                return render("loading.html", console.views.frame(session), 503)
+            return await handler(console, request, session)
+
+        guarded.role = role  # type: ignore[attr-defined]
+        return guarded
+
+    return mark
 
 
 class Console:
@@ -101,7 +137,7 @@ class Console:
         self,
         desk: ReviewDesk,
         texts: DocumentTexts,
-        sessions: Sessions,
+        login: Login,
         originals: Originals | None = None,
         *,
         promise: Promise | None = None,
@@ -109,8 +145,9 @@ class Console:
         self.desk = desk
         self._promise = promise
         self._candidates: Candidates | None = None
+        self.double_share = 0.0
         self._wanted: Callable[[], Sequence[str]] = tuple
-        self.entrance = Entrance(sessions, desk.leases)
+        self.entrance = Entrance(login, desk.leases)
         self.views = Views(desk, texts, self.entrance, originals)
         self._texts = texts
         self._originals = originals
@@ -136,6 +173,7 @@ class Console:
             Route("/reviews/{review_id}/undo", self.undo, methods=["POST"]),
             Route("/decisions", self.decisions),
             Route("/measures", self.show_measures),
+            Route("/agreement", self.agreement),
             Route("/learning", self.learning),
             Route("/learning/{run}", self.promote, methods=["POST"]),
             Route("/help", self.help),
@@ -145,40 +183,46 @@ class Console:
     async def home(self, _request: Request) -> Response:
         return RedirectResponse("/review", 303)
 
-    @signed_in
+    @allowed("reader")
     async def review(self, request: Request, session: Session) -> Response:
-        """The next case of the filter."""
+        """The next case of the filter. Readers get the list: a case that is open to one person is
+        closed to others."""
         wanted = CaseFilter.parse(request.query_params)
+        if not session.may("reviewer"):
+            return RedirectResponse(f"/queue{query_string(wanted)}", 303)
         if wanted.pool == "document":
-            await self.desk.bring(self.desk.store.cases(wanted, session.reviewer, LISTED_CASES))
+            await self.desk.bring(self.desk.store.cases(wanted, session.person, LISTED_CASES))
         case = self.desk.next_case(session, wanted)
         if case is None:
             return render("empty.html", self.views.queue_frame(request, session, wanted))
         return await self.views.case(request, session, case, wanted)
 
-    @signed_in
+    @allowed("reader")
     async def show(self, request: Request, session: Session) -> Response:
         """A particular case."""
         wanted = CaseFilter.parse(request.query_params)
-        await self.desk.bring([request.path_params["case_id"]])
+        wanted_case = request.path_params["case_id"]
+        await self.desk.bring([wanted_case])
         try:
-            case, mine = self.desk.open_case(session, request.path_params["case_id"])
+            case, mine = self.desk.look_at(wanted_case), False
+            if session.may("reviewer"):
+                case, mine = self.desk.open_case(session, wanted_case)
         except CaseGone as error:
             return self.views.notice(session, wanted, error)
         return await self.views.case(request, session, case, wanted, mine=mine)
 
-    @signed_in
+    @allowed("reader")
     async def queue(self, request: Request, session: Session) -> Response:
         """The first cases of the filter as a table."""
         wanted = CaseFilter.parse(request.query_params)
-        found = self.desk.store.cases(wanted, session.reviewer, LISTED_CASES)
+        found = self.desk.store.cases(wanted, session.person, LISTED_CASES)
         await self.desk.bring(found)
         cases = [case for case_id in found if (case := self.desk.store.case(case_id))]
         leases = {case.id: self.desk.leases.on(case.id) for case in cases}
         context = {"cases": cases, "leases": leases, "claim": claim, "session": session}
         return render("queue.html", self.views.queue_frame(request, session, wanted) | context)
 
-    @signed_in
+    @allowed("reader")
     async def document(self, request: Request, session: Session) -> Response:
         """The whole text, as nothing but text."""
         case = self.desk.store.case(request.path_params["case_id"])
@@ -187,7 +231,7 @@ class Console:
             return PlainTextResponse(found.problem if found else "There is no such case.", 404)
         return PlainTextResponse(found.text)
 
-    @signed_in
+    @allowed("reader")
     async def page(self, request: Request, _session: Session) -> Response:
         """A page of the file that the document was read from, as a picture."""
         case = self.desk.store.case(request.path_params["case_id"])
@@ -199,7 +243,7 @@ class Console:
             return PlainTextResponse(str(error), 404)
         return Response(picture, media_type="image/png")
 
-    @signed_in
+    @allowed("reviewer")
     async def decide(self, request: Request, session: Session) -> Response:
         """Save what the reviewer says, then go on to the next case."""
         form = {name: str(value) for name, value in (await request.form()).items()}
@@ -219,16 +263,16 @@ class Console:
             return self.views.notice(session, wanted, error)
         return RedirectResponse(f"/review{query_string(wanted, saved=review.id)}", 303)
 
-    @signed_in
+    @allowed("reviewer")
     async def renew(self, request: Request, session: Session) -> Response:
         """Keep the case open: somebody is still reading."""
-        case_id = request.path_params["case_id"]
-        taken = self.desk.leases.held_by(session.id) == case_id and self.desk.leases.take(
-            case_id, session.id, session.reviewer
+        wanted = request.path_params["case_id"]
+        taken = self.desk.leases.held_by(session.id) == wanted and self.desk.leases.take(
+            wanted, session.id, session.reviewer
         )
         return Response(status_code=204 if taken else 409)
 
-    @signed_in
+    @allowed("reviewer")
     async def undo(self, request: Request, session: Session) -> Response:
         """Take a decision back and show its case again."""
         wanted = CaseFilter.parse({name: str(v) for name, v in (await request.form()).items()})
@@ -239,11 +283,13 @@ class Console:
         case = self.desk.store.add_review(undone)
         return RedirectResponse(f"/cases/{case}{query_string(wanted, undone='1')}", 303)
 
-    @signed_in
+    @allowed("reader")
     async def decisions(self, _request: Request, session: Session) -> Response:
         """What the reviewer decided last."""
-        made = self.desk.store.reviews_by(session.reviewer, LISTED_DECISIONS)
-        undone = {review.supersedes for review in made if review.decision == "undone"}
+        made = self.desk.store.reviews_by(session.person, LISTED_DECISIONS)
+        cases = {case_id(review.verdict) for review in made}
+        on_them = [review for case in cases for review in self.desk.store.reviews_of(case)]
+        undone = {review.supersedes for review in on_them if review.decision == "undone"}
         context = {
             "reviews": made,
             "undone": undone,
@@ -252,12 +298,12 @@ class Console:
         }
         return render("decisions.html", self.views.frame(session) | context)
 
-    @signed_in
+    @allowed("reader")
     async def learning(self, _request: Request, session: Session) -> Response:
         """What was learnt from decisions, and the candidate that asks to be promoted."""
         return await self._learning(session)
 
-    @signed_in
+    @allowed("lead")
     async def promote(self, request: Request, session: Session) -> Response:
         """Promote the candidate that asks, or end its run."""
         form = await request.form()
@@ -268,7 +314,7 @@ class Console:
         if form.get("answer") != "promote":
             answer = self._candidates.refuse
         try:
-            await answer(run, session.reviewer)
+            await answer(run, session.signature)
         except (OperatorError, PublishFailed) as error:
             return await self._learning(session, alert=str(error), status=409)
         return RedirectResponse("/learning", 303)
@@ -278,7 +324,7 @@ class Console:
         context = {"alert": alert, "wanted": self._wanted(), **learning_page(runs)}
         return render("learning.html", self.views.frame(session) | context, status)
 
-    @signed_in
+    @allowed("reader")
     async def show_measures(self, _request: Request, session: Session) -> Response:
         """Leakage and the extractors' scores."""
         store = self.desk.store
@@ -292,7 +338,14 @@ class Console:
         }
         return render("measures.html", self.views.frame(session) | context)
 
-    @signed_in
+    @allowed("lead")
+    async def agreement(self, _request: Request, session: Session) -> Response:
+        """How far reviewers agree who did not see each other's decision."""
+        found = measures.agreements(self.desk.store)
+        context = {"agreements": found, "share": self.double_share}
+        return render("agreement.html", self.views.frame(session) | context)
+
+    @allowed("reader")
     async def help(self, _request: Request, session: Session) -> Response:
         """What is asked of a reviewer, the keys, and the reasons in words."""
         context = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -101,10 +101,11 @@ def case_page(
     *,
     blind: bool,
     rivals: Sequence[Case] = (),
+    hidden: Collection[str] = (),
 ) -> CasePage:
     """The page of a case. ``typed`` is a correction to show again; ``blind`` hides what other
     reviewers said, so that a second opinion is one. ``rivals`` are the cases that this one is
-    in conflict with."""
+    in conflict with. Of the cases in ``hidden`` no decision is shown."""
     verdict = case.verdict
     around = min(max(around, AROUND_CHARACTERS), MAX_AROUND_CHARACTERS)
     pieces = tuple(excerpt(document.text, document.spans, around)) if document.text else ()
@@ -127,10 +128,10 @@ def case_page(
         form=_filled(form_for(verdict.value), typed),
         trail=_trail(verdict),
         opinions=() if blind else tuple(opinions(case.reviews).values()),
-        rivals=tuple(_rival(rival, blind) for rival in rivals),
+        rivals=tuple(_rival(rival, blind or rival.id in hidden) for rival in rivals),
         evidence=evidence_shown(verdict),
         # A second opinion is to be one: what others said of a case is not shown before it.
-        alike=None if blind else reviewed_alike(verdict),
+        alike=None if blind else reviewed_alike(verdict, hidden),
     )
 
 
@@ -197,6 +198,7 @@ def _trail(verdict: Verdict) -> tuple[tuple[str, str], ...]:
         ("Record", _record(verdict)),
         ("Extraction", verdict.extraction_id),
         ("Verdict", verdict.id),
+        ("Former verdict", verdict.former.verdict_id if verdict.former else None),
     ]
     if extractor and extractor.usage:
         tokens = f"{extractor.usage.input_tokens} in, {extractor.usage.output_tokens} out"

@@ -5,6 +5,7 @@ import traceback
 
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -28,6 +29,14 @@ HEADERS = {
 }
 
 
+_PEER = "safepassage.peer"
+
+
+def peer(request: Request) -> str:
+    """The address that connects, whatever a header says of the client."""
+    return str(request.scope.get(_PEER, ""))
+
+
 class Guard:
     """ASGI middleware, outermost."""
 
@@ -38,6 +47,8 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        # Before anything believes X-Forwarded-For: who really connects.
+        scope[_PEER] = (scope.get("client") or ("",))[0]
         started = False
 
         async def send_guarded(message: Message) -> None:

@@ -1,13 +1,19 @@
 """Login, logout, and who sent a request."""
 
 import re
+from dataclasses import replace
 
+import structlog
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from safepassage.streams.console.index.case_filter import Leases
+from safepassage.streams.console.login.modes import Login, TokenLogin
+from safepassage.streams.console.login.person import LoginRefused, Person
+from safepassage.streams.console.login.proxy import ProxyLogin
 from safepassage.streams.console.session import (
+    ATTEMPT_SECONDS,
     SESSION_SECONDS,
     GuessLimit,
     Session,
@@ -16,9 +22,14 @@ from safepassage.streams.console.session import (
     reviewer_name,
 )
 
+from .guard import peer
 from .templating import render
 
+log = structlog.get_logger(__name__)
+
 COOKIE = "safepassage_console"
+ATTEMPT_COOKIE = "safepassage_console_login"
+CALLBACK = "/login/callback"
 
 _OUR_PATH = re.compile(r"/(?!/)[\w/?=&%.+-]*")
 
@@ -26,22 +37,41 @@ _OUR_PATH = re.compile(r"/(?!/)[\w/?=&%.+-]*")
 class Entrance:
     """Handlers for everybody; the rest of the console is for who came in here."""
 
-    def __init__(self, sessions: Sessions, leases: Leases) -> None:
-        self._sessions = sessions
+    def __init__(self, login: Login, leases: Leases) -> None:
+        self._login = login
+        self._way = login.way
+        self._sessions = Sessions(login.secret)
         self._leases = leases
         self._guesses = GuessLimit()
+        self._behind_tls = login.behind_tls
 
     def routes(self) -> list[BaseRoute]:
         """The paths open to everybody."""
         return [
             Route("/login", self.login_form),
             Route("/login", self.login, methods=["POST"]),
+            Route("/login/start", self.start),
+            Route(CALLBACK, self.callback),
             Route("/logout", self.logout, methods=["POST"]),
         ]
 
     def session(self, request: Request) -> Session | None:
-        """The session of a request's cookie."""
-        return self._sessions.open(request.cookies.get(COOKIE, ""))
+        """The session of a request's cookie, as its person is now: None once that is revoked, or
+        where the proxy names somebody else."""
+        session = self._sessions.open(request.cookies.get(COOKIE, ""))
+        if session is None or session.login is None:
+            return None if session and session.reviewer else session
+        if session.login.way != self._way.way or self._login.revocations.revoked(session.login):
+            return None
+        if isinstance(self._way, TokenLogin):
+            return replace(session, role=self._way.role)
+        if isinstance(self._way, ProxyLogin):
+            try:
+                person = self._way.person(peer(request), request.headers)
+            except LoginRefused:
+                return None
+            return replace(session, role=person.role) if person.login == session.login else None
+        return session
 
     def csrf(self, session: Session) -> str:
         """The token that every form of ``session`` carries."""
@@ -57,17 +87,68 @@ class Entrance:
 
     async def login(self, request: Request) -> Response:
         """Name and token in; a session of its own and the way to the queue out."""
+        if not isinstance(self._way, TokenLogin):
+            return self._page(request, "There is no token here.", 403)
         session, form = self.session(request), await request.form()
         if session is None or not await self.is_ours(request, session):
             return self._page(request, "That page was too old. Please try again.", 403)
-        if refusal := self._refuse_token(request, str(form.get("token", ""))):
+        if refusal := self._refuse_token(request, self._way, str(form.get("token", ""))):
             return refusal
         name = reviewer_name(str(form.get("reviewer", "")))
         if name is None:
             return self._page(request, "Give a name of up to 60 characters.", 422)
-        target = str(form.get("next", ""))
-        response = RedirectResponse(target if _OUR_PATH.fullmatch(target) else "/review", 303)
-        return self._with_cookie(response, request, self._sessions.new(name))
+        try:
+            session = self._admitted(self._way.person(name))
+        except LoginRefused as refusal_of_person:
+            return self._page(request, str(refusal_of_person), 403)
+        response = RedirectResponse(_ours(str(form.get("next", ""))), 303)
+        return self._with_cookie(response, request, session)
+
+    async def start(self, request: Request) -> Response:
+        """To the identity provider; behind a proxy, straight in."""
+        target = _ours(request.query_params.get("next", ""))
+        try:
+            if isinstance(self._way, TokenLogin):
+                return RedirectResponse("/login", 303)
+            if isinstance(self._way, ProxyLogin):
+                session = self._admitted(self._way.person(peer(request), request.headers))
+                return self._with_cookie(RedirectResponse(target, 303), request, session)
+            attempt = self._sessions.attempt(target)
+            response = RedirectResponse(await self._way.address(attempt), 303)
+        except LoginRefused as refusal:
+            return self._page(request, str(refusal), 403)
+        # Lax: the provider sends the browser back from another site.
+        response.set_cookie(
+            ATTEMPT_COOKIE,
+            self._sessions.seal_attempt(attempt),
+            max_age=ATTEMPT_SECONDS,
+            path=CALLBACK,
+            httponly=True,
+            samesite="lax",
+            secure=self._behind_tls or request.url.scheme == "https",
+        )
+        return response
+
+    async def callback(self, request: Request) -> Response:
+        """Back from the identity provider, with a code or an error."""
+        if isinstance(self._way, TokenLogin | ProxyLogin):
+            return RedirectResponse("/login", 303)
+        attempt = self._sessions.open_attempt(request.cookies.get(ATTEMPT_COOKIE, ""))
+        given = request.query_params
+        states = given.getlist("state")
+        if attempt is None or states != [attempt.state]:
+            return self._page(request, "That login was not begun here. Please try again.", 403)
+        if given.get("iss", self._way.issuer) != self._way.issuer or not given.get("code"):
+            return self._page(request, "The identity provider refused the login.", 403)
+        try:
+            session = self._admitted(await self._way.person(attempt, given["code"]))
+        except LoginRefused as refusal:
+            return self._page(request, str(refusal), 403)
+        # A page and no redirect: a browser that came from another site would not send the session's
+        # strict cookie along.
+        response = render("came_in.html", {"target": attempt.target})
+        response.delete_cookie(ATTEMPT_COOKIE, path=CALLBACK, httponly=True, samesite="lax")
+        return self._with_cookie(response, request, session)
 
     async def logout(self, request: Request) -> Response:
         """Forget the cookie, and free the case that was open."""
@@ -79,11 +160,17 @@ class Entrance:
         response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
         return response
 
-    def _refuse_token(self, request: Request, given: str) -> Response | None:
+    def _admitted(self, person: Person) -> Session:
+        if self._login.revocations.revoked(person.login):
+            raise LoginRefused("You may no longer log in here.")
+        log.info("logged_in", way=person.login.way, role=person.role)
+        return self._sessions.new(person.reviewer, person.role, person.login)
+
+    def _refuse_token(self, request: Request, way: TokenLogin, given: str) -> Response | None:
         address = client_key(request.client.host if request.client else "")
         if self._guesses.exceeded(address):
             return self._page(request, "Too many tries. Wait a minute.", 429)
-        if not self._sessions.token_matches(given):
+        if not way.matches(given):
             self._guesses.failed(address)
             return self._page(request, "This is not the token.", 403)
         return None
@@ -95,6 +182,7 @@ class Entrance:
             "csrf": self.csrf(session),
             "alert": alert,
             "next": target if _OUR_PATH.fullmatch(target) else "",
+            "by_token": isinstance(self._way, TokenLogin),
         }
         return self._with_cookie(render("login.html", context, status), request, session)
 
@@ -106,7 +194,7 @@ class Entrance:
             path="/",
             httponly=True,
             samesite="strict",
-            secure=request.url.scheme == "https",
+            secure=self._behind_tls or request.url.scheme == "https",
         )
         return response
 
@@ -121,3 +209,8 @@ def login_path(request: Request) -> str:
     path = request.url.path
     keep = request.method == "GET" and path.startswith("/cases/") and _OUR_PATH.fullmatch(path)
     return f"/login?next={path}" if keep else "/login"
+
+
+def _ours(target: str) -> str:
+    """``target`` where it is a path of ours, else the queue."""
+    return target if _OUR_PATH.fullmatch(target) else "/review"

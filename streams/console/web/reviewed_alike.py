@@ -1,5 +1,6 @@
 """The reviewed cases that a verdict leaned on, in words for the page."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from safepassage.schemas import Verdict
@@ -24,8 +25,9 @@ class ReviewedAlike:
     cases: tuple[AlikeCase, ...]
 
 
-def reviewed_alike(verdict: Verdict) -> ReviewedAlike | None:
-    """What people decided on values like this one; None where that had no part."""
+def reviewed_alike(verdict: Verdict, hidden: Collection[str] = ()) -> ReviewedAlike | None:
+    """What people decided on values like this one, but for the cases in ``hidden``; None where that
+    had no part."""
     memory = verdict.memory
     if memory is None or not memory.cases:
         return None
@@ -37,5 +39,6 @@ def reviewed_alike(verdict: Verdict) -> ReviewedAlike | None:
             case.likeness,
         )
         for case in memory.cases
+        if case.case_id not in hidden
     ]
     return ReviewedAlike(f"the score was {moved} by them", tuple(cases))

@@ -1,7 +1,7 @@
 """What every page is rendered with, and the pages that several handlers answer with."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -57,7 +57,17 @@ class Views:
 
     def frame(self, session: Session) -> dict[str, object]:
         """What every page of a reviewer needs."""
-        return {"reviewer": session.reviewer, "csrf": self._entrance.csrf(session)}
+        return {
+            "reviewer": session.reviewer,
+            "csrf": self._entrance.csrf(session),
+            "decides": session.may("reviewer"),
+            "leads": session.may("lead"),
+        }
+
+    def forbidden(self, session: Session) -> Response:
+        """The answer to those whose role is too low."""
+        message = f"You are logged in as a {session.role}, who may not do this."
+        return render("notice.html", self.frame(session) | {"message": message, "query": ""}, 403)
 
     def notice(self, session: Session, wanted: CaseFilter, error: DeskError) -> Response:
         """The news that nothing was saved, and the way on."""
@@ -69,7 +79,7 @@ class Views:
     ) -> dict[str, object]:
         """What stands above a case and above the table of cases."""
         saved = self._desk.store.review(request.query_params.get("saved", ""))
-        own = saved if saved and saved.reviewer == session.reviewer else None
+        own = saved if saved and saved.person == session.person else None
         return (
             self.frame(session)
             | self._fresh_facets()
@@ -77,7 +87,7 @@ class Views:
                 "wanted": wanted,
                 "query": query_string(wanted),
                 "kept": wanted.query(),
-                "left": self._desk.store.count(wanted, session.reviewer),
+                "left": self._desk.store.count(wanted, session.person),
                 "saved": own,
                 "saved_claim": claim(own.verdict) if own else "",
                 "undone": "undone" in request.query_params,
@@ -114,14 +124,16 @@ class Views:
     ) -> Response:
         """One case. ``typed`` is a form to show again, ``alert`` why."""
         around = request.query_params.get("around", "")
-        blind = wanted.pool == "second"
+        blind = wanted.pool == "second" or case.hidden_from(session.person)
+        rivals = self._desk.store.rivals(case.verdict)
         page = case_page(
             case,
             await self._texts.of(case.verdict),
             int(around) if around.isdecimal() and len(around) < 9 else 0,
             typed,
             blind=blind,
-            rivals=self._desk.store.rivals(case.verdict),
+            rivals=rivals,
+            hidden=self._hidden(session, case, rivals),
         )
         lease = self._desk.leases.on(case.id)
         stands = case.standing
@@ -135,8 +147,15 @@ class Views:
             "refusal": stands and not blind and self._desk.refusal(stands),
             "correcting": typed is not None and typed.get("decision") == "corrected",
             "seen": stands.id if stands else "",
+            "waits_for": "" if blind else case.waits_for,
             "reason_buttons": REASON_BUTTONS,
             "comment": (typed or {}).get("comment", ""),
             "opened": (typed or {}).get("opened") or f"{time.time():.3f}",
         }
         return render("case.html", self.queue_frame(request, session, wanted) | context, status)
+
+    def _hidden(self, session: Session, case: Case, rivals: Sequence[Case]) -> set[str]:
+        """The cases beside ``case`` that the reviewer is to judge without seeing what was said."""
+        memory = case.verdict.memory
+        alike = [self._desk.store.case(one.case_id) for one in (memory.cases if memory else ())]
+        return {one.id for one in [*rivals, *alike] if one and one.hidden_from(session.person)}

@@ -5,6 +5,7 @@ POOLS = {
     "stopped": "Stopped only",
     "checks": "Spot checks only",
     "second": "Second opinions on decided cases",
+    "double": "Waiting for a second person",
     "skipped": "Skipped by me",
     "document": "All of one document, accepted too",
 }

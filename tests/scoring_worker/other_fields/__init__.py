@@ -2,7 +2,8 @@
 
 ``cases.jsonl`` has one case a line: ``right`` 1 where the quote gives the value for the type, 0
 where it gives it for another one; ``text`` is the document, with ``{quote}`` where the quote
-stands. The texts and names are invented. ``misjudged.json`` has the score today of those that the
+stands, and ``other`` what a schema would call the field of the wrong quote. The texts and names are
+invented. ``misjudged.json`` has the score today of those that the
 large reader gets wrong, by ``id`` and ``right``.
 """
 
@@ -12,7 +13,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from safepassage.schemas import Document, Extraction
+from safepassage.schemas import Document, Extraction, SchemaField
 
 _HERE = Path(__file__).parent
 
@@ -24,6 +25,7 @@ class Case:
     id: str
     domain: str
     type: str
+    other: str
     value: str
     right: int
     quote: str
@@ -41,7 +43,7 @@ class Case:
 
     @property
     def extraction(self) -> Extraction:
-        """What an LLM would have extracted."""
+        """What an LLM would have extracted that was asked for this field alone."""
         return Extraction(
             id=self.name,
             doc_id=self.name,
@@ -49,6 +51,12 @@ class Case:
             value=self.value,
             context=self.quote,
         )
+
+    @property
+    def of_both(self) -> Extraction:
+        """The same by a schema that has the other field too."""
+        said = SchemaField(others=(self.other,))
+        return self.extraction.model_copy(update={"field": said})
 
 
 def cases() -> list[Case]:

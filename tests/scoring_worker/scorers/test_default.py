@@ -222,3 +222,41 @@ def test_the_other_end_of_a_range_is_no_rival() -> None:
     assert not any(found.code == "rival_preferred" for found in end[0].findings)
     assert past[0].features["lead"] < 0
     assert any(found.code == "rival_preferred" for found in past[0].findings)
+
+
+LEASE = "The deposit is 2,500 pounds."
+
+
+def test_a_value_that_answers_another_field_of_the_schema_is_not_accepted() -> None:
+    reading = ToldReader({"Deposit": "2,500 pounds", "Rent: what is paid a month": "2,500 pounds"})
+    told = SchemaField(description="what is paid a month")
+    alone, beside = scorer(reading).assess(
+        [
+            pair(LEASE, "Rent", "2,500 pounds", field=told),
+            pair(LEASE, "Rent", "2,500 pounds", field=told.beside(("Garden", "Deposit"))),
+        ]
+    )
+    assert alone.score is not None
+    assert alone.score > 0.5
+    assert beside.score == 0.25
+    assert beside.trail[0].score == 0.25
+    (found,) = [found for found in beside.findings if found.code == "another_field"]
+    assert found.detail == "the passage gives it as Deposit rather than as Rent"
+
+
+def test_a_field_that_means_the_same_stops_nothing_and_what_is_refused_is_not_asked_again() -> None:
+    reading = ToldReader({"Deposit": "2,500 pounds", "Security": "2,500 pounds"})
+    both = SchemaField(others=("Security",))
+    (accepted,) = scorer(reading).assess([pair(LEASE, "Deposit", "2,500 pounds", field=both)])
+    assert accepted.score is not None
+    assert accepted.score > 0.5
+    before = len(reading.asked)
+    scorer(reading).assess([pair(LEASE, "Garden", "2,500 pounds", field=both)])
+    assert "Security" not in [task.asked for task in reading.asked[before:]]
+
+
+def test_a_value_with_parts_has_fields_of_its_own() -> None:
+    reading = ToldReader({"Deposit": "2,500 pounds", "Rent": "2,500 pounds"})
+    value = [{"sum": "2,500 pounds"}, {"sum": "2,500 pounds"}]
+    scorer(reading).assess([pair(LEASE, "Rent", value, field=SchemaField(others=("Deposit",)))])
+    assert "Deposit" not in [task.asked for task in reading.asked]

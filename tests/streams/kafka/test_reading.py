@@ -17,7 +17,7 @@ from safepassage.streams.kafka import point_reader, reading
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_reader
 from safepassage.streams.kafka.point_reader import PointReader, Unreadable
-from safepassage.streams.kafka.reading import UnknownTopic, offsets_since, read_topics
+from safepassage.streams.kafka.reading import UnknownTopic, offsets_since, read_at, read_topics
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, DOCUMENTS
 from tests.streams.broker import all_records, send, send_documents
@@ -168,3 +168,17 @@ async def test_the_end_is_found_without_a_fetch_of_what_is_old(
     grown = {partition for partition, record in known.items() if last[partition] > record.offset}
     assert grown
     assert [(p, o) for p, o in fetched if p in grown and o <= known[p].offset] == []
+
+
+async def test_records_at_many_places_are_read_together_and_what_is_gone_is_left_out(
+    kafka: Settings,
+):
+    await create_topics(kafka)
+    await send_documents(kafka, [f"doc-{n}" for n in range(300)])
+    records = await all_records(kafka, DOCUMENTS)
+    wanted = [record for record in records if record.offset % 7 == 0 or record.offset > 60]
+    places = [record.coordinates for record in wanted]
+    beyond = [places[0].model_copy(update={"offset": 9_999})]
+    alone = [places[0].model_copy(update={"partition": p, "offset": 9_999}) for p in range(2)]
+    assert await read_at(kafka, [*places, *beyond]) == {r.coordinates: r for r in wanted}
+    assert await read_at(kafka, alone) == {}

@@ -72,10 +72,12 @@ def test_the_scorer_sees_the_schemas_words_and_the_surroundings_apart_from_the_q
     dose, citizenship, plain = scorer.asked
     assert (dose.premise, dose.before) == ("850 mg", "Metformin: ")
     assert dose.heading == "Medication | Metformin:"
-    assert dose.field == SchemaField(description="the daily dose of metformin")
+    others = ("Citizenship",)  # the types of a document stand for its schema
+    told = SchemaField(description="the daily dose of metformin", others=others)
+    assert dose.field == told
     assert (citizenship.before, citizenship.after) == ("The claimant is not ", ".")
-    assert plain.field is None
-    assert (first.field, second.field, third.field) == (dose.field, citizenship.field, None)
+    assert plain.field == SchemaField(others=others)
+    assert (first.field, second.field, third.field) == (told, citizenship.field, plain.field)
     assert first.alignment is not None
     around = first.alignment.surroundings
     assert around is not None

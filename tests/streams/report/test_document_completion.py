@@ -15,6 +15,7 @@ from safepassage.schemas import (
     Event,
     Extraction,
     ExtractionManifest,
+    FormerVerdict,
     ReviewTrail,
     Verdict,
     text_digest,
@@ -342,3 +343,25 @@ def test_answers_in_parts_do_not_mix():
     reader.read(verdict(part(3), "a"), verdict(part(4, "other"), "a"), manifest(part(6), "a"))
     [report] = reader.reports
     assert (report.document.id, reader.held) == ("answer", {1})
+
+
+def test_what_is_taken_over_late_joins_the_report_which_counts_the_outcomes():
+    former = FormerVerdict(verdict_id="v", extraction_id="before", document=ref("d", 0))
+    document, reader = ref("d", 1), Reader()
+    for extraction_id in ("a", "b"):
+        taken_over = manifest(document, extraction_id).model_copy(update={"realigned": True})
+        reader.read(taken_over)
+        assert reader.reports == []
+    for extraction_id in ("b", "a"):
+        judged = verdict(document, extraction_id).model_copy(update={"former": former})
+        reader.read(judged)
+    [report] = reader.reports
+    assert (report.extractions, report.realigned) == (2, {"undetermined": 2})
+    assert reader.held == set()
+
+
+def test_of_two_manifests_of_an_llm_the_later_counts():
+    reader = Reader()
+    reader.read(manifest(ref(), "a"), manifest(ref(), "b"), verdict(ref(), "b"))
+    [report] = reader.reports
+    assert (report.extractions, report.realigned) == (1, None)

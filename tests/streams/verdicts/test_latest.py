@@ -89,6 +89,21 @@ async def test_a_decision_that_was_taken_back_outranks_nothing(kafka: Settings):
     assert await the_only(kafka) == PASSED_LATER
 
 
+async def test_a_decision_that_was_published_and_taken_back_is_not_shown(kafka: Settings):
+    def by_ada(decision: str, *, stands: bool) -> Verdict:
+        trail = ReviewTrail(review_id=decision, reviewer="Ada", stands=stands)
+        changes = {"id": decision, "decision": decision, "review": trail}
+        return STOPPED.model_copy(update=changes)
+
+    made = review(STOPPED)
+    await publish(kafka, QUARANTINE, [STOPPED])
+    await publish(kafka, ACCEPTED, [by_ada("accepted", stands=True)])
+    await publish(kafka, REVIEWS, [made, review(STOPPED, "undone", minute=1, supersedes=made.id)])
+    await publish(kafka, QUARANTINE, [by_ada("quarantined", stands=False)])
+    assert (await the_only(kafka)).decision == "quarantined"
+    assert await read(kafka, ACCEPTED) == []
+
+
 async def test_a_decision_says_nothing_about_another_value_or_text(kafka: Settings):
     await publish(kafka, QUARANTINE, [STOPPED])
     await publish(kafka, REVIEWS, [review(STOPPED, "insufficient")])

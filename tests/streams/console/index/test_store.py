@@ -13,7 +13,7 @@ from safepassage.schemas.reviews_that_count import case_id, standing
 from safepassage.schemas.verdict_after_review import next_verdict
 from safepassage.streams.console.index.case_filter import CaseFilter, lot
 from safepassage.streams.console.index.measures import extractor_scores, facets, leakage, open_cases
-from safepassage.streams.console.index.store import SAMPLE, CaseStore
+from safepassage.streams.console.index.store import SAMPLE, CaseStore, IndexUnwritable
 from tests.streams.console.cases import review, verdict
 
 EVERYTHING = CaseFilter(pool="stopped")
@@ -238,7 +238,7 @@ def test_facets_count_open_cases(store: CaseStore) -> None:
         store.add_verdict(verdict(n), n)
     store.add_review(review(verdict(0)))
     assert facets(store)["entity_type"] == [("Hearing Date", 1), ("Judge", 1)]
-    assert open_cases(store) == {"queue": 2, "checks": 0}
+    assert open_cases(store) == {"queue": 2, "checks": 0, "double": 0}
 
 
 def test_the_order_in_which_topics_are_read_does_not_matter(store: CaseStore) -> None:
@@ -271,3 +271,15 @@ def test_memory_stays_bounded_because_the_index_is_on_disk(store: CaseStore) -> 
     temporary = store.connection.execute("PRAGMA database_list").fetchone()[2]
     assert cache == -65536
     assert temporary == ""
+
+
+def test_a_full_disk_is_said_with_what_to_do(store: CaseStore) -> None:
+    store.connection.execute("PRAGMA max_page_count = 40")
+
+    def add(count: int) -> None:
+        with store.batch():
+            for number in range(count):
+                store.add_verdict(verdict(number, text=f"{number} " * 2000), number)
+
+    with pytest.raises(IndexUnwritable, match=r"disk is full\)\. Make room"):
+        add(400)

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from starlette.types import ASGIApp
 
 from safepassage.agents.document_store import DocumentMismatch, DocumentMissing
-from safepassage.schemas import DocumentRef, Reason, Verdict
+from safepassage.schemas import DocumentRef, FormerVerdict, Reason, Verdict
 from safepassage.schemas.error_type import DESCRIPTIONS, ErrorTyping
 from safepassage.schemas.evidence import ConsultedPassage, Evidence, JudgedTriple, UnsupportedSpan
 from safepassage.schemas.reviews_that_count import case_id
@@ -24,8 +24,8 @@ from safepassage.schemas.wording import REASONS
 from safepassage.service.quiet_server import quiet_server
 from safepassage.streams.console.case_assignment import ReviewDesk
 from safepassage.streams.console.index.store import CaseStore
+from safepassage.streams.console.login.modes import login_of
 from safepassage.streams.console.promise import Promise
-from safepassage.streams.console.session import Sessions
 from safepassage.streams.console.web.app import console_app
 from safepassage.streams.console.web.guard import HEADERS, MAX_BODY_BYTES
 from safepassage.streams.console.web.originals import Originals
@@ -79,18 +79,22 @@ class Console:
     """A console and a browser's bare bones: cookies, and forms with their hidden fields."""
 
     def __init__(
-        self, proxies: str = "", address: str = "127.0.0.1", originals: Originals | None = None
+        self,
+        proxies: str = "",
+        address: str = "127.0.0.1",
+        originals: Originals | None = None,
+        **changes: Any,
     ) -> None:
         self.publisher, self.texts = FakePublisher(), Texts()
-        named: Mapping[str, Any] = {"console_proxies": proxies}
+        named: Mapping[str, Any] = {"console_proxies": proxies, "console_token": TOKEN} | changes
         settings = Settings(console_grace_seconds=0, leakage_sample=0, risk=0.05, **named)
         self.desk = ReviewDesk(CaseStore(0), self.publisher, settings)
         self.desk.ready = True
         texts = DocumentTexts(self.texts)  # type: ignore[arg-type]
-        sessions, progress = Sessions(TOKEN), Progress("review")
+        login, progress = login_of(settings), Progress("review")
         promise = Promise(self.desk.store, self.publisher, settings)
         app = console_app(
-            self.desk, texts, sessions, progress, settings, promise=promise, originals=originals
+            self.desk, texts, login, progress, settings, promise=promise, originals=originals
         )
         served = quiet_server(app, "127.0.0.1", 0).config
         served.load()
@@ -600,3 +604,12 @@ def test_a_case_leads_to_all_of_its_document(console: Console) -> None:
     assert case in listed
     assert other in listed
     assert "doc-3" not in listed
+
+
+def test_a_value_of_an_earlier_version_of_its_document_says_so(console: Console) -> None:
+    former = FormerVerdict(verdict_id="the-former-verdict", extraction_id="e", document=None)
+    console.add(verdict(1).model_copy(update={"former": former}))
+    console.login()
+    page = console.page()
+    assert "accepted in an earlier version of this document" in page
+    assert "the-former-verdict" in page

@@ -179,6 +179,7 @@ async def test_letters_decide_nothing_while_one_types_or_has_switched_them_off(
         hands.login("Ana")
         case, drawn = hands.case(), hands.text("claim-value")
         hands.press("c")
+        hands.until(lambda: browser.switch_to.active_element.get_attribute("name") == "value")
         hands.press("sin")
         assert hands.text("claim-value") == drawn
         assert browser.switch_to.active_element.get_attribute("value") == "sin"
@@ -385,3 +386,27 @@ async def test_more_of_the_document_comes_without_losing_what_was_typed(
 
     async with running_console(settings) as address:
         await asyncio.to_thread(read_on, address)
+
+
+async def test_enter_saves_a_corrected_text_and_shift_begins_a_line(
+    kafka: Settings, browser: Chrome
+) -> None:
+    settings = console_settings(kafka)
+    await put(settings, [hearing(1, value="January 11")])
+
+    def correct(address: str) -> None:
+        hands = Hands(browser, address)
+        hands.login("Ana")
+        hands.press("c")
+        hands.until(lambda: browser.switch_to.active_element.tag_name == "textarea")
+        hands.press("January 17")
+        hands.press(Keys.SHIFT + Keys.ENTER + Keys.NULL)
+        hands.press("2012")
+        assert hands.case(), "Shift and Enter save nothing"
+        hands.press_and_go(Keys.ENTER)
+        assert hands.says("Saved: corrected")
+
+    async with running_console(settings) as address:
+        await asyncio.to_thread(correct, address)
+    (made,) = await reviews(settings)
+    assert made.value == "January 17\n2012"

@@ -1,0 +1,182 @@
+"""The one way of login that is configured, and what to do where the settings say none clearly."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from safepassage.extras import missing_extra
+from safepassage.schemas import ReviewerLogin
+from safepassage.streams.login_settings import LoginSettings, Role
+from safepassage.streams.runtime.errors import OperatorError
+
+from .person import Person
+from .proxy import ProxyLogin
+from .revocation import Revocations
+
+if TYPE_CHECKING:
+    from .oidc import OidcLogin
+
+TOKEN_BYTES = 24
+_PREFIX = "SAFEPASSAGE_CONSOLE_"
+_OF_ONE_MODE = {
+    "token": ("console_token",),
+    "oidc": (
+        "console_oidc_issuer",
+        "console_oidc_client_id",
+        "console_oidc_client_secret",
+        "console_url",
+    ),
+    "proxy": ("console_user_header", "console_groups_header", "console_secret"),
+}
+_WANTED = {
+    "token": (),
+    "oidc": ("console_oidc_issuer", "console_oidc_client_id", "console_url"),
+    "proxy": ("console_user_header", "console_proxies"),
+}
+
+
+class TokenLogin:
+    """Login by a token that all share: names are only claimed."""
+
+    way = "shared_token"
+
+    def __init__(self, token: str, role: Role) -> None:
+        self._token = token
+        self.role = role
+
+    async def check(self) -> None:
+        """Nothing more can be wrong."""
+
+    def matches(self, given: str) -> bool:
+        """Whether ``given`` is the console's token, in constant time."""
+        return hmac.compare_digest(given.strip().encode(), self._token.encode())
+
+    def person(self, name: str) -> Person:
+        """The person who typed ``name`` beside the token."""
+        return Person(name, ReviewerLogin(way="shared_token", subject=name), self.role)
+
+
+class Login:
+    """How people come in here: ``way`` is one of `TokenLogin`, `ProxyLogin`, `OidcLogin`.
+    ``secret`` seals the sessions; ``shown`` is a token that was made for this start. Where it is
+    ``behind_tls`` browsers come by https, whatever reaches this process."""
+
+    def __init__(
+        self,
+        way: TokenLogin | ProxyLogin | OidcLogin,
+        secret: str,
+        revocations: Revocations,
+        shown: str | None = None,
+        *,
+        behind_tls: bool = False,
+    ) -> None:
+        self.way = way
+        self.secret = secret
+        self.revocations = revocations
+        self.shown = shown
+        self.behind_tls = behind_tls
+
+
+def login_of(settings: LoginSettings) -> Login:
+    """The login that ``settings`` describe.
+
+    Raises:
+        OperatorError: they describe none, or two, or one that proves less than is asked for, or
+            one whose extra is not installed.
+    """
+    mode = settings.console_login
+    _refuse_contradictions(settings)
+    revocations = Revocations(settings.console_revoked)
+    if problem := revocations.check():
+        raise OperatorError(
+            f"{_PREFIX}REVOKED={settings.console_revoked} cannot be read: {problem}; "
+            "make the file, which may be empty, or unset it"
+        )
+    if mode == "token":
+        given = settings.console_token
+        token = given.get_secret_value() if given else secrets.token_urlsafe(TOKEN_BYTES)
+        way = TokenLogin(token, settings.console_role)
+        return Login(way, token, revocations, None if given else token)
+    made = secrets.token_urlsafe(TOKEN_BYTES)
+    if mode == "proxy":
+        known = settings.console_secret
+        return Login(ProxyLogin(settings), known.get_secret_value() if known else made, revocations)
+    client_secret = settings.console_oidc_client_secret
+    key = client_secret.get_secret_value() if client_secret else made
+    behind_tls = (settings.console_url or "").startswith("https:")
+    return Login(_oidc().OidcLogin(settings), key, revocations, behind_tls=behind_tls)
+
+
+def _refuse_contradictions(settings: LoginSettings) -> None:
+    mode = settings.console_login
+    if missing := [name for name in _WANTED[mode] if not getattr(settings, name)]:
+        raise OperatorError(f"{_PREFIX}LOGIN={mode} also needs {_variables(missing)}")
+    for other, names in _OF_ONE_MODE.items():
+        if other != mode and (extra := [name for name in names if getattr(settings, name)]):
+            raise OperatorError(
+                f"{_variables(extra)} belong to another way of login than {_PREFIX}LOGIN={mode}; "
+                f"unset them, or set {_PREFIX}LOGIN={other}"
+            )
+    groups = ("console_reader_groups", "console_reviewer_groups", "console_lead_groups")
+    if mode == "token":
+        if named := [name for name in groups if getattr(settings, name)]:
+            raise OperatorError(
+                f"{_variables(named)} need a login that names groups: set {_PREFIX}LOGIN to oidc "
+                f"or proxy, or {_PREFIX}ROLE for all who share the token"
+            )
+        if settings.console_approvals > 1:
+            raise OperatorError(
+                f"{_PREFIX}APPROVALS needs names that are proven; with the shared token all type "
+                f"what they like; set {_PREFIX}LOGIN to oidc or proxy"
+            )
+        return
+    if "console_role" in settings.model_fields_set:
+        raise OperatorError(
+            f"{_PREFIX}ROLE is for the shared token; with {_PREFIX}LOGIN={mode} groups give roles"
+        )
+    if not any(getattr(settings, name) for name in groups[1:]):
+        raise OperatorError(
+            f"with {_PREFIX}LOGIN={mode} nobody could decide; name the groups that may: "
+            f"{_PREFIX}REVIEWER_GROUPS or {_PREFIX}LEAD_GROUPS"
+        )
+    if mode == "proxy":
+        _refuse_open_proxy(settings)
+    else:
+        _refuse_open_provider(settings)
+
+
+def _refuse_open_proxy(settings: LoginSettings) -> None:
+    if not settings.console_groups_header:
+        raise OperatorError(
+            f"{_PREFIX}LOGIN=proxy also needs {_PREFIX}GROUPS_HEADER, for the roles"
+        )
+    here = all(network.is_loopback for network in settings.console_proxies)
+    if not here and not settings.console_secret:
+        raise OperatorError(
+            f"{_PREFIX}PROXIES names other machines; set {_PREFIX}SECRET, and let the proxy send "
+            f"it as {settings.console_secret_header}"
+        )
+
+
+def _refuse_open_provider(settings: LoginSettings) -> None:
+    is_private = _oidc().is_private
+    for name in ("console_oidc_issuer", "console_url"):
+        if not is_private(getattr(settings, name)):
+            raise OperatorError(f"{_variables([name])} has to be an https address")
+    if "openid" not in settings.console_oidc_scopes.split():
+        raise OperatorError(f"{_PREFIX}OIDC_SCOPES has to hold openid")
+
+
+def _oidc() -> ModuleType:
+    try:
+        return import_module(".oidc", __package__)
+    except ModuleNotFoundError as error:
+        raise OperatorError(str(missing_extra(error, "oidc") or error)) from error
+
+
+def _variables(names: list[str]) -> str:
+    return " and ".join(f"SAFEPASSAGE_{name.upper()}" for name in names)

@@ -1,0 +1,199 @@
+"""Takes over what was accepted of a document into its new version, beside the report role.
+
+A version that asks for no LLM comes on ``versions``. Its values are those that stand in the version
+before: each becomes an extraction of the new text, with its quote, and goes the way of all others:
+it is aligned, scored by the scorer in force, accepted or stopped. Every verdict on one of them, a
+person's too, is told once more as a `Realignment`: what it means for the value accepted before.
+
+Two races are settled here. A verdict of an earlier version that comes after the new version is
+taken over then. What is redelivered is passed over, since `DocumentValues` says how far the topics
+were read, and is written after everything that follows from them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from safepassage.schemas import (
+    CLAIM_TYPE,
+    Coordinates,
+    DocumentRef,
+    DocumentValues,
+    DocumentVersion,
+    Extraction,
+    ExtractionManifest,
+    Verdict,
+)
+from safepassage.schemas.realignment import (
+    KnownValue,
+    realignment,
+    taken_over,
+    unreadable_former,
+)
+from safepassage.schemas.rivals import with_rivals
+from safepassage.streams.delivery.delivery import Outcome, Role
+from safepassage.streams.kafka.records import Outgoing, Received, Record, UnreadableRecord, decode
+from safepassage.streams.topics import (
+    ACCEPTED,
+    DOCUMENT_VALUES,
+    EXTRACTIONS,
+    MANIFESTS,
+    QUARANTINE,
+    REALIGNMENTS,
+    VERSIONS,
+)
+
+from .known import Told, noted, requested, within
+from .store import ValuesStore
+
+log = structlog.get_logger(__name__)
+
+NAME = "realign"
+BATCH_RECORDS = 1_000
+
+ReadAt = Callable[[Sequence[Coordinates]], Awaitable[Mapping[Coordinates, Record]]]
+"""Reads the records at these coordinates; those that are gone are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class _TakeOver:
+    """The values of a version that is to be aligned again, and their verdicts' places."""
+
+    document: DocumentRef
+    values: Mapping[Coordinates, KnownValue]
+
+
+def realign_role(
+    store: ValuesStore, read_at: ReadAt, *, accepted: str, documents: str, max_bytes: int
+) -> Role:
+    """``versions`` to ``extractions`` and a manifest; verdicts on them to ``realignments``.
+
+    ``accepted`` and ``documents`` are what these topics are called on the broker, ``max_bytes`` is
+    how large the record of what is known of a document may be.
+    """
+
+    async def step(batch: Sequence[Received[Verdict | DocumentVersion]]) -> list[Outcome]:
+        known: dict[str, DocumentValues] = {}
+        last: dict[str, int] = {}
+        made: dict[str, list[Outgoing | _TakeOver]] = defaultdict(list)
+        for position in in_time([received.record for received in batch]):
+            received = batch[position]
+            doc_id = about(received.event)
+            if doc_id is None:
+                continue
+            before = known.get(doc_id) or store.get(doc_id)
+            known[doc_id], follows = _follows(before, received)
+            made[doc_id] += follows
+            last[doc_id] = position
+        outcomes: list[list[Outgoing]] = [[] for _ in batch]
+        verdicts = await _former(made)
+        for doc_id, position in last.items():
+            for one in made[doc_id]:
+                outcomes[position] += (
+                    _extractions(one, verdicts) if isinstance(one, _TakeOver) else [one]
+                )
+            if known[doc_id] != store.get(doc_id):
+                known[doc_id] = within(known[doc_id], max_bytes)
+                outcomes[position].append(Outgoing(DOCUMENT_VALUES, doc_id, known[doc_id]))
+        for values in known.values():
+            store.put(values)
+        return list(outcomes)
+
+    def about(event: Verdict | DocumentVersion) -> str | None:
+        """The document; None for claims, whose documents are answers."""
+        if isinstance(event, Verdict) and event.entity_type == CLAIM_TYPE:
+            return None
+        ref = event.document
+        of_a_document = ref and ref.coordinates and ref.coordinates.topic == documents
+        return ref.id if ref and of_a_document else None
+
+    def _follows(
+        before: DocumentValues, received: Received[Verdict | DocumentVersion]
+    ) -> tuple[DocumentValues, list[Outgoing | _TakeOver]]:
+        record, event = received.record, received.event
+        if isinstance(event, DocumentVersion):
+            after, values = requested(before, event.document, record.offset)
+            if values is None:
+                return after, []
+            place = Coordinates(topic=accepted, partition=record.partition, offset=0)
+            where = {place.model_copy(update={"offset": v.accepted}): v for v in values}
+            return after, [_TakeOver(event.document, where)]
+        told = Told(event, record.coordinates, record.timestamp, accepted)
+        after, late = noted(before, told)
+        if after is before:
+            return after, []
+        follows: list[Outgoing | _TakeOver] = []
+        if said := realignment(event):
+            follows.append(Outgoing(REALIGNMENTS, said.doc_id, said))
+        if late and late.document:
+            follows += _published(late.document, [late])
+        return after, follows
+
+    async def _former(
+        made: Mapping[str, Sequence[Outgoing | _TakeOver]],
+    ) -> Mapping[Coordinates, Record]:
+        wanted = [
+            place
+            for ones in made.values()
+            for one in ones
+            if isinstance(one, _TakeOver)
+            for place in one.values
+        ]
+        return await read_at(wanted) if wanted else {}
+
+    return Role(NAME, "report", (ACCEPTED, QUARANTINE, VERSIONS), step, batch=BATCH_RECORDS)
+
+
+def in_time(records: Sequence[Record]) -> list[int]:
+    """The positions of ``records`` in the order in which they were written, as far as their clocks
+    agree; those of one partition stay in order whatever these say."""
+    reached: dict[tuple[str, int], int] = {}
+    when = []
+    for record in records:
+        place = record.topic, record.partition
+        reached[place] = max(reached.get(place, 0), record.timestamp)
+        when.append(reached[place])
+    return sorted(range(len(records)), key=when.__getitem__)
+
+
+def _extractions(wanted: _TakeOver, records: Mapping[Coordinates, Record]) -> list[Outgoing]:
+    found: dict[str, Extraction] = {}
+    lost: list[KnownValue] = []
+    for place, known in wanted.values.items():
+        verdict = _verdict(records.get(place), known)
+        if verdict is None:
+            lost.append(known)
+        else:
+            extraction = taken_over(verdict, wanted.document, place)
+            found[extraction.id] = extraction
+    log.info("taken_over", doc_id=wanted.document.id, extractions=len(found), unreadable=len(lost))
+    told = [unreadable_former(known, wanted.document) for known in lost]
+    return [
+        *(Outgoing(REALIGNMENTS, one.doc_id, one) for one in told),
+        *_published(wanted.document, with_rivals(list(found.values()))),
+    ]
+
+
+def _published(document: DocumentRef, extractions: Sequence[Extraction]) -> list[Outgoing]:
+    manifest = ExtractionManifest(
+        document=document, extraction_ids=tuple([e.id for e in extractions]), realigned=True
+    )
+    return [
+        *(Outgoing(EXTRACTIONS, document.id, extraction) for extraction in extractions),
+        Outgoing(MANIFESTS, document.id, manifest),
+    ]
+
+
+def _verdict(record: Record | None, known: KnownValue) -> Verdict | None:
+    """The verdict of a value as it was accepted; None where its record is gone or is another."""
+    if record is None:
+        return None
+    try:
+        verdict = decode(record, Verdict).event
+    except UnreadableRecord:
+        return None
+    return verdict if verdict.decision == "accepted" else None

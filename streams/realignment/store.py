@@ -1,0 +1,50 @@
+"""What is known of the documents of the partitions that a process holds: `DocumentValues` by id.
+
+A private temporary SQLite database, as that of the decisions is: bounded memory, as much disk as
+the documents take. What is lost with the process is read again from the topic.
+"""
+
+import sqlite3
+
+from safepassage.schemas import DocumentValues
+
+_SCHEMA = """
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+PRAGMA cache_size = -16384;  -- 16 MiB of memory, the rest on disk
+CREATE TABLE documents (id TEXT PRIMARY KEY, known BLOB NOT NULL) WITHOUT ROWID;
+"""
+
+
+class ValuesStore:
+    """The latest of each document. For one thread."""
+
+    def __init__(self) -> None:
+        # An empty name is SQLite's own temporary file: unlinked at once, private, spilled on need.
+        self._connection = sqlite3.connect("", isolation_level=None)
+        self._connection.executescript(_SCHEMA)
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._connection.close()
+
+    def clear(self) -> None:
+        """Forget every document."""
+        self._connection.execute("DELETE FROM documents")
+
+    def get(self, doc_id: str) -> DocumentValues:
+        """What is known of a document; of an unknown one that is nothing."""
+        row = self._connection.execute(
+            "SELECT known FROM documents WHERE id = ?", (doc_id,)
+        ).fetchone()
+        return DocumentValues.model_validate_json(row[0]) if row else DocumentValues(doc_id=doc_id)
+
+    def put(self, known: DocumentValues) -> None:
+        """Replace what is known of its document."""
+        self._connection.execute(
+            "INSERT OR REPLACE INTO documents VALUES (?, ?)", (known.doc_id, known.to_json())
+        )
+
+    def forget(self, doc_id: str) -> None:
+        """A tombstone was read: the document was erased."""
+        self._connection.execute("DELETE FROM documents WHERE id = ?", (doc_id,))
