@@ -55,7 +55,7 @@ LISTED_CASES = 50
 LISTED_DECISIONS = 100
 
 OPEN = frozenset(
-    ("/", "/login", "/login/start", CALLBACK, "/logout", "/static", "/health", "/metrics")
+    ("/", "/login", "/login/start", CALLBACK, "/logout", "/static", "/health", "/ready", "/metrics")
 )
 """What needs no login: the way in and out, our own files, and counts."""
 
