@@ -33,6 +33,7 @@ EXPECTED: dict[tuple[str, str], Role | None] = {
     ("POST", "/logout"): None,
     ("GET", "/static"): None,
     ("GET", "/health"): None,
+    ("GET", "/ready"): None,
     ("GET", "/metrics"): None,
     ("GET", "/review"): "reader",
     ("GET", "/queue"): "reader",
