@@ -151,7 +151,7 @@ class GenericSchema(_Required):
         told = dict(entity_types) if isinstance(entity_types, Mapping) else {}
         self.required = tuple((n, f.name) for n, f in told.items() if f.required)
         self.json_schema = generic_json_schema(self.entity_types, told)
-        self._fields = {
+        self.fields = {
             name: told.get(name, SchemaField()).beside(other_types(self.entity_types, at))
             for at, name in enumerate(self.entity_types)
             if name in told or len(self.entity_types) > 1
@@ -176,7 +176,7 @@ class GenericSchema(_Required):
                 skipped["unknown_type"] += 1
             else:
                 value, context = plain_value(entity.value), entity.context or ""
-                said = self._fields.get(entity.entity_type)
+                said = self.fields.get(entity.entity_type)
                 found = Finding(entity.entity_type, value, context, schema_field=said)
                 yield from _with_value(found, skipped)
 

@@ -249,7 +249,7 @@ class DefaultScorer:
         """``assessed``, without a value accepted that another field of its schema explains better.
         Values with parts are not asked about: their fields are their own."""
         asked = {
-            at: questions(pairs[at], judged[at].parts[0])
+            at: questions(pairs[at], judged[at].parts[0], judged[at].opinions[0])
             for at, one in enumerate(assessed)
             if _passes(one) and len(judged[at].parts) == 1
         }

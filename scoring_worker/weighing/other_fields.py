@@ -15,19 +15,24 @@ from safepassage.scoring_worker.encoders.reader import Reading
 from safepassage.scoring_worker.encoders.reading_windows import Task
 from safepassage.scoring_worker.scorer import Pair
 
+from .opinion import LARGEST, Opinion
 from .questions import Part
 
 CLEARLY = 1.5
 """The logit by which another field has to lead: fields that mean nearly the same do not."""
+SURE = 2.5
+"""The logit from which on no other field is asked: the large reader's are at most 4, so that none
+could lead. It spares three questions of four on the tribunal's decisions."""
 
 Readings = Mapping[Task, Reading | PairFailure]
 
 
-def questions(pair: Pair, part: Part) -> dict[str, Task]:
+def questions(pair: Pair, part: Part, opinion: Opinion) -> dict[str, Task]:
     """What the reader is asked, by field, the pair's own first; nothing where the value does not
-    stand in the quote, is a part of one, or where its schema has no other field."""
+    stand in the quote, where the reader is sure of it, or where its schema has no other field."""
     others = pair.field.others if pair.field else ()
-    if not others or part.question is None or not part.comparison.places:
+    said = opinion.features.get("value_mean")
+    if not others or said is None or said * LARGEST >= SURE or part.question is None:
         return {}
     return {
         name: Task(name, part.question.passage)

@@ -1,12 +1,17 @@
 """The default scorer: comparators stop, the reader decides, the stack weighs."""
 
+import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from safepassage.schemas import CLAIM_TYPE, SchemaField, hypothesis
 from safepassage.scoring_worker import Pair
 from safepassage.scoring_worker.comparison.rules_version import rules_revision
+from safepassage.scoring_worker.encoders.batching import PairFailure
+from safepassage.scoring_worker.encoders.reader import Reading
+from safepassage.scoring_worker.encoders.reading_windows import Task
 from safepassage.scoring_worker.manifest import (
     ModelError,
     PlattCalibration,
@@ -227,8 +232,19 @@ def test_the_other_end_of_a_range_is_no_rival() -> None:
 LEASE = "The deposit is 2,500 pounds."
 
 
+class FaintReader(ToldReader):
+    """One that would accept the value for any field, and is sure of those that it was told."""
+
+    def _read(self, task: Task) -> Reading | PairFailure:
+        told = super()._read(task)
+        if isinstance(told, PairFailure) or task.asked in self.answers:
+            return told
+        inside = told.inside(*re.search("2,500 pounds", task.passage).span())
+        return replace(told, answers=np.where(inside, 1.0, told.answers))
+
+
 def test_a_value_that_answers_another_field_of_the_schema_is_not_accepted() -> None:
-    reading = ToldReader({"Deposit": "2,500 pounds", "Rent: what is paid a month": "2,500 pounds"})
+    reading = FaintReader({"Deposit": "2,500 pounds"}, entailed=["Rent: 2,500 pounds"])
     told = SchemaField(description="what is paid a month")
     alone, beside = scorer(reading).assess(
         [
@@ -244,19 +260,24 @@ def test_a_value_that_answers_another_field_of_the_schema_is_not_accepted() -> N
     assert found.detail == "the passage gives it as Deposit rather than as Rent"
 
 
-def test_a_field_that_means_the_same_stops_nothing_and_what_is_refused_is_not_asked_again() -> None:
-    reading = ToldReader({"Deposit": "2,500 pounds", "Security": "2,500 pounds"})
+def test_a_field_that_means_the_same_stops_nothing() -> None:
     both = SchemaField(others=("Security",))
+    reading = FaintReader(entailed=["Deposit: 2,500 pounds"])
     (accepted,) = scorer(reading).assess([pair(LEASE, "Deposit", "2,500 pounds", field=both)])
+    assert "Security" in [task.asked for task in reading.asked]
     assert accepted.score is not None
     assert accepted.score > 0.5
-    before = len(reading.asked)
-    scorer(reading).assess([pair(LEASE, "Garden", "2,500 pounds", field=both)])
-    assert "Security" not in [task.asked for task in reading.asked[before:]]
+
+
+def test_no_other_field_is_asked_where_the_reader_is_sure_or_would_not_accept() -> None:
+    beside = SchemaField(others=("Garden",))
+    for reading in (FaintReader({"Deposit": "2,500 pounds"}), ToldReader()):
+        scorer(reading).assess([pair(LEASE, "Deposit", "2,500 pounds", field=beside)])
+        assert "Garden" not in [task.asked for task in reading.asked]
 
 
 def test_a_value_with_parts_has_fields_of_its_own() -> None:
-    reading = ToldReader({"Deposit": "2,500 pounds", "Rent": "2,500 pounds"})
+    reading = FaintReader()
     value = [{"sum": "2,500 pounds"}, {"sum": "2,500 pounds"}]
     scorer(reading).assess([pair(LEASE, "Rent", value, field=SchemaField(others=("Deposit",)))])
     assert "Deposit" not in [task.asked for task in reading.asked]
