@@ -30,6 +30,7 @@ CONTROLS: dict[str, tuple[str, Sabotage | None, ScorerPlan, str]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("control", CONTROLS)
 async def test_without_the_safeguard_the_checker_turns_red(
     stack: Stack, control: str, tmp_path: Path

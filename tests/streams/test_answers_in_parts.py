@@ -88,7 +88,7 @@ def without_place(verdict: Verdict) -> dict[str, Any]:
     return verdict.model_dump(exclude={"document"})
 
 
-@pytest.mark.parametrize("each_twice", [False, True])
+@pytest.mark.parametrize("each_twice", [False, pytest.param(True, marks=pytest.mark.long)])
 async def test_in_parts_or_whole_the_verdicts_are_the_same(
     kafka: Settings, each_twice: bool
 ) -> None:
