@@ -1,7 +1,8 @@
 """Every fault under load, on a real broker with real worker processes: the promises are kept.
 
 The default run takes the smallest set that would notice each promise breaking beside the
-simulation, which has every order of events in it; the others, and more seeds, are marked ``long``. ``python -m tests.faults`` runs any of them by name and seed.
+simulation, which tries many more orders of events; the others, and more seeds, are marked
+``long``. ``python -m tests.faults`` runs any of them by name and seed.
 """
 
 from __future__ import annotations
