@@ -7,15 +7,25 @@ exits 0: a build without a network must not look vulnerable, and must not look a
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCKS = ("constraints.txt", "requirements-ocr.lock", "requirements-dev.lock")
+WITHOUT_HASHES, WITH_HASHES = (
+    ("constraints.txt",),
+    ("requirements-ocr.lock", "requirements-dev.lock"),
+)
+"""pip-audit takes files of either kind, and not of both at once."""
 
 
 def audited() -> list[dict[str, object]] | None:
     """What pip-audit says of every pinned package; None where it could not ask."""
-    locks = [word for lock in LOCKS for word in ("--requirement", str(ROOT / lock))]
+    found = [_audited(locks) for locks in (WITHOUT_HASHES, WITH_HASHES)]
+    return None if None in found else [package for part in found for package in part or ()]
+
+
+def _audited(files: Sequence[str]) -> list[dict[str, object]] | None:
+    locks = [word for lock in files for word in ("--requirement", str(ROOT / lock))]
     command = [sys.executable, "-m", "pip_audit", *locks, "--no-deps", "--disable-pip"]
     ended = subprocess.run(  # noqa: S603 - our own arguments
         [*command, "--format", "json", "--progress-spinner", "off"],
