@@ -26,7 +26,7 @@ from pydantic.fields import FieldInfo
 
 from safepassage.agents.extraction.schema_fields import EntityPlace, schema_field
 from safepassage.schemas import Entity, SchemaField, entity_type_name, render_value
-from safepassage.schemas.schema_field import other_types
+from safepassage.schemas.schema_field import among
 
 from .extraction import Extraction, InvalidExtraction, json_of
 from .outputs import AnnotatedDocument, filled, of_langextract
@@ -74,9 +74,7 @@ class Facts:
     def _among(self, fact: Fact) -> Fact:
         """``fact`` as one of all fields, those without a value included."""
         found = fact.extraction
-        types = list(dict.fromkeys((*self._types, found.type)))
-        others = other_types(types, types.index(found.type))
-        said = (found.field or SchemaField()).beside(others)
+        said = among((*self._types, found.type), found.type, found.field)
         return Fact(fact.location, dataclasses.replace(found, field=said))
 
     def without(self, locations: Collection[Location]) -> Any:
@@ -141,11 +139,11 @@ class Facts:
             if name in quotes.values() or inside.name in self._skip:
                 continue
             where = (*at, name)
-            if name in quotes:
-                self._types.append(_type_of(name))
             if name not in quotes:
                 yield from self._of(value, where, inside)
-            elif value is not None and render_value(json_of(value)):
+                continue
+            self._types.append(_type_of(name))
+            if value is not None and render_value(json_of(value)):
                 quote = _quote(fields[quotes[name]][0])
                 yield self._fact(_type_of(name), value, quote, where, inside)
 

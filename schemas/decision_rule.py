@@ -41,6 +41,13 @@ class Assessment(Contract):
         if (self.score is None) == (self.failure is None):
             raise ValueError("an assessment has either a score or a failure")
 
+    @property
+    def passes(self) -> bool:
+        """Whether it reaches its threshold; what was not measured does not."""
+        return (
+            self.score is not None and self.threshold is not None and self.score >= self.threshold
+        )
+
 
 def judge(
     aligned: AlignedExtraction,

@@ -27,7 +27,7 @@ from .error_type import ErrorType
 from .former import FormerVerdict
 from .hypothesis import hypothesis
 from .ids import canonical_json, stable_id
-from .schema_field import SchemaField, other_types
+from .schema_field import SchemaField, among
 
 
 def _not_null(value: JsonValue) -> JsonValue:
@@ -115,15 +115,10 @@ def among_one_another(extractions: Sequence[Extraction]) -> list[Extraction]:
     types: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for extraction in extractions:
         types[extraction.doc_id].setdefault(extraction.entity_type)
-    return [_among(list(types[extraction.doc_id]), extraction) for extraction in extractions]
-
-
-def _among(entity_types: Sequence[str], extraction: Extraction) -> Extraction:
-    others = other_types(entity_types, entity_types.index(extraction.entity_type))
-    if not others:
-        return extraction
-    said = (extraction.field or SchemaField()).beside(others)
-    return extraction.model_copy(update={"field": said})
+    return [
+        one.model_copy(update={"field": among([*types[one.doc_id]], one.entity_type, one.field)})
+        for one in extractions
+    ]
 
 
 class LabelledExtraction(Extraction):

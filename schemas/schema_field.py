@@ -79,6 +79,15 @@ def other_types(entity_types: Sequence[str], at: int) -> tuple[str, ...]:
     return tuple(others.values())[1 : MAX_OTHERS + 1]
 
 
+def among(
+    entity_types: Sequence[str], entity_type: str, said: SchemaField | None
+) -> SchemaField | None:
+    """What is ``said`` of the field of ``entity_type``, with the others of ``entity_types``, to
+    which it belongs; what it says of others itself stays."""
+    others = other_types(entity_types, entity_types.index(entity_type))
+    return (said or SchemaField()).beside(others) if others else said
+
+
 _LIMITS = {"name": MAX_TYPE_CHARACTERS, "description": MAX_DESCRIPTION, "unit": MAX_UNIT}
 
 

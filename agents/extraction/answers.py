@@ -24,7 +24,7 @@ from safepassage.schemas import (
     validation_summary,
 )
 from safepassage.schemas.base import EntityType, Json, Text
-from safepassage.schemas.schema_field import other_types
+from safepassage.schemas.schema_field import among
 
 from .examples import Example
 from .generic_schema import generic_json_schema, plain_value
@@ -152,9 +152,9 @@ class GenericSchema(_Required):
         self.required = tuple((n, f.name) for n, f in told.items() if f.required)
         self.json_schema = generic_json_schema(self.entity_types, told)
         self.fields = {
-            name: told.get(name, SchemaField()).beside(other_types(self.entity_types, at))
-            for at, name in enumerate(self.entity_types)
-            if name in told or len(self.entity_types) > 1
+            name: said
+            for name in self.entity_types
+            if (said := among(self.entity_types, name, told.get(name)))
         }
 
     def read(self, answer: JsonValue) -> Answer:

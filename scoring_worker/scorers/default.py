@@ -87,14 +87,14 @@ class DefaultScorer:
     def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:
         """One assessment per pair, in order; a pair that cannot be judged gets a failure."""
         memory = self._memory  # one for the batch, whatever is put in its place meanwhile
-        judged = self._judge(pairs, memory=memory)
+        judged, readings = self._judge(pairs, memory=memory)
         assessed = [
             self._failed(one.failure)
             if one.failure is not None
             else self._scored(pair, one.opinions, memory)
             for pair, one in zip(pairs, judged, strict=True)
         ]
-        return self._beside_other_fields(pairs, judged, assessed)
+        return self._beside_other_fields(pairs, judged, assessed, readings)
 
     def remember(self, memory: Memory) -> None:
         """Weigh what ``memory`` holds from the next batch on."""
@@ -122,12 +122,14 @@ class DefaultScorer:
                     if number in judged.states
                 ]
             )
-            for pair, judged in zip(pairs, self._judge(pairs, whole=True, states=True), strict=True)
+            for pair, judged in zip(
+                pairs, self._judge(pairs, whole=True, states=True)[0], strict=True
+            )
         ]
 
     def opinions(self, pairs: Sequence[Pair]) -> list[tuple[Opinion, ...]]:
         """What the stack weighs of every pair, for fitting it; empty where a pair has failed."""
-        return [judged.opinions for judged in self._judge(pairs, whole=True)]
+        return [judged.opinions for judged in self._judge(pairs, whole=True)[0]]
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -139,10 +141,11 @@ class DefaultScorer:
         whole: bool = False,
         memory: Memory = NO_MEMORY,
         states: bool = False,
-    ) -> list[_Judged]:
-        """Opinions on every pair. The statement of a value that stands in the quote is read only
-        where that could change the verdict, or everywhere where the ``whole`` is wanted. The
-        reader's ``states`` come where they are asked for or ``memory`` needs them."""
+    ) -> tuple[list[_Judged], Readings]:
+        """Opinions on every pair, and all that was read for them. The statement of a value in the
+        quote is read only where that could change the verdict, or everywhere where the ``whole``
+        is wanted. The reader's ``states`` come where they are asked for or ``memory`` needs
+        them."""
         unread = {
             at: why
             for at, pair in enumerate(pairs)
@@ -184,7 +187,7 @@ class DefaultScorer:
         readings |= self._read(
             claim for claims in stated.values() for claim in claims if claim not in readings
         )
-        return [
+        judged = [
             _Judged(failure=unread[at])
             if at in unread
             else _judged(
@@ -197,6 +200,7 @@ class DefaultScorer:
             )
             for at in range(len(pairs))
         ]
+        return judged, readings
 
     def _read(
         self, tasks: Iterable[Task], wanted: Mapping[Task, set[Places]] | None = None
@@ -244,16 +248,21 @@ class DefaultScorer:
         )
 
     def _beside_other_fields(
-        self, pairs: Sequence[Pair], judged: Sequence[_Judged], assessed: list[Assessment]
+        self,
+        pairs: Sequence[Pair],
+        judged: Sequence[_Judged],
+        assessed: list[Assessment],
+        readings: Readings,
     ) -> list[Assessment]:
         """``assessed``, without a value accepted that another field of its schema explains better.
         Values with parts are not asked about: their fields are their own."""
         asked = {
             at: questions(pairs[at], judged[at].parts[0], judged[at].opinions[0])
             for at, one in enumerate(assessed)
-            if _passes(one) and len(judged[at].parts) == 1
+            if one.passes and len(judged[at].parts) == 1
         }
-        readings = self._read(dict.fromkeys(t for tasks in asked.values() for t in tasks.values()))
+        wanted = dict.fromkeys(task for tasks in asked.values() for task in tasks.values())
+        readings |= self._read(task for task in wanted if task not in readings)
         for at, tasks in asked.items():
             found = tasks and better_field(tasks, judged[at].parts[0], readings)
             if found:
@@ -305,10 +314,6 @@ def revision_of(manifest: ScorerManifest, placement: Placement, packs: Sequence[
     and the packs."""
     rules = rules_revision(tuple(pack.name for pack in packs))
     return f"{manifest.revision}{demanded_precision(placement, manifest.precision)}-{rules}"
-
-
-def _passes(one: Assessment) -> bool:
-    return one.score is not None and one.threshold is not None and one.score >= one.threshold
 
 
 def _open(parts: Sequence[Part]) -> Sequence[Part]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from safepassage.schemas import CLAIM_TYPE, Finding
 from safepassage.scoring_worker.comparison import Place
@@ -115,26 +116,29 @@ def shape_of(part: Part) -> str:
     return "located" if part.comparison.places else "unlocated"
 
 
+def at_places(part: Part, read: Reading) -> list[NDArray[np.bool_]]:
+    """Which tokens of the passage are the value's, for each place where it has any."""
+    inside = [
+        read.inside(place.start + part.shift, place.end + part.shift)
+        for place in part.comparison.places
+    ]
+    return [one for one in inside if one.any()]
+
+
 def _located(part: Part, read: Reading) -> tuple[dict[str, float], list[Finding]]:
     """The value's tokens against the best token elsewhere."""
-    everywhere = np.zeros(len(read.answers), dtype=bool)
-    best: tuple[float, float] | None = None
-    for place in part.comparison.places:
-        inside = read.inside(place.start + part.shift, place.end + part.shift)
-        if inside.any():
-            everywhere |= inside
-            logits = read.answers[inside]
-            best = max(best or (-np.inf, -np.inf), (float(logits.mean()), float(logits.min())))
-    if best is None:
+    places = at_places(part, read)
+    if not places:
         return {}, []
-    beside = everywhere.copy()
+    found = [read.answers[inside] for inside in places]
+    mean, least = max((float(logits.mean()), float(logits.min())) for logits in found)
+    beside = np.logical_or.reduce(places)
     for place in part.comparison.companions:
         beside |= read.inside(place.start + part.shift, place.end + part.shift)
     elsewhere = np.where(beside, -np.inf, read.answers)
     if part.siblings:  # other values of the field are no rivals of this one
         elsewhere = np.full(len(read.answers), -np.inf)
     rival = float(elsewhere.max()) if len(elsewhere) else -LARGEST
-    mean, least = best
     features = {
         "value_mean": _scaled(mean),
         "value_least": _scaled(least),

@@ -15,7 +15,7 @@ from safepassage.scoring_worker.encoders.reader import Reading
 from safepassage.scoring_worker.encoders.reading_windows import Task
 from safepassage.scoring_worker.scorer import Pair
 
-from .opinion import LARGEST, Opinion
+from .opinion import LARGEST, Opinion, at_places
 from .questions import Part
 
 CLEARLY = 1.5
@@ -54,8 +54,5 @@ def _support(read: Reading | PairFailure, part: Part) -> float:
     """The mean logit of the value's tokens, at the place where it is highest."""
     if isinstance(read, PairFailure):
         return -np.inf
-    inside = [
-        read.inside(place.start + part.shift, place.end + part.shift)
-        for place in part.comparison.places
-    ]
-    return max((float(read.answers[one].mean()) for one in inside if one.any()), default=-np.inf)
+    found = (float(read.answers[inside].mean()) for inside in at_places(part, read))
+    return max(found, default=-np.inf)

@@ -113,7 +113,7 @@ def graded(folder: Path, grader: Scorer) -> list[LabelledPair]:
             answers = grader.assess([questions[at][1] for at in batch])
             for at, answer in zip(batch, answers, strict=True):
                 known = answer.score is not None and answer.threshold is not None
-                said[at] = answer.score >= answer.threshold if known else None  # type: ignore[operator]
+                said[at] = answer.passes if known else None
                 file.write(orjson.dumps({"at": at, "supported": said[at]}) + b"\n")
             file.flush()
     return [

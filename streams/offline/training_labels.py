@@ -55,8 +55,7 @@ def grade(path: Path, sources: Sources, grader: Scorer) -> Iterator[LabelledPair
         assessments = grader.assess([pair for _, pair in batch])
         for (doc_id, pair), assessment in zip(batch, assessments, strict=True):
             if assessment.score is not None and assessment.threshold is not None:
-                supported = assessment.score >= assessment.threshold
-                yield labelled_pair(pair, supported, kind="graded", group=doc_id)
+                yield labelled_pair(pair, assessment.passes, kind="graded", group=doc_id)
         sources.on_progress("extractions graded", start + len(batch), len(found))
 
 

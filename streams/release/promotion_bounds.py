@@ -12,7 +12,6 @@ from collections.abc import Sequence
 import numpy as np
 from pydantic import Field
 
-from safepassage.schemas import Assessment
 from safepassage.schemas.base import Contract, Probability
 from safepassage.scoring_worker import Pair, Scorer
 from safepassage.scoring_worker.laboratory.evaluation.cases import LabelledCase
@@ -132,7 +131,7 @@ class _Judged:
         for case in cases:
             given = [next(answers) if isinstance(part, Pair) else None for part in case.parts]
             unjudged += any(answer is not None and answer.score is None for answer in given)
-            stopped.append(not all(_accepts(answer) for answer in given))
+            stopped.append(not all(answer is not None and answer.passes for answer in given))
         return cls(scorer, np.array(stopped, dtype=bool), unjudged)
 
     def quality(self, truth: Mask) -> Quality:
@@ -147,15 +146,6 @@ class _Judged:
             macro_f1=macro_f1_of(truth, self.stopped, weights) or 0.0,
             unjudged=self.unjudged,
         )
-
-
-def _accepts(assessment: Assessment | None) -> bool:
-    return (
-        assessment is not None
-        and assessment.score is not None
-        and assessment.threshold is not None
-        and assessment.score >= assessment.threshold
-    )
 
 
 def labels_wanted(supported: int, unsupported: int, each: int) -> str:
