@@ -6,37 +6,41 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from safepassage.field_words import field_words
 from safepassage.schemas import Verdict, render_value
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
     """Code points ``start`` to ``end`` (exclusive) that verdict ``number`` rests on; ``is_value``
-    where they are its value."""
+    where they are its value, ``is_field`` where they name its field."""
 
     start: int
     end: int
     number: int
     is_value: bool = False
+    is_field: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A slice of the text with the numbers of its verdicts, and whether it is a value of one."""
+    """A slice of the text with the numbers of its verdicts, and whether it is a value of one, or
+    names the field of one."""
 
     text: str
     numbers: tuple[int, ...] = ()
     is_value: bool = False
+    is_field: bool = False
 
 
 def marks_of(number: int, verdict: Verdict) -> list[Mark]:
-    """Where the evidence of ``verdict`` stands, and in it the value where it stands as it is. A
-    quote that was not found has none."""
+    """Where the evidence of ``verdict`` stands, in it the value where it stands as it is, and what
+    names the field. A quote that was not found has none."""
     alignment = verdict.alignment
     if alignment is None or not alignment.found:
         return []
     value = render_value(verdict.value).casefold()
-    found: list[Mark] = []
+    found = [Mark(s.start, s.end, number, is_field=True) for s in field_words(verdict)]
     for span in alignment.quoted:
         found.append(Mark(span.start, span.end, number))
         folded = span.text.casefold()
@@ -57,4 +61,5 @@ def segments(text: str, marks: Sequence[Mark]) -> Iterator[Segment]:
     for start, end in pairwise(edges):
         current = [m for m in (*current, *opening.get(start, ())) if m.end > start]
         numbers = tuple(sorted({m.number for m in current}))
-        yield Segment(text[start:end], numbers, any(m.is_value for m in current))
+        value = any(mark.is_value for mark in current)
+        yield Segment(text[start:end], numbers, value, any(mark.is_field for mark in current))

@@ -10,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 
 from safepassage.agents.nearest import nearest_passages
+from safepassage.field_words import field_words
 from safepassage.schemas import Decision, Document, Verdict, render_value
 from safepassage.verdict_words import reasons_in_words, where
 
@@ -150,12 +151,9 @@ def _marked(text: str, marks: Sequence[Mark], verdicts: dict[int, Verdict]) -> I
             continue
         decisions = {verdicts[number].decision for number in segment.numbers}
         worst = next(name for name in _WORST if name in decisions)
-        yield element(
-            "mark",
-            segment.text,
-            class_=f"{worst} value" if segment.is_value else worst,
-            data_v=" ".join(map(str, segment.numbers)),
-        )
+        kinds = [worst, *["value"] * segment.is_value, *["field"] * segment.is_field]
+        numbers = " ".join(map(str, segment.numbers))
+        yield element("mark", segment.text, class_=" ".join(kinds), data_v=numbers)
 
 
 def _nearest(text: str, verdicts: Sequence[Verdict]) -> dict[str, str]:
@@ -180,6 +178,8 @@ def _card(number: int, verdict: Verdict, near: str) -> Markup:
     if verdict.decision != "accepted":
         reasons = [element("li", element("bdi", reason)) for reason in reasons_in_words(verdict)]
         parts.append(element("ul", reasons, class_="reasons"))
+    if words := [span.text for span in field_words(verdict)]:
+        parts.append(_quoted("field named by", " · ".join(dict.fromkeys(words))))
     if verdict.context and verdict.context != verdict.passage:
         parts.append(_quoted("quoted", verdict.context))
     if near:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from safepassage.field_words import field_words
 from safepassage.schemas import Review, Verdict, render_value
 from safepassage.schemas.error_type import DESCRIPTIONS
 from safepassage.schemas.reviews_that_count import opinions
@@ -81,6 +82,7 @@ class CasePage:
     rivals: tuple[RivalCase, ...]
     evidence: EvidenceShown | None
     alike: ReviewedAlike | None
+    field_words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,7 @@ def case_page(
         evidence=evidence_shown(verdict),
         # A second opinion is to be one: what others said of a case is not shown before it.
         alike=None if blind else reviewed_alike(verdict, hidden),
+        field_words=tuple(dict.fromkeys(span.text for span in field_words(verdict))),
     )
 
 
