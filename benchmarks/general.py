@@ -47,7 +47,6 @@ from general_figures import (
     short_line,
 )
 from general_sets import (
-    ANSWERS,
     CLAIMS,
     FIELDS,
     LANGUAGE_CLAIMS,
@@ -57,6 +56,7 @@ from general_sets import (
     NEW,
     PROBES,
     QUOTES,
+    RAG,
     SECTIONS,
     TRIBUNAL,
     Case,
@@ -174,13 +174,10 @@ def _summary(rows: Rows) -> dict[str, Figures]:
         lines[f"  {kind} values"] = [*right, *wrong]
     for section in (NEW, LANGUAGES, LANGUAGE_CLAIMS, PROBES):
         lines[f"{section} ({len(sections[section])})"] = all_of(section)
-    nli = [s for s in sections[CLAIMS] if s.name not in ANSWERS]
-    lines[f"{CLAIMS}: NLI ({len(nli)})"] = pooled(rows[source] for source in nli)
-    for source in sections[CLAIMS]:
-        if source.name in ANSWERS:
-            lines[f"{CLAIMS}: {source.name}"] = rows[source]
-    for source in sections[TRIBUNAL]:
-        lines[f"{TRIBUNAL}, {source.name}"] = rows[source]
+    lines[f"{CLAIMS}: NLI ({len(sections[CLAIMS])})"] = all_of(CLAIMS)
+    for section, joint in ((RAG, ": "), (TRIBUNAL, ", ")):
+        for source in sections[section]:
+            lines[f"{section}{joint}{source.name}"] = rows[source]
     return {name: describe(own) for name, own in lines.items() if own}
 
 

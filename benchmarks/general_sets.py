@@ -13,6 +13,7 @@ from safepassage.scoring_worker.laboratory.evaluation.datasets import read_datas
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.training.corpora import (
     PERMISSIVE_NLI,
+    answer_rows,
     nli_pairs,
     read_rows,
 )
@@ -21,6 +22,7 @@ from safepassage.scoring_worker.laboratory.training.reading.claims import altere
 from safepassage.scoring_worker.laboratory.training.reading.corpora import MEASURE_ONLY, slot_file
 from safepassage.scoring_worker.laboratory.training.reading.generators import SlotPool, generated
 from safepassage.scoring_worker.laboratory.training.reading.questions import ReadingQuestion
+from safepassage.scoring_worker.laboratory.training.source_figures import ANSWERS
 from safepassage.scoring_worker.laboratory.training.stack_pairs import cut_pairs, slot_pairs
 from safepassage.scoring_worker.scorer import Pair
 from safepassage.streams.cli.label_options import label_sources
@@ -41,6 +43,7 @@ LANGUAGES = "languages without training data"
 LANGUAGE_CLAIMS = "claims in languages without training data"
 PROBES = "probes"
 CLAIMS = "free claims"
+RAG = "answers"
 TRIBUNAL = "tribunal"
 SECTIONS = (
     NATURAL,
@@ -52,6 +55,7 @@ SECTIONS = (
     LANGUAGE_CLAIMS,
     PROBES,
     CLAIMS,
+    RAG,
     TRIBUNAL,
 )
 UNTAUGHT = {
@@ -63,7 +67,7 @@ UNTAUGHT = {
 """Sources in languages that the small reader covers and was never taught, by language."""
 UNTAUGHT_CLAIMS = {"jnli": "ja", "klue_nli": "ko", "farstail": "fa"}
 """The same of claims."""
-ANSWERS = ("ragtruth_qa", "expertqa")
+ANSWER_ROWS = 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +117,7 @@ def sources(data: Path, rows: int) -> Iterator[Source]:
     for name in sorted(PERMISSIVE_NLI):
         yield Source(name, CLAIMS, partial(nli_cases, data, name, rows))
     for name in ANSWERS:
-        path = data / "groundedness" / f"{name}.jsonl.gz"
-        yield Source(name, CLAIMS, partial(file_cases, path, rows=rows))
+        yield Source(name, RAG, partial(answer_cases, data, name, ANSWER_ROWS))
     tribunal = partial(
         file_cases,
         data / "tribunal/extractions.jsonl.gz",
@@ -122,6 +125,14 @@ def sources(data: Path, rows: int) -> Iterator[Source]:
     )
     yield Source("no packs", TRIBUNAL, tribunal)
     yield Source(f"packs {', '.join(PACKS)}", TRIBUNAL, tribunal, packs=PACKS)
+
+
+def answer_cases(data: Path, name: str, rows: int) -> list[Case]:
+    """About ``rows`` answers of a groundedness file, of those that taught nothing."""
+    measured = {str(row["id"]) for row in answer_rows(data, name)}
+    cases = file_cases(data / "groundedness" / f"{name}.jsonl.gz")
+    own = [case for case in cases if case.group in measured]
+    return random.Random(SEED).sample(own, min(rows, len(own)))
 
 
 def natural_cases(general: Path, name: str) -> list[Case]:

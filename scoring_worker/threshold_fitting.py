@@ -50,13 +50,16 @@ def labels_missing(
 
 
 class Target(Contract):
-    """What a threshold has to reach; "f1" has no value, the best is taken."""
+    """What a threshold has to reach; "f1" has no value, the best is taken. "refused" is the share
+    of what is supported that may be stopped; the other two are of what is unsupported."""
 
-    measure: Literal["precision", "recall", "f1"] = "f1"
+    measure: Literal["precision", "recall", "refused", "f1"] = "f1"
     value: Probability = 1.0
 
     def __str__(self) -> str:
-        return "f1" if self.measure == "f1" else f"{self.measure}>={self.value:g}"
+        if self.measure == "f1":
+            return "f1"
+        return f"{self.measure}{'<=' if self.measure == 'refused' else '>='}{self.value:g}"
 
 
 class FittedThreshold(Contract):
@@ -88,7 +91,8 @@ def fit_threshold(
     intervals are of the pairs.
 
     Of all that reach a recall, the one with the best precision is taken, and the other way
-    round. It lies half-way between two scores, so that it does not hang on the last digit.
+    round; of all that refuse no more than is allowed, the highest. It lies half-way between two
+    scores, so that it does not hang on the last digit.
 
     Raises:
         ValueError: there are no labels, or a score is not finite.
@@ -104,7 +108,8 @@ def fit_threshold(
     standing = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
     flagged = _below(values, standing, candidates)
     hits = _below(values[unsupported], standing[unsupported], candidates)
-    best, met = _choose(hits, flagged, float(standing[unsupported].sum()), target)
+    of_each = float(standing[unsupported].sum()), float(standing[~unsupported].sum())
+    best, met = _choose(hits, flagged, *of_each, target)
     stopped = values < candidates[best]
     counts = int((stopped & unsupported).sum()), int(stopped.sum())
     return _fitted(float(candidates[best]), *counts, unsupported, met)
@@ -146,8 +151,13 @@ def fit_thresholds(
     return Thresholds(default=fitted[""].value, by_type=by_type), fitted
 
 
-def _choose(hits: Floats, flagged: Floats, unsupported: float, target: Target) -> tuple[int, bool]:
+def _choose(
+    hits: Floats, flagged: Floats, unsupported: float, supported: float, target: Target
+) -> tuple[int, bool]:
     """The index of the best candidate, and whether it reaches the target."""
+    if target.measure == "refused":
+        refused = (flagged - hits) / (supported or 1.0)
+        return int(np.flatnonzero(refused <= target.value)[-1]), True
     precision = np.divide(hits, flagged, out=np.ones(len(hits)), where=flagged > 0)
     recall = hits / (unsupported or 1.0)
     if target.measure == "f1":

@@ -11,7 +11,7 @@ README_ROWS = {
     "  denied values": "values that the passage denies",
     "  supposed values": "values that the passage only supposes",
     "free claims: NLI (7)": "free claims (NLI sets)",
-    "free claims: ragtruth_qa": "RAG answers (RAGTruth)",
+    "answers: ragtruth_qa": "RAG answers (RAGTruth)",
     "tribunal, no packs": "tribunal decisions, no packs",
 }
 WANTED = {
@@ -20,7 +20,7 @@ WANTED = {
         "fields that trained no reader",
         "AUROC ≥ .92, macro F1 ≥ .85",
     ),
-    "free claims: ragtruth_qa": ("RAG answers", "AUROC ≥ .85, stopped ≤ .15"),
+    "answers: ragtruth_qa": ("RAG answers", "AUROC ≥ .85, stopped ≤ .15"),
 }
 KINDS = ("natural errors of LLMs", "short quotes of these", "made from these")
 

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from safepassage.scoring_worker.threshold_fitting import Target
 
 DOCUMENTS_HELP = 'JSON lines (.gz) of {"id", "text"}, for extractions.'
-TARGET_HELP = "What thresholds are fitted to: f1, or such as recall=0.97 or precision=0.96."
+TARGET_HELP = (
+    "What thresholds are fitted to: f1, or such as recall=0.97, precision=0.96 or refused=0.1."
+)
 SHOWN_REFUSALS = 20
 SECONDS_BETWEEN_LINES = 30
 PLAIN_WIDTH = 150  # of tables in files and pipes
@@ -99,7 +101,7 @@ def print_tables(tables: Iterable[Table]) -> None:
 
 
 def read_target(text: str) -> Target:
-    """ "f1", or a figure to reach such as "recall=0.97" or "precision=0.96".
+    """ "f1", or a figure to reach such as "recall=0.97", "precision=0.96" or "refused=0.1".
 
     Raises:
         OperatorError: it is neither.
@@ -110,8 +112,10 @@ def read_target(text: str) -> Target:
     if text == "f1":
         return Target()
     try:
-        if given and measure in {"precision", "recall"}:
+        if given and measure in {"precision", "recall", "refused"}:
             return Target.model_validate({"measure": measure, "value": float(value)})
     except ValueError:
         pass
-    raise OperatorError(f"target {text!r} is neither f1 nor such as recall=0.97 or precision=0.96")
+    raise OperatorError(
+        f"target {text!r} is neither f1 nor such as recall=0.97, precision=0.96 or refused=0.1"
+    )

@@ -86,7 +86,7 @@ def flags(scores, supported, threshold):
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 20), st.booleans()), min_size=1, max_size=60),
-    st.sampled_from(["precision", "recall", "f1"]),
+    st.sampled_from(["precision", "recall", "refused", "f1"]),
     st.floats(0.5, 1),
 )
 def test_a_threshold_reaches_its_target_or_says_so(rows, measure, value):
@@ -101,6 +101,18 @@ def test_a_threshold_reaches_its_target_or_says_so(rows, measure, value):
         assert recall >= value
     if measure == "precision" and fitted.met and (np.asarray(scores) < fitted.value).any():
         assert precision >= value
+    right = [score for score, label in zip(scores, supported, strict=True) if label]
+    if measure == "refused" and right:
+        assert sum(score < fitted.value for score in right) <= value * len(right)
+
+
+def test_of_the_thresholds_that_refuse_no_more_the_highest_is_taken():
+    scores, supported = [0.1, 0.2, 0.3, 0.4, 0.5], [True, False, False, True, True]
+    fitted = fit_threshold(scores, supported, Target(measure="refused", value=0.4))
+    assert fitted.value == pytest.approx(0.35)
+    assert (fitted.recall, fitted.met) == (1.0, True)
+    none = fit_threshold(scores, supported, Target(measure="refused", value=0.0))
+    assert none.value <= 0.1
 
 
 def test_a_recall_target_costs_no_more_precision_than_needed():

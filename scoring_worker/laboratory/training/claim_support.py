@@ -2,8 +2,9 @@
 safepassage.scoring_worker.laboratory.training.claim_support DATA``.
 
 A forest on what the reader says of a sentence and on the words that it shares with its passage and
-with all that was retrieved. It learns from the rows of RAGulator's meta-classifiers, permissive
-ones that the reader did not learn from, and is written where the scorers look for it.
+with all that was retrieved. It learns from the rows of RAGulator's meta-classifiers and from
+sentences of real answers that people judged, permissive ones that the reader did not learn from,
+and is written where the scorers look for it.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from safepassage.scoring_worker.weighing.claim_support import FEATURES, FILE, RI
 from safepassage.scoring_worker.weighing.opinion import UNREAD, of_statement
 from safepassage.scoring_worker.weighing.questions import parts_of
 
+from .corpora import ANSWER_LICENCES, answer_rows
 from .ragulator.fit import LabelledFeatures, fitted_one_way
 from .ragulator.recipe import LICENCES, log_progress, shipped_pairs
 
@@ -32,6 +34,28 @@ log = structlog.get_logger(__name__)
 
 BLOCK = 64
 DRAWS = 5
+
+
+def claim_rows(data: Path) -> list[CuratedPair]:
+    """What the forest learns from.
+
+    Raises:
+        CorpusError: a file of ``data`` is missing.
+    """
+    judged = [
+        CuratedPair(
+            id=str(row["id"]),
+            context=row["context"],
+            sentence=row["claim"],
+            grounded=bool(row["label"]),
+            group=f"{name}:{row.get('query') or row['id']}",
+            kind="answer",
+            source=name,
+        )
+        for name in ANSWER_LICENCES
+        for row in answer_rows(data, name, taught=True)
+    ]
+    return [*shipped_pairs(data), *judged]
 
 
 def claim_features(pairs: Sequence[CuratedPair], reader: Reader) -> list[LabelledFeatures]:
@@ -66,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--scorer", default="default", help="a name or a folder")
     parser.add_argument("--out", type=Path, default=FILE)
     chosen = parser.parse_args(arguments)
-    pairs = list(shipped_pairs(chosen.data))
+    pairs = claim_rows(chosen.data)
     folder, manifest = open_manifest(chosen.scorer)
     forest = claims_forest(pairs, open_reader(manifest, folder))
     chosen.out.write_text(forest.model_dump_json() + "\n", encoding="utf-8")
@@ -75,8 +99,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def claims_forest(pairs: Sequence[CuratedPair], reader: Reader) -> Forest:
     """The forest for claims of scorers with ``reader``, from ``pairs`` that did not teach it."""
-    labelled = claim_features(pairs, reader)
-    licensed = [replace(one, source=f"{one.source} ({LICENCES[one.source]})") for one in labelled]
+    return fitted_forest(claim_features(pairs, reader))
+
+
+def fitted_forest(labelled: Sequence[LabelledFeatures]) -> Forest:
+    """The forest of ``labelled`` sentences. Those of real answers weigh about as much as all the
+    others: they are what is judged."""
+    answers = [one for one in labelled if one.source in ANSWER_LICENCES]
+    others = len(labelled) - len(answers)
+    weighed = [*labelled, *answers * max(0, round(others / max(1, len(answers))) - 1)]
+    licences = LICENCES | ANSWER_LICENCES
+    licensed = [replace(one, source=f"{one.source} ({licences[one.source]})") for one in weighed]
     return fitted_one_way(FEATURES, RISING, licensed, log_progress, draws=DRAWS)
 
 

@@ -126,6 +126,29 @@ def held_documents(data: Path, seed: int = 0) -> dict[str, list[LabelledPair]]:
     }
 
 
+ANSWER_LICENCES = {"expertqa": "MIT", "wice_claim": "ODC-BY, text CC BY-SA"}
+"""The sets of judged answers that may teach what ships; the others measure."""
+MEASURED_ANSWERS = 0.4
+"""Share of the questions of each of these sets that teaches nothing, so that it can measure."""
+
+
+def answer_rows(data: Path, name: str, *, taught: bool = False) -> list[Row]:
+    """The rows of a groundedness file that measure, or those that teach.
+
+    Raises:
+        CorpusError: the file is missing or unreadable.
+    """
+    rows = list(read_rows(data / f"groundedness/{name}.jsonl.gz"))
+    if name not in ANSWER_LICENCES:
+        return [] if taught else rows
+    return [row for row in rows if _measures(row) is not taught]
+
+
+def _measures(row: Row) -> bool:
+    """By its question, so that claims of one answer are on one side."""
+    return held_out(str(row.get("query") or row["id"]), MEASURED_ANSWERS)
+
+
 def nli_pairs(rows: Iterable[Row], sources: frozenset[str] | None = None) -> Iterator[LabelledPair]:
     """Rows of ``premise``, ``hypothesis`` and ``label`` as claims; a binary label is enough.
 

@@ -29,6 +29,7 @@ from safepassage.scoring_worker.packs.registry import packs_named
 from safepassage.scoring_worker.weighing.stack import Stack
 
 from .card import write_card
+from .corpora import ANSWER_LICENCES
 from .judged_pairs import Judged, judged_once
 from .licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
 from .pack_coefficients import PACKS, pack_weights
@@ -53,6 +54,7 @@ SOURCES = (
     "multilingual-e5-small, the first 8 layers (MIT)",
     "documents, forms, denials and claims made by this project's generators (Apache-2.0)",
     *(f"slots: {name} ({licence_of(name)})" for name in PERMISSIVE),
+    *(f"answers: {name} ({licence})" for name, licence in ANSWER_LICENCES.items()),
     *DOCUMENT_SOURCES,
     *(f"{name} ({licence})" for name, licence in NLI_LICENCES.items()),
 )
@@ -176,7 +178,7 @@ def _manifest(
     scores = scores_in_turn(labelled, _judged_together(labelled))
     judge = partial(unweighed_scorer, reader, words=steps.words)
     answers = judged_answers(steps.folder, steps.data, judge, stack)
-    thresholds = thresholds_with_claims(best_threshold(labelled, scores))
+    thresholds = thresholds_with_claims(best_threshold(labelled, scores), answers)
     return ScorerManifest(
         name="default",
         kind="reader",

@@ -18,6 +18,7 @@ def pack_weights(
     path: Path, scorer: Callable[[], DefaultScorer], data: Path
 ) -> dict[str, dict[str, ShapeWeights]]:
     """By names of packs the coefficients, fitted on documents of their fields that trained nothing.
+    Those of free claims stay as they are without packs: the documents have none.
 
     ``scorer`` has the packs; its opinions are kept in ``path``.
 
@@ -26,4 +27,5 @@ def pack_weights(
     """
     judged = judged_once(path, scorer, partial(document_pairs, data))
     fitted = fit_stack([one for name, own in judged.items() for one in own.labelled(name)])
-    return dict.fromkeys((*PACKS, "+".join(PACKS)), fitted.shapes)
+    of_values = {shape: own for shape, own in fitted.shapes.items() if shape != "claim"}
+    return dict.fromkeys((*PACKS, "+".join(PACKS)), of_values)

@@ -29,10 +29,9 @@ ANSWERS = ("ragtruth_qa", "expertqa", "faithbench", "wice_claim")
 ANSWERS_OF_A_SOURCE = 150
 GOOD_STOPPED = (0.05, 0.1, 0.2, 0.4)
 """Shares of good answers that may be stopped, for which the model card says what else is."""
-CLAIM_THRESHOLD = 0.4
-"""Below that of values: an answer has several sentences, and all of them have to pass. At .4 it is
-on NLI rows where the scorer was before it counted words (caught .63, refused .20), and refuses .46
-of the right sentences of RAG answers, for .61 at .45. RAGTruth and the demo were in view."""
+GOOD_ANSWERS_STOPPED = 0.1
+"""Share of the good answers that the threshold of claims may stop, in the mean over `ANSWERS`. An
+answer is stopped if one of its claims is."""
 
 
 def scores_in_turn(
@@ -124,9 +123,14 @@ def answer_blocks(answers: Answers, thresholds: Thresholds) -> dict[str, JsonVal
     return {"answers": dict(by_source), "answers, by the good ones that may be stopped": by_share}
 
 
-def thresholds_with_claims(default: float, claims: float = CLAIM_THRESHOLD) -> Thresholds:
-    """The ``default`` for values, and ``claims`` for claims."""
-    claim = TypeThreshold(value=claims, n=0, target="of sentences")
+def thresholds_with_claims(default: float, answers: Answers) -> Thresholds:
+    """The ``default`` for values, and for claims the threshold that stops `GOOD_ANSWERS_STOPPED` of
+    the good ones of ``answers``."""
+    claim = TypeThreshold(
+        value=claim_threshold(answers, GOOD_ANSWERS_STOPPED),
+        n=sum(len(good) for good, _ in answers.values()),
+        target=f"good answers stopped<={GOOD_ANSWERS_STOPPED:g}",
+    )
     return Thresholds(default=default, by_type={CLAIM_TYPE: claim})
 
 

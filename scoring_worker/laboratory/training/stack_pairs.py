@@ -13,7 +13,7 @@ from safepassage.scoring_worker.laboratory.training.corruption.corruptors import
 from safepassage.scoring_worker.laboratory.training.corruption.synthesis import synthetic_documents
 from safepassage.scoring_worker.scorer import Pair
 
-from .corpora import PERMISSIVE_NLI, held_documents, nli_pairs, read_rows
+from .corpora import PERMISSIVE_NLI, answer_rows, held_documents, nli_pairs, read_rows
 from .reading.claims import altered_sentences
 from .reading.corpora import GENERATED, Corpus, slot_file, slots_path
 from .reading.cut_quotes import cut_quotes
@@ -134,7 +134,8 @@ def unread_claims(data: Path, corpus: Corpus, seed: int = 0) -> dict[str, list[L
 
 
 def answer_pairs(data: Path, name: str, answers: int, seed: int = 0) -> list[LabelledPair]:
-    """The claims of about ``answers`` answers of a groundedness file as the pipeline grounds them.
+    """The claims of about ``answers`` answers of a groundedness file as the pipeline grounds them;
+    none that teaches.
 
     The label is the answer's, whose id is the group: of a bad one no claim by itself need be wrong.
     Claims of which nothing retrieved speaks are left out: no scorer is asked about them.
@@ -142,7 +143,7 @@ def answer_pairs(data: Path, name: str, answers: int, seed: int = 0) -> list[Lab
     Raises:
         CorpusError: the file is missing or unreadable.
     """
-    rows = list(read_rows(data / f"groundedness/{name}.jsonl.gz"))
+    rows = answer_rows(data, name)
     chosen = random.Random(seed).sample(rows, min(answers, len(rows)))
     pairs = []
     for row in chosen:

@@ -16,6 +16,8 @@ from safepassage.scoring_worker.packs.registry import (
     packs_of_environment,
     with_packs,
 )
+from safepassage.scoring_worker.scorers.folders import open_manifest
+from safepassage.scoring_worker.weighing.stack import Stack
 
 
 def asked(entity_type, value, quote, kind="name", answer="same"):
@@ -88,3 +90,14 @@ def test_no_pack_raises(quote, value, entity_type):
     compared, features = asked(entity_type, value, quote)
     assert all(0.0 <= feature <= 1.0 for feature in features.values())
     assert compared.answer in {"same", "different"}
+
+
+@pytest.mark.parametrize("name", ["small", "large"])
+def test_packs_of_documents_leave_free_claims_alone(name):
+    """Their coefficients were fitted on values: a claim is weighed by what was fitted on claims."""
+    _, manifest = open_manifest(name)
+    plain = Stack.of(manifest)
+    for packs in (("contracts",), ("legal",), ("contracts", "legal")):
+        fitted = Stack.of(manifest, packs).shapes
+        assert fitted["claim"] == plain.shapes["claim"]
+        assert fitted["located"] != plain.shapes["located"]

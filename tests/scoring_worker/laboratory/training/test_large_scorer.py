@@ -10,6 +10,7 @@ from safepassage.scoring_worker import ModelError, load_scorer
 from safepassage.scoring_worker.encoders.reader_model import READER_FILE, WORDS_FILE
 from safepassage.scoring_worker.forest import Forest
 from safepassage.scoring_worker.laboratory.training import large_scorer, source_figures, stack_pairs
+from safepassage.scoring_worker.laboratory.training.corpora import answer_rows
 from safepassage.scoring_worker.laboratory.training.large_scorer import (
     WEIGHTS_FILE,
     LargeSteps,
@@ -43,7 +44,7 @@ def steps(tmp_path, monkeypatch):
     monkeypatch.setattr(large_corpus, "NLI", 40)
     monkeypatch.setattr(large_corpus, "DOCUMENTS", 60)
     monkeypatch.setattr(large_scorer, "ENGLISH", {})
-    monkeypatch.setattr(large_scorer, "shipped_pairs", lambda _: ())
+    monkeypatch.setattr(large_scorer, "claim_rows", lambda _: ())
     monkeypatch.setattr(large_scorer, "claims_forest", lambda *_: Forest.load(FILE))
     monkeypatch.setattr(stack_pairs, "synthetic_documents", few_documents)
     monkeypatch.setattr(stack_pairs, "DOCUMENT_PAIRS", 40)
@@ -85,6 +86,18 @@ def test_what_is_left_out_teaches_nothing(steps):
     sources = {q.source for q in large_corpus.large_corpus(steps.data, without=NAMES[:2]).questions}
     assert not [name for name in sources if name.startswith(("alpha", "beta"))]
     assert {"gamma", "redocred", "SNLI"} <= sources
+
+
+def test_judged_answers_teach_or_measure_by_their_question(tmp_path):
+    """No question is on both sides, and sets whose licence allows no training only measure."""
+    for name in ("expertqa", "ragtruth_qa"):
+        write_answers(tmp_path, name)
+    taught = answer_rows(tmp_path, "expertqa", taught=True)
+    measured = answer_rows(tmp_path, "expertqa")
+    assert len(taught) + len(measured) == 6
+    assert not {row["id"] for row in taught} & {row["id"] for row in measured}
+    assert answer_rows(tmp_path, "ragtruth_qa", taught=True) == []
+    assert len(answer_rows(tmp_path, "ragtruth_qa")) == 6
 
 
 def test_another_base_is_refused(steps):
