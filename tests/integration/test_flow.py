@@ -37,12 +37,12 @@ class Corpus:
 
 @pytest.fixture
 def small(tmp_path: Path) -> Corpus:
-    """Three decisions of the tribunal where they are present, else three demo documents."""
+    """Two decisions of the tribunal where they are present, else two demo documents."""
     if TRIBUNAL.exists():
         sources = TRIBUNAL / "documents.jsonl.gz", TRIBUNAL / "extractions.jsonl.gz"
     else:
         sources = corpus.DOCUMENTS, corpus.EXTRACTIONS
-    return _corpus(*sources, tmp_path, limit=3)
+    return _corpus(*sources, tmp_path, limit=2)
 
 
 @pytest.fixture
