@@ -8,6 +8,9 @@ LOCKED := $(PIP) install --require-hashes --no-deps
 # The scorer `large` is installed from this repository, where its weights are in it.
 LARGE := $(if $(wildcard weights/safepassage_large/model/scorer.json),--editable ./weights)
 
+# Three processes, a file in each. Reordered, the files of one long test would come last, alone.
+AT_ONCE := -n 3 --dist loadfile --no-loadscope-reorder
+
 .PHONY: demo up test test-long simulate coverage lint types imports audit check reference docs lock clean
 .DELETE_ON_ERROR:
 
@@ -18,7 +21,7 @@ up: $(VENV)/run.stamp            ## the same stack, left running, with the revie
 	@$(BIN)/safepassage up
 
 test: $(VENV)/dev.stamp          ## the default test run
-	@$(BIN)/python -m pytest -n 3 --dist loadfile
+	@$(BIN)/python -m pytest $(AT_ONCE)
 
 test-long: $(VENV)/dev.stamp     ## the tests that take minutes to hours
 	@$(BIN)/python -m pytest -m long --timeout 7200
@@ -30,7 +33,7 @@ simulate: $(VENV)/dev.stamp      ## the promises in seeded orders of events, and
 	@$(BIN)/python benchmarks/scale_model.py --minutes $(MINUTES)
 
 coverage: $(VENV)/dev.stamp     ## which lines the default tests reach: reported, not chased
-	@$(BIN)/python -m pytest -n 3 --dist loadfile --cov --cov-report term --cov-report html:var/coverage
+	@$(BIN)/python -m pytest $(AT_ONCE) --cov --cov-report term --cov-report html:var/coverage
 
 lint: $(VENV)/dev.stamp
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

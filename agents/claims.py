@@ -13,7 +13,6 @@ from safepassage.passages.sentence_splitting import sentences
 from safepassage.schemas import (
     AlignedExtraction,
     AlignedRival,
-    Alignment,
     Claim,
     DocumentRef,
     Response,
@@ -124,8 +123,3 @@ def ground_claims(claims: Sequence[Claim], text: str) -> list[AlignedExtraction 
 def _rivals(before: Sequence[Claim], positions: Sequence[int]) -> tuple[Rival, ...]:
     found = [before[at] for at in positions if at < len(before)][:MAX_RIVALS]
     return tuple([Rival(id=claim.id, value=claim.text, context="") for claim in found])
-
-
-def retrieve_passages(claim: Claim, text: str, *, threshold: float = 0.6) -> Alignment:
-    """`PassageIndex.retrieve` for a single claim on ``text``."""
-    return PassageIndex(text, claim.passages).retrieve(claim.text, threshold=threshold)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -13,13 +12,11 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from safepassage.pipeline import new_aligner
-from safepassage.schemas import AlignedExtraction, Document, Extraction, LabelledExtraction
+from safepassage.schemas import LabelledExtraction
 from safepassage.schemas.jsonl import BadLine, read_jsonl
 from safepassage.scoring_worker import Pair
 from safepassage.scoring_worker.encoders.weights import load_config
 from safepassage.scoring_worker.scorers.folders import DEFAULT_MODEL
-from safepassage.streams.settings import Settings
 
 WORDS = ("hearing", "decision", "panel", "counsel", "claimant", "on", "the", "of", "in", "camera")
 
@@ -42,25 +39,6 @@ def made_up_pairs(count: int) -> list[Pair]:
         premise = " ".join(chooser.choices(WORDS, k=chooser.randint(3, 22))) + f" May 4, {year}"
         value = f"May 4, {chooser.choice([year, year + 1])}"
         made.append(Pair(premise, f"Hearing Date: {value}", "Hearing Date", value))
-    return made
-
-
-async def as_aligned(pairs: Sequence[Pair]) -> list[AlignedExtraction]:
-    """The pairs as events of the stream: each quote found in a document of its own."""
-    aligner = new_aligner(Settings())
-    made: list[AlignedExtraction] = []
-    for number, pair in enumerate(pairs):
-        document = Document(id=f"d{number}", text=pair.premise)
-        extraction = Extraction(
-            id=f"e{number}",
-            doc_id=document.id,
-            entity_type=pair.entity_type,
-            value=pair.value,
-            context=pair.premise,
-        )
-        results = await aligner.align(document.text, document.ref(), [extraction])
-        made += [result for result in results if isinstance(result, AlignedExtraction)]
-    aligner.close()
     return made
 
 

@@ -4,7 +4,7 @@ an error that its maker can ask again with."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any, Literal, get_args
 
 from .facts import Facts
@@ -56,10 +56,6 @@ class ObjectCheck:
             return self.facts.without(gone)
         except ValueError as error:
             raise Unsupported(f"{error}\n{_message(result)}".strip(), result) from None
-
-
-Reasking = Callable[[Result], Any]
-"""Asks the LLM again, with `Result.feedback`; gives the whole object anew."""
 
 
 def _message(result: Result) -> str:

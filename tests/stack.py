@@ -21,7 +21,7 @@ EMBEDDED_SESSION_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A broker and a Redis that the whole test session shares; tests differ by topic prefix."""
+    """A broker and a Redis. Tests that share real ones differ by topic prefix."""
 
     bootstrap_servers: str
     redis_url: str

@@ -1,7 +1,7 @@
 """Numbers in words by CLDR's own rules, in some eighty languages."""
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from unicode_rbnf import RbnfEngine
 from unicode_rbnf.engine import NoRuleForNumberError
@@ -11,6 +11,7 @@ COUNT = "spellout-(?:numbering(?!-year)|cardinal)(?!.*verbose)"
 """A cardinal neither as a year is spoken nor with words that may be left out."""
 ORDINAL = "spellout-ordinal"
 YEAR = "spellout-numbering-year"
+_KEPT_PARTS = 10_000
 
 
 @cache
@@ -32,7 +33,16 @@ def spellings(language: str, number: int, kind: str) -> list[str]:
 
 @cache
 def _engine(language: str) -> RbnfEngine:
-    return RbnfEngine.for_language(language)
+    engine = RbnfEngine.for_language(language)
+    spell = engine.iter_format_number
+
+    @lru_cache(maxsize=_KEPT_PARTS)
+    def spelt_once(number: int, ruleset_name: str, tolerance: float) -> tuple[str, ...]:
+        return tuple(spell(number, ruleset_name, tolerance=tolerance))
+
+    # The rules call it for each part: "sixty-one" is spelt for 61, 161, 261 and so on.
+    engine.iter_format_number = spelt_once  # type: ignore[method-assign]
+    return engine
 
 
 @cache

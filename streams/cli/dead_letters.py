@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
 import hashlib
 import json
 import sys
@@ -17,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from safepassage.streams.cli.output import complain, print_line
+from safepassage.streams.cli.signature_options import By, Reason
 from safepassage.streams.cli.since_option import Since, utc
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import settings
@@ -123,8 +123,8 @@ def redrive(
         int,
         typer.Option(help="Refuse what was redriven so often already and failed again.", min=1),
     ] = 3,
-    by: Annotated[str | None, typer.Option(help="Who does it; your login if omitted.")] = None,
-    reason: Annotated[str, typer.Option(help="Why, for those who read it later.")] = "",
+    by: By = "",
+    reason: Reason = "",
 ) -> None:
     """Put the records of dead letters back onto the topics that they came from.
 
@@ -135,7 +135,7 @@ def redrive(
 
     request = RedriveRequest(
         run=f"d{datetime.now(UTC):%Y%m%d-%H%M%S-%f}",
-        by=by or getpass.getuser(),
+        by=by,
         selection=_selection(errors, stages, since, until, ids),
         reason=reason,
         max_redrives=max_redrives,

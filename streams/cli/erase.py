@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from safepassage.streams.cli.output import print_line
+from safepassage.streams.cli.signature_options import By
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import settings
 
@@ -29,7 +29,7 @@ def erase(
     reason: Annotated[
         str, typer.Option(help="Why, for those who read it later; kept for ever.")
     ] = "",
-    by: Annotated[str | None, typer.Option(help="Who does it; your login if omitted.")] = None,
+    by: By = "",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be erased, and change nothing.")
     ] = False,
@@ -50,8 +50,7 @@ def erase(
         raise OperatorError("give a --reason: an erasure says why")
     if len(chosen) > MAX_DOCUMENTS:
         raise OperatorError(f"more than {MAX_DOCUMENTS} documents: give fewer at a time")
-    who = by or getpass.getuser()
-    report = asyncio.run(run(settings(), chosen, who, reason.strip(), dry_run=dry_run))
+    report = asyncio.run(run(settings(), chosen, by, reason.strip(), dry_run=dry_run))
     for line in _lines(report):
         print_line(line)
     if report.unreached:

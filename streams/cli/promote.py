@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 from rich.console import Console
@@ -13,7 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from safepassage.streams.cli.output import print_line
-from safepassage.streams.cli.release_options import By, Reason, named, signature
+from safepassage.streams.cli.signature_options import By, Reason, named
+from safepassage.streams.cli.since_option import utc
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import settings
 
@@ -60,7 +61,7 @@ def promote(
         typer.Option(help="Confidence of the bound on recall, one-sided.", min=0.51, max=0.999),
     ] = 0.95,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Judge, but change nothing.")] = False,
-    by: By = None,
+    by: By = "",
     reason: Reason = "",
 ) -> None:
     """Make a scorer live, if it beats the live one on the gold labels within the bounds.
@@ -69,6 +70,7 @@ def promote(
     Running workers take it over between two batches. Exits 1, with the reason, if it does not
     pass.
     """
+    from safepassage.streams.release.promotion import Signature
     from safepassage.streams.release.promotion_bounds import Bounds
 
     bounds = Bounds(
@@ -78,29 +80,25 @@ def promote(
         min_labels=min_labels,
         confidence=confidence,
     )
-    since = reviews_since.replace(tzinfo=UTC) if reviews_since else None
     result = asyncio.run(
         _promote(
             scorer,
-            _Gold(labels or [], documents or [], reviews, since),
+            _Gold(labels or [], documents or [], reviews, utc(reviews_since)),
             bounds,
-            None if dry_run else signature(by, reason),
+            None if dry_run else Signature(by, reason),
         )
     )
     if not result.passed:
         raise typer.Exit(1)
 
 
-class _Gold:
+class _Gold(NamedTuple):
     """Where the gold labels come from."""
 
-    def __init__(
-        self, labels: list[Path], documents: list[Path], reviews: bool, since: datetime | None
-    ) -> None:
-        self.labels = labels
-        self.documents = documents
-        self.reviews = reviews
-        self.since = since
+    labels: list[Path]
+    documents: list[Path]
+    reviews: bool
+    since: datetime | None
 
 
 async def _promote(

@@ -54,7 +54,7 @@ async def _write(stream: BinaryIO, counts: Counter[str], *, follow: bool) -> Non
                 counts["problem"] += 1
                 complain.print(f"{record.coordinates} is none: {error}", markup=False)
                 continue
-            if seen.admit(event.id):
+            if seen.first(event.id) is None:
                 counts[event.outcome] += 1
                 stream.write(event.to_json() + b"\n")
                 if follow:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from safepassage.streams.cli.output import print_line
-from safepassage.streams.cli.release_options import By, Reason, named, signature
+from safepassage.streams.cli.signature_options import By, Reason, named
 from safepassage.streams.settings import settings
 
 
@@ -16,14 +16,14 @@ def rollback(
         str | None,
         typer.Option(help="Only where the topic has lost which scorer is live: this one."),
     ] = None,
-    by: By = None,
+    by: By = "",
     reason: Reason = "",
 ) -> None:
     """Make the scorer live again that was live before the last promotion."""
     from safepassage.scoring_worker import load_scorer
     from safepassage.streams.release import promotion
 
-    signed = signature(by, reason)
+    signed = promotion.Signature(by, reason)
     if to is None:
         release = asyncio.run(promotion.rollback(settings(), signed))
     else:

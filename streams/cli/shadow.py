@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from safepassage.streams.cli.output import open_outputs, print_line
-from safepassage.streams.cli.release_options import By, Reason, named, signature
+from safepassage.streams.cli.signature_options import By, Reason, named
 from safepassage.streams.settings import settings
 
 
@@ -20,7 +20,7 @@ def shadow(
     report: Annotated[
         Path | None, typer.Option(help="Instead, report on what it judged so far, into a folder.")
     ] = None,
-    by: By = None,
+    by: By = "",
     reason: Reason = "",
 ) -> None:
     """Let a candidate judge live traffic beside the live scorer, without deciding.
@@ -34,12 +34,11 @@ def shadow(
     if sum((scorer is not None, off, report is not None)) != 1:
         raise typer.BadParameter("give one of: a scorer, --off, --report")
     from safepassage.scoring_worker import load_scorer
-    from safepassage.streams.release.promotion import absolute
-    from safepassage.streams.release.promotion import shadow as release_shadow
+    from safepassage.streams.release import promotion
 
-    candidate = absolute(scorer) if scorer else None
-    signed = signature(by, reason)
-    release = asyncio.run(release_shadow(settings(), candidate, load_scorer, signed))
+    candidate = promotion.absolute(scorer) if scorer else None
+    signed = promotion.Signature(by, reason)
+    release = asyncio.run(promotion.shadow(settings(), candidate, load_scorer, signed))
     print_line(f"shadow: {named(release)}")
 
 

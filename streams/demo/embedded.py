@@ -69,17 +69,6 @@ def embedded_stack() -> Iterator[EmbeddedStack]:
         yield EmbeddedStack(bootstrap, redis_url, broker)
 
 
-@contextmanager
-def embedded_broker(port: int | None = None, log: Path | None = None) -> Iterator[str]:
-    """A broker on ``port`` of the loopback interface; yields its bootstrap address."""
-    address = f"{LOOPBACK}:{port or free_port()}"
-    process = start_broker(address, log)
-    try:
-        yield address
-    finally:
-        stop_process(process)
-
-
 def start_broker(
     address: str,
     log: Path | None = None,

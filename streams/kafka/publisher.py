@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -79,6 +79,18 @@ async def hand_over(
         headers=outgoing.headers(),
     )
     return future
+
+
+async def send_values(
+    producer: AIOKafkaProducer, topic: str, values: Mapping[bytes, bytes | None]
+) -> None:
+    """Send each key's value as it stands, None for a tombstone, and wait until all are out.
+
+    Raises:
+        aiokafka.errors.KafkaError: the broker did not take one of them.
+    """
+    sent = [await producer.send(topic, key=key, value=value) for key, value in values.items()]
+    await asyncio.gather(*sent)
 
 
 class KafkaPublisher:

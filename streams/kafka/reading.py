@@ -203,7 +203,6 @@ async def _read_stretches(
     found: dict[Coordinates, Record] = {}
     async with reader(settings) as consumer:
         consumer.assign(list(left))
-        await consumer.seek_to_beginning(*left)
         # Of the embedded broker nothing past the end may be asked.
         known = await high_watermarks(consumer, list(left))
         while left:

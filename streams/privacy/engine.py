@@ -18,17 +18,19 @@ from redis import RedisError
 from safepassage.agents.document_store import text_key
 from safepassage.agents.extraction.cache import answers_about
 from safepassage.schemas import Erasure
+from safepassage.scoring_worker.manifest import file_digest
 from safepassage.streams.agent_factory import redis_client
 from safepassage.streams.kafka.admin import topic_retention
 from safepassage.streams.kafka.clients import new_producer
-from safepassage.streams.kafka.publisher import KafkaPublisher, PublishFailed
+from safepassage.streams.kafka.publisher import KafkaPublisher, PublishFailed, send_values
 from safepassage.streams.kafka.reading import read_erasures
 from safepassage.streams.kafka.records import Outgoing
+from safepassage.streams.offline.original_path import original_path
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ERASURES, MEMORIES, Topic
 
-from .files import Taught, learnt_files, lines_about, original_at, taught_scorers, without
+from .files import Taught, learnt_files, lines_about, taught_scorers, without
 from .keys import delete_keys
 from .survey import REMADE, Found, survey
 
@@ -142,8 +144,7 @@ class _Writer:
 
     async def tombstones(self, topic: Topic, keys: Iterable[bytes]) -> None:
         name = self._settings.topic(topic.name)
-        sent = [await self._producer.send(name, key=key, value=None) for key in keys]
-        await asyncio.gather(*sent)
+        await send_values(self._producer, name, dict.fromkeys(keys))
 
     async def _say(self, erasures: Iterable[Erasure]) -> None:
         said = list(erasures)
@@ -179,10 +180,12 @@ def _originals(settings: Settings, found: Found, report: Report) -> None:
             report.unreached.append(f"original {uri}: SAFEPASSAGE_ORIGINALS is not set here")
             continue
         try:
-            path = original_at(settings.originals, original)
-            if path and uri in found.shared:
+            path = original_path(settings.originals, original)
+            if path is None or file_digest(path) != original.digest:
+                continue
+            if uri in found.shared:
                 report.shared.append(uri)
-            elif path:
+            else:
                 report.originals.append(uri)
                 if not report.dry_run:
                     path.unlink()

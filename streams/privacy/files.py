@@ -10,8 +10,7 @@ from pathlib import Path
 import orjson
 from pydantic import ValidationError
 
-from safepassage.schemas.layout import Original
-from safepassage.scoring_worker.manifest import MANIFEST_NAME, ScorerManifest, file_digest
+from safepassage.scoring_worker.manifest import MANIFEST_NAME, ScorerManifest
 from safepassage.scoring_worker.scorer import apart
 from safepassage.streams.learning.silver import GRADED, SAMPLE
 from safepassage.streams.learning.task import REVIEWS
@@ -27,20 +26,6 @@ class Taught:
     folder: Path
     revision: str
     learnt: bool | None
-
-
-def original_at(root: Path, original: Original) -> Path | None:
-    """The file of ``original`` below ``root``, if it still is the one that was read.
-
-    Raises:
-        OSError: it cannot be read.
-    """
-    if "://" in original.uri or "\0" in original.uri:
-        return None
-    path = (root / original.uri).resolve()
-    if not path.is_relative_to(root.resolve()) or not path.is_file():
-        return None
-    return path if file_digest(path) == original.digest else None
 
 
 def learnt_files(settings: Settings) -> Iterator[Path]:

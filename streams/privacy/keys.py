@@ -6,7 +6,6 @@ keys and never too few; the next erasure looks for those.
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
@@ -15,6 +14,7 @@ from aiokafka import AIOKafkaProducer
 
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_producer
+from safepassage.streams.kafka.publisher import send_values
 from safepassage.streams.kafka.reading import read_erasures
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.sealing.key_tree import KEY_BYTES, ROOT
@@ -79,8 +79,7 @@ async def delete_keys(
         await _write(settings, producer, seals, new)
         gone = before.nodes.keys() - after.nodes.keys()
         topic = settings.topic(KEYS.name)
-        sent = [await producer.send(topic, key=node_key(p).encode(), value=None) for p in gone]
-        await asyncio.gather(*sent)
+        await send_values(producer, topic, {node_key(path).encode(): None for path in gone})
     raise OperatorError("keys come back: another erasure or rewrap runs; run this one again")
 
 
@@ -95,14 +94,11 @@ async def _seals(settings: Settings) -> Seals:
 async def _write(
     settings: Settings, producer: AIOKafkaProducer, seals: Seals, nodes: Mapping[str, bytes]
 ) -> None:
-    topic = settings.topic(KEYS.name)
-    sent = [
-        await producer.send(
-            topic, key=node_key(path).encode(), value=seals.masters.wrap(path, node).to_json()
-        )
+    wrapped = {
+        node_key(path).encode(): seals.masters.wrap(path, node).to_json()
         for path, node in nodes.items()
-    ]
-    await asyncio.gather(*sent)
+    }
+    await send_values(producer, settings.topic(KEYS.name), wrapped)
 
 
 @asynccontextmanager

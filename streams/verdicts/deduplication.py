@@ -75,47 +75,39 @@ class Deduplicator:
     """
 
     def __init__(self, limit: int = REMEMBERED_VERDICTS) -> None:
-        self._limit = limit
-        self._seen: OrderedDict[bytes, bytes] = OrderedDict()  # what it said, and its place
+        self._seen = LastIds(limit)
         self._places = Places()
         self.repetitions = 0
 
     def admit(self, received: Received[Verdict]) -> Received[Verdict] | Conflict | None:
         """The verdict where its id is new; None for a repetition."""
-        verdict = received.event
-        key, said = digest_of(verdict.id), substance(verdict)
-        known = self._seen.get(key)
-        place = received.record.coordinates
+        verdict, place = received.event, received.record.coordinates
+        said = substance(verdict)
+        known = self._seen.first(verdict.id, said + self._places.packed(place))
         if known is None:
-            self._remember(key, said + self._places.packed(place))
             return received
         if known[:DIGEST_BYTES] != said:
             return Conflict(verdict.id, self._places.unpacked(known[DIGEST_BYTES:]), place)
         self.repetitions += 1
         return None
 
-    def _remember(self, key: bytes, known: bytes) -> None:
-        self._seen[key] = known
-        if len(self._seen) > self._limit:
-            self._seen.popitem(last=False)
-
 
 class LastIds:
-    """Lets every id through once. It remembers the last ``limit``."""
+    """The last ``limit`` ids, with a note for each."""
 
     def __init__(self, limit: int = REMEMBERED_VERDICTS) -> None:
         self._limit = limit
-        self._seen: OrderedDict[bytes, None] = OrderedDict()
+        self._notes: OrderedDict[bytes, bytes] = OrderedDict()
 
-    def admit(self, identifier: str) -> bool:
-        """Whether the id is new."""
+    def first(self, identifier: str, note: bytes = b"") -> bytes | None:
+        """The note of the id's first record; None where this is the first, whose is ``note``."""
         key = digest_of(identifier)
-        if key in self._seen:
-            return False
-        self._seen[key] = None
-        if len(self._seen) > self._limit:
-            self._seen.popitem(last=False)
-        return True
+        known = self._notes.get(key)
+        if known is None:
+            self._notes[key] = note
+            if len(self._notes) > self._limit:
+                self._notes.popitem(last=False)
+        return known
 
 
 class Places:

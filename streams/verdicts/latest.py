@@ -14,6 +14,9 @@ from safepassage.streams.topics import ACCEPTED, QUARANTINE, Topic
 
 from .deduplication import VERDICT_TOPICS, Result, Unread, digest_of, read_verdicts
 
+_Rank = tuple[int, str, int, int]
+"""When a verdict was written, and its topic, partition and offset."""
+
 
 class LatestPerExtraction:
     """Which record holds the verdict that counts for each extraction, across revisions.
@@ -59,10 +62,6 @@ class LatestPerExtraction:
         if decided and (back is None or back < decided):
             return decided
         return self._latest.get(case) or decided
-
-
-_Rank = tuple[int, str, int, int]
-"""When a verdict was written, and its topic, partition and offset."""
 
 
 async def latest_verdicts(

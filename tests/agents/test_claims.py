@@ -10,12 +10,11 @@ from safepassage.agents.claims import (
     PassageIndex,
     ground_claim,
     ground_claims,
-    retrieve_passages,
     sentences_without_claim,
     split_claims,
 )
 from safepassage.passages.retrieval import MAX_PASSAGE_CHARACTERS, MAX_SENTENCES
-from safepassage.schemas import AlignedExtraction, Claim, Part, Response, Verdict
+from safepassage.schemas import AlignedExtraction, Alignment, Claim, Part, Response, Verdict
 
 PASSAGES = [
     "The lease of the flat on Mill Road began on 1 May 2019. It ran for three years.",
@@ -78,9 +77,13 @@ def test_claims_have_deterministic_ids_that_tell_repetitions_apart():
     assert split_claims(other, other.ref())[0].id != first.id
 
 
+def _retrieved(claim: Claim, text: str) -> Alignment:
+    return PassageIndex(text, claim.passages).retrieve(claim.text)
+
+
 def _spans(claim: str, text: str | None = None) -> list[str]:
     text = _response("").text if text is None else text
-    alignment = retrieve_passages(_claim(claim), text)
+    alignment = _retrieved(_claim(claim), text)
     assert all(text[span.start : span.end] == span.text for span in alignment.spans)
     assert [*alignment.spans] == sorted(alignment.spans, key=lambda span: span.start)
     assert alignment.matches == alignment.length == sum(len(s.text) for s in alignment.spans)
@@ -109,7 +112,7 @@ def test_inflected_words_are_found():
 @pytest.mark.parametrize("claim", ["Quantum chromodynamics.", "It was so.", "What of whom?"])
 def test_where_nothing_is_shared_nothing_is_found(claim):
     assert _spans(claim) == []
-    alignment = retrieve_passages(_claim(claim), _response("").text)
+    alignment = _retrieved(_claim(claim), _response("").text)
     assert (alignment.score, alignment.found, alignment.route) == (0.0, False, "retrieved")
 
 
@@ -185,7 +188,7 @@ def test_in_parts_each_claim_comes_once_whatever_claims_nothing_before_it():
 def test_marks_of_citation_and_markdown_are_not_looked_for():
     text = "The rent is £2,500 a month.\n\nSource 1 is a list."
     (claim,) = _claims("- **The rent** is £2,500 [Source 1].")
-    found = retrieve_passages(claim, text)
+    found = _retrieved(claim, text)
     assert found.passage == "The rent is £2,500 a month."
     assert not found.absent
 
@@ -203,4 +206,4 @@ def test_marks_of_citation_and_markdown_are_not_looked_for():
 )
 def test_a_claim_without_blanks_finds_its_passage(text, claim, passage):
     (asked,) = _claims(claim)
-    assert retrieve_passages(asked, text).passage == passage
+    assert _retrieved(asked, text).passage == passage

@@ -49,7 +49,7 @@ def labels() -> dict[str, set[str]]:
     return found
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def exported(stack: Stack) -> set[str]:
     """What a worker in a process of its own exports, and `serve` beside it."""
     port = free_port()

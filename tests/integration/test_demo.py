@@ -6,15 +6,36 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Collection
+from pathlib import Path
 
+import pytest
+
+from safepassage.schemas import Contract
 from safepassage.streams.demo import corpus
 
 SECONDS = 280
+A_FEW = {
+    "mpt-2024-00963",
+    "lease-2021-warehouse-7",
+    "inv-kessel-2025-0731",
+    "discharge-2025-05-bellweather",
+    "statement-2025-03-harrow",
+}
+DEMO_OF = """
+import sys
+from pathlib import Path
+from safepassage.streams.demo import corpus
+corpus.DOCUMENTS, corpus.EXTRACTIONS = map(Path, sys.argv[1:])
+sys.argv[1:] = ["demo"]
+from safepassage.__main__ import main
+main()
+"""
 
 
-def demo(**environment: str) -> subprocess.CompletedProcess[str]:
+def demo(*command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "safepassage", "demo"],
+        [sys.executable, *(command or ("-m", "safepassage", "demo"))],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
@@ -23,11 +44,29 @@ def demo(**environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def _written(path: Path, rows: Collection[Contract]) -> Path:
+    path.write_bytes(b"".join(row.to_json() + b"\n" for row in rows))
+    return path
+
+
+def test_the_demo_judges_every_document(tmp_path: Path):
+    documents = [row for row in corpus.documents() if row.id in A_FEW]
+    extractions = [row for row in corpus.extractions() if row.doc_id in A_FEW]
+    files = (
+        _written(tmp_path / "documents.jsonl", documents),
+        _written(tmp_path / "extractions.jsonl", extractions),
+    )
+    assert_judged(demo("-c", DEMO_OF, *files), len(documents))
+
+
+@pytest.mark.long
 def test_the_demo_judges_every_bundled_document():
-    ended = demo()
+    assert_judged(demo(), len(corpus.documents()))
+
+
+def assert_judged(ended: subprocess.CompletedProcess[str], documents: int) -> None:
     assert ended.returncode == 0, ended.stderr
-    documents = len(corpus.documents()) + len(corpus.responses())
-    assert f"{documents} documents, " in ended.stdout
+    assert f"{documents + len(corpus.responses())} documents, " in ended.stdout
     assert " 0 undetermined" in ended.stdout
     assert re.search(r"rag-boiler .*\(EG 0\.\d\d, RP 0\.\d\d\)", ended.stdout)
     assert "the passage gives '5 mg'" in ended.stdout

@@ -37,12 +37,8 @@ class Corpus:
 
 @pytest.fixture
 def small(tmp_path: Path) -> Corpus:
-    """Three decisions of the tribunal where they are present, else three demo documents."""
-    if TRIBUNAL.exists():
-        sources = TRIBUNAL / "documents.jsonl.gz", TRIBUNAL / "extractions.jsonl.gz"
-    else:
-        sources = corpus.DOCUMENTS, corpus.EXTRACTIONS
-    return _corpus(*sources, tmp_path, limit=3)
+    """Two documents of the demo."""
+    return _corpus(corpus.DOCUMENTS, corpus.EXTRACTIONS, tmp_path, last=2)
 
 
 @pytest.fixture
@@ -51,18 +47,19 @@ def whole(tmp_path: Path) -> Corpus:
     if not TRIBUNAL.exists():
         pytest.skip("../shared/data/tribunal is absent")
     sources = TRIBUNAL / "documents.jsonl.gz", TRIBUNAL / "extractions.jsonl.gz"
-    return _corpus(*sources, tmp_path, limit=None)
+    return _corpus(*sources, tmp_path)
 
 
-def _corpus(documents: Path, extractions: Path, folder: Path, limit: int | None) -> Corpus:
+def _corpus(documents: Path, extractions: Path, folder: Path, last: int = 0) -> Corpus:
     rows = [row for row in read_jsonl(extractions, LabelledExtraction) if hasattr(row, "doc_id")]
-    chosen = list(dict.fromkeys(row.doc_id for row in rows))[:limit]
+    chosen = list(dict.fromkeys(row.doc_id for row in rows))[-last:]
     texts = [
         row
         for row in read_jsonl(documents, Document)
         if isinstance(row, Document) and row.id in chosen
     ]
-    kept = [row for row in rows if row.doc_id in chosen]
+    # The worker has no schema, so it says nothing of a field; nor may the rows that `check` reads.
+    kept = [row.model_copy(update={"field": None}) for row in rows if row.doc_id in chosen]
     made = Corpus(
         folder / "documents.jsonl",
         folder / "extractions.jsonl",

@@ -22,6 +22,7 @@ from safepassage.agents.intake.limits import Refused
 from safepassage.files import limits
 from safepassage.schemas import Box, Coordinates, Document, Omission, Original, PageSize, Verdict
 from safepassage.streams.offline.evidence_boxes import evidence_boxes, quoted_spans
+from safepassage.streams.offline.original_path import original_path
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import RESPONSES
 
@@ -63,7 +64,7 @@ class Originals:
     """Pages of the files that documents were read from."""
 
     def __init__(self, settings: Settings, reread: RereadDocument) -> None:
-        self._root = settings.originals.resolve() if settings.originals else None
+        self._root = settings.originals
         self._answers = settings.topic(RESPONSES.name)
         self._reread = reread
         self._bounds = limits(settings).model_copy(update={"seconds": DRAWING_SECONDS})
@@ -148,15 +149,13 @@ class Originals:
         """The file, if it lies where files may be shown from. What lies elsewhere is not told
         from what does not exist."""
         nowhere = NoPicture("The original does not lie in the folder of originals.")
-        if self._root is None or "://" in original.uri or "\0" in original.uri:
-            raise nowhere
         try:
-            path = (self._root / original.uri).resolve(strict=True)
-            if not path.is_relative_to(self._root) or not path.is_file():
+            path = original_path(self._root, original) if self._root else None
+            if path is None:
                 raise nowhere
             if path.stat().st_size > self._bounds.file_bytes:
                 raise NoPicture("The original is too large to be shown.")
-        except (OSError, RuntimeError, ValueError) as error:
+        except OSError as error:
             raise nowhere from error
         return path
 

@@ -1,4 +1,4 @@
-"""Who releases a scorer, and how a release is told."""
+"""Who does what a command does, and why."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import typer
 
 if TYPE_CHECKING:
     from safepassage.schemas import ScorerRelease
-    from safepassage.streams.release.promotion import Signature
 
-By = Annotated[str | None, typer.Option("--by", help="Who releases; your login if omitted.")]
+By = Annotated[
+    str,
+    typer.Option(
+        "--by",
+        help="Who does it; your login if omitted.",
+        callback=lambda given: given or getpass.getuser(),
+        show_default=False,
+    ),
+]
 Reason = Annotated[str, typer.Option("--reason", help="Why, for those who read it later.")]
-
-
-def signature(by: str | None, reason: str) -> Signature:
-    """Who releases and why; the login where no name is given."""
-    from safepassage.streams.release.promotion import Signature
-
-    return Signature(by or getpass.getuser(), reason)
 
 
 def named(release: ScorerRelease) -> str:
