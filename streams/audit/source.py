@@ -90,6 +90,7 @@ class AuditSource:
                             await asyncio.wait_for(stop.wait(), GATHER_SECONDS)
             finally:
                 self._lag.clear()
+                self._seen.close()
 
     def reassigned(self, partitions: Iterable[TopicPartition]) -> None:
         """Called by the rebalance listener, while no batch is under way."""

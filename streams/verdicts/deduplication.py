@@ -10,7 +10,6 @@ instead of one of the two being chosen in silence.
 import contextlib
 import hashlib
 import struct
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
@@ -23,13 +22,19 @@ from safepassage.streams.kafka.records import (
     UnreadableRecord,
     decode,
 )
+from safepassage.streams.runtime.local_database import local_database
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, QUARANTINE, Topic
 
 VERDICT_TOPICS = (ACCEPTED, QUARANTINE)
 
-# About 300 bytes each. Repetitions come soon after the first, after a restart or a rebalance.
+# About 150 bytes each, on disk. Repetitions come soon after the first, after a restart or a
+# rebalance.
 REMEMBERED_VERDICTS = 2_000_000
+CACHE_MEBIBYTES = 16
+_SCHEMA = """
+CREATE TABLE ids (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, note BLOB NOT NULL);
+"""
 DIGEST_BYTES = 16
 _PLACE = struct.Struct(">IIQ")
 
@@ -75,47 +80,51 @@ class Deduplicator:
     """
 
     def __init__(self, limit: int = REMEMBERED_VERDICTS) -> None:
-        self._limit = limit
-        self._seen: OrderedDict[bytes, bytes] = OrderedDict()  # what it said, and its place
+        self._seen = LastIds(limit)
         self._places = Places()
         self.repetitions = 0
 
     def admit(self, received: Received[Verdict]) -> Received[Verdict] | Conflict | None:
         """The verdict where its id is new; None for a repetition."""
-        verdict = received.event
-        key, said = digest_of(verdict.id), substance(verdict)
-        known = self._seen.get(key)
-        place = received.record.coordinates
+        verdict, place = received.event, received.record.coordinates
+        said = substance(verdict)
+        known = self._seen.first(verdict.id, said + self._places.packed(place))
         if known is None:
-            self._remember(key, said + self._places.packed(place))
             return received
         if known[:DIGEST_BYTES] != said:
             return Conflict(verdict.id, self._places.unpacked(known[DIGEST_BYTES:]), place)
         self.repetitions += 1
         return None
 
-    def _remember(self, key: bytes, known: bytes) -> None:
-        self._seen[key] = known
-        if len(self._seen) > self._limit:
-            self._seen.popitem(last=False)
+    def close(self) -> None:
+        """Give its file back."""
+        self._seen.close()
 
 
 class LastIds:
-    """Lets every id through once. It remembers the last ``limit``."""
+    """The last ``limit`` ids, with a note for each: on disk, above a few megabytes. For one
+    thread."""
 
     def __init__(self, limit: int = REMEMBERED_VERDICTS) -> None:
         self._limit = limit
-        self._seen: OrderedDict[bytes, None] = OrderedDict()
+        self._connection = local_database(CACHE_MEBIBYTES)
+        self._connection.executescript(_SCHEMA)
 
-    def admit(self, identifier: str) -> bool:
-        """Whether the id is new."""
+    def first(self, identifier: str, note: bytes = b"") -> bytes | None:
+        """The note of the id's first record; None where this is the first, whose is ``note``."""
         key = digest_of(identifier)
-        if key in self._seen:
-            return False
-        self._seen[key] = None
-        if len(self._seen) > self._limit:
-            self._seen.popitem(last=False)
-        return True
+        known = self._connection.execute("SELECT note FROM ids WHERE id = ?", (key,)).fetchone()
+        if known is not None:
+            return bytes(known[0])
+        added = self._connection.execute("INSERT INTO ids VALUES (NULL, ?, ?)", (key, note))
+        self._connection.execute(
+            "DELETE FROM ids WHERE number <= ?", ((added.lastrowid or 0) - self._limit,)
+        )
+        return None
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._connection.close()
 
 
 class Places:
@@ -152,12 +161,12 @@ async def read_verdicts(
         UnknownTopic: a topic is missing.
     """
     records = (follow_topics if follow else read_topics)(settings, topics)
-    deduplicator = Deduplicator()
-    async with contextlib.aclosing(records):
-        async for record in records:
-            result = _result(record, deduplicator)
-            if result is not None:
-                yield result
+    with contextlib.closing(Deduplicator()) as deduplicator:
+        async with contextlib.aclosing(records):
+            async for record in records:
+                result = _result(record, deduplicator)
+                if result is not None:
+                    yield result
 
 
 def _result(record: Record, deduplicator: Deduplicator) -> Result | None:
