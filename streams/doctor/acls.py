@@ -121,6 +121,8 @@ def _of_setup(settings: Settings) -> Iterator[str]:
     prefixed = "--resource-pattern-type prefixed" if settings.topic_prefix else ""
     name = settings.topic_prefix or "*"
     yield _command(settings, "setup", operations, "--topic", [name], pattern=prefixed)
+    yield "# and `safepassage doctor --alter-topics --apply`: it may shorten what is kept as well"
+    yield _command(settings, "setup", ("AlterConfigs",), "--topic", [name], pattern=prefixed)
 
 
 def _of_scaler(settings: Settings) -> Iterator[str]:
