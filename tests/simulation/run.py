@@ -28,7 +28,7 @@ from safepassage.streams.release.releases import publish_release
 from safepassage.streams.replay.engine import ReplayRequest, run_replay
 from safepassage.streams.replay.plan import verdicts_topic
 from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.topics import ALL_TOPICS, DOCUMENTS
+from safepassage.streams.topics import ALL_TOPICS, DOCUMENTS, WITH_REPORT
 from tests.faults.load import Load, make_load
 
 from .broker import REFUSED, Broker
@@ -253,7 +253,9 @@ class _Simulation:
 
     async def _work(self, one: Worker, stop: asyncio.Event) -> None:
         async with AsyncExitStack() as resources:
-            sources = await worker._start([one.role], self._settings, resources)
+            with_report = WITH_REPORT if one.role == "report" else ()
+            roles = [one.role, *with_report]
+            sources = await worker._start(roles, self._settings, resources)
             one.sources = sources
             await worker._serve(sources, stop)
 
