@@ -48,6 +48,7 @@ RESTART_SECONDS = (0.1, 1.0)
 RECOVERY_SECONDS = 240.0
 STOP_SECONDS = 60.0
 MOST_STEPS = 400_000
+REALIGNED = 3  # of as many seeds one asks an LLM for the first version of a document alone
 DISORDER = (0.0, 0.2, 1.0)
 DONE_BY = {
     "extract": ("documents",),
@@ -55,6 +56,7 @@ DONE_BY = {
     "score": ("alignments",),
     "report": ("manifests", *VERDICTS, "dead-letters"),
     "audit": VERDICTS,
+    "realign": ("versions", *VERDICTS),
 }
 POISON = (b"{not json", b'{"id":"x","text":"t","version":99}', None, b'{"id":"x","text":"  "}')
 
@@ -144,6 +146,7 @@ def _load(seed: int, draw: random.Random) -> Load:
         draw.randint(4, 14),
         keys=draw.choice((None, 3)),
         poison_pairs=draw.random() < 0.5,
+        realign=seed % REALIGNED == 0,
     )
     expected = list(load.expected)
     if draw.random() < 0.3:
