@@ -94,8 +94,13 @@ WARNINGS = Topic("warnings", DriftWarning, QUARTER, single=True)
 LEARNING = Topic("learning", LearningEvent, FOR_EVER, single=True)
 SCORERS = Topic("scorers", ScorerRelease, FOR_EVER, single=True, compacted=True)
 
-RoleName = Literal["extract", "align", "score", "review", "report", "learn"]
+RoleName = Literal[
+    "extract", "align", "score", "review", "report", "audit", "drift", "realign", "learn"
+]
 ROLE_NAMES: tuple[RoleName, ...] = get_args(RoleName)
+# Roles that `worker report` runs as well, unless it is told that they have workers of their own: a
+# deployment of before they had names goes on with its audit.
+WITH_REPORT: tuple[RoleName, ...] = ("audit", "drift", "realign")
 
 # What each role reads. Its consumer group has the same topics, apart from `review` and `learn`,
 # which read outside every group.
@@ -105,6 +110,9 @@ READ_BY: Mapping[RoleName, tuple[Topic, ...]] = {
     "score": (ALIGNMENTS,),
     "review": (ACCEPTED, QUARANTINE, REVIEWS, DECISIONS),
     "report": (MANIFESTS, ACCEPTED, QUARANTINE, DEAD_LETTERS),
+    "audit": (ACCEPTED, QUARANTINE, REDRIVES),
+    "drift": (ACCEPTED, QUARANTINE),
+    "realign": (ACCEPTED, QUARANTINE, VERSIONS),
     "learn": (REVIEWS, LEARNING),
 }
 
@@ -173,17 +181,26 @@ ACCESS: Mapping[str, Access] = {
         groups=("score",),
     ),
     "report": Access(
-        reads=(
-            *(*READ_BY["report"], REPORTS, REDRIVES, AUDIT, VERSIONS, DOCUMENT_VALUES),
-            *(ERASURES, KEYS),
-        ),
-        # `extractions` and `manifests` where a version's values are taken over: what it puts there
-        # is judged as an LLM's is.
-        writes=(
-            *(REPORTS, AUDIT, WARNINGS, DEAD_LETTERS),
-            *(EXTRACTIONS, MANIFESTS, DOCUMENT_VALUES, REALIGNMENTS),
-        ),
-        groups=("report", "audit", "drift", "realign"),
+        reads=(*READ_BY["report"], REPORTS, ERASURES, KEYS),
+        writes=(REPORTS,),
+        groups=("report",),
+    ),
+    "audit": Access(
+        reads=(*READ_BY["audit"], AUDIT, ERASURES, KEYS),
+        writes=(AUDIT, DEAD_LETTERS),
+        groups=("audit",),
+    ),
+    "drift": Access(
+        reads=(*READ_BY["drift"], ERASURES, KEYS),
+        writes=(WARNINGS, DEAD_LETTERS),
+        groups=("drift",),
+    ),
+    # `extractions` and `manifests` where a version's values are taken over: what it puts there is
+    # judged as an LLM's is.
+    "realign": Access(
+        reads=(*READ_BY["realign"], DOCUMENT_VALUES, ERASURES, KEYS),
+        writes=(EXTRACTIONS, MANIFESTS, DOCUMENT_VALUES, REALIGNMENTS, DEAD_LETTERS),
+        groups=("realign",),
     ),
     "review": Access(
         reads=(*READ_BY["review"], DOCUMENTS, RESPONSES, LEARNING, SCORERS, ERASURES, KEYS),

@@ -32,10 +32,11 @@ if TYPE_CHECKING:
 Assess = Callable[[Sequence["Pair"]], Awaitable[Sequence[Assessment]]]
 
 
-async def source(
-    role: str, publisher: Publisher, settings: Settings, resources: AsyncExitStack
-) -> Source:
-    """A role ready to run, which obeys erasures. What it opens is closed with ``resources``.
+async def sources(
+    roles: Sequence[str], publisher: Publisher, settings: Settings, resources: AsyncExitStack
+) -> list[Source]:
+    """The roles of one process, ready to run, which obey erasures. What they open is closed with
+    ``resources``.
 
     Raises:
         ValueError: there is no such role.
@@ -43,13 +44,20 @@ async def source(
     from .kafka.reading import follow_erasures, read_erasures
 
     await read_erasures(settings)
-    made = await _source(role, publisher, settings, resources)
-    return Beside(made, lambda: follow_erasures(settings))
+    first, *others = [await source(role, publisher, settings, resources) for role in roles]
+    # What is erased is known to the process: beside one role it is followed for all.
+    return [Beside(first, lambda: follow_erasures(settings)), *others]
 
 
-async def _source(
+async def source(  # noqa: PLR0911 - a role each
     role: str, publisher: Publisher, settings: Settings, resources: AsyncExitStack
 ) -> Source:
+    """A role ready to run, which obeys the erasures that are followed beside it. What it opens is
+    closed with ``resources``.
+
+    Raises:
+        ValueError: there is no such role.
+    """
     match role:
         case "extract":
             return await _extract(publisher, settings, resources)
@@ -61,6 +69,24 @@ async def _source(
             from .report.source import ReportSource
 
             return ReportSource(publisher, settings)
+        case "audit":
+            from .audit.source import AuditSource
+
+            return AuditSource(publisher, settings)
+        case "drift":
+            from .delivery.batch_source import BatchSource
+            from .drift.detector import DriftDetector
+            from .drift.role import drift_role
+
+            drift = drift_role(DriftDetector())
+            return BatchSource(drift, delivery(drift, publisher, settings), settings)
+        case "realign":
+            from .realignment.source import RealignSource, new_role
+            from .realignment.store import ValuesStore
+
+            values = ValuesStore()
+            realign = new_role(values, settings)
+            return RealignSource(realign, delivery(realign, publisher, settings), settings, values)
         case "review":
             from .console import ReviewSource
             from .learning.candidates import Candidates
@@ -75,25 +101,6 @@ async def _source(
             return LearnSource(publisher, settings)
         case _:
             raise ValueError(f"no role {role!r}; there are: {', '.join(ROLE_NAMES)}")
-
-
-def companions(role: str, publisher: Publisher, settings: Settings) -> list[Source]:
-    """What runs beside a role in the same process, in consumer groups of its own."""
-    if role != "report":
-        return []
-    from .audit.source import AuditSource
-    from .delivery.batch_source import BatchSource
-    from .drift.detector import DriftDetector
-    from .drift.role import drift_role
-    from .realignment.source import RealignSource, new_role
-    from .realignment.store import ValuesStore
-
-    drift = drift_role(DriftDetector())
-    watch = BatchSource(drift, delivery(drift, publisher, settings), settings)
-    values = ValuesStore()
-    realign = new_role(values, settings)
-    realigning = RealignSource(realign, delivery(realign, publisher, settings), settings, values)
-    return [AuditSource(publisher, settings), watch, realigning]
 
 
 def delivery(role: Role, publisher: Publisher, settings: Settings) -> Delivery:

@@ -23,7 +23,7 @@ from .runtime.progress import Progress
 from .runtime.signals import Leave, stop_event, unless_stopped
 from .runtime.tracebacks import frames
 from .settings import Settings
-from .topics import ACCESS, topics_of
+from .topics import ACCESS, WITH_REPORT, topics_of
 
 log = structlog.get_logger(__name__)
 
@@ -39,13 +39,15 @@ class RoleStopped(OperatorError):
     """A role ended by itself. Its message is one line for the operator."""
 
 
-def run_worker(roles: Sequence[str], settings: Settings) -> None:
-    """Run ``roles`` until SIGTERM or SIGINT; a second signal ends the process at once.
+def run_worker(roles: Sequence[str], settings: Settings, *, alone: bool = False) -> None:
+    """Run ``roles`` until SIGTERM or SIGINT; a second signal ends the process at once. With
+    ``report`` go `WITH_REPORT`, unless it is ``alone``.
 
     Raises:
         RoleStopped: a role failed; what it held was not committed and will be delivered again.
     """
-    asyncio.run(_run(roles, settings))
+    with_report = WITH_REPORT if "report" in roles and not alone else ()
+    asyncio.run(_run(list(dict.fromkeys((*roles, *with_report))), settings))
 
 
 async def _run(roles: Sequence[str], settings: Settings) -> None:
@@ -77,10 +79,7 @@ async def _start(
     publisher = KafkaPublisher(new_producer(settings), settings)
     await publisher.start()
     resources.push_async_callback(publisher.stop)
-    sources = [await wiring.source(role, publisher, settings, resources) for role in roles]
-    for role in roles:
-        sources += wiring.companions(role, publisher, settings)
-    return sources
+    return await wiring.sources(roles, publisher, settings, resources)
 
 
 async def _check_rights(settings: Settings, roles: Sequence[str]) -> None:

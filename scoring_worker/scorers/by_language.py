@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from safepassage.schemas import Assessment, stable_id
-from safepassage.scoring_worker.learnt_from import LearntFrom, said_by
+from safepassage.scoring_worker.learnt_from import both_learnt, said_by
 from safepassage.scoring_worker.memory.index import Memory
 from safepassage.scoring_worker.memory.learning import remember_in, traces_of
 from safepassage.scoring_worker.memory.states import Trace
@@ -26,7 +26,7 @@ class ByLanguage:
     def __init__(self, name: str, language: str, own: Scorer, other: Scorer) -> None:
         self.name = name
         self.revision = stable_id(name, language, own.revision, other.revision)[:16]
-        self.learnt_from = _both(said_by(own), said_by(other))
+        self.learnt_from = both_learnt(said_by(own), said_by(other))
         self._language = language
         self._own = own
         self._other = other
@@ -59,12 +59,6 @@ class ByLanguage:
         """Close both scorers."""
         self._own.close()
         self._other.close()
-
-
-def _both(one: LearntFrom | None, other: LearntFrom | None) -> LearntFrom | None:
-    if one is None or other is None:
-        return None
-    return LearntFrom(digests=tuple({*one.digests, *other.digests}))
 
 
 def serving(pairs: Sequence[Pair]) -> tuple[str, Literal["small", "large"] | None]:

@@ -10,8 +10,9 @@ a fork. The verdicts themselves carry no hashes, so replays stay byte-equal to t
 docs/concepts/audit.md argues for the scheme and says what it cannot show.
 """
 
+import contextlib
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -22,9 +23,13 @@ from safepassage.schemas.base import Contract
 from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ACCEPTED, AUDIT, QUARANTINE, REDRIVES
+from safepassage.streams.topics import AUDIT, READ_BY
 
-AUDITED = (ACCEPTED, QUARANTINE, REDRIVES)
+from .stored_runs import Recorded, RunDatabase, StoredRun
+
+AUDITED = READ_BY["audit"]
+# A topic that was written anew differs everywhere.
+NAMED_FINDINGS = 10_000
 
 
 class Head(Contract):
@@ -56,30 +61,38 @@ class AuditFinding:
         return f"{self.kind}: {where}{named}: {self.detail}"
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """One record's offset and SHA-256; ``written_ms`` is its entry's time since the epoch, None if
-    unknown."""
-
-    offset: int
-    sha256: bytes
-    verdict_id: str | None = None
-    written_ms: int | None = None
-
-
 @dataclass(slots=True)
+class Findings:
+    """The first findings by name, and how many more there were."""
+
+    named: list[AuditFinding] = field(default_factory=list)
+    more: int = 0
+
+    def add(self, finding: AuditFinding) -> None:
+        """Count one."""
+        if len(self.named) < NAMED_FINDINGS:
+            self.named.append(finding)
+        else:
+            self.more += 1
+
+    def add_all(self, findings: Iterable[AuditFinding]) -> None:
+        """Count several."""
+        for finding in findings:
+            self.add(finding)
+
+
 class Chain:
-    """One chain as its blocks tell it; ``heads[n]`` follows n of ``entries``, numbered from
-    ``first``."""
+    """One chain as its blocks tell it. ``entries`` are numbered from ``first``, in ``entries``
+    itself from 0."""
 
-    name: str
-    first: int = 0
-    entries: list[Recorded] = field(default_factory=list)
-    heads: list[bytes] = field(default_factory=list)
-    findings: list[AuditFinding] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.heads.append(genesis(self.name))
+    def __init__(self, name: str, entries: StoredRun) -> None:
+        self.name = name
+        self.first = 0
+        self.entries = entries
+        self.found = Findings()
+        self.next_offset = 0
+        """The first offset of the partition that it does not cover."""
+        self._begin = self._last = genesis(name)
 
     @property
     def length(self) -> int:
@@ -89,22 +102,24 @@ class Chain:
     @property
     def head(self) -> Head:
         """Its head now."""
-        return Head(chain=self.name, entries=self.length, hash=self.heads[-1].hex())
+        return Head(chain=self.name, entries=self.length, hash=self._last.hex())
 
-    @property
-    def next_offset(self) -> int:
-        """The first offset of the partition that it does not cover."""
-        return self.entries[-1].offset + 1 if self.entries else 0
+    def head_after(self, position: int) -> bytes:
+        """Its head after that many of ``entries``."""
+        if position == len(self.entries):
+            return self._last
+        return self.entries.head(position - 1) if position else self._begin
 
     def append(self, block: AuditBlock, written_ms: int | None = None) -> None:
         """Count one block: the next entries, a repetition of known ones, or a finding."""
         if not self.entries and block.index > 0:
-            self.first, self.heads = block.index, [bytes.fromhex(block.previous)]
+            self.first = block.index
+            self._begin = self._last = bytes.fromhex(block.previous)
         position = block.index - self.first
         if position > len(self.entries):
             missing = f"entries {self.length} to {block.index - 1} are missing"
             self._find("chain_gap", block, missing)
-        elif position < 0 or self.heads[position].hex() != block.previous:
+        elif position < 0 or self.head_after(position).hex() != block.previous:
             self._find("chain_broken", block, f"does not continue entry {block.index}")
         elif fold(block.previous, block.entries) != block.hash:
             self._find("chain_broken", block, f"the block of entry {block.index} was altered")
@@ -112,21 +127,41 @@ class Chain:
             self._extend(position, block, written_ms)
 
     def _extend(self, position: int, block: AuditBlock, written_ms: int | None) -> None:
+        head = bytes.fromhex(block.previous)
         for number, entry in enumerate(block.entries, start=position):
-            head = link(self.heads[number], entry)
+            head = link(head, entry)
             if number == len(self.entries):
                 sha256 = bytes.fromhex(entry.sha256)
-                offset, verdict_id = entry.source.offset, entry.verdict_id
-                self.entries.append(Recorded(offset, sha256, verdict_id, written_ms))
-                self.heads.append(head)
-            elif self.heads[number + 1] != head:
+                offset = entry.source.offset
+                self.entries.append(Recorded(offset, sha256, entry.verdict_id, written_ms), head)
+                self._last, self.next_offset = head, offset + 1
+            elif self.head_after(number + 1) != head:
                 told = f"entry {self.first + number} is told in two ways"
                 self._find("chain_broken", block, told)
                 return
 
     def _find(self, kind: FindingKind, block: AuditBlock, detail: str) -> None:
         offset = block.entries[0].source.offset if block.entries else None
-        self.findings.append(AuditFinding(kind, self.name, detail, offset))
+        self.found.add(AuditFinding(kind, self.name, detail, offset))
+
+
+class Chains:
+    """Every chain by its name, in one database. For one thread."""
+
+    def __init__(self) -> None:
+        self.runs = RunDatabase()
+        self._known: dict[str, Chain] = {}
+
+    def of(self, name: str) -> Chain:
+        """The chain of that name, which may be empty."""
+        known = self._known.get(name)
+        if known is None:
+            known = self._known[name] = Chain(name, self.runs.new_run())
+        return known
+
+    def all(self) -> list[Chain]:
+        """The chains, by name."""
+        return [self._known[name] for name in sorted(self._known)]
 
 
 def genesis(chain: str) -> bytes:
@@ -164,22 +199,24 @@ def chain_name(topic: str, partition: int) -> str:
     return f"{topic}-{partition}"
 
 
-async def read_chains(settings: Settings) -> dict[str, Chain]:
-    """The chains, as the topic ``audit`` tells them.
+@contextlib.asynccontextmanager
+async def read_chains(settings: Settings) -> AsyncIterator[Chains]:
+    """The chains, as the topic ``audit`` tells them: on disk, until the context ends.
 
     Raises:
         UnknownTopic: the topic is missing.
     """
-    chains: dict[str, Chain] = {}
-    async for record in read_topics(settings, [AUDIT]):
-        try:
-            block = decode(record, AuditBlock).event
-        except UnreadableRecord:
-            continue  # the block that it took the place of is missing, which shows as a gap
-        # Kafka's -1 is a record without a time.
-        written_ms = record.timestamp if record.timestamp >= 0 else None
-        chains.setdefault(block.chain, Chain(block.chain)).append(block, written_ms)
-    return chains
+    chains = Chains()
+    with contextlib.closing(chains.runs):
+        async for record in read_topics(settings, [AUDIT]):
+            try:
+                block = decode(record, AuditBlock).event
+            except UnreadableRecord:
+                continue  # the block that it took the place of is missing, which shows as a gap
+            # Kafka's -1 is a record without a time.
+            written_ms = record.timestamp if record.timestamp >= 0 else None
+            chains.of(block.chain).append(block, written_ms)
+        yield chains
 
 
 def parse_heads(lines: Iterable[str]) -> Iterator[Head]:

@@ -1,6 +1,7 @@
-"""Writes the audit chains, beside the report role.
+"""The audit role: writes the audit chains.
 
-The consumer group gives each partition, and so each chain, one writer. Where a chain goes on is
+The consumer group gives each partition, and so each chain, one writer, however many workers there
+are. Where a chain goes on is
 read from its last block, or where that is long ago from the bookmark in the group's offsets
 (`safepassage.streams.audit.chain_ends`), so a crash between a block and a commit leaves no gap. A
 writer that was paused, lost its partition and writes one more block does no harm: blocks of the
@@ -35,7 +36,7 @@ from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.sealing.frame import is_sealed
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import AUDIT
+from safepassage.streams.topics import AUDIT, RoleName
 from safepassage.streams.verdicts.deduplication import Conflict, Deduplicator
 
 from .chain import AUDITED, chain_name, entry_of, fold
@@ -43,7 +44,7 @@ from .chain_ends import ChainEnd, chain_ends
 
 log = structlog.get_logger(__name__)
 
-ROLE = "audit"
+ROLE: RoleName = "audit"
 BATCH_RECORDS = 1_000
 # A block's JSON stays below the smallest record limit that the settings allow.
 BLOCK_ENTRIES = 200
@@ -89,6 +90,7 @@ class AuditSource:
                             await asyncio.wait_for(stop.wait(), GATHER_SECONDS)
             finally:
                 self._lag.clear()
+                self._seen.close()
 
     def reassigned(self, partitions: Iterable[TopicPartition]) -> None:
         """Called by the rebalance listener, while no batch is under way."""

@@ -29,8 +29,11 @@ def audit_verify(
     result = asyncio.run(verify(settings(), anchored))
     for finding in result.findings:
         print_line(str(finding))
+    found = len(result.findings) + result.found.more
+    if result.found.more:
+        print_line(f"… and {result.found.more} more, which are not named")
     print_line(
-        f"{result.verified} verified, {len(result.findings)} findings, "
+        f"{result.verified} verified, {found} findings, "
         f"{result.pending} not recorded yet, {result.expired} gone by retention, "
         f"{result.erased} of erased documents"
     )
@@ -41,8 +44,12 @@ def audit_verify(
 @audit_app.command("head")
 def audit_head() -> None:
     """Print each chain's head as a JSON line, to be kept where the broker cannot reach."""
+    asyncio.run(_print_heads())
+
+
+async def _print_heads() -> None:
     from safepassage.streams.audit.chain import read_chains
 
-    chains = asyncio.run(read_chains(settings()))
-    for name in sorted(chains):
-        print_line(chains[name].head.model_dump_json())
+    async with read_chains(settings()) as chains:
+        for chain in chains.all():
+            print_line(chain.head.model_dump_json())

@@ -12,11 +12,22 @@ from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
     from safepassage.streams.doctor.diagnosis import Diagnosis
+    from safepassage.streams.doctor.examination import Alteration
 
 
 def doctor(
     create_topics: Annotated[
         bool, typer.Option("--create-topics", help="Create the topics that are missing.")
+    ] = False,
+    alter_topics: Annotated[
+        bool,
+        typer.Option(
+            "--alter-topics",
+            help="Say which settings topics would get, as far as no record can be lost by it.",
+        ),
+    ] = False,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Together with --alter-topics: do it.")
     ] = False,
     acls: Annotated[
         bool,
@@ -32,7 +43,12 @@ def doctor(
         return
     from safepassage.streams.doctor.examination import needs_mending
 
-    diagnoses = asyncio.run(_examine(create_topics))
+    if apply and not alter_topics:
+        raise typer.BadParameter("is about --alter-topics", param_hint="--apply")
+    alteration: Alteration = "no"
+    if alter_topics:
+        alteration = "done" if apply else "told"
+    diagnoses = asyncio.run(_examine(create_topics, alteration))
     if needs_mending(diagnoses):
         raise typer.Exit(1)
 
@@ -44,12 +60,14 @@ def _print_acls() -> None:
         print_line(line)
 
 
-async def _examine(create_topics: bool) -> list[Diagnosis]:
+async def _examine(create_topics: bool, alteration: Alteration) -> list[Diagnosis]:
     """Print each diagnosis as soon as it is known."""
     from safepassage.streams.doctor.examination import diagnose
 
     diagnoses = []
-    async for diagnosis in diagnose(settings(), create_missing_topics=create_topics):
+    async for diagnosis in diagnose(
+        settings(), create_missing_topics=create_topics, alteration=alteration
+    ):
         diagnoses.append(diagnosis)
         print_line(f"{diagnosis.state:<8} {diagnosis.subject:<8} {diagnosis.found}")
         if diagnosis.remedy:

@@ -82,7 +82,7 @@ def _lines(report: Report) -> list[str]:
         if scorer.learnt:
             lines.append(f"{name} learnt from them: train it again without, or retire it")
         elif scorer.learnt is None:
-            lines.append(f"{name} does not say from what it learnt")
+            lines.append(f"{name} may have learnt from them: {scorer.why}")
     lines.append(
         "not looked at: files that you exported, reports, logs, backups, other machines' folders, "
         "your LLM's provider"

@@ -44,9 +44,9 @@ async def _write(stream: BinaryIO, counts: Counter[str], *, follow: bool) -> Non
     from safepassage.streams.topics import REALIGNMENTS
     from safepassage.streams.verdicts.deduplication import LastIds
 
-    seen = LastIds()
     records = (follow_topics if follow else read_topics)(settings(), [REALIGNMENTS])
-    async with contextlib.aclosing(records):
+    async with contextlib.aclosing(records), contextlib.AsyncExitStack() as resources:
+        seen = resources.enter_context(contextlib.closing(LastIds()))
         async for record in records:
             try:
                 event = decode(record, Realignment).event

@@ -13,8 +13,15 @@ def worker(
     roles: Annotated[
         list[str], typer.Argument(help=f"One or several of: {', '.join(ROLE_NAMES)}.")
     ],
+    alone: Annotated[
+        bool,
+        typer.Option(
+            "--alone",
+            help="`report` without audit, drift and realign: these have workers of their own.",
+        ),
+    ] = False,
 ) -> None:
-    """Run one or several roles until stopped.
+    """Run one or several roles until stopped. `report` runs audit, drift and realign as well.
 
     Kafka and Redis are those of KAFKA_BOOTSTRAP_SERVERS and REDIS_URL.
     """
@@ -23,7 +30,9 @@ def worker(
         raise typer.BadParameter(
             f"no role {unknown[0]!r}; there are: {', '.join(ROLE_NAMES)}", param_hint="ROLE"
         )
+    if alone and "report" not in roles:
+        raise typer.BadParameter("is about the role report", param_hint="--alone")
     from safepassage.streams.worker import run_worker
 
     configure_logging(settings(), roles=",".join(dict.fromkeys(roles)))
-    run_worker(list(dict.fromkeys(roles)), settings())
+    run_worker(roles, settings(), alone=alone)

@@ -27,6 +27,7 @@ from safepassage.streams.topics import (
     REVIEWS,
     SCORERS,
     SHADOW,
+    WITH_REPORT,
     Access,
     RoleName,
 )
@@ -69,6 +70,9 @@ def acl_commands(settings: Settings) -> Iterator[str]:
     yield "# Brokers before 2.8 also want --operation IdempotentWrite --cluster for whoever writes."
     for role, access in ACCESS.items():
         yield from _of(role, access, settings, f"the role {role}")
+    for role in WITH_REPORT:
+        whose = f"the role report, which runs {role} too unless it is started with --alone"
+        yield from _of("report", ACCESS[role], settings, whose)
     for command, access in OF_COMMANDS.items():
         yield from _of(command, access, settings, f"who runs `safepassage {command}`")
     yield from _of_replays(settings)
@@ -117,6 +121,8 @@ def _of_setup(settings: Settings) -> Iterator[str]:
     prefixed = "--resource-pattern-type prefixed" if settings.topic_prefix else ""
     name = settings.topic_prefix or "*"
     yield _command(settings, "setup", operations, "--topic", [name], pattern=prefixed)
+    yield "# and `safepassage doctor --alter-topics --apply`: it may shorten what is kept as well"
+    yield _command(settings, "setup", ("AlterConfigs",), "--topic", [name], pattern=prefixed)
 
 
 def _of_scaler(settings: Settings) -> Iterator[str]:

@@ -8,8 +8,9 @@ import socket
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Literal
 
-from safepassage.streams.kafka.admin import create_topics, topic_problems
+from safepassage.streams.kafka.admin import alter_settings, create_topics, topic_problems
 from safepassage.streams.kafka.clients import new_admin, ssl_context
 from safepassage.streams.kafka.configuration import TopicProblem
 from safepassage.streams.kafka.reading import newest_timestamp, read_erasures
@@ -27,8 +28,12 @@ PATIENCE_SECONDS = 20.0
 Check = Callable[[Settings], Awaitable[list[Diagnosis]]]
 
 
+Alteration = Literal["no", "told", "done"]
+"""Whether topics get the settings that mend them: not at all, said beforehand, or now."""
+
+
 async def diagnose(
-    settings: Settings, *, create_missing_topics: bool = False
+    settings: Settings, *, create_missing_topics: bool = False, alteration: Alteration = "no"
 ) -> AsyncIterator[Diagnosis]:
     """Run all checks, one after the other; each takes a bounded time.
 
@@ -40,6 +45,8 @@ async def diagnose(
     if broker.state == "ok":
         if create_missing_topics:
             checks.append(("topics", create_missing))
+        if alteration != "no":
+            checks.append(("topics", alter if alteration == "done" else tell_alterations))
         checks += [("topics", check_topics), ("erasures", check_erasures)]
     checks += [("redis", check_redis), ("model", check_model), ("llm", check_llm)]
     for subject, check in checks:
@@ -71,6 +78,25 @@ async def create_missing(settings: Settings) -> list[Diagnosis]:
     """Create the topics that are missing."""
     created = await create_topics(settings)
     return [Diagnosis("topics", "ok", f"created {', '.join(created)}")] if created else []
+
+
+async def tell_alterations(settings: Settings) -> list[Diagnosis]:
+    """What `alter` would do."""
+    found = [p for p in await topic_problems(settings) if p.setting]
+    return [_altered(problem, "would get") for problem in found]
+
+
+async def alter(settings: Settings) -> list[Diagnosis]:
+    """Give topics the settings that mend them, where nothing can be lost by it."""
+    found = [problem for problem in await topic_problems(settings) if problem.setting]
+    if found:
+        await alter_settings(settings, found)
+    return [_altered(problem, "got") for problem in found]
+
+
+def _altered(problem: TopicProblem, verb: str) -> Diagnosis:
+    key, value = problem.setting or ("", "")
+    return Diagnosis("topics", "ok", f"{problem.topic} {verb} {key}={value} ({problem.problem})")
 
 
 async def check_topics(settings: Settings) -> list[Diagnosis]:

@@ -1,4 +1,4 @@
-"""Raises warnings on the topic ``warnings`` when verdicts drift, beside the report role.
+"""The drift role: raises warnings on the topic ``warnings`` when verdicts drift.
 
 What was counted is kept in memory only: after a restart the reference is learnt anew from what
 comes then. With several processes each watches its own partitions. A backlog is not counted: of
@@ -14,7 +14,7 @@ import structlog
 from safepassage.schemas import DriftWarning, Verdict, stable_id
 from safepassage.streams.delivery.delivery import Outcome, Role
 from safepassage.streams.kafka.records import Outgoing, Received, Record
-from safepassage.streams.topics import ACCEPTED, QUARANTINE, WARNINGS
+from safepassage.streams.topics import READ_BY, WARNINGS
 
 from .detector import DriftDetector, Shift
 
@@ -40,7 +40,7 @@ def drift_role(detector: DriftDetector, clock: Callable[[], float] = time.time) 
         outcomes = {position: outcome(batch[position], oldest) for position in in_time}
         return [outcomes[position] for position in range(len(batch))]
 
-    return Role("drift", "report", (ACCEPTED, QUARANTINE), step, batch=BATCH_RECORDS)
+    return Role("drift", "report", READ_BY["drift"], step, batch=BATCH_RECORDS)
 
 
 def _warning(shift: Shift, record: Record) -> Outgoing:

@@ -21,6 +21,7 @@ from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ALL_TOPICS, Topic, topic_config
 
+from .alteration import alter_topics
 from .clients import new_admin
 from .configuration import TopicProblem, configuration_problems, told_retention
 
@@ -96,6 +97,25 @@ async def topic_problems(
             if isinstance(found, _Described)
         }
         return problems + await configuration_problems(admin, settings, there, replicas)
+    finally:
+        await admin.close()
+
+
+async def alter_settings(settings: Settings, problems: Sequence[TopicProblem]) -> None:
+    """Give the topics of ``problems`` the settings that mend them, where one does.
+
+    Raises:
+        aiokafka.errors.KafkaError: the broker refused.
+    """
+    changes: dict[str, dict[str, str]] = {}
+    for problem in problems:
+        if problem.setting:
+            key, value = problem.setting
+            changes.setdefault(problem.topic, {})[key] = value
+    admin = new_admin(settings)
+    try:
+        await admin.start()
+        await alter_topics(admin, changes)
     finally:
         await admin.close()
 

@@ -14,18 +14,26 @@ from safepassage.streams.topics import Topic, topic_config
 
 FOR_EVER = -1
 IN_SYNC = "min.insync.replicas"
+# What may be set without a person's look: no record that counts is lost by it. Another policy may
+# delete some, and fewer replicas may lose some.
+SAFE_TO_SET = (
+    *("retention.ms", "retention.bytes", "max.message.bytes"),
+    *("max.compaction.lag.ms", "min.compaction.lag.ms"),
+)
 
 Severity = Literal["failed", "warning"]
 
 
 @dataclass(frozen=True, slots=True)
 class TopicProblem:
-    """Something about a topic that would lose or reorder events, or could not be found out."""
+    """Something about a topic that would lose or reorder events, or could not be found out.
+    ``setting`` is the one that mends it, with its value, where that is `SAFE_TO_SET`."""
 
     topic: str
     problem: str
     remedy: str
     severity: Severity = "failed"
+    setting: tuple[str, str] | None = None
 
 
 async def configuration_problems(
@@ -101,6 +109,7 @@ def _differences(
     if in_sync is not None and in_sync > replicas:
         yield _Difference(IN_SYNC, str(in_sync), str(replicas))
     if wanted["cleanup.policy"] == "compact":
+        yield from _compaction_lags(wanted, found)
         return
     needed = _number(wanted.get("retention.ms"))
     kept = _number(found.get("retention.ms"))
@@ -111,6 +120,19 @@ def _differences(
     size = _number(found.get("retention.bytes"))
     if needed is not None and size is not None and size != FOR_EVER:
         yield _Difference("retention.bytes", str(size), str(FOR_EVER), severity)
+
+
+def _compaction_lags(
+    wanted: Mapping[str, str], found: Mapping[str, str | None]
+) -> Iterator[_Difference]:
+    """What was replaced or erased is to be gone in time."""
+    most = int(wanted["max.compaction.lag.ms"])
+    longest = _number(found.get("max.compaction.lag.ms"))
+    if longest is not None and longest > most:
+        yield _Difference("max.compaction.lag.ms", str(longest), str(most), "warning")
+    least = _number(found.get("min.compaction.lag.ms"))
+    if least is not None and least > most:
+        yield _Difference("min.compaction.lag.ms", str(least), "0", "warning")
 
 
 def _problem(settings: Settings, name: str, difference: _Difference) -> TopicProblem:
@@ -125,6 +147,7 @@ def _problem(settings: Settings, name: str, difference: _Difference) -> TopicPro
         "--command-config ADMIN.properties --alter --entity-type topics "
         f"--entity-name {shlex.quote(name)} --add-config {key}={wanted}",
         difference.severity,
+        (key, wanted) if key in SAFE_TO_SET else None,
     )
 
 

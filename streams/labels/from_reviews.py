@@ -6,7 +6,7 @@ import gzip
 import json
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -174,16 +174,23 @@ async def read_reviews(settings: Settings) -> tuple[list[Review], int]:
     """Every review on the topic, each once, and how many records were no reviews."""
     reviews: dict[str, Review] = {}
     unreadable = 0
-    async for record in read_topics(settings, [REVIEWS]):
-        try:
-            review = decode(record, Review).event
-        except ErasedRecord:
-            continue
-        except UnreadableRecord:
+    async for review in stream_reviews(settings):
+        if review is None:
             unreadable += 1
         else:
             reviews[review.id] = review
     return list(reviews.values()), unreadable
+
+
+async def stream_reviews(settings: Settings) -> AsyncIterator[Review | None]:
+    """Every review on the topic, as often as it was delivered; None for a record that is none."""
+    async for record in read_topics(settings, [REVIEWS]):
+        try:
+            yield decode(record, Review).event
+        except ErasedRecord:
+            continue
+        except UnreadableRecord:
+            yield None
 
 
 def reviewed_cases(reviews: Iterable[Review], since: datetime | None = None) -> list[ReviewedCase]:

@@ -20,12 +20,13 @@ from safepassage.streams.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Taught:
-    """A scorer's folder, and whether it learnt from one of the documents; None where it does not
-    say from what it learnt."""
+    """A scorer's folder, and whether it learnt from one of the documents; None where that cannot be
+    told, and ``why``."""
 
     folder: Path
     revision: str
     learnt: bool | None
+    why: str = "it does not say from what it learnt"
 
 
 def learnt_files(settings: Settings) -> Iterator[Path]:
@@ -66,10 +67,18 @@ async def taught_scorers(settings: Settings, documents: Collection[str]) -> list
             manifest = ScorerManifest.model_validate_json(raw)
         except (OSError, ValidationError):
             continue  # a scorer by name, or of another machine
-        said = manifest.learnt_from
-        learnt = None if said is None else any(said.knows(one) for one in documents)
-        found.append(Taught(folder, manifest.revision, learnt))
+        found.append(_taught(folder, manifest, documents))
     return found
+
+
+def _taught(folder: Path, manifest: ScorerManifest, documents: Collection[str]) -> Taught:
+    said = manifest.learnt_from
+    if said is None:
+        return Taught(folder, manifest.revision, None)
+    try:
+        return Taught(folder, manifest.revision, any(said.knows(one) for one in documents))
+    except ValueError as error:  # its key is not here
+        return Taught(folder, manifest.revision, None, str(error))
 
 
 def _folders(named: Iterable[str], learn_folder: Path) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Takes over what was accepted of a document into its new version, beside the report role.
+"""The realign role: takes over what was accepted of a document into its new version.
 
 A version that asks for no LLM comes on ``versions``. Its values are those that stand in the version
 before: each becomes an extraction of the new text, with its quote, and goes the way of all others:
@@ -38,13 +38,12 @@ from safepassage.schemas.rivals import with_rivals
 from safepassage.streams.delivery.delivery import Outcome, Role
 from safepassage.streams.kafka.records import Outgoing, Received, Record, UnreadableRecord, decode
 from safepassage.streams.topics import (
-    ACCEPTED,
     DOCUMENT_VALUES,
     EXTRACTIONS,
     MANIFESTS,
-    QUARANTINE,
+    READ_BY,
     REALIGNMENTS,
-    VERSIONS,
+    RoleName,
 )
 
 from .known import Told, noted, requested, within
@@ -52,7 +51,7 @@ from .store import ValuesStore
 
 log = structlog.get_logger(__name__)
 
-NAME = "realign"
+NAME: RoleName = "realign"
 BATCH_RECORDS = 1_000
 
 ReadAt = Callable[[Sequence[Coordinates]], Awaitable[Mapping[Coordinates, Record]]]
@@ -145,7 +144,7 @@ def realign_role(
         ]
         return await read_at(wanted) if wanted else {}
 
-    return Role(NAME, "report", (ACCEPTED, QUARANTINE, VERSIONS), step, batch=BATCH_RECORDS)
+    return Role(NAME, "report", READ_BY["realign"], step, batch=BATCH_RECORDS)
 
 
 def in_time(records: Sequence[Record]) -> list[int]:

@@ -224,7 +224,10 @@ def compare(
             f"the candidate {new.name!r} does not say which documents it learnt from, so nothing "
             "shows that it is not tested on them; train or calibrate it again with this version"
         )
-    fair = not_learnt(cases, learnt)
+    try:
+        fair = not_learnt(cases, learnt)
+    except ValueError as error:
+        raise ReleaseRefused(str(error)) from error
     if not fair:
         raise ReleaseRefused(
             f"the candidate learnt from the documents of all {len(cases)} gold labels; a test "

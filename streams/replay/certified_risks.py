@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from safepassage.scoring_worker.learnt_from import LearntFrom
+from safepassage.scoring_worker.learnt_from import DigestKeyMissing, LearntFrom
 from safepassage.scoring_worker.risk.accepted import ACCEPTED, STOPPED, AcceptedRisk
 from safepassage.scoring_worker.risk.strata import DrawnLabel
 from safepassage.streams.labels.from_reviews import Label
@@ -26,16 +26,18 @@ def certified_risks(
     drawn = [label for label in labels if _by_chance(label)]
     both = before.keys() & after.keys()
     newly = sum(before[i].decision != "accepted" == after[i].decision for i in both)
+    lacking = "the candidate does not say which documents it learnt from"
+    risk = None
+    if learnt is not None:
+        try:
+            fair = [label for label in drawn if not _knows(learnt, label)]
+            risk = _risk(after, fair, newly, settings)
+        except DigestKeyMissing as error:
+            lacking = str(error)
     unknown = AcceptedRisk(
-        confidence=settings.risk_confidence,
-        asked=settings.risk,
-        lacking="the candidate does not say which documents it learnt from",
+        confidence=settings.risk_confidence, asked=settings.risk, lacking=lacking
     )
-    fair = [label for label in drawn if learnt is not None and not _knows(learnt, label)]
-    return (
-        _risk(before, drawn, 0, settings),
-        _risk(after, fair, newly, settings) if learnt is not None else unknown,
-    )
+    return _risk(before, drawn, 0, settings), risk or unknown
 
 
 def _by_chance(label: Label) -> bool:

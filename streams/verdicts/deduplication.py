@@ -10,7 +10,6 @@ instead of one of the two being chosen in silence.
 import contextlib
 import hashlib
 import struct
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
@@ -23,13 +22,19 @@ from safepassage.streams.kafka.records import (
     UnreadableRecord,
     decode,
 )
+from safepassage.streams.runtime.local_database import local_database
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, QUARANTINE, Topic
 
 VERDICT_TOPICS = (ACCEPTED, QUARANTINE)
 
-# About 300 bytes each. Repetitions come soon after the first, after a restart or a rebalance.
+# About 150 bytes each, on disk. Repetitions come soon after the first, after a restart or a
+# rebalance.
 REMEMBERED_VERDICTS = 2_000_000
+CACHE_MEBIBYTES = 16
+_SCHEMA = """
+CREATE TABLE ids (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, note BLOB NOT NULL);
+"""
 DIGEST_BYTES = 16
 _PLACE = struct.Struct(">IIQ")
 
@@ -91,23 +96,35 @@ class Deduplicator:
         self.repetitions += 1
         return None
 
+    def close(self) -> None:
+        """Give its file back."""
+        self._seen.close()
+
 
 class LastIds:
-    """The last ``limit`` ids, with a note for each."""
+    """The last ``limit`` ids, with a note for each: on disk, above a few megabytes. For one
+    thread."""
 
     def __init__(self, limit: int = REMEMBERED_VERDICTS) -> None:
         self._limit = limit
-        self._notes: OrderedDict[bytes, bytes] = OrderedDict()
+        self._connection = local_database(CACHE_MEBIBYTES)
+        self._connection.executescript(_SCHEMA)
 
     def first(self, identifier: str, note: bytes = b"") -> bytes | None:
         """The note of the id's first record; None where this is the first, whose is ``note``."""
         key = digest_of(identifier)
-        known = self._notes.get(key)
-        if known is None:
-            self._notes[key] = note
-            if len(self._notes) > self._limit:
-                self._notes.popitem(last=False)
-        return known
+        known = self._connection.execute("SELECT note FROM ids WHERE id = ?", (key,)).fetchone()
+        if known is not None:
+            return bytes(known[0])
+        added = self._connection.execute("INSERT INTO ids VALUES (NULL, ?, ?)", (key, note))
+        self._connection.execute(
+            "DELETE FROM ids WHERE number <= ?", ((added.lastrowid or 0) - self._limit,)
+        )
+        return None
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._connection.close()
 
 
 class Places:
@@ -144,12 +161,12 @@ async def read_verdicts(
         UnknownTopic: a topic is missing.
     """
     records = (follow_topics if follow else read_topics)(settings, topics)
-    deduplicator = Deduplicator()
-    async with contextlib.aclosing(records):
-        async for record in records:
-            result = _result(record, deduplicator)
-            if result is not None:
-                yield result
+    with contextlib.closing(Deduplicator()) as deduplicator:
+        async with contextlib.aclosing(records):
+            async for record in records:
+                result = _result(record, deduplicator)
+                if result is not None:
+                    yield result
 
 
 def _result(record: Record, deduplicator: Deduplicator) -> Result | None:

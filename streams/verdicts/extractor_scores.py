@@ -2,7 +2,6 @@
 through, per model and prompt, from live verdicts (SafePassage paper, Figure 5)."""
 
 import contextlib
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,12 +13,14 @@ from safepassage.schemas.proportion import Proportion
 from safepassage.schemas.reviews_that_count import case_id
 from safepassage.streams.kafka.reading import offsets_since, read_topics
 from safepassage.streams.kafka.records import UnreadableRecord, decode
+from safepassage.streams.runtime.local_database import local_database
 from safepassage.streams.settings import Settings
 
 from .deduplication import VERDICT_TOPICS
 
 UNKNOWN_MODEL = "(not recorded)"
 PROMPT_DIGITS = 8
+CACHE_MEBIBYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +67,37 @@ def scores(counts: Mapping[tuple[str, str, Decision], int]) -> list[ExtractorSco
 class ExtractorTally:
     """Counts each extraction once, with its latest verdict, however often it was judged.
 
-    What a person decided is left out: it says nothing about the guardrail's judgement. Memory
-    is about 150 bytes for each extraction.
+    What a person decided is left out: it says nothing about the guardrail's judgement. The
+    extractions lie in a private temporary database. For one thread.
     """
 
     def __init__(self) -> None:
-        self._latest: dict[int, tuple[int, tuple[str, str, Decision]]] = {}
+        self._connection = local_database(CACHE_MEBIBYTES)
+        self._connection.execute(
+            "CREATE TABLE extractions (id BLOB PRIMARY KEY, at INTEGER NOT NULL, "
+            "model TEXT NOT NULL, prompt TEXT NOT NULL, decision TEXT NOT NULL) WITHOUT ROWID"
+        )
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._connection.close()
 
     def add(self, verdict: Verdict, at: int) -> None:
         """Count a verdict that was published ``at`` (any clock, compared only with itself)."""
         if verdict.review is None:
-            case = int(case_id(verdict), 16)
-            known = self._latest.get(case)
-            if known is None or known[0] <= at:
-                self._latest[case] = at, _extractor(verdict)
+            self._connection.execute(
+                "INSERT INTO extractions VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
+                "at = excluded.at, model = excluded.model, prompt = excluded.prompt, "
+                "decision = excluded.decision WHERE at <= excluded.at",
+                (bytes.fromhex(case_id(verdict)), at, *_extractor(verdict)),
+            )
 
     def counts(self) -> Counter[tuple[str, str, Decision]]:
         """Extractions by model, prompt and decision."""
-        return Counter(key for _, key in self._latest.values())
+        rows = self._connection.execute(
+            "SELECT model, prompt, decision, count(*) FROM extractions GROUP BY 1, 2, 3"
+        )
+        return Counter({(model, prompt, said): number for model, prompt, said, number in rows})
 
 
 async def compare_extractors(
@@ -96,12 +110,12 @@ async def compare_extractors(
     """
     earliest = int(since.timestamp() * 1000) if since else 0
     start = await offsets_since(settings, VERDICT_TOPICS, since) if since else None
-    tally = ExtractorTally()
-    async for record in read_topics(settings, VERDICT_TOPICS, start=start):
-        if record.timestamp >= earliest:
-            with contextlib.suppress(UnreadableRecord):
-                tally.add(decode(record, Verdict).event, record.timestamp)
-    return scores(tally.counts())
+    with contextlib.closing(ExtractorTally()) as tally:
+        async for record in read_topics(settings, VERDICT_TOPICS, start=start):
+            if record.timestamp >= earliest:
+                with contextlib.suppress(UnreadableRecord):
+                    tally.add(decode(record, Verdict).event, record.timestamp)
+        return scores(tally.counts())
 
 
 def as_json(rows: Iterable[ExtractorScore]) -> list[dict[str, object]]:
@@ -146,4 +160,4 @@ def _extractor(verdict: Verdict) -> tuple[str, str, Decision]:
     extractor = verdict.extractor
     if extractor is None:
         return "", "", verdict.decision
-    return sys.intern(extractor.model), sys.intern(extractor.prompt_digest), verdict.decision
+    return extractor.model, extractor.prompt_digest, verdict.decision

@@ -2,66 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+import struct
+from collections.abc import AsyncIterator, Sequence
+from contextlib import closing
 
 from safepassage.schemas import Review, Verdict
 from safepassage.schemas.reviews_that_count import case_id
 from safepassage.schemas.verdict_after_review import decision_on, verdict_in_place
 from safepassage.streams.kafka.records import Received
-from safepassage.streams.labels.from_reviews import read_reviews, reviewed_cases
+from safepassage.streams.labels.from_reviews import reviewed_cases, stream_reviews
+from safepassage.streams.runtime.local_database import local_database
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, QUARANTINE, Topic
 
 from .deduplication import VERDICT_TOPICS, Result, Unread, digest_of, read_verdicts
 
-_Rank = tuple[int, str, int, int]
-"""When a verdict was written, and its topic, partition and offset."""
+CACHE_MEBIBYTES = 32
+# Of an extraction the case judged last, and whether that was by a worker. Of a case the ranks of
+# what scorers and people last said of it, and of when a decision was last taken back.
+_SCHEMA = """
+CREATE TABLE extractions (id BLOB PRIMARY KEY, by_worker INTEGER NOT NULL, rank BLOB NOT NULL,
+    case_id BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE cases (id BLOB PRIMARY KEY, scored BLOB, decided BLOB, taken_back BLOB) WITHOUT ROWID;
+CREATE TABLE reviews (case_id BLOB, id TEXT, review BLOB NOT NULL, PRIMARY KEY (case_id, id))
+    WITHOUT ROWID;
+"""
+_TIME = struct.Struct(">Q")
+_PLACE = struct.Struct(">IQ")
 
 
 class LatestPerExtraction:
     """Which record holds the verdict that counts for each extraction, across revisions.
 
     A person's decision outranks any scorer's on the same text and value; otherwise the later
-    record wins, and so does the text or value that was judged last.
+    record wins, and so does the text or value that was judged last. What is noted lies in a private
+    temporary database. For one thread.
     """
 
     def __init__(self) -> None:
-        # By extraction, the case judged last, and whether that was by a worker.
-        self._cases: dict[bytes, tuple[bool, _Rank, bytes]] = {}
-        self._latest: dict[bytes, _Rank] = {}  # by case, as scorers left it
-        self._decided: dict[bytes, _Rank] = {}  # by case, as people left it
-        self._taken_back: dict[bytes, _Rank] = {}  # by case, when the last decision was
+        self._connection = local_database(CACHE_MEBIBYTES)
+        self._connection.executescript(_SCHEMA)
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._connection.close()
 
     def note(self, received: Received[Verdict]) -> None:
         """Count ``received``, which was let through by a `Deduplicator`."""
-        key, case = digest_of(received.event.extraction_id), digest_of(case_id(received.event))
-        rank = _rank(received)
-        review = received.event.review
-        verdicts = self._decided if review and review.stands else self._latest
-        known = verdicts.get(case)
-        if known is None or known < rank:
-            verdicts[case] = rank
+        verdict, rank = received.event, _rank(received)
+        case, review = digest_of(case_id(verdict)), verdict.review
+        self._raise_to("decided" if review and review.stands else "scored", case, rank)
         if review and not review.stands:
-            self._taken_back[case] = max(self._taken_back.get(case, rank), rank)
-        judged = review is None or review.in_place, rank
-        current = self._cases.get(key)
-        if current is None or current[:2] < judged:
-            self._cases[key] = *judged, case
+            self._raise_to("taken_back", case, rank)
+        by_worker = review is None or review.in_place
+        self._connection.execute(
+            "INSERT INTO extractions VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
+            "by_worker = excluded.by_worker, rank = excluded.rank, case_id = excluded.case_id "
+            "WHERE (by_worker, rank) < (excluded.by_worker, excluded.rank)",
+            (digest_of(verdict.extraction_id), by_worker, rank, case),
+        )
+
+    def note_review(self, review: Review) -> None:
+        """Count one person's review; of those with one id the last counts."""
+        self._connection.execute(
+            "INSERT OR REPLACE INTO reviews VALUES (?, ?, ?)",
+            (digest_of(case_id(review.verdict)), review.id, review.to_json()),
+        )
 
     def holds(self, received: Received[Verdict]) -> bool:
         """Whether ``received`` is its extraction's verdict."""
         case = digest_of(case_id(received.event))
-        current = self._cases.get(digest_of(received.event.extraction_id))
+        current = self._connection.execute(
+            "SELECT case_id FROM extractions WHERE id = ?",
+            (digest_of(received.event.extraction_id),),
+        ).fetchone()
         known = self._counts(case)
         if current is None or known is None:
             return False
-        return current[2] == case and known[1:] == _rank(received)[1:]
+        return current[0] == case and known[_TIME.size :] == _rank(received)[_TIME.size :]
 
-    def _counts(self, case: bytes) -> _Rank | None:
-        decided, back = self._decided.get(case), self._taken_back.get(case)
-        if decided and (back is None or back < decided):
-            return decided
-        return self._latest.get(case) or decided
+    def opinions(self, verdict: Verdict) -> list[Review]:
+        """What people in force say of the case of ``verdict``."""
+        rows = self._connection.execute(
+            "SELECT review FROM reviews WHERE case_id = ?", (digest_of(case_id(verdict)),)
+        )
+        cases = reviewed_cases(Review.model_validate_json(row[0]) for row in rows)
+        return [opinion for case in cases for opinion in case.opinions.values()]
+
+    def _raise_to(self, what: str, case: bytes, rank: bytes) -> None:
+        self._connection.execute(
+            f"INSERT INTO cases (id, {what}) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET "  # noqa: S608
+            f"{what} = max(coalesce({what}, x''), excluded.{what})",
+            (case, rank),
+        )
+
+    def _counts(self, case: bytes) -> bytes | None:
+        row = self._connection.execute(
+            "SELECT scored, decided, taken_back FROM cases WHERE id = ?", (case,)
+        ).fetchone()
+        scored, decided, back = row or (None, None, None)
+        rank: bytes | None = decided if decided and (not back or back < decided) else None
+        return rank or scored or decided
 
 
 async def latest_verdicts(
@@ -83,23 +124,26 @@ async def latest_verdicts(
 
 async def _in_force(settings: Settings) -> AsyncIterator[Result]:
     """What counts on both topics: on one of them alone, a verdict taken back would seem to."""
-    latest = LatestPerExtraction()
-    async for result in read_verdicts(settings):
-        if isinstance(result, Received):
-            latest.note(result)
-    reviews, _ = await read_reviews(settings)
-    decided = {case_id(c.verdict): list(c.opinions.values()) for c in reviewed_cases(reviews)}
-    async for result in read_verdicts(settings):
-        if not isinstance(result, Received):
-            yield result
-        elif latest.holds(result):
-            yield _held_to(result, decided)
+    with closing(LatestPerExtraction()) as latest:
+        async for result in read_verdicts(settings):
+            if isinstance(result, Received):
+                latest.note(result)
+        async for review in stream_reviews(settings):
+            if review:
+                latest.note_review(review)
+        async for result in read_verdicts(settings):
+            if not isinstance(result, Received):
+                yield result
+            elif latest.holds(result):
+                yield _held_to(result, latest)
 
 
-def _held_to(result: Received[Verdict], decided: Mapping[str, list[Review]]) -> Received[Verdict]:
+def _held_to(result: Received[Verdict], latest: LatestPerExtraction) -> Received[Verdict]:
     """A scorer's verdict as a standing decision on its case makes it, published yet or not."""
-    decision = decision_on(result.event, decided.get(case_id(result.event), []))
-    if decision is None or result.event.review:
+    if result.event.review:
+        return result
+    decision = decision_on(result.event, latest.opinions(result.event))
+    if decision is None:
         return result
     return Received(result.record, verdict_in_place(result.event, decision) or result.event)
 
@@ -111,6 +155,9 @@ def _stands_on(result: Result, topics: Sequence[Topic], settings: Settings) -> b
     return place.topic in {settings.topic(topic.name) for topic in topics}
 
 
-def _rank(received: Received[Verdict]) -> _Rank:
+def _rank(received: Received[Verdict]) -> bytes:
+    """When a verdict was written, and its topic, partition and offset, as bytes in that order. A
+    record without a time, which is -1, comes first."""
     record = received.record
-    return record.timestamp, record.topic, record.partition, record.offset
+    place = record.topic.encode() + b"\0" + _PLACE.pack(record.partition, record.offset)
+    return _TIME.pack(record.timestamp + 1) + place

@@ -44,7 +44,9 @@ def services() -> dict[str, Any]:
 
 
 def roles_run(command: list[str]) -> list[str]:
-    return command[1:] if command[:1] == ["worker"] else []
+    if command[:1] != ["worker"]:
+        return []
+    return [part for part in command[1:] if not part.startswith("--")]
 
 
 def setting_names() -> set[str]:
@@ -112,6 +114,15 @@ def test_kubernetes_runs_every_role_in_a_deployment_of_its_name():
     assert {name: roles_run(args) for name, args in deployments.items()} == {
         role: [role] for role in ROLE_NAMES
     }
+
+
+def test_no_deployment_runs_with_report_what_has_workers_of_its_own():
+    commands = [s.get("command", []) for s in services().values()]
+    commands += [
+        d["spec"]["template"]["spec"]["containers"][0]["args"] for d in kubernetes("Deployment")
+    ]
+    of_report = [command for command in commands if "report" in roles_run(command)]
+    assert of_report == [["worker", "report", "--alone"]] * 2
 
 
 def test_every_role_has_a_disruption_budget():

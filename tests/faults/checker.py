@@ -30,6 +30,7 @@ class Findings:
     extractions: int = 0
     accepted: int = 0
     lost: list[str] = field(default_factory=list)
+    not_taken_over: list[str] = field(default_factory=list)
     ended_twice: list[str] = field(default_factory=list)
     unevidenced: list[str] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
@@ -47,7 +48,8 @@ def check(history: History) -> Findings:
     ends = _ends(history)
     findings.extractions = len(ends)
     findings.dead_letters = sum(1 for _ in history.of("dead-letters"))
-    findings.lost = [*_lost_documents(history, texts, ends), *_not_taken_over(history, texts)]
+    findings.lost = [*_lost_documents(history, texts, ends)]
+    findings.not_taken_over = [*_not_taken_over(history, texts)]
     findings.ended_twice = [e for e, kinds in ends.items() if len(kinds) > 1]
     findings.unevidenced = [*_unevidenced(history, texts)]
     findings.out_of_order = [*_out_of_order(history)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -43,6 +43,7 @@ class Watch:
         self._reported: set[Place] = set()
         self._audited: set[Place] = set()
         self._snapshots: set[str] = set()
+        self._versions: set[Place] = set()
         self._checked: defaultdict[tuple[str, TopicPartition], int] = defaultdict(int)
         broker.on_append, broker.on_commit = self.appended, self.committed
 
@@ -66,6 +67,8 @@ class Watch:
                 self._reported.add(_place(event["document"]["coordinates"]))
             case "audit":
                 self._audited.update(_place(entry["source"]) for entry in event["entries"])
+            case "versions":
+                self._versions.add(_place(event["document"]["coordinates"]))
             case "memories":
                 self._snapshots.add(event["name"])
             case "accepted" | "quarantine":
@@ -100,6 +103,11 @@ class Watch:
             return None
         event = _event(record.value)
         match role, record.topic:
+            case "extract", "documents" if event and event.get("realign"):
+                return None if place in self._versions else f"no version of {place}"
+            case "realign", "versions" if event:
+                there = _place(event["document"]["coordinates"]) in self._manifests
+                return None if there else f"no manifest of the version {place}"
             case "extract", "documents":
                 manifest = self._manifests.get(place)
                 if manifest is None:
@@ -149,8 +157,70 @@ def after_the_run(watch: Watch, expected: Sequence[Any], undrained: int) -> Iter
             yield promise, f"{name}: {found[0]}, {len(found)} in all"
     if undrained:
         yield "P6", f"{undrained} records are not done"
+    yield from _realignments(watch.entries)
     yield from _decisions(watch.entries)
     yield from _four_eyes(watch.entries)
+
+
+def _realignments(entries: Sequence[Entry]) -> Iterator[Broken]:
+    """Each verdict on a value that was taken over is told once. What stands accepted at the end in
+    the version before the newest, of those that were judged, was taken over into the newest one,
+    where that asked for no LLM."""
+    told: defaultdict[str, set[str]] = defaultdict(set)
+    over: defaultdict[Place, set[str]] = defaultdict(set)
+    judged: dict[str, dict[str, Any]] = {}  # by extraction, the verdict that stands
+    for entry in entries:
+        event = entry.event or {}
+        if entry.topic == "realignments":
+            told[event["verdict_id"]].add(event["id"])
+            over[_about(event)].add(event["former_extraction_id"])
+        elif entry.topic == "extractions" and event.get("former"):
+            over[_about(event)].add(event["former"]["extraction_id"])
+        elif entry.topic in VERDICTS:
+            judged[event["extraction_id"]] = event
+    for verdict in judged.values():
+        times = len(told[verdict["id"]])
+        if verdict.get("former") and times != 1:
+            yield "realignments", f"verdict {verdict['id']} is told {times} times"
+    accepted: defaultdict[Place, set[str]] = defaultdict(set)
+    for extraction_id, verdict in judged.items():
+        own = accepted[_about(verdict)]
+        if verdict["decision"] == "accepted":
+            own.add(extraction_id)
+    for before, newest in _newest_versions(entries, accepted.keys()):
+        if left := accepted[before] - over[newest]:
+            values = f"{len(left)} values of {before}, as {min(left)},"
+            yield "realignments", f"{values} are not taken over into {newest}"
+
+
+def _newest_versions(
+    entries: Sequence[Entry], judged: Collection[Place]
+) -> Iterator[tuple[Place, Place]]:
+    """The newest version of each document, where that asks for no LLM, with the one before of those
+    that were judged. Documents of which dead letters tell, or the broker refused a part, are left
+    out."""
+    versions: defaultdict[str, list[Place]] = defaultdict(list)
+    without_llm: set[Place] = set()
+    broken_off: set[Place] = set()
+    for entry in entries:
+        event = entry.event or {}
+        if entry.topic == "documents" and entry.key != "poison":
+            versions[event["id"]].append(entry.place)
+            if event.get("realign"):
+                without_llm.add(entry.place)
+        elif entry.topic == "dead-letters":
+            broken_off |= {_place(one) for one in (event["source"], event.get("document")) if one}
+        elif entry.topic == "manifests" and event.get("refused"):
+            broken_off.add(_about(event))
+    for own in versions.values():
+        *earlier, newest = sorted(own)
+        before = [version for version in earlier if version in judged]
+        if before and newest in without_llm and not broken_off.intersection(own):
+            yield before[-1], newest
+
+
+def _about(event: Mapping[str, Any]) -> Place:
+    return _place(event["document"]["coordinates"])
 
 
 def _decisions(entries: Sequence[Entry]) -> Iterator[Broken]:
@@ -206,7 +276,8 @@ def _four_eyes(entries: Sequence[Entry]) -> Iterator[Broken]:
         elif entry.topic in VERDICTS:
             verdict = Verdict.model_validate(entry.event, extra="ignore")
             trail = verdict.review
-            if trail is None:
+            if trail is None or (trail.in_place and not trail.stands):
+                # Of what a person took back on the version before, the scorer's word counts again.
                 passed[verdict.id] = verdict.decision == "accepted"
             elif verdict.decision == "accepted" and not passed.get(trail.judged or ""):
                 typed = trail.corrects is not None

@@ -73,6 +73,10 @@ MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
             "safepassage.schemas.reviews_that_count", approvers=lambda one, _said: one.approvals
         ),
     ),
+    "what became of a value taken over is not told": (
+        "realignments",
+        lambda: patch("safepassage.streams.realignment.role.realignment", lambda _verdict: None),
+    ),
     "decisions never come out": (
         "decisions",
         lambda: patch.object(Outcomes, "_follows", lambda *_args, **_options: None),

@@ -28,7 +28,7 @@ from safepassage.streams.release.releases import publish_release
 from safepassage.streams.replay.engine import ReplayRequest, run_replay
 from safepassage.streams.replay.plan import verdicts_topic
 from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.topics import ALL_TOPICS, DOCUMENTS
+from safepassage.streams.topics import ALL_TOPICS, DOCUMENTS, WITH_REPORT
 from tests.faults.load import Load, make_load
 
 from .broker import REFUSED, Broker
@@ -48,6 +48,7 @@ RESTART_SECONDS = (0.1, 1.0)
 RECOVERY_SECONDS = 240.0
 STOP_SECONDS = 60.0
 MOST_STEPS = 400_000
+REALIGNED = 3  # of as many seeds one asks an LLM for the first version of a document alone
 DISORDER = (0.0, 0.2, 1.0)
 DONE_BY = {
     "extract": ("documents",),
@@ -55,6 +56,7 @@ DONE_BY = {
     "score": ("alignments",),
     "report": ("manifests", *VERDICTS, "dead-letters"),
     "audit": VERDICTS,
+    "realign": ("versions", *VERDICTS),
 }
 POISON = (b"{not json", b'{"id":"x","text":"t","version":99}', None, b'{"id":"x","text":"  "}')
 
@@ -144,6 +146,7 @@ def _load(seed: int, draw: random.Random) -> Load:
         draw.randint(4, 14),
         keys=draw.choice((None, 3)),
         poison_pairs=draw.random() < 0.5,
+        realign=seed % REALIGNED == 0,
     )
     expected = list(load.expected)
     if draw.random() < 0.3:
@@ -253,7 +256,9 @@ class _Simulation:
 
     async def _work(self, one: Worker, stop: asyncio.Event) -> None:
         async with AsyncExitStack() as resources:
-            sources = await worker._start([one.role], self._settings, resources)
+            with_report = WITH_REPORT if one.role == "report" else ()
+            roles = [one.role, *with_report]
+            sources = await worker._start(roles, self._settings, resources)
             one.sources = sources
             await worker._serve(sources, stop)
 

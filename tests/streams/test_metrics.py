@@ -59,7 +59,7 @@ async def test_every_role_measures_a_document_on_its_way(kafka: Settings, monkey
         for d in ("accepted", "quarantined", "undetermined")
     )
     seen = verdicts()
-    measured = {*READ_BY, "audit", "drift"} - {"learn"}  # it reads for a run, and follows nothing
+    measured = {*READ_BY} - {"learn"}  # it reads for a run, and follows nothing
     metrics.LAG.clear()  # the simulation's processes are killed in this one, and leave theirs
     monkeypatch.setattr("safepassage.scoring_worker.load_scorer", lambda *_, **__: FakeScorer())
     async with serve(create_app([document], [extraction])) as url:

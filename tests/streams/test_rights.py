@@ -11,12 +11,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from safepassage.streams import topology, worker
+from safepassage.streams.cli import app
 from safepassage.streams.kafka.admin import TopicsRefused, create_topics
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ACCEPTED, ACCESS, ALL_TOPICS, topics_of
+from safepassage.streams.topics import ACCEPTED, ACCESS, ALL_TOPICS, WITH_REPORT, topics_of
 from safepassage.streams.wiring import ROLE_NAMES
 from tests.stack import environment
 from tests.streams.judged import FakeScorer, publish, verdict
@@ -61,10 +63,10 @@ async def test_role_that_may_read_a_topic_but_not_write_it_stops_and_names_both(
     """The chain of `audit` is read before it is written: only the first block is refused."""
     await create_topics(kafka)
     await publish(kafka, ACCEPTED, [verdict(1)])
-    rights = rights_of("report", kafka)
+    rights = rights_of("audit", kafka)
     rights.write -= {kafka.topic("audit")}
     rights.install(monkeypatch)
-    async with working(["report"], kafka, monkeypatch) as task:
+    async with working(["audit"], kafka, monkeypatch) as task:
         await asyncio.wait((task,), timeout=kafka.publish_patience_seconds / 2)
         with pytest.raises(worker.RoleStopped, match=r"topic \S+audit: this user may not Write it"):
             await asyncio.wait_for(task, 0)
@@ -105,7 +107,7 @@ from safepassage.streams.settings import Settings
 from tests.streams.rights import rights_of
 role, settings = sys.argv[1], Settings()
 rights_of(role, settings).without_groups().install(types.SimpleNamespace(setattr=setattr))
-worker.run_worker([role], settings)
+worker.run_worker([role], settings, alone=True)
 """
 
 
@@ -162,6 +164,34 @@ async def test_health_port_that_is_taken_is_named_before_the_model_is_loaded(
             await worker._run(["score"], settings)
 
 
+@pytest.mark.parametrize(
+    ("given", "started"),
+    [
+        (["report"], ["report", "audit", "drift", "realign"]),
+        (["score", "report", "drift"], ["score", "report", "drift", "audit", "realign"]),
+        (["report", "--alone"], ["report"]),
+        (["audit"], ["audit"]),
+        (["score", "align"], ["score", "align"]),
+    ],
+)
+def test_report_runs_the_audit_unless_it_is_told_to_be_alone(given, started, monkeypatch):
+    ran: list[str] = []
+
+    async def run(roles: list[str], _settings: Settings) -> None:
+        ran.extend(roles)
+
+    monkeypatch.setattr(worker, "_run", run)
+    monkeypatch.setattr("safepassage.streams.cli.worker.configure_logging", lambda *_, **__: None)
+    ended = CliRunner().invoke(app, ["worker", *given])
+    assert (ended.exit_code, ran) == (0, started), ended.output
+
+
+def test_alone_is_about_the_role_report():
+    ended = CliRunner().invoke(app, ["worker", "score", "--alone"])
+    assert ended.exit_code == 2
+    assert "is about the role report" in ended.output
+
+
 async def _never(*_) -> None:
     raise AssertionError("the role was put together")
 
@@ -199,12 +229,14 @@ def test_doctor_prints_the_commands_that_grant_them():
     )
     assert ended.returncode == 0, ended.stderr
     commands = [line for line in ended.stdout.splitlines() if line.startswith("kafka-acls")]
+    with_report = [rights_of(role, settings) for role in ("report", *WITH_REPORT)]
     for role in ACCESS:
         granted = [c for c in commands if f"--allow-principal User:safepassage-{role} " in c]
-        rights = rights_of(role, settings)
-        assert _granted(granted, "Read", "topic") == rights.read
-        assert _granted(granted, "Write", "topic") == rights.write
-        assert _granted(granted, "Read", "group") == rights.groups
+        # `worker report` runs these roles too, as its own user.
+        users = with_report if role == "report" else [rights_of(role, settings)]
+        assert _granted(granted, "Read", "topic") == frozenset().union(*(u.read for u in users))
+        assert _granted(granted, "Write", "topic") == frozenset().union(*(u.write for u in users))
+        assert _granted(granted, "Read", "group") == frozenset().union(*(u.groups for u in users))
         assert not _granted(granted, "Create", "topic")
 
 

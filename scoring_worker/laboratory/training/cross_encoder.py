@@ -104,6 +104,9 @@ def train_cross_encoder(
     config, tokenizer = load_config(source), load_tokenizer(source, named)
     model, before = _start(source)
     new = before is None
+    seen = [(pair.group, pair.premise) for pair in (*labels.gold, *labels.silver)]
+    # Refused before hours of training.
+    learnt = more_learnt(before.learnt_from if before else LearntFrom(), seen)
     longest = min(MAX_LENGTH, longest_input(config, tokenizer))
     kept: dict[str, list[LabelledPair]] = {}
     curves: dict[str, JsonValue] = {}
@@ -122,14 +125,13 @@ def train_cross_encoder(
             curves[stage] = [round(f1, 4) for f1 in tuned.run(train, on_progress)]
     model.cpu().eval().save_pretrained(folder, safe_serialization=True)
     tokenizer.save_pretrained(folder)
-    seen = [(pair.group, pair.premise) for pair in (*labels.gold, *labels.silver)]
     manifest = ScorerManifest(
         name=recipe.name,
         kind="encoder",
         labels=0,
         max_length=longest,
         trained_on=(*(before.trained_on if before else (named,)), *labels.sources),
-        learnt_from=more_learnt(before.learnt_from if before else LearntFrom(), seen),
+        learnt_from=learnt,
         metrics={"validation_f1_by_epoch": curves},
         thresholds=before.thresholds if before else Thresholds(),
     )

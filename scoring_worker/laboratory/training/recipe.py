@@ -129,6 +129,8 @@ def train(
     start = starting_point(base, [*labels.gold, *labels.silver])
     labels = labels.only(start)
     make_room(folder, resume)
+    seen = [(p.group, p.premise) for p in (*labels.gold, *labels.silver, *labels.head)]
+    learnt = more_learnt(start.manifest.learnt_from, seen)  # refused before hours of training
     stages = folder / STAGES_FOLDER
     _same_run(stages, start, labels, recipe)
     kept = _reader_kept(labels, recipe)
@@ -139,8 +141,6 @@ def train(
     else:
         judged = _train_reader(start, labels, folder, recipe)
     manifest = start.manifest_of(folder, recipe.name, labels.sources)
-    seen = [(p.group, p.premise) for p in (*labels.gold, *labels.silver, *labels.head)]
-    learnt = more_learnt(start.manifest.learnt_from, seen)
     manifest = manifest.model_copy(update={"learnt_from": learnt})
     fitted = fit_head(
         manifest,

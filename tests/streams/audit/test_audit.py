@@ -20,7 +20,6 @@ from safepassage.streams.audit.chain import (
     AuditFinding,
     Chain,
     Head,
-    Recorded,
     fold,
     genesis,
     read_chains,
@@ -28,6 +27,7 @@ from safepassage.streams.audit.chain import (
 from safepassage.streams.audit.chain_ends import chain_ends
 from safepassage.streams.audit.explained_gaps import Retention
 from safepassage.streams.audit.source import ROLE, AuditSource
+from safepassage.streams.audit.stored_runs import Recorded, RunDatabase
 from safepassage.streams.audit.verification import AuditResult, verify, verify_chain
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_admin, new_producer
@@ -73,7 +73,7 @@ def blocks_of(entries: Sequence[AuditEntry], cuts: Sequence[int]) -> list[AuditB
 
 def chain_of(blocks: Sequence[AuditBlock], written: Sequence[int] = ()) -> Chain:
     """The chain of ``blocks``; ``written`` are their times, where there are any."""
-    chain = Chain(CHAIN)
+    chain = Chain(CHAIN, RunDatabase().new_run())
     for made, written_ms in itertools.zip_longest(blocks, written):
         chain.append(made, written_ms)
     return chain
@@ -101,8 +101,17 @@ def check(
     holds on the tenth."""
     result = AuditResult()
     chain = chain_of(blocks_of([entry(n) for n in range(10)], [4]), [DAY, 5 * DAY])
-    verify_chain(chain, held(contents, first), end or first + len(contents), result, retention)
+    against(chain, held(contents, first), end or first + len(contents), result, retention)
     return result
+
+
+def against(
+    chain: Chain, records: Sequence[Recorded], end: int, result: AuditResult, retention: Retention
+) -> None:
+    stored = RunDatabase().new_run()
+    for record in records:
+        stored.append(record)
+    verify_chain(chain, stored, end, result, retention)
 
 
 def kinds(result: AuditResult) -> list[tuple[str, str | None]]:
@@ -181,7 +190,7 @@ def test_a_partition_cut_off_to_its_end_was_removed():
 
 def test_entries_of_unknown_time_are_never_expired():
     chain, result = chain_of(blocks_of([entry(n) for n in range(4)], [])), AuditResult()
-    verify_chain(chain, [], 4, result, Retention(1, 10 * DAY))
+    against(chain, [], 4, result, Retention(1, 10 * DAY))
     assert kinds(result) == [("removed", "verdict-0")]
 
 
@@ -203,7 +212,7 @@ def test_any_single_change_is_found(contents, data):
         altered.insert(position, 99)
     chain = chain_of(blocks_of([entry(n, c) for n, c in enumerate(contents)], []))
     result = AuditResult()
-    verify_chain(chain, held(altered), len(altered), result, FOR_EVER)
+    against(chain, held(altered), len(altered), result, FOR_EVER)
     assert result.findings
 
 
@@ -213,35 +222,35 @@ def test_blocks_may_be_cut_anywhere_and_come_twice(cuts, other_cuts):
     once = chain_of(blocks_of(entries, cuts))
     twice = chain_of([*blocks_of(entries, cuts), *blocks_of(entries, other_cuts)])
     assert twice.head == once.head
-    assert not twice.findings
+    assert not twice.found.named
 
 
 def test_altered_block_is_found():
     first, second = blocks_of([entry(n) for n in range(6)], [3])
     forged = second.model_copy(update={"entries": (entry(3, 77), *second.entries[1:])})
-    assert [f.kind for f in chain_of([first, forged]).findings] == ["chain_broken"]
+    assert [f.kind for f in chain_of([first, forged]).found.named] == ["chain_broken"]
 
 
 def test_forged_continuation_is_found():
     first, second = blocks_of([entry(n) for n in range(6)], [3])
     fork = block([entry(3, 77)], 3, first.hash)
-    found = chain_of([first, second, fork]).findings
+    found = chain_of([first, second, fork]).found.named
     assert [f.kind for f in found] == ["chain_broken"]
     assert "two ways" in str(found[0])
 
 
 def test_missing_block_is_a_gap():
     first, _, third = blocks_of([entry(n) for n in range(9)], [3, 6])
-    found = chain_of([first, third]).findings
+    found = chain_of([first, third]).found.named
     assert [f.kind for f in found] == ["chain_gap"]
     assert "3 to 5" in str(found[0])
 
 
 def test_block_of_another_chain_does_not_fit():
     (made,) = blocks_of([entry(0)], [])
-    moved = Chain("accepted-1")
+    moved = Chain("accepted-1", RunDatabase().new_run())
     moved.append(made)
-    assert [f.kind for f in moved.findings] == ["chain_broken"]
+    assert [f.kind for f in moved.found.named] == ["chain_broken"]
 
 
 @asynccontextmanager
@@ -263,9 +272,9 @@ async def recorded(settings: Settings, count: int) -> None:
     """Wait until the chains hold ``count`` entries."""
     async with asyncio.timeout(PATIENCE):
         while True:
-            chains = await read_chains(settings)
-            if sum(chain.length for chain in chains.values()) >= count:
-                return
+            async with read_chains(settings) as chains:
+                if sum(chain.length for chain in chains.all()) >= count:
+                    return
             await asyncio.sleep(0.1)
 
 
@@ -294,6 +303,22 @@ async def test_two_writers_of_one_chain_do_no_harm(kafka: Settings):
         await recorded(kafka, 40)
     result = await verify(kafka)
     assert (result.verified, result.findings) == (40, [])
+
+
+async def test_several_workers_share_the_chains(kafka: Settings):
+    """One joins, records are written, one leaves: each chain has one writer at a time."""
+    await create_topics(kafka)
+    count = 4 * kafka.partitions
+    async with auditing(kafka):
+        async with auditing(kafka):
+            await publish(kafka, ACCEPTED, [verdict(n) for n in range(count)])
+            await recorded(kafka, count)
+            await publish(kafka, QUARANTINE, [verdict(n) for n in range(count, 2 * count)])
+            await recorded(kafka, 2 * count)
+        await publish(kafka, ACCEPTED, [verdict(n) for n in range(2 * count, 3 * count)])
+        await recorded(kafka, 3 * count)
+    result = await verify(kafka)
+    assert (result.verified, result.pending, result.findings) == (3 * count, 0, [])
 
 
 async def test_tampered_topic_is_found_by_the_command(kafka: Settings):
@@ -334,7 +359,8 @@ async def test_rewritten_history_differs_from_the_heads_that_were_kept(kafka: Se
     await publish(kafka, ACCEPTED, [verdict(n) for n in range(10)])
     async with auditing(kafka):
         await recorded(kafka, 10)
-    kept = [chain.head for chain in (await read_chains(kafka)).values()]
+    async with read_chains(kafka) as chains:
+        kept = [chain.head for chain in chains.all()]
     printed = await asyncio.to_thread(command, kafka, "head")
     assert [Head.model_validate_json(line) for line in printed.stdout.splitlines()] == sorted(
         kept, key=lambda head: head.chain

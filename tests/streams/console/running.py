@@ -46,7 +46,7 @@ async def running_console(settings: Settings) -> AsyncIterator[str]:
         publisher = KafkaPublisher(new_producer(settings), settings)
         await publisher.start()
         resources.push_async_callback(publisher.stop)
-        source = await wiring.source("review", publisher, settings, resources)
+        (source,) = await wiring.sources(["review"], publisher, settings, resources)
         task = asyncio.create_task(source.run(stop))
         try:
             yield await _address(settings, task)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import structlog
 from aiokafka.admin import NewTopic
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import TopicAuthorizationFailedError
 
 from safepassage.streams import worker
@@ -63,6 +64,54 @@ async def test_doctor_fails_on_it_and_says_how_to_mend_it(
     server = f"kafka-configs.sh --bootstrap-server {kafka.kafka_bootstrap_servers} "
     assert diagnosis.remedy.startswith(server)
     assert " --alter " in diagnosis.remedy
+
+
+LAGS = {"max.compaction.lag.ms": WEEK, "min.compaction.lag.ms": WEEK}
+
+
+async def test_doctor_warns_of_erased_records_that_stay(kafka: Settings):
+    await create(kafka, SCORERS, LAGS)
+    told = await doctor.check_topics(kafka)
+    assert {diagnosis.state for diagnosis in told} == {"warning"}
+    found = sorted(diagnosis.found.partition(" has ")[2] for diagnosis in told)
+    day = 24 * 3600 * 1000
+    assert found == [
+        f"max.compaction.lag.ms={WEEK} instead of {day}",
+        f"min.compaction.lag.ms={WEEK} instead of 0",
+    ]
+
+
+async def test_doctor_sets_what_loses_nothing_and_leaves_all_else(kafka: Settings):
+    own = {"segment.bytes": "1048576"}
+    await create(kafka, REVIEWS, {"retention.ms": WEEK, "retention.bytes": "1000"} | own)
+    told = [diagnosis.found for diagnosis in await doctor.tell_alterations(kafka)]
+    name = kafka.topic(REVIEWS.name)
+    assert [found.partition(" (")[0] for found in told] == [
+        f"{name} would get retention.ms=-1",
+        f"{name} would get retention.bytes=-1",
+    ]
+    assert len(await doctor.check_topics(kafka)) == 2  # nothing was done
+    await doctor.alter(kafka)
+    assert [d.state for d in await doctor.check_topics(kafka)] == ["ok"]
+    assert (await settings_of(kafka, name)).items() >= own.items()
+
+
+async def test_another_policy_is_left_to_a_person(kafka: Settings):
+    await create(kafka, SCORERS, {"cleanup.policy": "delete"})
+    assert await doctor.alter(kafka) == []
+    (diagnosis,) = await doctor.check_topics(kafka)
+    assert "cleanup.policy=compact" in diagnosis.remedy
+
+
+async def settings_of(settings: Settings, name: str) -> dict[str, str]:
+    admin = new_admin(settings)
+    try:
+        await admin.start()
+        resource = ConfigResource(ConfigResourceType.TOPIC, name)
+        (response,) = await admin.describe_configs([resource])
+        return {entry[0]: entry[1] for entry in response.resources[0][4]}
+    finally:
+        await admin.close()
 
 
 async def test_worker_warns_of_it_and_starts(kafka: Settings):

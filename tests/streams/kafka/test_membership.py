@@ -32,7 +32,7 @@ async def test_a_group_that_is_refused_leaves_no_consumer_open(
     kafka: Settings, name: str, monkeypatch: pytest.MonkeyPatch
 ):
     await create_topics(kafka)
-    rights_of("report" if name == "audit" else name, kafka).without_groups().install(monkeypatch)
+    rights_of(name, kafka).without_groups().install(monkeypatch)
     told: list[str] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, what: told.append(what["message"]))
     with pytest.raises(GroupAuthorizationFailedError):

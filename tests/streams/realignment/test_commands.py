@@ -35,7 +35,9 @@ async def working(settings: Settings, monkeypatch) -> AsyncIterator[None]:
     monkeypatch.setattr(
         "safepassage.scoring_worker.load_scorer", lambda *_, **__: CueScorer(ScorerPlan())
     )
-    task = asyncio.create_task(worker._run(["extract", "align", "score", "report"], settings))
+    task = asyncio.create_task(
+        worker._run(["extract", "align", "score", "report", "realign"], settings)
+    )
     try:
         yield
     finally:
