@@ -1,5 +1,6 @@
 """Login, logout, and who sent a request."""
 
+import contextlib
 import re
 from dataclasses import replace
 
@@ -8,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from safepassage.streams.console.index.case_filter import Leases
+from safepassage.streams.console.leases import Leases, LeasesAway
 from safepassage.streams.console.login.modes import Login, TokenLogin
 from safepassage.streams.console.login.person import LoginRefused, Person
 from safepassage.streams.console.login.proxy import ProxyLogin
@@ -155,7 +156,8 @@ class Entrance:
         session = self.session(request)
         if session is None or not await self.is_ours(request, session):
             return foreign_form()
-        self._leases.release(session.id)
+        with contextlib.suppress(LeasesAway):  # the lease runs out by itself
+            await self._leases.release(session.id)
         response = RedirectResponse("/login", 303)
         response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
         return response
