@@ -302,7 +302,9 @@ class _Simulation:
                     review = await desk.undo(session, made.pop())
                     self._loop.note("undone", review.id)
                     continue
-                case = await desk.next_case(session, CaseFilter(pool=draw.choice(("queue", "checks"))))
+                case = await desk.next_case(
+                    session, CaseFilter(pool=draw.choice(("queue", "checks")))
+                )
                 if case is None:
                     continue
                 await desk.bring([case.id])
