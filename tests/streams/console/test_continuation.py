@@ -195,5 +195,5 @@ async def test_an_index_that_is_damaged_while_it_is_read_ends_the_role_with_one_
                     return
                 await asyncio.sleep(0.05)
 
-    with pytest.raises(IndexUnwritable, match="is deleted. Start again"):
+    with pytest.raises(IndexUnwritable, match=r"is deleted\. Start again"):
         await until_it_is_deleted()
