@@ -25,7 +25,7 @@ from safepassage.streams.topics import ACCEPTED, DECISIONS, REVIEWS
 from tests.streams.doubles import FakePublisher
 
 from .cases import conflicting, verdict
-from .running import console_settings, outcomes, put, reviews, running_console
+from .running import PATIENCE_SECONDS, console_settings, outcomes, put, reviews, running_console
 from .test_case_assignment import ANA, BEN, STOPPED, answer
 from .test_source import Reviewer, browser
 
