@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import structlog
 
+from safepassage.schemas import Review, StandingDecision, Verdict
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.local_database import delete_database, local_database
 
@@ -24,6 +25,7 @@ from .tables import LAYOUT, SCHEMA
 log = structlog.get_logger(__name__)
 
 CACHE_MEBIBYTES = 64
+EVENTS = (Verdict, Review, StandingDecision)
 
 
 class IndexUnwritable(OperatorError):
@@ -55,7 +57,13 @@ class IndexFile:
 
     def __init__(self, file: Path | None, made_by: Mapping[str, object]) -> None:
         self._file = file
-        self._made = {"layout": LAYOUT, "tables": _digest(SCHEMA), **made_by}
+        self._made = {
+            "layout": LAYOUT,
+            "tables": _digest(SCHEMA),
+            # What these events gained since then was passed over when they were read.
+            "events": _digest(json.dumps([_shape(e.model_json_schema()) for e in EVENTS])),
+            **made_by,
+        }
         self._failure: sqlite3.DatabaseError | None = None
         self._open()
 
@@ -195,6 +203,16 @@ def _damage(error: sqlite3.DatabaseError) -> bool:
 def _code(error: sqlite3.DatabaseError) -> int:
     """SQLite's primary code; 0 where the error is Python's own."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def _shape(schema: object) -> object:
+    """A JSON Schema without its prose."""
+    if isinstance(schema, list):
+        return [_shape(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    prose = {name for name in ("description", "title") if isinstance(schema.get(name), str)}
+    return {name: _shape(one) for name, one in sorted(schema.items()) if name not in prose}
 
 
 def _digest(text: str) -> str:

@@ -16,11 +16,17 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel, Field
 
 from safepassage.schemas import Review, StandingDecision, Verdict
 from safepassage.schemas.reviews_that_count import case_id
 from safepassage.schemas.verdict_after_review import decision_on, next_verdict
-from safepassage.streams.console.index.index_file import IndexUnwritable, Place, Position
+from safepassage.streams.console.index.index_file import (
+    IndexUnwritable,
+    Place,
+    Position,
+    _shape,
+)
 from safepassage.streams.console.index.store import CaseStore
 from safepassage.streams.console.reviewed_verdicts import Outcomes
 from safepassage.streams.runtime.local_database import local_database
@@ -202,17 +208,21 @@ def spoil(change: Callable[[sqlite3.Connection], object]) -> Callable[[Path], No
     return do
 
 
-def _an_older_layout(connection: sqlite3.Connection) -> None:
-    (made,) = connection.execute("SELECT value FROM state WHERE name = 'made'").fetchone()
-    older = json.dumps(json.loads(made) | {"layout": 0})
-    connection.execute("UPDATE state SET value = ? WHERE name = 'made'", (older,))
+def made_with(**changes: object) -> Callable[[Path], None]:
+    def change(connection: sqlite3.Connection) -> None:
+        (made,) = connection.execute("SELECT value FROM state WHERE name = 'made'").fetchone()
+        other = json.dumps(json.loads(made) | changes)
+        connection.execute("UPDATE state SET value = ? WHERE name = 'made'", (other,))
+
+    return spoil(change)
 
 
 SPOILT = {
-    "an older layout": (spoil(_an_older_layout), "made with other layout"),
+    "an older layout": (made_with(layout=0), "made with other layout"),
+    "events without a field of now": (made_with(events="of then"), "made with other events"),
     "no word on its layout": (
         spoil(lambda c: c.execute("DROP TABLE state")),
-        "made with other layout, tables, topics, leakage_sample",
+        "made with other layout, tables, events, topics, leakage_sample",
     ),
     "of something else": (
         spoil(lambda c: c.executescript("DROP TABLE state; CREATE TABLE state (name, value, x)")),
@@ -245,6 +255,24 @@ def test_a_file_that_cannot_be_read_on_is_built_anew_with_one_line(
     with store.batch():
         note(store, records_of(1), 0)
     store.close()
+
+
+def test_prose_about_events_costs_no_new_index_and_a_field_does() -> None:
+    class Told(BaseModel):
+        """Some prose."""
+
+        title: str = Field(description="more prose")
+
+    class ToldOtherwise(BaseModel):
+        """Other prose."""
+
+        title: str
+
+    class Longer(ToldOtherwise):
+        page: int = 0
+
+    shapes = [_shape(m.model_json_schema()) for m in (Told, ToldOtherwise, Longer)]
+    assert shapes[0] == shapes[1] != shapes[2]
 
 
 @pytest.mark.parametrize("changes", [{"topics": ("t-accepted",)}, {"leakage_sample": 0.02}])
