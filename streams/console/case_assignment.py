@@ -236,7 +236,8 @@ class ReviewDesk:
             refused = [self._review(session, rival, refusal, now) for rival in rivals]
             await self._save([*refused, review])
         except DeskError:
-            await self.leases.take(answer.case_id, session.id, session.reviewer)
+            if answer.case_id not in self._saving:  # by another tab, which keeps its leases
+                await self.leases.take(answer.case_id, session.id, session.reviewer)
             raise
         await self._saved(session, [*refused, review])
         return review
@@ -288,26 +289,27 @@ class ReviewDesk:
         """Lease a case for a decision, beside what the session has.
 
         Raises:
-            CaseTaken: another has it, or a decision on it is being saved.
+            CaseTaken: another has it.
             LeasesAway: nobody knows.
         """
-        other = None
-        if case_id not in self._saving:
-            taken = await self.leases.take(case_id, session.id, session.reviewer, beside=True)
-            if taken:
-                return taken
+        lease = await self.leases.take(case_id, session.id, session.reviewer, beside=True)
+        if lease is None:
             other = await self.leases.on(case_id)
-        raise CaseTaken(f"{other.reviewer if other else 'Somebody'} has {held} not saved.")
+            raise CaseTaken(f"{other.reviewer if other else 'Somebody'} has {held} not saved.")
+        return lease
 
     def _judged(self, session: Session, answer: Answer) -> tuple[Case, list[Case]]:
         """The case as it is now, and those that the answer refuses.
 
         Raises:
-            DeskError: it can not be answered so any more.
+            DeskError: it cannot be answered so any more, or is being answered.
         """
         case = self.look_at(answer.case_id)
         self._refuse_conflict(session, case, answer)
-        return case, self._rivals_to_refuse(session, case, answer)
+        rivals = self._rivals_to_refuse(session, case, answer)
+        if self._saving & {case.id, *(rival.id for rival in rivals)}:
+            raise CaseTaken("A decision on this case is being saved. This one was not.")
+        return case, rivals
 
     @staticmethod
     def _refuse_conflict(session: Session, case: Case, answer: Answer) -> None:

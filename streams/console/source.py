@@ -61,6 +61,7 @@ log = structlog.get_logger(__name__)
 ROLE: RoleName = "review"
 BATCH_RECORDS = 500
 OUTCOME_SECONDS = 0.5
+AWAY_SECONDS = 5.0
 PROMISE_SECONDS = 30.0
 
 
@@ -222,6 +223,7 @@ class ReviewSource:
                     log.warning("outcomes_wait_for_kafka", detail=str(error))
                 except LeasesAway:
                     log.warning("outcomes_wait_for_redis")
+                    await _pause(ending, AWAY_SECONDS)
             await _pause(ending, OUTCOME_SECONDS)
 
     async def _keep_promise(

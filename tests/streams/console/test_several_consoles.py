@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from safepassage.schemas import Verdict
+from safepassage.schemas import Review, Verdict
 from safepassage.schemas.reviews_that_count import case_id
 from safepassage.streams.agent_factory import redis_client
 from safepassage.streams.console.case_assignment import CaseTaken, ReviewDesk
@@ -250,4 +250,13 @@ async def test_a_case_that_others_keep_taking_is_not_waited_for_for_ever(kafka: 
     with pytest.raises(LeasesAway, match="Please try again"):
         await one.next_case(ANA, CaseFilter())
     assert await one.leases.leased() == {}
+    await end(one, other)
+
+
+async def test_one_who_decides_twice_at_once_decides_once(kafka: Settings) -> None:
+    (one, other), publisher = desks(kafka, verdict(1))
+    twice = [one.decide(ANA, answer(case_id(verdict(1)))) for _ in range(2)]
+    said = await asyncio.gather(*twice, return_exceptions=True)
+    assert [type(answered) for answered in said].count(Review) == 1
+    assert len(publisher.to(REVIEWS)) == 1
     await end(one, other)
