@@ -513,6 +513,7 @@ def test_a_case_that_another_reviewer_has_open_can_only_be_read(console: Console
     case = console.add(verdict(1))
     console.login("Ana")
     console.page()
+    console.browser.cookies.clear()  # another browser
     console.login("Ben")
     page = console.page(f"/cases/{case}")
     assert "<bdi>Ana</bdi> has this case open" in page
