@@ -121,6 +121,8 @@ class Settings(LoginSettings, FileSettings, LLMSettings):
     console_grace_seconds: float = Field(default=15, ge=0)
     # How long a case stays with a reviewer who does nothing.
     console_lease_seconds: float = Field(default=300, gt=0)
+    # A folder that outlives the process; None: the index is built from the topics at every start.
+    console_state: Path | None = None
 
     # Verdicts over HTTP (`safepassage serve`)
     serve_host: str = "127.0.0.1"

@@ -7,10 +7,14 @@
     ├── CaseTaken      another reviewer has it open
     ├── CaseChanged    it was decided since the page was shown
     └── NotSaved       the broker did not confirm the decision
+
+`LeasesAway` is beside these: nobody knows who has which case.
 """
 
 import asyncio
+import contextlib
 import random
+import secrets
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -23,22 +27,28 @@ from safepassage.schemas.review import DecisionReason
 from safepassage.schemas.reviews_that_count import JUDGED, moment, opinions, standing
 from safepassage.schemas.reviews_that_count import case_id as case_of
 from safepassage.schemas.rivals import reads_alike
-from safepassage.scoring_worker.risk.draws import Chance, check_every, draw
+from safepassage.scoring_worker.risk.draws import Chance
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
 from safepassage.streams.kafka.records import Outgoing
 from safepassage.streams.runtime import metrics
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import REVIEWS
 
-from .index.case_filter import CaseFilter, Leases, double_lot
+from .index.case_filter import CaseFilter, double_lot
+from .index.choice import choose
 from .index.store import Case, CaseStore
+from .leases import Lease, Leases, LeasesAway, LocalLeases
 from .reviewed_verdicts import Outcomes
 from .session import Session
 
 log = structlog.get_logger(__name__)
 
 SAVE_PATIENCE_SECONDS = 10.0
-MAX_DRAWS = 10_000
+LEAD_SECONDS = 15.0
+LEAD = "lead"
+"""No case: who holds it publishes what decisions lead to, for all consoles."""
+MAX_TRIES = 20
+"""Cases that are tried in a row which others took meanwhile."""
 MAX_SECONDS_OPEN = 86_400.0
 ReadAccepted = Callable[[str], Awaitable[Verdict | None]]
 """The accepted verdict at a place, as partition:offset; None where it cannot be read."""
@@ -91,14 +101,15 @@ class ReviewDesk:
         *,
         read_accepted: ReadAccepted | None = None,
         chance: Chance | None = None,
+        leases: Leases | None = None,
     ) -> None:
         self.store = store
         self._chance = chance or random.SystemRandom()
-        self._draws: dict[str, tuple[str, Draw]] = {}
+        self._process = secrets.token_hex(16)
         self._read_accepted = read_accepted
         self._approvals = settings.console_approvals
         self._double_share = settings.console_double_share
-        self.leases = Leases(settings.console_lease_seconds)
+        self.leases = leases or LocalLeases(settings.console_lease_seconds)
         self.ready = False
         self._publisher = publisher
         self._outcomes = Outcomes(store, publisher, settings.console_grace_seconds)
@@ -116,21 +127,54 @@ class ReviewDesk:
         """The effect of a decision is out, in an earlier life."""
         self.store.add_decision(decision)
 
-    def erase(self, doc_id: str) -> None:
-        """A document was erased: its cases are gone, and nothing is published of them."""
-        self._outcomes.erase(self.store.erase(doc_id))
+    def erase(self, *documents: str) -> None:
+        """Documents were erased: their cases are gone, and nothing is published of them."""
+        self.store.erase(documents)
 
-    def next_case(self, session: Session, wanted: CaseFilter) -> Case | None:
+    @property
+    def owes(self) -> bool:
+        """Whether a decision is being saved, or has to be carried out, now or later."""
+        return bool(self._saving) or self._outcomes.owed
+
+    async def leads(self) -> bool:
+        """Whether this console publishes what decisions lead to, as one of several does.
+
+        Raises:
+            LeasesAway: nobody knows who does.
+        """
+        lease = self.leases.take(LEAD, self._process, "", beside=True, seconds=LEAD_SECONDS)
+        return await lease is not None
+
+    async def leave(self) -> None:
+        """This console ends: another one leads."""
+        with contextlib.suppress(LeasesAway):
+            await self.leases.release(self._process)
+
+    async def next_case(self, session: Session, wanted: CaseFilter) -> Case | None:
         """The case to judge next: the one that is open in this session, as long as it belongs
-        to the filter; else the first that nobody else has open, which is leased."""
-        case_id = self._open_case(session, wanted) or self._choose(session, wanted)
-        if case_id is None:
-            self.leases.release(session.id)
-            return None
-        if self._draws.get(session.id, ("",))[0] != case_id:
-            self._draws.pop(session.id, None)
-        self.leases.take(case_id, session.id, session.reviewer)
-        return self.store.case(case_id)
+        to the filter; else the first that nobody else has open, which is leased.
+
+        Raises:
+            LeasesAway: it is not known which cases are open, or too many just were taken.
+        """
+        leased = await self.leases.leased()
+        taken = {case for case, lease in leased.items() if lease.holder != session.id}
+        own = (case for case, lease in leased.items() if case not in taken and not lease.beside)
+        case_id, drawn = self._if_wanted(next(own, None), session, wanted), None
+        for _ in range(MAX_TRIES):
+            if case_id is None:
+                case_id, drawn = choose(self.store, wanted, session.person, taken, self._chance)
+            if case_id is None:
+                await self.leases.release(session.id)
+                return None
+            said = drawn.model_dump_json() if drawn else ""
+            if await self.leases.take(case_id, session.id, session.reviewer, drawn=said):
+                return self.store.case(case_id)
+            # Another console was faster. Drawn again among the others, as if it had been taken
+            # before: given that it is not there, all of these have the probability that is noted.
+            taken.add(case_id)
+            case_id = None
+        raise LeasesAway("Others took every case that was to be yours. Please try again.")
 
     def look_at(self, case_id: str) -> Case:
         """A particular case, for those who decide nothing.
@@ -143,14 +187,15 @@ class ReviewDesk:
             raise CaseGone("There is no such case, or its topic no longer holds it.")
         return case
 
-    def open_case(self, session: Session, case_id: str) -> tuple[Case, bool]:
+    async def open_case(self, session: Session, case_id: str) -> tuple[Case, bool]:
         """A particular case, and whether it is this session's to decide.
 
         Raises:
             CaseGone: there is no such case.
+            LeasesAway: it is not known whether another has it open.
         """
         case = self.look_at(case_id)
-        return case, self.leases.take(case_id, session.id, session.reviewer)
+        return case, await self.leases.take(case_id, session.id, session.reviewer) is not None
 
     async def bring(self, case_ids: Iterable[str]) -> None:
         """Read the accepted verdicts that the index keeps no copy of, so that they can be shown."""
@@ -168,18 +213,33 @@ class ReviewDesk:
         Of values that contradict each other accepting one refuses the others, in the same
         publication and before it: what a crash cuts off is never a second accepted value.
 
+        The cases are leased meanwhile, so that no other console decides one of them at once.
+
         Raises:
             DeskError: nothing was saved; see the module's text.
+            LeasesAway: nothing was saved, since others may have the case open.
         """
-        case = self.look_at(answer.case_id)
-        self._refuse_conflict(session, case, answer)
-        rivals = self._rivals_to_refuse(session, case, answer)
-        now = _now_after(case, *rivals)
-        review = self._review(session, case, answer, now)
-        refusal = Answer("", "insufficient", None, "", now.timestamp())
-        refused = [self._review(session, rival, refusal, now) for rival in rivals]
-        await self._save([*refused, review])
-        self.leases.release(session.id)
+        self.look_at(answer.case_id)
+        lease = await self._take(session, answer.case_id, "this case open. Your decision was")
+        try:
+            _, beside = self._judged(session, answer)
+            for rival in beside:
+                held = "a value open that contradicts this one. Your decision was"
+                await self._take(session, rival.id, held)
+            case, rivals = self._judged(session, answer)
+            if not {rival.id for rival in rivals} <= {rival.id for rival in beside}:
+                raise CaseChanged("A value that contradicts this one came in. Not saved.")
+            now = _now_after(case, *rivals)
+            drawn = Draw.model_validate_json(lease.drawn) if lease.drawn else None
+            review = self._review(session, case, answer, now, drawn)
+            refusal = Answer("", "insufficient", None, "", now.timestamp())
+            refused = [self._review(session, rival, refusal, now) for rival in rivals]
+            await self._save([*refused, review])
+        except DeskError:
+            if answer.case_id not in self._saving:  # by another tab, which keeps its leases
+                await self.leases.take(answer.case_id, session.id, session.reviewer)
+            raise
+        await self._saved(session, [*refused, review])
         return review
 
     async def undo(self, session: Session, review_id: str) -> Review:
@@ -202,6 +262,7 @@ class ReviewDesk:
         with_it = [_undoing(refusal, session, now) for refusal in refusals]
         review = _undoing(taken_back, session, now)
         await self._save([review, *with_it])
+        await self._saved(session, [review, *with_it])
         return review
 
     async def publish_due(self) -> None:
@@ -216,8 +277,7 @@ class ReviewDesk:
         """The error with which the broker refuses what the decision on a review's case leads to."""
         return self._outcomes.refusal(case_of(review.verdict))
 
-    def _open_case(self, session: Session, wanted: CaseFilter) -> str | None:
-        held = self.leases.held_by(session.id)
+    def _if_wanted(self, held: str | None, session: Session, wanted: CaseFilter) -> str | None:
         if held is None:
             return None
         pools = [wanted]
@@ -225,53 +285,34 @@ class ReviewDesk:
             pools += [CaseFilter(pool="double"), CaseFilter(pool="checks")]
         return held if any(self.store.holds(held, p, session.person) for p in pools) else None
 
-    def _choose(self, session: Session, wanted: CaseFilter) -> str | None:
-        taken = self.leases.taken_from(session.id)
-        order = [wanted]
-        if wanted.pool == "queue":
-            order.append(CaseFilter(pool="checks"))
-            every = check_every(self.store.draws(accepted=True))
-            if self.store.reviews_made(session.person) % every == every - 1:
-                order.reverse()
-            order.insert(0, CaseFilter(pool="double"))
-        found = (self._next(pool, session, taken) for pool in order)
-        return next((case_id for case_id in found if case_id), None)
+    async def _take(self, session: Session, case_id: str, held: str) -> Lease:
+        """Lease a case for a decision, beside what the session has.
 
-    def _next(self, wanted: CaseFilter, session: Session, taken: set[str]) -> str | None:
-        """The next case of a filter: the first, or where chance decides, a draw, which is kept
-        for the review."""
-        if not wanted.drawn:
-            return self.store.next_case(wanted, session.person, taken)
-        own = {case for case in taken if self.store.holds(case, wanted, session.person)}
-        among = self.store.count(wanted, session.person) - len(own)
-        if among < 1:
-            return None
-        checks = wanted.pool == "checks"
-        top = [] if checks else self.store.teaching(wanted, session.person, own)
-        drawn = draw(range(len(top)), among, self._chance)
-        if drawn.position < len(top):
-            case_id: str | None = top[drawn.position]
-        else:
-            # The lots are as good as chance, and the same after a restart.
-            position = 0 if checks else drawn.position - len(top)
-            case_id = self.store.by_lot(wanted, session.person, own | set(top), position)
-        if case_id:
-            said = Draw(
-                probability=drawn.probability,
-                among=among,
-                before=self.store.draws(accepted=checks),
-                rate=self.store.sample_rate if checks else 1.0,
-            )
-            self._draws[session.id] = (case_id, said)
-            while len(self._draws) > MAX_DRAWS:
-                self._draws.pop(next(iter(self._draws)))
-        return case_id
+        Raises:
+            CaseTaken: another has it.
+            LeasesAway: nobody knows.
+        """
+        lease = await self.leases.take(case_id, session.id, session.reviewer, beside=True)
+        if lease is None:
+            other = await self.leases.on(case_id)
+            raise CaseTaken(f"{other.reviewer if other else 'Somebody'} has {held} not saved.")
+        return lease
 
-    def _refuse_conflict(self, session: Session, case: Case, answer: Answer) -> None:
-        lease = self.leases.on(case.id)
-        if case.id in self._saving or (lease and lease.holder != session.id):
-            name = lease.reviewer if lease else "Somebody"
-            raise CaseTaken(f"{name} has this case open. Your decision was not saved.")
+    def _judged(self, session: Session, answer: Answer) -> tuple[Case, list[Case]]:
+        """The case as it is now, and those that the answer refuses.
+
+        Raises:
+            DeskError: it cannot be answered so any more, or is being answered.
+        """
+        case = self.look_at(answer.case_id)
+        self._refuse_conflict(session, case, answer)
+        rivals = self._rivals_to_refuse(session, case, answer)
+        if self._saving & {case.id, *(rival.id for rival in rivals)}:
+            raise CaseTaken("A decision on this case is being saved. This one was not.")
+        return case, rivals
+
+    @staticmethod
+    def _refuse_conflict(session: Session, case: Case, answer: Answer) -> None:
         stands = case.standing
         if stands and stands.id != answer.seen:
             said = f"{stands.reviewer} decided this case meanwhile: {stands.decision}."
@@ -296,10 +337,6 @@ class ReviewDesk:
                     f"{stands.reviewer} accepted another value of this field. "
                     "That has to be taken back first; your decision was not saved."
                 )
-            lease = self.leases.on(rival.id)
-            if rival.id in self._saving or (lease and lease.holder != session.id):
-                name = lease.reviewer if lease else "Somebody"
-                raise CaseTaken(f"{name} has a value open that contradicts this one. Not saved.")
         return [rival for rival in rivals if rival.standing is None]
 
     def _acceptance_lost(self, taken_back: Review, session: Session) -> Review:
@@ -326,10 +363,15 @@ class ReviewDesk:
             and review.decided_at == accepting.decided_at
         ]
 
-    def _review(self, session: Session, case: Case, answer: Answer, now: datetime) -> Review:
-        drawn = self._draws.get(session.id)
-        before = next((review.draw for review in case.reviews if review.draw), None)
-        by_chance = drawn[1] if drawn and drawn[0] == case.id else before
+    def _review(
+        self,
+        session: Session,
+        case: Case,
+        answer: Answer,
+        now: datetime,
+        drawn: Draw | None = None,
+    ) -> Review:
+        by_chance = drawn or next((review.draw for review in case.reviews if review.draw), None)
         return Review(
             id=stable_id("review", case.id, session.person, now.isoformat()),
             verdict=case.verdict,
@@ -389,6 +431,11 @@ class ReviewDesk:
                 log.info("reviewed", review_id=review.id, verdict_id=review.verdict.id)
         if refused:
             raise NotSaved(f"Kafka refuses the record: {next(iter(refused.values()))}.")
+
+    async def _saved(self, session: Session, reviews: Sequence[Review]) -> None:
+        """It is saved whatever becomes of the leases, which run out by themselves."""
+        with contextlib.suppress(LeasesAway):
+            await self.leases.release(session.id, {_case_of(one): one.id for one in reviews})
 
 
 def _case_of(review: Review) -> str:

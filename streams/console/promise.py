@@ -42,8 +42,9 @@ class Promise:
         asked, confidence = self._settings.risk, self._settings.risk_confidence
         return live_risk(self._store, revision or self._store.latest[1], asked, confidence)
 
-    async def watch(self) -> ScorerRelease | None:
-        """Measure, and where the promise broke, make routing stricter; returns the release.
+    async def watch(self, *, acts: bool = True) -> ScorerRelease | None:
+        """Measure, and where the promise broke and this console ``acts`` for all, make routing
+        stricter; returns the release.
 
         Raises:
             PublishFailed: the broker does not take it; the next look tries again.
@@ -58,7 +59,7 @@ class Promise:
         risks = self.risks(revision)
         _measure(risks[0])
         broken = [risk for risk in risks if risk.broken]
-        if not broken or self._settings.risk is None:
+        if not acts or not broken or self._settings.risk is None:
             return None
         # The types that broke it, or all where no type stands out.
         parts = [risk for risk in broken if risk.entity_type] or broken

@@ -9,7 +9,7 @@ since no note says that it is out.
 
 import asyncio
 import time
-from collections.abc import Iterable
+from typing import Any
 
 import structlog
 
@@ -26,6 +26,8 @@ log = structlog.get_logger(__name__)
 
 RETRY_SECONDS = 60.0
 """Until a refused record is tried again: only another setting of the broker lets it pass."""
+AT_ONCE = 500
+"""Cases that are taken from the index at once."""
 
 
 class _Refused(Exception):
@@ -33,25 +35,35 @@ class _Refused(Exception):
 
 
 class Outcomes:
-    """Which cases are due, and what is published of them. ``grace`` is in seconds."""
+    """Which cases are due, and what is published of them. ``grace`` is in seconds.
+
+    What is due stands in the index: as many cases as people ever reviewed are due after it was
+    built, and a kept one must not forget any. Where two processes carry out one decision, as when
+    one of them slept beyond its lease, the events have the same ids, and count once.
+    """
 
     def __init__(self, store: CaseStore, publisher: Publisher, grace: float) -> None:
         self._store = store
         self._publisher = publisher
         self._grace = grace
-        self._due: dict[str, float] = {}
-        self._refused: dict[str, str] = {}
+
+    @property
+    def owed(self) -> bool:
+        """Whether any case has to be carried out, now or later."""
+        return self._one("SELECT 1 FROM due LIMIT 1") is not None
 
     def refusal(self, case_id: str) -> str | None:
         """The error with which the broker refuses what a case's decision leads to."""
-        return self._refused.get(case_id)
+        row = self._one("SELECT refused FROM due WHERE case_id = ?", case_id)
+        return (row and str(row[0])) or None
 
     def reviewed(self, case_id: str, review: Review) -> None:
         """A review of the case was saved, by us or in an earlier life. A wall clock that was set
         back since, or another process's that is ahead, makes nobody wait for longer than the
         grace."""
-        left = moment(review.decided_at).timestamp() + self._grace - time.time()
-        self._due[case_id] = time.monotonic() + min(left, self._grace)
+        now = time.time()
+        at = min(moment(review.decided_at).timestamp(), now) + self._grace
+        self._say(case_id, at, "at = excluded.at, ")
 
     def judged(self, case_id: str, verdict: Verdict) -> None:
         """A verdict came in. Where a scorer judges what a person decided before, or a worker puts
@@ -59,13 +71,7 @@ class Outcomes:
         to be told again."""
         by_a_worker = verdict.review is None or verdict.review.in_place
         if by_a_worker and self._store.reviewed(case_id):
-            self._due.setdefault(case_id, time.monotonic())
-
-    def erase(self, cases: Iterable[str]) -> None:
-        """Nothing is published of these cases any more."""
-        for case in cases:
-            self._due.pop(case, None)
-            self._refused.pop(case, None)
+            self._say(case_id, time.time(), "")
 
     async def publish_due(self) -> None:
         """Publish what follows from decisions whose grace is over. A case whose record the broker
@@ -74,24 +80,41 @@ class Outcomes:
         Raises:
             PublishFailed: the broker does not take them; they stay due.
         """
-        now = time.monotonic()
-        for case_id in [case for case, due in self._due.items() if due <= now]:
-            due = self._due.get(case_id)
-            if due is None:
-                continue  # erased meanwhile
-            self._refused.pop(case_id, None)
-            if case := self._store.case(case_id):
-                try:
-                    await self._carry_out(case)
-                except _Refused as refused:
-                    self._refused[case_id] = str(refused)
-            if self._due.get(case_id) != due:
-                continue  # another decision came meanwhile, or the document was erased
-            if case_id in self._refused:
-                self._due[case_id] = time.monotonic() + RETRY_SECONDS
-            else:
-                del self._due[case_id]
-            await asyncio.sleep(0)  # after a restart every case ever reviewed is due
+        # A clock that was set back meanwhile must not hold up what was due for longer than this.
+        longest = max(self._grace, RETRY_SECONDS)
+        while due := self._store.connection.execute(
+            "SELECT case_id, said FROM due WHERE at <= ?1 OR at > ?1 + ?2 ORDER BY at LIMIT ?3",
+            (time.time(), longest, AT_ONCE),
+        ).fetchall():
+            for case_id, said in due:
+                refused = ""
+                if case := self._store.case(case_id):
+                    try:
+                        await self._carry_out(case)
+                    except _Refused as error:
+                        refused = str(error)
+                self._carried_out(case_id, said, refused)
+                await asyncio.sleep(0)  # after a restart every case ever reviewed is due
+
+    def _say(self, case_id: str, at: float, change: str) -> None:
+        self._store.connection.execute(
+            "INSERT INTO due (case_id, at) VALUES (?, ?) ON CONFLICT (case_id) DO UPDATE "  # noqa: S608
+            f"SET {change}said = said + 1",
+            (case_id, at),
+        )
+
+    def _carried_out(self, case_id: str, said: int, refused: str) -> None:
+        """Unless something else was said of the case meanwhile, or its document was erased."""
+        if refused:
+            change = "UPDATE due SET at = ?, refused = ? WHERE case_id = ? AND said = ?"
+            values: tuple[object, ...] = (time.time() + RETRY_SECONDS, refused, case_id, said)
+        else:
+            change, values = "DELETE FROM due WHERE case_id = ? AND said = ?", (case_id, said)
+        self._store.connection.execute(change, values)
+
+    def _one(self, query: str, *values: object) -> tuple[Any, ...] | None:
+        row: tuple[Any, ...] | None = self._store.connection.execute(query, values).fetchone()
+        return row
 
     async def _carry_out(self, case: Case) -> None:
         decision = decision_on(case.verdict, case.reviews)

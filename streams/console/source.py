@@ -1,10 +1,11 @@
-"""The review role: reads three topics into an index, serves the console, publishes outcomes."""
+"""The review role: reads four topics into an index, serves the console, publishes outcomes."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import socket
+import sqlite3
 import sys
 from collections.abc import Iterable
 from functools import partial
@@ -16,7 +17,7 @@ from aiokafka.errors import KafkaError
 from safepassage.agents.document_store import DocumentStore
 from safepassage.schemas import Coordinates, Event, Review, StandingDecision, Verdict
 from safepassage.service.quiet_server import quiet_server
-from safepassage.streams.agent_factory import reread_document
+from safepassage.streams.agent_factory import redis_client, reread_document
 from safepassage.streams.delivery.lag import LagMeter
 from safepassage.streams.kafka.point_reader import PointReader, Unreadable
 from safepassage.streams.kafka.protection import protection
@@ -36,14 +37,18 @@ from safepassage.streams.kafka.records import (
     outcome_of,
 )
 from safepassage.streams.runtime import metrics
+from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.listening import open_listener
 from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, READ_BY, RoleName
 
 from .case_assignment import ReviewDesk
+from .continuation import offsets_to_read_on
+from .index.index_file import Place
 from .index.measures import agreements, open_cases
 from .index.store import CaseStore
+from .leases import Leases, LeasesAway, LocalLeases, RedisLeases
 from .login.modes import login_of
 from .promise import Promise
 from .web.app import console_app
@@ -56,12 +61,14 @@ log = structlog.get_logger(__name__)
 ROLE: RoleName = "review"
 BATCH_RECORDS = 500
 OUTCOME_SECONDS = 0.5
+AWAY_SECONDS = 5.0
 PROMISE_SECONDS = 30.0
 
 
 class ReviewSource:
-    """Reads outside every consumer group, always from the beginning: its state is what the
-    topics say, and there is nothing to commit. One process serves all reviewers."""
+    """Reads outside every consumer group: its state is what the topics say, and there is nothing to
+    commit. It reads from the beginning, or on from an index that was kept. Each console reads
+    everything; one of several at a time publishes what decisions lead to."""
 
     def __init__(
         self,
@@ -86,16 +93,26 @@ class ReviewSource:
         """Serve until ``stop`` is set.
 
         Raises:
-            OperatorError: the console's address cannot be bound, or the login's settings are wrong.
+            OperatorError: the console's address cannot be bound, the login's settings are wrong, or
+                the index cannot be used.
             UnknownTopic: a topic is missing.
         """
         login = login_of(self._settings)
         await login.way.check()
         host, port = self._settings.console_host, self._settings.console_port
         listener = open_listener("the console", host, port, "SAFEPASSAGE_CONSOLE")
-        store = CaseStore(self._settings.leakage_sample)
-        reading_accepted = partial(_accepted_at, self._points)
-        desk = ReviewDesk(store, self._publisher, self._settings, read_accepted=reading_accepted)
+        state = self._settings.console_state
+        file = state / "console" / "index.sqlite" if state else None
+        try:
+            store = CaseStore(self._settings.leakage_sample, file, self._models)
+        except OperatorError:
+            listener.close()
+            raise
+        leases = _leases(self._settings, store)
+        reading = partial(_accepted_at, self._points)
+        desk = ReviewDesk(
+            store, self._publisher, self._settings, read_accepted=reading, leases=leases
+        )
         originals = self._originals
         promise = Promise(store, self._publisher, self._settings)
         app = console_app(
@@ -134,17 +151,25 @@ class ReviewSource:
             self._lag.clear()
             for end in unlisten:
                 end()
+            await desk.leave()
+            await leases.close()
             store.close()
             if self._originals:
                 self._originals.close()
         for task in working:
             if not task.cancelled():
-                task.result()
+                try:
+                    task.result()
+                except sqlite3.DatabaseError as error:
+                    raise store.unusable(error) from error
 
     async def _read(self, desk: ReviewDesk, ending: asyncio.Event) -> None:
         missing = await ends(self._settings, READ_BY[ROLE])
+        start = await offsets_to_read_on(desk.store, self._settings, missing)
+        # What was erased while nobody listened goes before anything is shown.
+        desk.erase(*protection(self._settings).erasures)
         async with reader(self._settings) as consumer:
-            assigned = await assign(consumer, list(self._models))
+            assigned = await assign(consumer, list(self._models), start)
             # The reviews first: of a verdict that nobody will be shown only the figures are kept,
             # unless it is known by then that somebody decided on it.
             later = [tp for tp in assigned if self._models[tp.topic] is Verdict]
@@ -169,8 +194,10 @@ class ReviewSource:
             metrics.timed_batch(ROLE) if fetched else contextlib.nullcontext(),
             desk.store.batch(),
         ):
-            for messages in fetched.values():
+            for tp, messages in fetched.items():
                 self._note(desk, messages)
+                first, last = messages[0], messages[-1]
+                desk.store.move_on(Place(*tp), first.offset, last.offset, last.timestamp)
 
     def _note(self, desk: ReviewDesk, messages: Iterable[ConsumerRecord]) -> None:
         for message in messages:
@@ -190,9 +217,13 @@ class ReviewSource:
                 for pool, count in open_cases(desk.store).items():
                     metrics.OPEN_CASES.labels(pool).set(count)
                 try:
-                    await desk.publish_due()
+                    if await desk.leads():
+                        await desk.publish_due()
                 except PublishFailed as error:
                     log.warning("outcomes_wait_for_kafka", detail=str(error))
+                except LeasesAway:
+                    log.warning("outcomes_wait_for_redis")
+                    await _pause(ending, AWAY_SECONDS)
             await _pause(ending, OUTCOME_SECONDS)
 
     async def _keep_promise(
@@ -202,10 +233,21 @@ class ReviewSource:
             if desk.ready:
                 _measure_agreement(desk.store)
                 try:
-                    await promise.watch()
+                    await promise.watch(acts=await desk.leads())
                 except (PublishFailed, KafkaError) as error:
                     log.warning("promise_waits_for_kafka", detail=str(error))
+                except LeasesAway:
+                    log.warning("promise_waits_for_redis")
             await _pause(ending, PROMISE_SECONDS)
+
+
+def _leases(settings: Settings, store: CaseStore) -> Leases:
+    """In Redis wherever one is named: nobody knows here whether there are other consoles."""
+    if "redis_url" not in settings.model_fields_set:
+        return LocalLeases(settings.console_lease_seconds)
+    prefix, seconds = settings.topic_prefix, settings.console_lease_seconds
+    knows = store.knows_review
+    return RedisLeases(redis_client(settings), prefix, seconds, knows)
 
 
 def _measure_agreement(store: CaseStore) -> None:

@@ -1,28 +1,22 @@
 """What is known of the documents of the partitions that a process holds: `DocumentValues` by id.
 
-A private temporary SQLite database, as that of the decisions is: bounded memory, as much disk as
-the documents take. What is lost with the process is read again from the topic.
+A temporary database, as that of the decisions is: bounded memory, as much disk as the documents
+take. What is lost with the process is read again from the topic.
 """
-
-import sqlite3
 
 from safepassage.schemas import DocumentValues
+from safepassage.streams.runtime.local_database import local_database
 
-_SCHEMA = """
-PRAGMA journal_mode = OFF;
-PRAGMA synchronous = OFF;
-PRAGMA cache_size = -16384;  -- 16 MiB of memory, the rest on disk
-CREATE TABLE documents (id TEXT PRIMARY KEY, known BLOB NOT NULL) WITHOUT ROWID;
-"""
+CACHE_MEBIBYTES = 16
+_SCHEMA = "CREATE TABLE documents (id TEXT PRIMARY KEY, known BLOB NOT NULL) WITHOUT ROWID"
 
 
 class ValuesStore:
     """The latest of each document. For one thread."""
 
     def __init__(self) -> None:
-        # An empty name is SQLite's own temporary file: unlinked at once, private, spilled on need.
-        self._connection = sqlite3.connect("", isolation_level=None)
-        self._connection.executescript(_SCHEMA)
+        self._connection = local_database(CACHE_MEBIBYTES)
+        self._connection.execute(_SCHEMA)
 
     def close(self) -> None:
         """Give the file back."""

@@ -5,11 +5,10 @@ decisions before it judges anything, follows the topic from then on, and publish
 verdict in place of a scorer's that differs. A decision that is made while an extraction is being
 judged comes too late for that; the console sees such verdicts and corrects them.
 
-The table is a private temporary SQLite database, as the console's index is: its memory is bounded,
-however many decisions there are, and a look-up takes some microseconds.
+The table is a temporary database: its memory is bounded, however many decisions there are, and a
+look-up takes some microseconds.
 """
 
-import sqlite3
 from collections.abc import Callable
 
 import structlog
@@ -26,18 +25,14 @@ from safepassage.streams.delivery.beside import Beside
 from safepassage.streams.delivery.source import Source
 from safepassage.streams.kafka.reading import follow_topics, read_topics
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
+from safepassage.streams.runtime.local_database import local_database
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DECISIONS
 
 log = structlog.get_logger(__name__)
 
-_SCHEMA = """
-PRAGMA journal_mode = OFF;
-PRAGMA secure_delete = ON;   -- what was erased is overwritten
-PRAGMA synchronous = OFF;    -- what is lost with the process is read again from the topic
-PRAGMA cache_size = -16384;  -- 16 MiB of memory, the rest on disk
-CREATE TABLE decisions (case_id TEXT PRIMARY KEY, decision BLOB NOT NULL) WITHOUT ROWID;
-"""
+CACHE_MEBIBYTES = 16
+_SCHEMA = "CREATE TABLE decisions (case_id TEXT PRIMARY KEY, decision BLOB NOT NULL) WITHOUT ROWID"
 
 
 class StandingDecisions:
@@ -47,9 +42,8 @@ class StandingDecisions:
         self.next_offset = 0
         self.on_change: Callable[[str], None] = lambda _: None
         """Told the case of every decision that is noted."""
-        # An empty name is SQLite's own temporary file: unlinked at once, private, spilled on need.
-        self._connection = sqlite3.connect("", isolation_level=None)
-        self._connection.executescript(_SCHEMA)
+        self._connection = local_database(CACHE_MEBIBYTES)
+        self._connection.execute(_SCHEMA)
 
     def close(self) -> None:
         """Give the file back."""

@@ -29,7 +29,7 @@ from safepassage.streams.demo.embedded import LOOPBACK, free_port
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 PACKAGES = "/opt/venv/lib/python3.11/site-packages"
-LEARNT = "/var/lib/safepassage/learnt"
+VOLUMES = "/var/lib/safepassage"
 IMAGE = "safepassage:"
 ANYWHERE = "0.0.0.0"  # noqa: S104 - in a container
 # What a health check asks, in words that are here: of a broker its versions, of Valkey a PING.
@@ -301,7 +301,7 @@ class Containers:
             "valkey:6379": f"{LOOPBACK}:{self.port('valkey')}",
             "127.0.0.1:8099": f"{LOOPBACK}:{self.port('recorded-llm')}",
             PACKAGES: _packages(),
-            LEARNT: str(self._folder / "learnt"),
+            VOLUMES: str(self._folder),
         }
         for there, here in replaced.items():
             word = word.replace(there, here)

@@ -106,12 +106,12 @@ def test_compose_runs_every_role_and_no_other():
     assert run == set(ROLE_NAMES)
 
 
-def test_kubernetes_runs_every_role_in_a_deployment_of_its_name():
-    deployments = {
+def test_kubernetes_runs_every_role_under_its_name():
+    workers = {
         d["metadata"]["name"]: d["spec"]["template"]["spec"]["containers"][0]["args"]
-        for d in kubernetes("Deployment")
+        for d in kubernetes("Deployment") + kubernetes("StatefulSet")
     }
-    assert {name: roles_run(args) for name, args in deployments.items()} == {
+    assert {name: roles_run(args) for name, args in workers.items()} == {
         role: [role] for role in ROLE_NAMES
     }
 
@@ -249,13 +249,17 @@ def test_the_image_is_built_from_everything_that_is_installed():
     assert [str(path) for path in files if not any(map(path.match, carried))] == []
 
 
-def test_there_is_never_a_second_review_console():
-    (review,) = (d for d in kubernetes("Deployment") if d["metadata"]["name"] == "review")
-    assert review["spec"]["replicas"] == 1
-    assert services()["review"]["deploy"]["replicas"] == 1
-    assert "review" not in {s["metadata"]["name"] for s in kubernetes("ScaledObject", KEDA)}
-    patches = load(BASE / "kustomization.yaml")[0]["patches"]
-    (own,) = (p for p in patches if p["target"].get("name") == "review")
-    assert yaml.safe_load(own["patch"]) == [
-        {"op": "replace", "path": "/spec/strategy", "value": {"type": "Recreate"}}
-    ]
+def test_each_review_console_keeps_its_index_on_a_volume_of_its_own():
+    (review,) = kubernetes("StatefulSet")
+    (worker,) = review["spec"]["template"]["spec"]["containers"]
+    (claim,) = review["spec"]["volumeClaimTemplates"]
+    mounted = {mount["name"]: mount["mountPath"] for mount in worker["volumeMounts"]}
+    given = {entry["name"]: entry["value"] for entry in worker["env"]}
+    own = services()["review"]
+    kept = given["SAFEPASSAGE_CONSOLE_STATE"]
+    assert mounted[claim["metadata"]["name"]] == kept
+    assert claim["spec"]["accessModes"] == ["ReadWriteOnce"]
+    assert own["environment"]["SAFEPASSAGE_CONSOLE_STATE"] == kept
+    assert [v for v in own["volumes"] if v.split(":")[1] == kept]
+    assert own["deploy"]["replicas"] == 1, "several containers would share the volume"
+    assert f"install -d -o 10001 -g 10001 {kept} " in (DEPLOY / "Dockerfile").read_text()

@@ -76,8 +76,10 @@ def test_a_manifest_with_an_unknown_field_or_a_wrong_type_is_refused():
 
 
 def test_probes_ask_for_liveness_and_readiness_apart():
-    for deployment in (m for m in built(OVERLAYS[0]) if m["kind"] == "Deployment"):
-        (worker,) = deployment["spec"]["template"]["spec"]["containers"]
+    workers = [m for m in built(OVERLAYS[0]) if m["kind"] in ("Deployment", "StatefulSet")]
+    assert {m["metadata"]["name"] for m in workers} == set(ROLE_NAMES)
+    for one in workers:
+        (worker,) = one["spec"]["template"]["spec"]["containers"]
         asked = {probe: worker[probe]["httpGet"]["path"] for probe in worker if "Probe" in probe}
         assert asked == {
             "startupProbe": "/ready",
@@ -88,7 +90,7 @@ def test_probes_ask_for_liveness_and_readiness_apart():
 
 def pods() -> dict[str, dict[str, Any]]:
     """The pod of each role, and of the Job."""
-    made = kubernetes("Deployment") + kubernetes("Job")
+    made = [d for kind in ("Deployment", "StatefulSet", "Job") for d in kubernetes(kind)]
     return {d["metadata"]["name"]: d["spec"]["template"]["spec"] for d in made}
 
 
@@ -168,7 +170,11 @@ NEEDED = {"KAFKA_BOOTSTRAP_SERVERS", "REDIS_URL", "SAFEPASSAGE_PARTITIONS"}
 LOGIN = {"SAFEPASSAGE_KAFKA_USERNAME", "SAFEPASSAGE_KAFKA_PASSWORD"}
 OF_ROLE = {
     "extract": {"OPENAI_API_KEY"},
-    "review": {"SAFEPASSAGE_CONSOLE_HOST", "SAFEPASSAGE_CONSOLE_TOKEN"},
+    "review": {
+        "SAFEPASSAGE_CONSOLE_HOST",
+        "SAFEPASSAGE_CONSOLE_STATE",
+        "SAFEPASSAGE_CONSOLE_TOKEN",
+    },
     "learn": {"SAFEPASSAGE_LEARN_FOLDER"},
 }
 

@@ -307,7 +307,9 @@ class _Simulation:
                     review = await desk.undo(session, made.pop())
                     self._loop.note("undone", review.id)
                     continue
-                case = desk.next_case(session, CaseFilter(pool=draw.choice(("queue", "checks"))))
+                case = await desk.next_case(
+                    session, CaseFilter(pool=draw.choice(("queue", "checks")))
+                )
                 if case is None:
                     continue
                 await desk.bring([case.id])
@@ -422,7 +424,7 @@ class _Simulation:
             self._broker.faults.clear()
             left = sum(self._behind().values())
             desk = self._desk
-            due = desk is None or not desk.ready or desk._outcomes._due or desk._saving
+            due = desk is None or not desk.ready or desk.owes
             busy = any(s.progress.outstanding for one in self._workers for s in one.sources)
             quiet = 0 if left or due or busy else quiet + 1
         left = sum(self._behind().values())

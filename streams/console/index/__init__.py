@@ -1,1 +1,1 @@
-"""What the console knows: an index of the topics, the queue of cases and their leases."""
+"""What the console knows: an index of the topics, and the queue of cases."""

@@ -1,11 +1,10 @@
-"""Which cases a reviewer wants: pools, filters, orders; the lot for spot checks, and leases. Pure.
+"""Which cases a reviewer wants: pools, filters, orders, and the lot for spot checks. Pure.
 
 The choice of the next one is in `safepassage.streams.console.case_assignment`."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
@@ -122,62 +121,6 @@ class CaseFilter:
             limit = now_milliseconds - _AGES[self.age] * _HOUR_MILLISECONDS
             found.append((f"at {sign} ?", limit))
         return found
-
-
-@dataclass(frozen=True, slots=True)
-class Lease:
-    """``holder`` is a session, ``reviewer`` the name to show to others."""
-
-    case_id: str
-    holder: str
-    reviewer: str
-    expires: float
-
-
-class Leases:
-    """Who has which case open. A session has one case; a case has one session.
-
-    In memory: after a restart every case is free again, and a decision is accepted all the same.
-    """
-
-    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._seconds = seconds
-        self._clock = clock
-        self._by_holder: dict[str, Lease] = {}
-
-    def take(self, case_id: str, holder: str, reviewer: str) -> bool:
-        """Give ``case_id`` to ``holder`` (or renew it), unless somebody else has it."""
-        other = self.on(case_id)
-        if other and other.holder != holder:
-            return False
-        expires = self._clock() + self._seconds
-        self._by_holder[holder] = Lease(case_id, holder, reviewer, expires)
-        return True
-
-    def release(self, holder: str) -> None:
-        """``holder`` has no case any more."""
-        self._by_holder.pop(holder, None)
-
-    def held_by(self, holder: str) -> str | None:
-        """The case that ``holder`` has open."""
-        self._expire()
-        lease = self._by_holder.get(holder)
-        return lease.case_id if lease else None
-
-    def on(self, case_id: str) -> Lease | None:
-        """The lease on ``case_id``."""
-        self._expire()
-        return next((le for le in self._by_holder.values() if le.case_id == case_id), None)
-
-    def taken_from(self, holder: str) -> set[str]:
-        """The cases that others have open."""
-        self._expire()
-        return {le.case_id for le in self._by_holder.values() if le.holder != holder}
-
-    def _expire(self) -> None:
-        now = self._clock()
-        for lease in [le for le in self._by_holder.values() if le.expires <= now]:
-            del self._by_holder[lease.holder]
 
 
 def _one_of(text: str, allowed: tuple[str, ...], default: str) -> Literal:  # type: ignore[valid-type]

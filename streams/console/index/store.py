@@ -1,13 +1,12 @@
 """The console's view of the topics: an index, never the truth.
 
-A private temporary SQLite database: bounded memory, as much disk as the topics' stopped verdicts
-take, and gone with the process, however that ends. It is built from the topics at every start.
+An SQLite database: bounded memory, and as much disk as the topics' stopped verdicts take. It is
+built from the topics (see `safepassage.streams.console.index.index_file`).
 """
 
-import sqlite3
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import zstandard
@@ -26,11 +25,10 @@ from safepassage.schemas.reviews_that_count import (
 )
 from safepassage.scoring_worker.risk.draws import PREFERRED, teaching_value
 from safepassage.streams.labels.agreement import blind_pair
-from safepassage.streams.runtime.errors import OperatorError
 
 from .case_filter import CaseFilter, lot, margin
+from .index_file import IndexFile
 from .selection import ANY_SKIP, order, select
-from .tables import SCHEMA
 
 _COMPRESSOR = zstandard.ZstdCompressor(level=1)
 UNKNOWN_TIME = -1
@@ -40,10 +38,6 @@ _UNCERTAIN, _TYPES, _OF_A_TYPE = 200, 10, 10
 
 SAMPLE = 200
 """Spot checks of a stream that is too small for its rate: enough for a first promise."""
-
-
-class IndexUnwritable(OperatorError):
-    """The file system takes no more of the index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,47 +84,45 @@ class Case:
         )
 
 
-_OF_A_CASE = ("cases", "bodies", "reviews", "published", "decisions", "opinions", "labelled")
+_OF_A_CASE = (
+    "cases",
+    "bodies",
+    "reviews",
+    "published",
+    "decisions",
+    "opinions",
+    "labelled",
+    "agreement",
+    "due",
+)
 
 
-class CaseStore:
+class CaseStore(IndexFile):
     """All cases, reviews and what they led to. For one thread."""
 
-    def __init__(self, leakage_sample: float) -> None:
-        self._least_rate = leakage_sample
-        self.sample_rate = 1.0 if leakage_sample else 0.0
-        """The share of the accepted verdicts that are spot checks: those of the smallest lots. It
-        falls as they come, to ``leakage_sample``, and leaves `SAMPLE` of them at the least."""
-        self.latest: tuple[int, str] = (UNKNOWN_TIME, "")
-        """When the latest verdict of a scorer was published, and the scorer's revision."""
-        # An empty name is SQLite's own temporary file: unlinked at once, private, spilled on need.
-        self.connection = sqlite3.connect("", isolation_level=None)
-        self.connection.executescript(SCHEMA)
-
-    def close(self) -> None:
-        """Give the file back."""
-        self.connection.close()
-
-    @contextmanager
-    def batch(self) -> Iterator[None]:
-        """Many additions in one transaction.
+    def __init__(
+        self, leakage_sample: float, file: Path | None = None, topics: Collection[str] = ()
+    ) -> None:
+        """``file`` is kept, and read on from where it was made of the same ``topics``.
 
         Raises:
-            IndexUnwritable: there is no room for them.
+            IndexUnwritable: the file cannot be used.
         """
-        try:
-            self.connection.execute("BEGIN")
-            try:
-                yield
-            finally:
-                if self.connection.in_transaction:  # a full disk ends it
-                    self.connection.execute("COMMIT")
-        except sqlite3.OperationalError as error:
-            raise IndexUnwritable(
-                f"the console's temporary index cannot be written ({error}). Make room in the "
-                "folder of temporary files, or name another by SQLITE_TMPDIR, and start again: "
-                "the topics have everything"
-            ) from error
+        self._least_rate = leakage_sample
+        super().__init__(file, {"topics": sorted(topics), "leakage_sample": leakage_sample})
+
+    def _load_state(self, state: Mapping[str, str]) -> None:
+        rate = state.get("sample_rate", "1" if self._least_rate else "0")
+        self.sample_rate = float(rate)
+        """The share of the accepted verdicts that are spot checks: those of the smallest lots. It
+        falls as they come, to ``leakage_sample``, and leaves `SAMPLE` of them at the least."""
+        at, _, revision = state.get("latest", str(UNKNOWN_TIME)).partition(" ")
+        self.latest: tuple[int, str] = (int(at), revision)
+        """When the latest verdict of a scorer was published, and the scorer's revision."""
+
+    def _save_state(self) -> None:
+        self._remember("sample_rate", repr(self.sample_rate))
+        self._remember("latest", f"{self.latest[0]} {self.latest[1]}")
 
     def add_verdict(self, verdict: Verdict, at: int, place: str = "") -> str:
         """Note a verdict of ``accepted`` or ``quarantine``; returns its case. ``place`` is where
@@ -168,22 +160,25 @@ class CaseStore:
         self._settle(case)
         return case
 
-    def erase(self, doc_id: str) -> list[str]:
-        """Forget every case of a document; returns the cases."""
-        found = self.connection.execute(
-            "SELECT id FROM cases WHERE doc_id = ? UNION "
-            "SELECT case_id FROM decisions WHERE doc_id = ? UNION "
-            "SELECT case_id FROM published WHERE doc_id = ?",
-            (doc_id, doc_id, doc_id),
-        )
-        cases = [row[0] for row in found.fetchall()]
-        for table in _OF_A_CASE:
-            name = "id" if table == "cases" else "case_id"
-            self.connection.executemany(
-                f"DELETE FROM {table} WHERE {name} = ?",  # noqa: S608 - a table of ours
-                [(case,) for case in cases],
-            )
-        return cases
+    def erase(self, documents: Iterable[str]) -> None:
+        """Forget every case of these documents."""
+        with self.batch():
+            for doc_id in documents:
+                found = self.connection.execute(
+                    "SELECT id FROM cases WHERE doc_id = ? UNION "
+                    "SELECT case_id FROM decisions WHERE doc_id = ? UNION "
+                    "SELECT case_id FROM published WHERE doc_id = ?",
+                    (doc_id, doc_id, doc_id),
+                )
+                cases = found.fetchall()
+                for table in _OF_A_CASE:
+                    name = "id" if table == "cases" else "case_id"
+                    self.connection.executemany(
+                        f"DELETE FROM {table} WHERE {name} = ?",  # noqa: S608 - a table of ours
+                        cases,
+                    )
+        # The log of a kept file would hold for a while what is deleted in the file.
+        self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def add_decision(self, decision: StandingDecision) -> None:
         """Note that the effect of a case's reviews is out, and up to which review."""
@@ -314,6 +309,10 @@ class CaseStore:
     def review(self, review_id: str) -> Review | None:
         """The review of this id."""
         return next(iter(self._reviews("SELECT review FROM reviews WHERE id = ?", review_id)), None)
+
+    def knows_review(self, review_id: str) -> bool:
+        """Whether the review of this id was read."""
+        return self._one("SELECT 1 FROM reviews WHERE id = ?", review_id) is not None
 
     def reviews_made(self, person: str) -> int:
         """How many reviews the person ever made, skips and undos included."""

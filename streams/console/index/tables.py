@@ -1,10 +1,19 @@
 """The tables of the console's index, and why each is there."""
 
+LAYOUT = 1
+"""Grows with every change of what rows are made from the same records. A kept index of another
+layout is built anew."""
+
 SCHEMA = """
-PRAGMA journal_mode = MEMORY;
-PRAGMA synchronous = OFF;    -- what is lost with the process is read again from the topics
-PRAGMA secure_delete = ON;   -- what was erased is overwritten
-PRAGMA cache_size = -65536;  -- 64 MiB of memory, the rest on disk
+BEGIN;
+-- What the index was made by (`made`), and what is known of the verdicts as a whole.
+CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+-- Up to where each partition was read: the first and the last record, and when that was written.
+CREATE TABLE positions (
+    topic TEXT NOT NULL, partition INTEGER NOT NULL,
+    first INTEGER NOT NULL, last INTEGER NOT NULL, timestamp INTEGER NOT NULL,
+    PRIMARY KEY (topic, partition)
+) WITHOUT ROWID;
 
 -- Every extraction that got a verdict, accepted ones too: they are the other half of the rates.
 CREATE TABLE cases (
@@ -48,6 +57,13 @@ CREATE TABLE decisions (
     decision TEXT
 );
 
+-- The cases whose decisions have to be carried out, when (seconds since the epoch), how often that
+-- was said, and with which error the broker refused it.
+CREATE TABLE due (
+    case_id TEXT PRIMARY KEY, at REAL NOT NULL, said INTEGER NOT NULL DEFAULT 1,
+    refused TEXT NOT NULL DEFAULT ''
+) WITHOUT ROWID;
+
 -- Derived from the reviews of a case whenever one is added.
 CREATE TABLE opinions (
     case_id TEXT NOT NULL, person TEXT NOT NULL, judged INTEGER NOT NULL,
@@ -80,4 +96,8 @@ CREATE INDEX by_extractor ON cases (model, prompt, decision);
 CREATE INDEX reviews_of_case ON reviews (case_id, at, id);
 CREATE INDEX reviews_by_person ON reviews (person, at);
 CREATE INDEX opinions_of_person ON opinions (person, judged, case_id);
+CREATE INDEX published_of_document ON published (doc_id);
+CREATE INDEX decisions_of_document ON decisions (doc_id);
+CREATE INDEX due_at ON due (at);
+COMMIT;
 """

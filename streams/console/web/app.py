@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import wraps
@@ -29,6 +30,7 @@ from safepassage.streams.console.case_assignment import (
 from safepassage.streams.console.index import measures
 from safepassage.streams.console.index.case_filter import CaseFilter
 from safepassage.streams.console.index.store import Case
+from safepassage.streams.console.leases import LeasesAway
 from safepassage.streams.console.login.modes import Login
 from safepassage.streams.console.promise import Promise
 from safepassage.streams.console.session import Session
@@ -122,7 +124,13 @@ def allowed(role: Role) -> Callable[[Handler], Callable[[Console, Request], Awai
                 return foreign_form()
             if not console.desk.ready:
                 return render("loading.html", console.views.frame(session), 503)
-            return await handler(console, request, session)
+            try:
+                return await handler(console, request, session)
+            except LeasesAway as error:
+                return console.views.notice(session, CaseFilter(), error)
+            except sqlite3.DatabaseError as error:
+                console.desk.store.failed(error)
+                raise
 
         guarded.role = role  # type: ignore[attr-defined]
         return guarded
@@ -192,7 +200,7 @@ class Console:
             return RedirectResponse(f"/queue{query_string(wanted)}", 303)
         if wanted.pool == "document":
             await self.desk.bring(self.desk.store.cases(wanted, session.person, LISTED_CASES))
-        case = self.desk.next_case(session, wanted)
+        case = await self.desk.next_case(session, wanted)
         if case is None:
             return render("empty.html", self.views.queue_frame(request, session, wanted))
         return await self.views.case(request, session, case, wanted)
@@ -206,7 +214,7 @@ class Console:
         try:
             case, mine = self.desk.look_at(wanted_case), False
             if session.may("reviewer"):
-                case, mine = self.desk.open_case(session, wanted_case)
+                case, mine = await self.desk.open_case(session, wanted_case)
         except CaseGone as error:
             return self.views.notice(session, wanted, error)
         return await self.views.case(request, session, case, wanted, mine=mine)
@@ -218,7 +226,7 @@ class Console:
         found = self.desk.store.cases(wanted, session.person, LISTED_CASES)
         await self.desk.bring(found)
         cases = [case for case_id in found if (case := self.desk.store.case(case_id))]
-        leases = {case.id: self.desk.leases.on(case.id) for case in cases}
+        leases = await self.desk.leases.leased()
         context = {"cases": cases, "leases": leases, "claim": claim, "session": session}
         return render("queue.html", self.views.queue_frame(request, session, wanted) | context)
 
@@ -267,9 +275,9 @@ class Console:
     async def renew(self, request: Request, session: Session) -> Response:
         """Keep the case open: somebody is still reading."""
         wanted = request.path_params["case_id"]
-        taken = self.desk.leases.held_by(session.id) == wanted and self.desk.leases.take(
-            wanted, session.id, session.reviewer
-        )
+        lease = await self.desk.leases.on(wanted)
+        own = lease is not None and lease.holder == session.id
+        taken = own and await self.desk.leases.take(wanted, session.id, session.reviewer)
         return Response(status_code=204 if taken else 409)
 
     @allowed("reviewer")

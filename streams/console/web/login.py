@@ -1,5 +1,6 @@
 """Login, logout, and who sent a request."""
 
+import contextlib
 import re
 from dataclasses import replace
 
@@ -8,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from safepassage.streams.console.index.case_filter import Leases
+from safepassage.streams.console.leases import Leases, LeasesAway
 from safepassage.streams.console.login.modes import Login, TokenLogin
 from safepassage.streams.console.login.person import LoginRefused, Person
 from safepassage.streams.console.login.proxy import ProxyLogin
@@ -83,6 +84,7 @@ class Entrance:
         return self._sessions.csrf_matches(session, str(form.get("csrf", "")))
 
     async def login_form(self, request: Request) -> Response:
+        await self._leave(request)
         return self._page(request, "")
 
     async def login(self, request: Request) -> Response:
@@ -106,6 +108,7 @@ class Entrance:
 
     async def start(self, request: Request) -> Response:
         """To the identity provider; behind a proxy, straight in."""
+        await self._leave(request)
         target = _ours(request.query_params.get("next", ""))
         try:
             if isinstance(self._way, TokenLogin):
@@ -155,10 +158,16 @@ class Entrance:
         session = self.session(request)
         if session is None or not await self.is_ours(request, session):
             return foreign_form()
-        self._leases.release(session.id)
+        await self._leave(request)
         response = RedirectResponse("/login", 303)
         response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
         return response
+
+    async def _leave(self, request: Request) -> None:
+        """Free the case of the session that this browser had, which gets another."""
+        if session := self._sessions.open(request.cookies.get(COOKIE, "")):
+            with contextlib.suppress(LeasesAway):  # the lease runs out by itself
+                await self._leases.release(session.id)
 
     def _admitted(self, person: Person) -> Session:
         if self._login.revocations.revoked(person.login):

@@ -19,6 +19,7 @@ from safepassage.streams.console.case_assignment import (
 from safepassage.streams.console.index import measures
 from safepassage.streams.console.index.case_filter import CaseFilter
 from safepassage.streams.console.index.store import Case
+from safepassage.streams.console.leases import LeasesAway
 from safepassage.streams.console.session import Session
 
 from .case_page import case_page, claim, query_string
@@ -31,11 +32,12 @@ from .wording import AGES, ORDERS, POOLS
 
 FRESH_SECONDS = 2.0
 
-_STATUS: dict[type[DeskError], int] = {
+_STATUS: dict[type[Exception], int] = {
     CaseGone: 404,
     CaseTaken: 409,
     CaseChanged: 409,
     NotSaved: 503,
+    LeasesAway: 503,
 }
 
 
@@ -69,7 +71,9 @@ class Views:
         message = f"You are logged in as a {session.role}, who may not do this."
         return render("notice.html", self.frame(session) | {"message": message, "query": ""}, 403)
 
-    def notice(self, session: Session, wanted: CaseFilter, error: DeskError) -> Response:
+    def notice(
+        self, session: Session, wanted: CaseFilter, error: DeskError | LeasesAway
+    ) -> Response:
         """The news that nothing was saved, and the way on."""
         context = {"message": str(error), "query": query_string(wanted)}
         return render("notice.html", self.frame(session) | context, _STATUS[type(error)])
@@ -135,7 +139,7 @@ class Views:
             rivals=rivals,
             hidden=self._hidden(session, case, rivals),
         )
-        lease = self._desk.leases.on(case.id)
+        lease = await self._desk.leases.on(case.id)
         stands = case.standing
         pages = await self._originals.pages(case.verdict) if self._originals else EvidencePages()
         context = {

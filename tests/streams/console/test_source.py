@@ -80,6 +80,7 @@ async def test_decisions_survive_a_restart_and_reach_those_downstream(kafka: Set
         await reviewer.decide(await reviewer.next_page(), "supports")
         await reviewer.decide(await reviewer.next_page(), "corrected", value="better")
         (first, second) = await outcomes(settings, ACCEPTED, 2)
+        await client.get("/login")  # a browser that logs in anew gives back its case
     assert {first.reasons, second.reasons} == {("review_confirmed",), ("review_corrected",)}
     assert [made.decision for made in await reviews(settings)] == ["supports", "corrected"]
 

@@ -46,7 +46,7 @@ def desk_with(publisher: FakePublisher, *verdicts: Verdict, **changes: Any) -> R
 
 
 async def decide(desk: ReviewDesk, session: Session, decision: str = "supports", **more: Any):
-    case = desk.next_case(session, QUEUE)
+    case = await desk.next_case(session, QUEUE)
     assert case is not None
     seen = case.standing.id if case.standing else ""
     return await desk.decide(session, answer(case.id, decision, seen=seen, **more))
@@ -61,7 +61,7 @@ async def test_an_acceptance_waits_for_a_second_person_and_then_counts() -> None
     assert first.approvals == 2
     assert all(decision.decision is None for decision in publisher.to(DECISIONS))
     assert open_cases(desk.store) == {"queue": 0, "checks": 0, "double": 1}
-    assert desk.next_case(ANA, QUEUE) is None, "nobody is the second person to himself"
+    assert await desk.next_case(ANA, QUEUE) is None, "nobody is the second person to himself"
     await decide(desk, BEN)
     await desk.publish_due()
     (accepted,) = publisher.to(ACCEPTED)
@@ -91,7 +91,7 @@ async def test_an_undo_after_the_second_approval_takes_the_value_back() -> None:
     assert isinstance(retraction, Verdict)
     assert retraction.decision == "quarantined"
     assert open_cases(desk.store)["double"] == 1
-    assert desk.next_case(CLEO, QUEUE) is not None
+    assert await desk.next_case(CLEO, QUEUE) is not None
 
 
 async def test_the_next_process_waits_as_well() -> None:
@@ -156,10 +156,10 @@ async def test_a_drawn_case_goes_to_a_second_reviewer_and_the_draw_is_on_both_re
     publisher = FakePublisher()
     desk = desk_with(publisher, verdict(1), console_double_share=0.999_999)
     first = await decide(desk, ANA)
-    assert desk.next_case(ANA, QUEUE) is None
+    assert await desk.next_case(ANA, QUEUE) is None
     second = await decide(desk, BEN, "insufficient")
     assert (first.double_blind, second.double_blind) == (0.999_999, 0.999_999)
-    assert desk.next_case(CLEO, QUEUE) is None, "two are enough"
+    assert await desk.next_case(CLEO, QUEUE) is None, "two are enough"
     (every, judge) = agreements(desk.store)
     assert (every.cases, every.agree, judge.entity_type) == (1, 0, verdict(1).entity_type)
 
@@ -176,7 +176,7 @@ async def test_the_share_is_drawn_by_the_case_and_outlives_a_restart() -> None:
     desk = desk_with(FakePublisher(), *(verdict(n) for n in range(60)), console_double_share=0.3)
     drawn = set()
     for _ in range(60):
-        case = desk.next_case(ANA, CaseFilter(pool="stopped"))
+        case = await desk.next_case(ANA, CaseFilter(pool="stopped"))
         assert case is not None
         made = await desk.decide(ANA, answer(case.id))
         if made.double_blind:

@@ -1,4 +1,4 @@
-"""Order, filters, the lot and leases."""
+"""Order, filters and the lot."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from safepassage.schemas import Alignment, Extraction, Verdict, reject, undetermined
-from safepassage.streams.console.index.case_filter import CaseFilter, Leases, lot, margin
+from safepassage.streams.console.index.case_filter import CaseFilter, lot, margin
 from tests.streams.console.cases import verdict
 
 
@@ -70,48 +70,3 @@ def test_whatever_stands_in_a_query_string_is_a_filter(query: dict[str, str]) ->
 @pytest.mark.parametrize("wrong", ["nan", "2", "-1", "x", ""])
 def test_a_score_that_is_none_restricts_nothing(wrong: str) -> None:
     assert CaseFilter.parse({"min_score": wrong}).min_score is None
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def test_a_case_is_with_one_session_at_a_time() -> None:
-    leases = Leases(300)
-    assert leases.take("case", "ana", "Ana")
-    assert not leases.take("case", "ben", "Ben")
-    assert leases.taken_from("ben") == {"case"}
-    assert leases.taken_from("ana") == set()
-
-
-def test_a_session_that_takes_another_case_gives_back_the_first() -> None:
-    leases = Leases(300)
-    leases.take("first", "ana", "Ana")
-    leases.take("second", "ana", "Ana")
-    assert leases.take("first", "ben", "Ben")
-    assert leases.held_by("ana") == "second"
-
-
-def test_a_lease_ends_unless_it_is_renewed() -> None:
-    clock = Clock()
-    leases = Leases(300, clock)
-    leases.take("case", "ana", "Ana")
-    clock.now = 200
-    leases.take("case", "ana", "Ana")
-    clock.now = 499
-    assert leases.on("case") is not None
-    clock.now = 501
-    assert leases.on("case") is None
-    assert leases.held_by("ana") is None
-    assert leases.take("case", "ben", "Ben")
-
-
-def test_a_reviewer_who_leaves_frees_his_case() -> None:
-    leases = Leases(300)
-    leases.take("case", "ana", "Ana")
-    leases.release("ana")
-    assert leases.take("case", "ben", "Ben")

@@ -12,8 +12,9 @@ from safepassage.schemas.error_type import ErrorTyping
 from safepassage.schemas.reviews_that_count import case_id, standing
 from safepassage.schemas.verdict_after_review import next_verdict
 from safepassage.streams.console.index.case_filter import CaseFilter, lot
+from safepassage.streams.console.index.index_file import IndexUnwritable
 from safepassage.streams.console.index.measures import extractor_scores, facets, leakage, open_cases
-from safepassage.streams.console.index.store import SAMPLE, CaseStore, IndexUnwritable
+from safepassage.streams.console.index.store import SAMPLE, CaseStore
 from tests.streams.console.cases import review, verdict
 
 EVERYTHING = CaseFilter(pool="stopped")

@@ -66,6 +66,10 @@ class Browser:
     def post(self, path: str, **options: Any) -> httpx2.Response:
         return self._request("POST", path, **options)
 
+    def forget(self) -> None:
+        """From now on it is another browser."""
+        self._client.cookies.clear()
+
     def close(self) -> None:
         self._runner.run(self._client.aclose())
         self._runner.close()
@@ -513,6 +517,7 @@ def test_a_case_that_another_reviewer_has_open_can_only_be_read(console: Console
     case = console.add(verdict(1))
     console.login("Ana")
     console.page()
+    console.browser.forget()
     console.login("Ben")
     page = console.page(f"/cases/{case}")
     assert "<bdi>Ana</bdi> has this case open" in page

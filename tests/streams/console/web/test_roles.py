@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator
 from typing import Any, get_args
@@ -137,7 +138,7 @@ def test_a_reader_sees_a_case_and_takes_it_from_nobody() -> None:
         assert console.browser.get("/review").url.path == "/queue"
         page = console.page(f"/cases/{case}")
         assert "You can read this case, not decide it" in page
-        assert console.desk.leases.on(case) is None
+        assert asyncio.run(console.desk.leases.on(case)) is None
         answer = console.decide(page, decision="supports")
         assert answer.status_code == 403
         assert console.publisher.published == []

@@ -1,0 +1,64 @@
+"""Which case a reviewer gets next, and by which draw."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from safepassage.schemas import Draw
+from safepassage.scoring_worker.risk.draws import Chance, check_every, draw
+
+from .case_filter import CaseFilter
+from .store import CaseStore
+
+Choice = tuple[str | None, Draw | None]
+"""A case, and the draw where chance chose it; twice None where there is no case."""
+
+
+def choose(
+    store: CaseStore, wanted: CaseFilter, person: str, taken: Collection[str], chance: Chance
+) -> Choice:
+    """A case of the filter that is not ``taken``. With the whole queue cases that wait for a second
+    person come first, and every so many a spot check."""
+    order = [wanted]
+    if wanted.pool == "queue":
+        order.append(CaseFilter(pool="checks"))
+        every = check_every(store.draws(accepted=True))
+        if store.reviews_made(person) % every == every - 1:
+            order.reverse()
+        order.insert(0, CaseFilter(pool="double"))
+    found = (_next(store, pool, person, taken, chance) for pool in order)
+    return next((one for one in found if one[0]), (None, None))
+
+
+def _next(
+    store: CaseStore, wanted: CaseFilter, person: str, taken: Collection[str], chance: Chance
+) -> Choice:
+    """The next case of a filter: the first, or where chance decides, a draw.
+
+    Several consoles draw as several reviewers at one do: what others have open is left out. One
+    that is behind by some reviews may draw what was just decided elsewhere: that is not leased, and
+    drawn again. It counts these among the open cases and not before, so that the population, which
+    is their sum and what certificates rest on, is the same.
+    """
+    if not wanted.drawn:
+        return store.next_case(wanted, person, taken), None
+    own = {case for case in taken if store.holds(case, wanted, person)}
+    among = store.count(wanted, person) - len(own)
+    if among < 1:
+        return None, None
+    checks = wanted.pool == "checks"
+    top = [] if checks else store.teaching(wanted, person, own)
+    drawn = draw(range(len(top)), among, chance)
+    if drawn.position < len(top):
+        case_id: str | None = top[drawn.position]
+    else:
+        # The lots are as good as chance, and the same after a restart.
+        position = 0 if checks else drawn.position - len(top)
+        case_id = store.by_lot(wanted, person, own | set(top), position)
+    said = Draw(
+        probability=drawn.probability,
+        among=among,
+        before=store.draws(accepted=checks),
+        rate=store.sample_rate if checks else 1.0,
+    )
+    return case_id, said
