@@ -133,7 +133,7 @@ def _document(
     marks = [mark for number, verdict in numbered for mark in marks_of(number, verdict)]
     kinds = {number: str(verdict.decision) for number, verdict in numbered}
     words = element("pre", _marked(document.text, marks, dict(numbered)), class_="text", dir="auto")
-    drawn = list(pages(document, marks, kinds))
+    drawn = list(pages(document, [mark for mark in marks if not mark.is_field], kinds))
     shown: Content = [words, element("div", drawn, class_="pages")] if drawn else [words]
     source = element("div", shown, class_="source")
     return element(

@@ -73,4 +73,4 @@ async def test_hanging_llm_ends_in_a_dead_letter_while_the_worker_stays_healthy(
             await member.stop()
     assert {letter.error for letter in letters} == {"llm_unavailable"}
     assert unhealthy == []
-    assert member.source.source.assignments == 2  # taken up once, given back at the end
+    assert member.source.assignments == 2  # taken up once, given back at the end
