@@ -12,8 +12,8 @@ from .detectors.registry import load_detector
 from .detectors.with_detector import WithDetector
 from .encoders.devices import DeviceChoice, PrecisionChoice
 from .scorer import CLAIMS_BY, GRAPHED, Scorer
-from .scorers.named import load_named
-from .scorers.raised import Raised, parted
+from .scorers.by_name import load_named
+from .scorers.raised_thresholds import Raised, parted
 
 if TYPE_CHECKING:
     from safepassage.llm_calls.settings import GraderSettings

@@ -49,7 +49,7 @@ from safepassage.schemas import (
     undetermined,
 )
 
-from .delivery.delivery import Failed, Outcome, Role
+from .delivery.record_outcomes import Failed, Outcome, Role
 from .kafka.records import Outgoing, Received
 from .runtime import metrics
 from .topics import (
@@ -212,7 +212,7 @@ def score_role(
     ``observe`` neither waits nor raises: it hands over to whoever judges beside, for `shadow`.
     """
     # torch: seconds, and only this role's
-    from safepassage.scoring_worker.weighing.conflicts import pairs_of, verdicts  # noqa: PLC0415
+    from safepassage.scoring_worker.weighing.verdicts import pairs_of, verdicts  # noqa: PLC0415
 
     async def step(received: Sequence[Received[AlignedExtraction]]) -> list[Outcome]:
         aligned = [entry.event for entry in received]

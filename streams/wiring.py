@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from safepassage.schemas import Assessment
 
 from .agent_factory import document_store, new_extractor
-from .delivery.beside import Beside
 from .delivery.circuit_breaker import CircuitBreaker
-from .delivery.delivery import Delivery, Role
+from .delivery.record_outcomes import Delivery, Role
+from .delivery.role_with_follower import Beside
 from .kafka.point_reader import point_reader
 from .kafka.publisher import Publisher
 from .runtime.progress import Progress

@@ -9,8 +9,8 @@ from .date_ranges import at_asked_end, is_open_end
 from .dates import compare_date, date_of_value
 from .dates.values import month_named
 from .figures.comparator import compare_figure
+from .figures.number_words import number_words
 from .figures.search import parse_figure
-from .figures.spelling import number_words
 from .identifiers.comparator import asks_for_identifier, compare_identifiers, identifier_of
 from .names.comparator import compare_names
 from .names.types import name_kind

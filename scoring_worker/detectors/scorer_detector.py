@@ -74,7 +74,7 @@ def named_scorer(settings: DetectorSettings, name: str | None = None) -> Scorer:
     Raises:
         ModelError: there is no such scorer.
     """
-    from safepassage.scoring_worker.scorers.named import load_named  # noqa: PLC0415 (torch: seconds)
+    from safepassage.scoring_worker.scorers.by_name import load_named  # noqa: PLC0415 (torch: seconds)
 
     return load_named(
         name or settings.scorer,

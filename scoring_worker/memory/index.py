@@ -25,7 +25,7 @@ from safepassage.schemas.memory import (
 )
 
 from .nearest_votes import NEAREST, Neighbour, vote_features
-from .recall import Recall
+from .reviewed_alike import Recall
 from .states import Bytes, Floats, States, read
 from .weights import MemoryWeights, packaged_weights
 

@@ -18,7 +18,7 @@ DECIMALS = 4
 
 
 class MemoryWeights(Contract):
-    """``weights`` by the features of `vote.vote_features`; ``bound`` is the most that the sum may
+    """``weights`` by the features of `vote_features`; ``bound`` is the most that the sum may
     move the log-odds of support, either way, and ``alone`` the most where one reviewer judged all
     values of the type. ``fitted_on`` names the sources."""
 

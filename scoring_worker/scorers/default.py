@@ -28,7 +28,7 @@ from safepassage.scoring_worker.encoders.token_states import Places
 from safepassage.scoring_worker.forest import Predictor
 from safepassage.scoring_worker.manifest import ScorerManifest
 from safepassage.scoring_worker.memory.index import NO_MEMORY, Memory
-from safepassage.scoring_worker.memory.recall import Recall, recalled
+from safepassage.scoring_worker.memory.reviewed_alike import Recall, recalled
 from safepassage.scoring_worker.memory.states import Bytes, Trace, quantised
 from safepassage.scoring_worker.packs.interface import Pack
 from safepassage.scoring_worker.risk.groups import BELOW, NOTHING_PASSES, threshold_of

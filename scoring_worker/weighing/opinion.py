@@ -12,7 +12,7 @@ from safepassage.scoring_worker.comparison import Place
 from safepassage.scoring_worker.encoders.batching import PairFailure
 from safepassage.scoring_worker.encoders.reader import Reading
 from safepassage.scoring_worker.forest import Predictor
-from safepassage.scoring_worker.memory.recall import Recall
+from safepassage.scoring_worker.memory.reviewed_alike import Recall
 
 from .claim_support import claim_support, reading
 from .questions import Part

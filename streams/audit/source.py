@@ -18,7 +18,7 @@ from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
 from safepassage.schemas import AuditBlock, Verdict
 from safepassage.streams.delivery.assignment_work import Fetched, polling_meanwhile
 from safepassage.streams.delivery.batch_source import POLL_MILLISECONDS, commit
-from safepassage.streams.delivery.dead_letters import Subject, dead_letter, outgoing_letter
+from safepassage.streams.delivery.dead_letter_event import Subject, dead_letter, outgoing_letter
 from safepassage.streams.delivery.lag import LagMeter
 from safepassage.streams.kafka.membership import group_member
 from safepassage.streams.kafka.protection import protection

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from safepassage.scoring_worker.laboratory.evaluation.model_calibration import CalibrationReport
-    from safepassage.scoring_worker.laboratory.evaluation.promise import PromiseReport
+    from safepassage.scoring_worker.laboratory.evaluation.risk_calibration import PromiseReport
 
 
 class Probabilities(StrEnum):
@@ -78,7 +78,7 @@ def calibrate(
     from safepassage.scoring_worker.laboratory.evaluation.model_calibration import (
         calibrate as run_calibration,
     )
-    from safepassage.scoring_worker.laboratory.evaluation.promise import promise
+    from safepassage.scoring_worker.laboratory.evaluation.risk_calibration import promise
 
     aim = read_target(target)
     open_outputs(files=[json_file])

@@ -13,7 +13,7 @@ from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from safepassage.streams.privacy.engine import Remains, Report
+    from safepassage.streams.privacy.erasure import Remains, Report
 
 MAX_DOCUMENTS = 10_000
 
@@ -39,8 +39,8 @@ def erase(
     Says of every topic what is gone and what remains until when. It reads every topic once, and may
     be repeated. Exits 1 if a place could not be reached.
     """
-    from safepassage.streams.privacy.engine import erase as run
-    from safepassage.streams.privacy.engine import unfinished
+    from safepassage.streams.privacy.erasure import erase as run
+    from safepassage.streams.privacy.erasure import unfinished
 
     chosen = list(dict.fromkeys(documents or asyncio.run(unfinished(settings()))))
     if not chosen:

@@ -22,7 +22,7 @@ def learn() -> None:
     `learn` does the same by itself whenever there are enough new decisions.
     """
     configure_logging(settings(), run="learn")
-    from safepassage.streams.learning.alone import alone
+    from safepassage.streams.learning.folder_lock import alone
 
     with alone(settings().learn_folder):
         event = asyncio.run(_learn())

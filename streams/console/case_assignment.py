@@ -35,7 +35,7 @@ from safepassage.streams.settings import Settings
 from safepassage.streams.topics import REVIEWS
 
 from .index.case_filter import CaseFilter, double_lot
-from .index.choice import choose
+from .index.next_case import choose
 from .index.store import Case, CaseStore
 from .leases import Lease, Leases, LeasesAway, LocalLeases
 from .reviewed_verdicts import Outcomes

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 import structlog
 
 from safepassage.schemas import DriftWarning, ScorerRelease, stable_id
-from safepassage.scoring_worker.scorers.raised import parted, revision_with, with_limits
+from safepassage.scoring_worker.scorers.raised_thresholds import parted, revision_with, with_limits
 from safepassage.streams.kafka.publisher import Publisher
 from safepassage.streams.kafka.records import Outgoing
 from safepassage.streams.release.releases import InForce, ReleaseLost, releases_in_force

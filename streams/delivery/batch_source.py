@@ -18,8 +18,8 @@ from safepassage.streams.kafka.reading import to_record
 from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
 
-from .delivery import Delivery, Role
 from .lag import LagMeter
+from .record_outcomes import Delivery, Role
 
 log = structlog.get_logger(__name__)
 

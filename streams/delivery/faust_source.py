@@ -35,10 +35,10 @@ from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
 
-from .delivery import Delivery, Role
 from .lag import LagMeter
 from .lanes import Lanes
 from .ledger import OffsetLedger
+from .record_outcomes import Delivery, Role
 
 log = structlog.get_logger(__name__)
 

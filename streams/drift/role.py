@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import structlog
 
 from safepassage.schemas import DriftWarning, Verdict, stable_id
-from safepassage.streams.delivery.delivery import Outcome, Role
+from safepassage.streams.delivery.record_outcomes import Outcome, Role
 from safepassage.streams.kafka.records import Outgoing, Received, Record
 from safepassage.streams.topics import READ_BY, WARNINGS
 

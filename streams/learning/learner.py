@@ -16,7 +16,7 @@ import structlog
 
 from safepassage.schemas import LearningEvent, ScorerRelease, stable_id
 from safepassage.scoring_worker.scorer import apart
-from safepassage.scoring_worker.scorers.raised import parted
+from safepassage.scoring_worker.scorers.raised_thresholds import parted
 from safepassage.streams.kafka.publisher import Publisher
 from safepassage.streams.labels.from_reviews import read_reviews
 from safepassage.streams.release.promotion import Incumbent, Signature, incumbent, promote
@@ -224,7 +224,9 @@ class Learner:
     async def _outcome(self, folder: Path) -> Outcome:
         if (outcome := await asyncio.to_thread(read_outcome, folder)) is not None:
             return outcome
-        status = await self._process(["-m", "safepassage.streams.learning.child", str(folder)])
+        status = await self._process(
+            ["-m", "safepassage.streams.learning.training_process", str(folder)]
+        )
         found = await asyncio.to_thread(read_outcome, folder)
         return found or Outcome(problem=f"the training ended with status {status}: see the log")
 

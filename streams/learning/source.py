@@ -14,7 +14,7 @@ from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import REVIEWS, RoleName
 
-from .alone import LearnsElsewhere, alone
+from .folder_lock import LearnsElsewhere, alone
 from .learner import Learner, Process
 
 log = structlog.get_logger(__name__)

@@ -21,7 +21,7 @@ from safepassage.schemas import (
     text_digest,
 )
 from safepassage.schemas.layout import Original
-from safepassage.streams.delivery.dead_letters import contents
+from safepassage.streams.delivery.dead_letter_event import contents
 from safepassage.streams.kafka.clients import new_admin
 from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode

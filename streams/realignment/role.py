@@ -35,7 +35,7 @@ from safepassage.schemas.realignment import (
     unreadable_former,
 )
 from safepassage.schemas.rivals import with_rivals
-from safepassage.streams.delivery.delivery import Outcome, Role
+from safepassage.streams.delivery.record_outcomes import Outcome, Role
 from safepassage.streams.kafka.records import Outgoing, Received, Record, UnreadableRecord, decode
 from safepassage.streams.topics import (
     DOCUMENT_VALUES,

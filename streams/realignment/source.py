@@ -12,7 +12,7 @@ from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 from safepassage.schemas import DocumentValues
 from safepassage.streams.delivery.assignment_work import polling_meanwhile
 from safepassage.streams.delivery.batch_source import BatchSource
-from safepassage.streams.delivery.delivery import Delivery, Role
+from safepassage.streams.delivery.record_outcomes import Delivery, Role
 from safepassage.streams.kafka.reading import read_at, read_topics
 from safepassage.streams.kafka.records import UnreadableRecord, decode
 from safepassage.streams.settings import Settings

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from aiokafka import TopicPartition
 
 from safepassage.schemas import Coordinates, DeadLetter, Stage
-from safepassage.streams.delivery.dead_letters import contents
+from safepassage.streams.delivery.dead_letter_event import contents
 from safepassage.streams.kafka.reading import ends, offsets_since, read_between, read_topics
 from safepassage.streams.kafka.records import ErasedRecord, Record, UnreadableRecord, decode
 from safepassage.streams.runtime.errors import OperatorError

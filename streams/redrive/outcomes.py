@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from aiokafka import TopicPartition
 
 from safepassage.schemas import Coordinates, DeadLetter, DocumentReport, Event, Verdict
-from safepassage.streams.delivery.delivery import FAULT_REASONS
+from safepassage.streams.delivery.record_outcomes import FAULT_REASONS
 from safepassage.streams.kafka.reading import ends, follow_topics
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
 from safepassage.streams.settings import Settings

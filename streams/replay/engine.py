@@ -15,7 +15,7 @@ from safepassage.scoring_worker import Scorer
 from safepassage.scoring_worker.error_types.verdict_errors import typing_of
 from safepassage.scoring_worker.memory.learning import memory_revision, remembering
 from safepassage.streams.agent_factory import document_store
-from safepassage.streams.delivery.delivery import Failed, Outcome, Step
+from safepassage.streams.delivery.record_outcomes import Failed, Outcome, Step
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher, Publisher, PublishFailed

@@ -21,7 +21,7 @@ from safepassage.schemas.verdict_after_review import (
     verdict_in_place,
     verdict_taken_back,
 )
-from safepassage.streams.delivery.beside import Beside
+from safepassage.streams.delivery.role_with_follower import Beside
 from safepassage.streams.delivery.source import Source
 from safepassage.streams.kafka.reading import follow_topics, read_topics
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from safepassage import scoring_worker
-from safepassage.streams.delivery import delivery as delivery_module
-from safepassage.streams.delivery.delivery import Delivery
+from safepassage.streams.delivery import record_outcomes as delivery_module
+from safepassage.streams.delivery.record_outcomes import Delivery
 from safepassage.streams.kafka import publisher as publisher_module
 from safepassage.streams.kafka.publisher import KafkaPublisher
 from safepassage.streams.kafka.records import Outgoing

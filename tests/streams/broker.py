@@ -11,8 +11,8 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from safepassage.schemas import Document
 from safepassage.streams.delivery.batch_source import BatchSource
-from safepassage.streams.delivery.delivery import Role
 from safepassage.streams.delivery.faust_source import FaustSource
+from safepassage.streams.delivery.record_outcomes import Role
 from safepassage.streams.kafka.clients import connection, new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher, Publisher
 from safepassage.streams.kafka.reading import read_topics

@@ -8,7 +8,7 @@ from typing import Any
 
 from safepassage.schemas import Document, ExtractionManifest
 from safepassage.streams.delivery.circuit_breaker import CircuitBreaker
-from safepassage.streams.delivery.delivery import Delivery, Outcome, Role, Step
+from safepassage.streams.delivery.record_outcomes import Delivery, Outcome, Role, Step
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
 from safepassage.streams.kafka.records import Outgoing, Received, Record
 from safepassage.streams.settings import Settings

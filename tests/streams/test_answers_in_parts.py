@@ -13,7 +13,7 @@ from safepassage.pipeline import new_aligner
 from safepassage.schemas import DocumentReport, Part, Response, Verdict
 from safepassage.streams.agent_factory import document_store
 from safepassage.streams.delivery.circuit_breaker import CircuitBreaker
-from safepassage.streams.delivery.delivery import Delivery, Role
+from safepassage.streams.delivery.record_outcomes import Delivery, Role
 from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher
 from safepassage.streams.kafka.reading import read_topics

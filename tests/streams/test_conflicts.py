@@ -9,7 +9,7 @@ from safepassage.schemas import Coordinates, Document, Extraction, SchemaField, 
 from safepassage.schemas.rivals import with_rivals
 from safepassage.streams.agent_factory import document_store
 from safepassage.streams.delivery.circuit_breaker import CircuitBreaker
-from safepassage.streams.delivery.delivery import Delivery
+from safepassage.streams.delivery.record_outcomes import Delivery
 from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher
 from safepassage.streams.kafka.reading import read_topics

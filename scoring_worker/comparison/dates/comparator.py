@@ -12,9 +12,9 @@ from safepassage.schemas import Finding, FindingCode
 
 from ..contract import Comparison, Passage, Place, different, undecided
 from .cldr import base
+from .number_words import spells
 from .partial_date import PartialDate, Relation, doubted, relation
 from .search import dates_in, day_first_of
-from .spelled_numbers import spells
 from .times import same_time, times_in
 from .tokens import tokens, word_set
 from .vague_words import is_known, lexicon

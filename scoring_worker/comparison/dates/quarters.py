@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from .number_words import spelled_days
 from .partial_date import PartialDate
-from .spelled_numbers import spelled_days
 from .tokens import Token, word_set
 from .vague_words import Lexicon
 

@@ -11,8 +11,8 @@ from .cldr import base
 from .digits_beside_months import look_left, look_right, take_year, year_before_day
 from .month_names import MonthName, month_at, names
 from .month_neighbours import MOST_SKIPPED, Around, Neighbours
+from .number_words import LONGEST, first_words, spelled_days, spelled_years, without_fillers
 from .partial_date import Certainty, PartialDate, Parts
-from .spelled_numbers import LONGEST, first_words, spelled_days, spelled_years, without_fillers
 from .tokens import Token
 
 

@@ -15,9 +15,9 @@ from .agreement import Agreement, End, agreement
 from .bounds import CLAIMED
 from .context import WORD, asked_end, names_unit, scale_named, unit_named, unit_of
 from .figure import Figure, FigureReading
+from .number_words import has_number_words, number_words
 from .plain_text import fold
 from .search import figures_in, parse_figure
-from .spelling import has_number_words, number_words
 
 _REACH = 48
 """Code points before and after the quote that can still belong to a figure in it."""

@@ -15,8 +15,8 @@ from .digits import MAX_DIGITS, Core, Style, style_in, style_of
 from .figure import Figure, FigureReading
 from .figure_reader import Read, piece, read
 from .lexicon import Lexicon, lexicon_of
+from .number_words import number_words
 from .plain_text import Folded, fold
-from .spelling import number_words
 from .tokens import Piece, cores, fractions, in_words, tokens
 
 _POINTED = re.compile(r"[0-9][0-9.,]*")

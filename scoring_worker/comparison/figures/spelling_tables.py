@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from safepassage.scoring_worker.comparison.spelt_numbers import (
+from safepassage.scoring_worker.comparison.cldr_spellout import (
     CARDINAL,
     ORDINAL,
     YEAR,

@@ -10,8 +10,8 @@ from safepassage.scoring_worker.comparison.locales import number_symbol
 
 from .affixes import EXPONENT
 from .digits import DIGITS, MAX_DIGITS, Amount, Core, Style, amounts
+from .number_words import Words
 from .plain_text import NO_BREAK, Folded
-from .spelling import Words
 
 _TIGHT = frozenset("-–/:.\\")
 _RUN = re.compile(r"[0-9]+")

@@ -27,8 +27,8 @@ from safepassage.scoring_worker.risk.draws import PREFERRED, teaching_value
 from safepassage.streams.labels.agreement import blind_pair
 
 from .case_filter import CaseFilter, lot, margin
+from .filter_sql import ANY_SKIP, order, select
 from .index_file import IndexFile
-from .selection import ANY_SKIP, order, select
 
 _COMPRESSOR = zstandard.ZstdCompressor(level=1)
 UNKNOWN_TIME = -1

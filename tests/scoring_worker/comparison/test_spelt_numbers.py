@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from safepassage.scoring_worker.comparison.dates import dates_in
-from safepassage.scoring_worker.comparison.figures.search import figures_in
-from safepassage.scoring_worker.comparison.locales import locale_of, number_symbol
-from safepassage.scoring_worker.comparison.spelt_numbers import (
+from safepassage.scoring_worker.comparison.cldr_spellout import (
     CARDINAL,
     COUNT,
     ORDINAL,
     YEAR,
     spellings,
 )
+from safepassage.scoring_worker.comparison.dates import dates_in
+from safepassage.scoring_worker.comparison.figures.search import figures_in
+from safepassage.scoring_worker.comparison.locales import locale_of, number_symbol
 
 
 def test_a_number_is_spelt_in_every_gender():

@@ -15,7 +15,7 @@ from safepassage.scoring_worker.memory.index import (
     MemoryFull,
     within_bounds,
 )
-from safepassage.scoring_worker.memory.recall import recalled
+from safepassage.scoring_worker.memory.reviewed_alike import recalled
 from safepassage.scoring_worker.memory.weights import MemoryWeights, packaged_weights
 
 from .entries import SPACE, entry, memory, snapshot, state

@@ -20,7 +20,7 @@ from safepassage.scoring_worker.memory.learning import learnt_entries, memory_re
 from safepassage.scoring_worker.scorers.by_language import ByLanguage
 from safepassage.scoring_worker.scorers.cascade import CascadeScorer
 from safepassage.scoring_worker.scorers.deferred import Deferred
-from safepassage.scoring_worker.scorers.raised import Raised
+from safepassage.scoring_worker.scorers.raised_thresholds import Raised
 from tests.scoring_worker.tiny import pair, reader_scorer
 
 RENT = pair("rent: 2500 a month, deposit: 900", "900", "Rent")

@@ -9,7 +9,12 @@ import pytest
 from safepassage.schemas import Assessment
 from safepassage.scoring_worker import Pair, load_scorer
 from safepassage.scoring_worker.manifest import ModelError
-from safepassage.scoring_worker.scorers.raised import Raised, parted, revision_with, with_limits
+from safepassage.scoring_worker.scorers.raised_thresholds import (
+    Raised,
+    parted,
+    revision_with,
+    with_limits,
+)
 
 RENT = Pair("The rent is 900 euros.", "Rent: 900 euros", "Rent", "900 euros")
 DATE = Pair("It began in May.", "Begin: in May", "Begin", "in May")

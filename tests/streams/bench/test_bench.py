@@ -18,7 +18,7 @@ from safepassage.streams.bench.roles import RoleLoad, Scrape, bottleneck, lags, 
 from safepassage.streams.bench.run import Bench, BenchRequest
 from safepassage.streams.bench.workload import Workload
 from safepassage.streams.cli import app
-from safepassage.streams.delivery.dead_letters import dead_letter
+from safepassage.streams.delivery.dead_letter_event import dead_letter
 from safepassage.streams.demo import corpus
 from safepassage.streams.demo.recorded_llm.recording import Recording
 from safepassage.streams.kafka.admin import create_topics

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from safepassage.schemas import Document, Extraction, Verdict, undetermined
 from safepassage.streams.delivery.circuit_breaker import CircuitBreaker, CircuitOpen
-from safepassage.streams.delivery.delivery import Failed, Outcome
+from safepassage.streams.delivery.record_outcomes import Failed, Outcome
 from safepassage.streams.kafka.publisher import PublishFailed
 from safepassage.streams.kafka.records import Outgoing, Received, Record
 from safepassage.streams.topics import DEAD_LETTERS, MANIFESTS, QUARANTINE

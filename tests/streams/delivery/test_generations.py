@@ -16,8 +16,8 @@ from faust.transport.drivers.aiokafka import Consumer as FaustConsumer
 from faust.types import TP, Message
 
 from safepassage.schemas import Coordinates, Document, ExtractionManifest
-from safepassage.streams.delivery.delivery import Outcome
 from safepassage.streams.delivery.faust_source import FaustSource, SafeConsumer
+from safepassage.streams.delivery.record_outcomes import Outcome
 from safepassage.streams.kafka.records import Outgoing, Received, Record
 from safepassage.streams.report.source import ReportSource, _OnAssignment
 from safepassage.streams.settings import Settings

@@ -18,7 +18,7 @@ from safepassage.schemas import (
     undetermined,
 )
 from safepassage.schemas.report import MAX_NAMED_RESULTS
-from safepassage.streams.delivery.delivery import Outcome
+from safepassage.streams.delivery.record_outcomes import Outcome
 from safepassage.streams.kafka.records import Outgoing, Received
 from safepassage.streams.offline.submit import _outcome
 from safepassage.streams.report.document_completion import DocumentCompletion

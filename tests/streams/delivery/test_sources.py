@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import pytest
 
 from safepassage.schemas import DeadLetter, Document, ExtractionManifest
-from safepassage.streams.delivery.delivery import Outcome
+from safepassage.streams.delivery.record_outcomes import Outcome
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.publisher import PublishFailed
 from safepassage.streams.kafka.records import Received

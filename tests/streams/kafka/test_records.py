@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from safepassage.schemas import Coordinates, DeadLetter, Document
-from safepassage.streams.delivery.dead_letters import dead_letter
+from safepassage.streams.delivery.dead_letter_event import dead_letter
 from safepassage.streams.kafka.records import (
     Outgoing,
     Record,

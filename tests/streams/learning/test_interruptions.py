@@ -18,8 +18,8 @@ from safepassage.schemas import Review, ScorerRelease
 from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import decode
 from safepassage.streams.learning import events, learner, task
-from safepassage.streams.learning.alone import LearnsElsewhere, alone
 from safepassage.streams.learning.candidates import Candidates
+from safepassage.streams.learning.folder_lock import LearnsElsewhere, alone
 from safepassage.streams.learning.learner import Learner
 from safepassage.streams.learning.source import LearnSource
 from safepassage.streams.release.promotion import incumbent

@@ -38,7 +38,7 @@ from safepassage.schemas.layout import Original
 from safepassage.schemas.memory import MemoryEntry, ReviewerVote
 from safepassage.schemas.reviews_that_count import case_id
 from safepassage.schemas.verdict_after_review import decision_on
-from safepassage.streams.delivery.dead_letters import dead_letter, subject_of
+from safepassage.streams.delivery.dead_letter_event import dead_letter, subject_of
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_admin, new_producer
 from safepassage.streams.kafka.protection import protection

@@ -12,16 +12,16 @@ import pytest
 from safepassage.schemas import Document, Extraction, Review
 from safepassage.streams.audit.source import AuditSource
 from safepassage.streams.audit.verification import verify
-from safepassage.streams.delivery.beside import Beside
-from safepassage.streams.delivery.delivery import Outcome, Role
+from safepassage.streams.delivery.record_outcomes import Outcome, Role
+from safepassage.streams.delivery.role_with_follower import Beside
 from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher, PublishFailed
 from safepassage.streams.kafka.reading import follow_erasures, read_erasures, read_topics
 from safepassage.streams.kafka.records import ErasedRecord, Outgoing, Received, decode
 from safepassage.streams.labels.from_reviews import read_reviews
 from safepassage.streams.memory.snapshots import read_snapshots
-from safepassage.streams.privacy import engine, keys
-from safepassage.streams.privacy.engine import erase, unfinished
+from safepassage.streams.privacy import erasure, keys
+from safepassage.streams.privacy.erasure import erase, unfinished
 from safepassage.streams.redrive.letters import Selection, survey
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DECISIONS, DOCUMENTS, EXTRACTIONS, QUARANTINE, REVIEWS
@@ -133,7 +133,7 @@ async def test_erasure_that_was_killed_is_finished_by_the_next_run(
         raise Halted
 
     with monkeypatch.context() as killed:
-        killed.setattr(engine, at, die)
+        killed.setattr(erasure, at, die)
         with pytest.raises(Halted):
             await erase(settings, ["gone"], "Ana", "asked for it")
     await assert_next_run_finishes(settings)

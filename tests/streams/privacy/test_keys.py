@@ -12,7 +12,7 @@ from safepassage.streams.doctor.examination import check_erasures
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.reading import read_erasures, read_topics
 from safepassage.streams.kafka.records import ErasedRecord, decode
-from safepassage.streams.privacy.engine import erase
+from safepassage.streams.privacy.erasure import erase
 from safepassage.streams.privacy.keys import create_keys, rewrap_keys
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.sealing.frame import KeysUnusable, is_sealed

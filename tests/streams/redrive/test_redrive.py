@@ -22,8 +22,8 @@ from safepassage.schemas import (
 from safepassage.streams.audit.verification import verify
 from safepassage.streams.cli import app
 from safepassage.streams.cli import dead_letters as command
-from safepassage.streams.delivery.dead_letters import dead_letter, subject_of
-from safepassage.streams.delivery.delivery import Failed, Outcome, Role
+from safepassage.streams.delivery.dead_letter_event import dead_letter, subject_of
+from safepassage.streams.delivery.record_outcomes import Failed, Outcome, Role
 from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher, Publisher
 from safepassage.streams.kafka.reading import ends

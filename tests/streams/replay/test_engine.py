@@ -15,7 +15,7 @@ from safepassage.scoring_worker.laboratory.evaluation.other_thresholds import (
     read_thresholds,
 )
 from safepassage.streams.delivery.circuit_breaker import CircuitBreaker
-from safepassage.streams.delivery.delivery import Delivery
+from safepassage.streams.delivery.record_outcomes import Delivery
 from safepassage.streams.kafka.clients import new_admin, new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher
 from safepassage.streams.kafka.reading import ends, read_topics

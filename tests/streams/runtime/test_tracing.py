@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from safepassage.schemas import Document
-from safepassage.streams.delivery.delivery import Failed, Outcome
+from safepassage.streams.delivery.record_outcomes import Failed, Outcome
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import PublishFailed, hand_over
@@ -170,7 +170,7 @@ def test_a_command_traces_where_it_is_told_to(spans: Any, monkeypatch):
 
 def test_a_worker_that_traces_nothing_imports_nothing_of_it():
     code = (
-        "import sys, safepassage.streams.worker, safepassage.streams.delivery.delivery; "
+        "import sys, safepassage.streams.worker, safepassage.streams.delivery.record_outcomes; "
         "sys.exit('safepassage.streams.runtime.otel' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -42,7 +42,7 @@ from safepassage.streams.runtime.tracing import BatchTrace, tracing
 from safepassage.streams.topics import Topic
 
 from .circuit_breaker import CircuitBreaker, CircuitOpen
-from .dead_letters import dead_letter, naming_refused, outgoing_letter, subject_of
+from .dead_letter_event import dead_letter, naming_refused, outgoing_letter, subject_of
 
 log = structlog.get_logger(__name__)
 

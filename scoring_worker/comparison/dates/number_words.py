@@ -7,7 +7,7 @@ tables here.
 from collections.abc import Iterable
 from functools import cache
 
-from safepassage.scoring_worker.comparison.spelt_numbers import (
+from safepassage.scoring_worker.comparison.cldr_spellout import (
     COUNT,
     ORDINAL,
     YEAR,

@@ -1,4 +1,4 @@
-"""``python -m safepassage.streams.learning.child FOLDER``: carries out one task."""
+"""``python -m safepassage.streams.learning.training_process FOLDER``: carries out one task."""
 
 import os
 import signal
