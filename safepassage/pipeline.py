@@ -20,7 +20,7 @@ from safepassage.schemas.rivals import with_rivals
 from safepassage.scoring_worker import Pair
 from safepassage.scoring_worker.error_types.verdict_errors import TypeVerdicts
 from safepassage.scoring_worker.text.language import language_of_document
-from safepassage.scoring_worker.weighing.verdicts import pairs_of, verdicts
+from safepassage.scoring_worker.weighing.judged_batch import pairs_of, verdicts
 
 from .settings import JudgingSettings
 

@@ -212,7 +212,7 @@ def score_role(
     ``observe`` neither waits nor raises: it hands over to whoever judges beside, for `shadow`.
     """
     # torch: seconds, and only this role's
-    from safepassage.scoring_worker.weighing.verdicts import pairs_of, verdicts  # noqa: PLC0415
+    from safepassage.scoring_worker.weighing.judged_batch import pairs_of, verdicts  # noqa: PLC0415
 
     async def step(received: Sequence[Received[AlignedExtraction]]) -> list[Outcome]:
         aligned = [entry.event for entry in received]

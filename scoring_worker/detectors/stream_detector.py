@@ -25,7 +25,7 @@ class StreamDetector:
     """Judges by ``scorer`` as the workers do: a claim on its passages, a response as its worst
     claim. What nothing of the context speaks of, the stream stops; how doubtful it is, the scorer
     says. Rivals are not heard: whether an answer contradicts itself, the stream finds
-    (`safepassage.scoring_worker.weighing.verdicts`)."""
+    (`safepassage.scoring_worker.weighing.judged_batch`)."""
 
     def __init__(self, name: str, scorer: Scorer) -> None:
         self.name = name

@@ -102,7 +102,7 @@ class ShadowScoring:
         raise RuntimeError(f"failed {failures} times in a row")
 
     async def _score(self, scorer: Scorer, aligned: Sequence[AlignedExtraction]) -> bool:
-        from safepassage.scoring_worker.weighing.verdicts import judge_all  # noqa: PLC0415 - the scorers' libraries
+        from safepassage.scoring_worker.weighing.judged_batch import judge_all  # noqa: PLC0415 - the scorers' libraries
 
         started = time.perf_counter()
         try:

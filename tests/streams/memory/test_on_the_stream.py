@@ -24,7 +24,7 @@ from safepassage.schemas.reviews_that_count import case_id
 from safepassage.schemas.verdict_after_review import decision_on
 from safepassage.scoring_worker import load_scorer
 from safepassage.scoring_worker.manifest import ScorerManifest, Thresholds
-from safepassage.scoring_worker.weighing.verdicts import judge_all
+from safepassage.scoring_worker.weighing.judged_batch import judge_all
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher
