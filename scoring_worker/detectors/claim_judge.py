@@ -12,9 +12,7 @@ from dataclasses import replace
 from safepassage.schemas import CLAIM_TYPE, Assessment, ScorerTrail, stable_id
 from safepassage.schemas.evidence import Evidence
 from safepassage.scoring_worker.learnt_from import LearntFrom, said_by
-from safepassage.scoring_worker.memory.index import Memory
-from safepassage.scoring_worker.memory.learning import remember_in, traces_of
-from safepassage.scoring_worker.memory.states import Trace
+from safepassage.scoring_worker.memory.learning import AroundScorer
 from safepassage.scoring_worker.scorer import Pair, Scorer
 
 from .contract import Answer, Detector, DetectorSettings, Grounding
@@ -24,7 +22,7 @@ ALIASES = {"ragulator": "ragulator-lightgbm"}
 """A paper's name for its detector of the registry."""
 
 
-class ClaimJudge:
+class ClaimJudge(AroundScorer):
     """``scorer`` judges everything but claims, which ``detector`` judges: supported from
     ``threshold`` on. Closes both.
 
@@ -63,17 +61,9 @@ class ClaimJudge:
         own = {"scorer": self.name, "revision": self.revision}
         return [said[at].model_copy(update=own) for at in range(len(pairs))]
 
-    def remember(self, memory: Memory) -> None:
-        """Let the scorer weigh what ``memory`` holds."""
-        remember_in(memory, self._scorer)
-
-    def traces(self, pairs: Sequence[Pair]) -> list[tuple[Trace, ...]]:
-        """What each pair would leave in the scorer's memory, in order."""
-        return traces_of(self._scorer, pairs)
-
     def close(self) -> None:
         """Close the scorer and the detector."""
-        self._scorer.close()
+        super().close()
         self._detector.close()
 
     def _judged(self, found: Grounding) -> Assessment:

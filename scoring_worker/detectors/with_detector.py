@@ -11,13 +11,11 @@ from safepassage.schemas import CLAIM_TYPE, Assessment, stable_id
 from safepassage.schemas.evidence import Evidence
 from safepassage.scoring_worker.detectors.contract import Answer, Detector
 from safepassage.scoring_worker.learnt_from import said_by
-from safepassage.scoring_worker.memory.index import Memory
-from safepassage.scoring_worker.memory.learning import remember_in, traces_of
-from safepassage.scoring_worker.memory.states import Trace
+from safepassage.scoring_worker.memory.learning import AroundScorer
 from safepassage.scoring_worker.scorer import Pair, Scorer
 
 
-class WithDetector:
+class WithDetector(AroundScorer):
     """``scorer``, with the evidence of ``detector`` on claims. Closes both."""
 
     def __init__(self, name: str, scorer: Scorer, detector: Detector) -> None:
@@ -43,17 +41,9 @@ class WithDetector:
             for at, assessment in enumerate(assessments)
         ]
 
-    def remember(self, memory: Memory) -> None:
-        """Let the scorer weigh what ``memory`` holds."""
-        remember_in(memory, self._scorer)
-
-    def traces(self, pairs: Sequence[Pair]) -> list[tuple[Trace, ...]]:
-        """What each pair would leave in the scorer's memory, in order."""
-        return traces_of(self._scorer, pairs)
-
     def close(self) -> None:
         """Close the scorer and the detector."""
-        self._scorer.close()
+        super().close()
         self._detector.close()
 
 

@@ -13,9 +13,7 @@ from collections.abc import Mapping, Sequence
 from safepassage.schemas import Assessment, stable_id
 from safepassage.scoring_worker.learnt_from import LearntFrom, said_by
 from safepassage.scoring_worker.manifest import ModelError
-from safepassage.scoring_worker.memory.index import Memory
-from safepassage.scoring_worker.memory.learning import remember_in, traces_of
-from safepassage.scoring_worker.memory.states import Trace
+from safepassage.scoring_worker.memory.learning import AroundScorer
 from safepassage.scoring_worker.risk.groups import BELOW, NOTHING_PASSES
 from safepassage.scoring_worker.scorer import Pair, Scorer
 
@@ -61,7 +59,7 @@ def revision_with(revision: str, limits: Limits) -> str:
     return f"{revision.partition(_RAISED)[0]}{_RAISED}{digest}"
 
 
-class Raised:
+class Raised(AroundScorer):
     """``scorer``, whose thresholds are at least ``limits``, by entity type without case."""
 
     def __init__(self, scorer: Scorer, limits: Limits) -> None:
@@ -82,17 +80,6 @@ class Raised:
         """The scorer's scores with thresholds that are no lower; failures stay failures."""
         assessments = zip(pairs, self._scorer.assess(pairs), strict=True)
         return [self._raised(pair, assessment) for pair, assessment in assessments]
-
-    def remember(self, memory: Memory) -> None:
-        """Let the scorer weigh what ``memory`` holds."""
-        remember_in(memory, self._scorer)
-
-    def traces(self, pairs: Sequence[Pair]) -> list[tuple[Trace, ...]]:
-        """What each pair would leave in the scorer's memory, in order."""
-        return traces_of(self._scorer, pairs)
-
-    def close(self) -> None:
-        self._scorer.close()
 
     def _raised(self, pair: Pair, assessment: Assessment) -> Assessment:
         update: dict[str, object] = {"revision": self.revision}

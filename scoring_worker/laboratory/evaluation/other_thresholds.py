@@ -8,13 +8,11 @@ from pydantic import ValidationError
 from safepassage.schemas import Assessment, stable_id, validation_summary
 from safepassage.scoring_worker import Pair, Scorer
 from safepassage.scoring_worker.manifest import ModelError, Thresholds
-from safepassage.scoring_worker.memory.index import Memory
-from safepassage.scoring_worker.memory.learning import remember_in, traces_of
-from safepassage.scoring_worker.memory.states import Trace
+from safepassage.scoring_worker.memory.learning import AroundScorer
 from safepassage.scoring_worker.risk.groups import threshold_of
 
 
-class Rethresholded:
+class Rethresholded(AroundScorer):
     """A scorer whose thresholds are replaced, with a revision of its own."""
 
     def __init__(self, scorer: Scorer, thresholds: Thresholds) -> None:
@@ -35,17 +33,6 @@ class Rethresholded:
         """The scorer's scores with our thresholds; failures stay failures."""
         assessments = zip(pairs, self._scorer.assess(pairs), strict=True)
         return [self._replaced(pair, assessment) for pair, assessment in assessments]
-
-    def remember(self, memory: Memory) -> None:
-        """Let the scorer weigh what ``memory`` holds."""
-        remember_in(memory, self._scorer)
-
-    def traces(self, pairs: Sequence[Pair]) -> list[tuple[Trace, ...]]:
-        """What each pair would leave in the scorer's memory, in order."""
-        return traces_of(self._scorer, pairs)
-
-    def close(self) -> None:
-        self._scorer.close()
 
     def _replaced(self, pair: Pair, assessment: Assessment) -> Assessment:
         threshold = threshold_of(self._thresholds, pair)
