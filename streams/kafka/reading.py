@@ -312,7 +312,7 @@ async def assign(
 ) -> list[TopicPartition]:
     """Assign all (or the given) partitions of the topics, positioned at ``start``."""
     assigned = []
-    for name in names:
+    for name in dict.fromkeys(names):  # a partition assigned twice is never read to its end
         known = await partitions_of(consumer, name)
         chosen = known if partitions is None else known & set(partitions)
         assigned += [TopicPartition(name, partition) for partition in sorted(chosen)]

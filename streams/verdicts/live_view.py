@@ -35,7 +35,7 @@ from .deduplication import VERDICT_TOPICS
 GROUPED: Mapping[str, tuple[Topic, ...]] = {
     role: topics for role, topics in READ_BY.items() if role != "review"
 }
-COUNTED = tuple(dict.fromkeys(topic for topics in GROUPED.values() for topic in topics))
+COUNTED = tuple(topic for topics in GROUPED.values() for topic in topics)
 
 WINDOW_VERDICTS = 2_000
 LATEST_VERDICTS = 8

@@ -40,6 +40,13 @@ async def test_a_read_gives_every_record_once_and_ends(documents: Settings):
     assert sorted(places) == sorted(set(places))
 
 
+async def test_a_topic_that_is_named_twice_is_read_once(documents: Settings):
+    """Several roles read one topic; a partition that was assigned twice had no end."""
+    async with asyncio.timeout(30):
+        twice = await reading.ends(documents, [DOCUMENTS, DOCUMENTS])
+        assert twice == await reading.ends(documents, [DOCUMENTS])
+
+
 async def test_a_read_starts_where_it_is_told(documents: Settings):
     records = await all_records(documents, DOCUMENTS)
     last = max(records, key=lambda record: record.offset)
