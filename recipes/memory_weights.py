@@ -1,6 +1,6 @@
 """Fits how much the memory's vote counts, on sources that taught the reader nothing.
 
-    python -m safepassage.scoring_worker.laboratory.training.memory DATA OUT [--keep FOLDER]
+    python -m recipes.memory_weights DATA OUT [--keep FOLDER]
 
 Every source is played through: some of its documents are reviewed, of which the memory is made, and
 the values of the others are judged with it. The stack's log-odds stay as they are; the weights of
@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 from scipy.optimize import minimize
 
+from recipes.large_scorer import LEFT_OUT
+from recipes.stack_pairs import slot_pairs
 from safepassage.schemas.base import Contract
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.loading import load_scorer
@@ -31,9 +33,6 @@ from safepassage.scoring_worker.memory.learning import remembering
 from safepassage.scoring_worker.memory.nearest_votes import NEAREST, Neighbour, vote_features
 from safepassage.scoring_worker.memory.states import Bytes, States, read, written
 from safepassage.scoring_worker.memory.weights import WEIGHTS, MemoryWeights
-
-from .large_scorer import LEFT_OUT
-from .stack_pairs import slot_pairs
 
 log = structlog.get_logger(__name__)
 

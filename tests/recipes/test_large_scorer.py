@@ -6,17 +6,17 @@ import shutil
 
 import pytest
 
-from safepassage.scoring_worker import ModelError, load_scorer
-from safepassage.scoring_worker.encoders.reader_model import READER_FILE, WORDS_FILE
-from safepassage.scoring_worker.forest import Forest
-from safepassage.scoring_worker.laboratory.training import large_scorer, source_figures, stack_pairs
-from safepassage.scoring_worker.laboratory.training.corpora import answer_rows
-from safepassage.scoring_worker.laboratory.training.large_scorer import (
+from recipes import large_corpus, large_scorer, source_figures, stack_pairs, trained_reader
+from recipes.large_scorer import (
     WEIGHTS_FILE,
     LargeSteps,
     build_large,
 )
-from safepassage.scoring_worker.laboratory.training.reading import corpora, large_corpus, recipe
+from safepassage.scoring_worker import ModelError, load_scorer
+from safepassage.scoring_worker.encoders.reader_model import READER_FILE, WORDS_FILE
+from safepassage.scoring_worker.forest import Forest
+from safepassage.scoring_worker.laboratory.training.corpora import answer_rows
+from safepassage.scoring_worker.laboratory.training.reading import corpora
 from safepassage.scoring_worker.laboratory.training.reading.fit import FitSettings
 from safepassage.scoring_worker.manifest import ScorerManifest, file_digest
 from safepassage.scoring_worker.weighing.claim_support import CLAIMS_FILE, FILE
@@ -60,9 +60,11 @@ def steps(tmp_path, monkeypatch):
 def test_one_command_builds_large(steps, monkeypatch):
     """What ships needs nothing of the base, which is asked for by its digest."""
     read = []
-    fit = recipe.fit
+    fit = trained_reader.fit
     monkeypatch.setattr(
-        recipe, "fit", lambda *given, **options: read.append(given) or fit(*given, **options)
+        trained_reader,
+        "fit",
+        lambda *given, **options: read.append(given) or fit(*given, **options),
     )
     manifest = build_large(steps)
     assert manifest == ScorerManifest.load(steps.out) == build_large(steps)

@@ -8,14 +8,13 @@ from numpy.typing import NDArray
 from pydantic import JsonValue
 from sklearn.metrics import f1_score, roc_auc_score
 
+from recipes.stack_pairs import answer_pairs
 from safepassage.schemas import CLAIM_TYPE
+from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged, judged_once
+from safepassage.scoring_worker.laboratory.training.stacking import fit_stack
 from safepassage.scoring_worker.manifest import Thresholds, TypeThreshold
 from safepassage.scoring_worker.scorers.default import DefaultScorer
 from safepassage.scoring_worker.weighing.stack import Stack
-
-from .judged_pairs import Judged, judged_once
-from .stack_pairs import answer_pairs
-from .stacking import fit_stack
 
 Scores = Mapping[str, NDArray[np.float64]]
 Answers = Mapping[str, tuple[NDArray[np.bool_], NDArray[np.float64]]]

@@ -9,10 +9,15 @@ import torch
 from transformers import AutoTokenizer
 
 from safepassage.scoring_worker.encoders.reader_model import ReaderModel
-
-from .corpora import Corpus
-from .examples import tokenised
-from .fit import WEIGHTS, FitSettings, fit, is_fitted, load_weights
+from safepassage.scoring_worker.laboratory.training.reading.corpora import Corpus
+from safepassage.scoring_worker.laboratory.training.reading.examples import tokenised
+from safepassage.scoring_worker.laboratory.training.reading.fit import (
+    WEIGHTS,
+    FitSettings,
+    fit,
+    is_fitted,
+    load_weights,
+)
 
 log = structlog.get_logger(__name__)
 

@@ -4,20 +4,30 @@ import random
 from collections import defaultdict
 from pathlib import Path
 
+from recipes.cut_quotes import cut_quotes
 from safepassage.passages.index import PassageIndex
 from safepassage.passages.pleasantries import claims_nothing
 from safepassage.passages.sentence_splitting import sentences
 from safepassage.schemas import CLAIM_TYPE, hypothesis
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.laboratory.training.corpora import (
+    PERMISSIVE_NLI,
+    answer_rows,
+    held_documents,
+    nli_pairs,
+    read_rows,
+)
 from safepassage.scoring_worker.laboratory.training.corruption.corruptors import labelled_pairs
 from safepassage.scoring_worker.laboratory.training.corruption.synthesis import synthetic_documents
+from safepassage.scoring_worker.laboratory.training.reading.claims import altered_sentences
+from safepassage.scoring_worker.laboratory.training.reading.corpora import (
+    GENERATED,
+    Corpus,
+    slot_file,
+    slots_path,
+)
+from safepassage.scoring_worker.laboratory.training.reading.generators import SlotPool, generated
 from safepassage.scoring_worker.scorer import Pair
-
-from .corpora import PERMISSIVE_NLI, answer_rows, held_documents, nli_pairs, read_rows
-from .reading.claims import altered_sentences
-from .reading.corpora import GENERATED, Corpus, slot_file, slots_path
-from .reading.cut_quotes import cut_quotes
-from .reading.generators import SlotPool, generated
 
 CLAIMS = 220
 """Rows of each NLI collection."""

@@ -1,4 +1,4 @@
-"""Builds `large`: ``python -m safepassage.scoring_worker.laboratory.training.large_scorer DATA
+"""Builds `large`: ``python -m recipes.large_scorer DATA
 FOLDER --base BASE``.
 
 BASE is a folder with ``config.json``, ``tokenizer.json`` and ``model.safetensors`` of
@@ -21,6 +21,22 @@ from pydantic import JsonValue
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
+from recipes.claim_sets import ANSWER_SETS, CLAIM_SETS
+from recipes.claim_support import claim_rows, claims_forest
+from recipes.large_corpus import ENGLISH, large_corpus, second_corpus
+from recipes.licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
+from recipes.pack_coefficients import PACKS, pack_weights
+from recipes.source_figures import (
+    answer_blocks,
+    figure_blocks,
+    figures,
+    judged_answers,
+    scores_in_turn,
+    thresholds_with_claims,
+)
+from recipes.stack_pairs import cut_pairs, generated_pairs, slot_pairs, unread_claims
+from recipes.trained_reader import train_reader
+from recipes.unweighed import MAX_LENGTH, unweighed_scorer
 from safepassage.scoring_worker.encoders.devices import PrecisionChoice
 from safepassage.scoring_worker.encoders.reader_model import (
     load_reader,
@@ -29,6 +45,12 @@ from safepassage.scoring_worker.encoders.reader_model import (
     trainable,
 )
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.laboratory.training.card import write_card
+from safepassage.scoring_worker.laboratory.training.corpora import ANSWER_LICENCES
+from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged, judged_once
+from safepassage.scoring_worker.laboratory.training.reading.corpora import MEASURE_ONLY
+from safepassage.scoring_worker.laboratory.training.reading.fit import WEIGHTS, FitSettings
+from safepassage.scoring_worker.laboratory.training.stacking import fit_stack
 from safepassage.scoring_worker.learnt_from import LearntFrom
 from safepassage.scoring_worker.manifest import (
     MANIFEST_NAME,
@@ -40,29 +62,6 @@ from safepassage.scoring_worker.packs.interface import Pack
 from safepassage.scoring_worker.packs.registry import packs_named
 from safepassage.scoring_worker.scorers.default import DefaultScorer
 from safepassage.scoring_worker.weighing.claim_support import CLAIMS_FILE
-
-from .card import write_card
-from .claim_support import claim_rows, claims_forest
-from .corpora import ANSWER_LICENCES
-from .judged_pairs import Judged, judged_once
-from .licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
-from .pack_coefficients import PACKS, pack_weights
-from .reading.claim_sets import ANSWER_SETS, CLAIM_SETS
-from .reading.corpora import MEASURE_ONLY
-from .reading.fit import WEIGHTS, FitSettings
-from .reading.large_corpus import ENGLISH, large_corpus, second_corpus
-from .reading.recipe import train_reader
-from .source_figures import (
-    answer_blocks,
-    figure_blocks,
-    figures,
-    judged_answers,
-    scores_in_turn,
-    thresholds_with_claims,
-)
-from .stack_pairs import cut_pairs, generated_pairs, slot_pairs, unread_claims
-from .stacking import fit_stack
-from .unweighed import MAX_LENGTH, unweighed_scorer
 
 log = structlog.get_logger(__name__)
 

@@ -4,20 +4,28 @@ import random
 from collections.abc import Iterable
 from pathlib import Path
 
+from recipes.claim_sets import ANSWER_SETS, CLAIM_SETS, judged_claims
+from recipes.cut_quotes import cut_quotes, foreign_questions
+from recipes.label_quotes import label_quotes
+from recipes.relations import relation_questions
 from safepassage.scoring_worker.laboratory.training.corpora import (
     PERMISSIVE_NLI,
     read_rows,
     redocred_documents,
 )
-
-from .claim_sets import ANSWER_SETS, CLAIM_SETS, judged_claims
-from .claims import altered_sentences, nli_claims, value_claims
-from .corpora import Corpus, document_questions, questions_of_documents, slot_file
-from .cut_quotes import cut_quotes, foreign_questions
-from .generators import SlotPool, generated
-from .label_quotes import label_quotes
-from .questions import ReadingQuestion
-from .relations import relation_questions
+from safepassage.scoring_worker.laboratory.training.reading.claims import (
+    altered_sentences,
+    nli_claims,
+    value_claims,
+)
+from safepassage.scoring_worker.laboratory.training.reading.corpora import (
+    Corpus,
+    document_questions,
+    questions_of_documents,
+    slot_file,
+)
+from safepassage.scoring_worker.laboratory.training.reading.generators import SlotPool, generated
+from safepassage.scoring_worker.laboratory.training.reading.questions import ReadingQuestion
 
 ENGLISH = {
     "sgd_train": 4_000,

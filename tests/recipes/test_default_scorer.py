@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from safepassage.schemas import CLAIM_TYPE
-from safepassage.scoring_worker.laboratory.training import (
-    default_scorer,
-    source_figures,
-    stack_pairs,
-)
-from safepassage.scoring_worker.laboratory.training.default_scorer import Steps, build
-from safepassage.scoring_worker.laboratory.training.reading import corpora
-from safepassage.scoring_worker.laboratory.training.source_figures import CANDIDATES
-from safepassage.scoring_worker.laboratory.training.stack_pairs import (
+from recipes import default_scorer, source_figures, stack_pairs
+from recipes.default_scorer import Steps, build
+from recipes.source_figures import CANDIDATES
+from recipes.stack_pairs import (
     generated_pairs,
     slot_pairs,
     unread_claims,
 )
+from safepassage.schemas import CLAIM_TYPE
+from safepassage.scoring_worker.laboratory.training.reading import corpora
 from safepassage.scoring_worker.loading import load_scorer
 from safepassage.scoring_worker.manifest import ScorerManifest
 from tests.scoring_worker import tiny

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from safepassage.scoring_worker.laboratory.training.corpora import read_rows
-
-from .claims import stated
-from .questions import ReadingQuestion
+from safepassage.scoring_worker.laboratory.training.reading.claims import stated
+from safepassage.scoring_worker.laboratory.training.reading.questions import ReadingQuestion
 
 CLAIM_SETS = {
     "fm2": 2_000,

@@ -1,6 +1,6 @@
 """Trains the meta-classifiers that ship.
 
-``python -m safepassage.scoring_worker.laboratory.training.ragulator.recipe DATA FOLDER``
+``python -m recipes.ragulator DATA FOLDER``
 
 They learn from permissive sets only, and from rows that the default scorer did not learn from:
 development rows of NLI sets among noise sentences, and sentences of Wikipedia articles (Re-DocRED)
@@ -32,10 +32,9 @@ from safepassage.scoring_worker.laboratory.evaluation.curation import (
     read_similar,
 )
 from safepassage.scoring_worker.laboratory.training.corpora import read_rows
+from safepassage.scoring_worker.laboratory.training.ragulator.feature_files import labelled_features
+from safepassage.scoring_worker.laboratory.training.ragulator.fit import MODELS, Model, fitted
 from safepassage.scoring_worker.loading import load_scorer
-
-from .feature_files import labelled_features
-from .fit import MODELS, Model, fitted
 
 log = structlog.get_logger(__name__)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from safepassage.scoring_worker.laboratory.training.reading.relations import (
+from recipes.relations import (
     relation_names,
     relation_questions,
 )

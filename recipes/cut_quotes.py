@@ -10,7 +10,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from .questions import Place, ReadingQuestion, shape_of
+from safepassage.scoring_worker.laboratory.training.reading.questions import (
+    Place,
+    ReadingQuestion,
+    shape_of,
+)
 
 _EDGE = re.compile(
     r"[.!?;]['\")\]]*\s+|,\s+|\n+|\s[-–—|]\s|\s\(|\)\s"

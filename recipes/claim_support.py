@@ -1,5 +1,5 @@
 """Trains what judges claims: ``python -m
-safepassage.scoring_worker.laboratory.training.claim_support DATA``.
+recipes.claim_support DATA``.
 
 A forest on what the reader says of a sentence and on the words that it shares with its passage and
 with all that was retrieved. It learns from the rows of RAGulator's meta-classifiers and from
@@ -14,21 +14,23 @@ from pathlib import Path
 
 import structlog
 
+from recipes.ragulator import LICENCES, log_progress, shipped_pairs
 from safepassage.passages.index import PassageIndex
 from safepassage.schemas import CLAIM_TYPE, hypothesis
 from safepassage.scoring_worker.encoders.batching import PairFailure
 from safepassage.scoring_worker.encoders.reader import Reader
 from safepassage.scoring_worker.forest import Forest
 from safepassage.scoring_worker.laboratory.evaluation.curation import CuratedPair
+from safepassage.scoring_worker.laboratory.training.corpora import ANSWER_LICENCES, answer_rows
+from safepassage.scoring_worker.laboratory.training.ragulator.fit import (
+    LabelledFeatures,
+    fitted_one_way,
+)
 from safepassage.scoring_worker.scorer import Pair
 from safepassage.scoring_worker.scorers.folders import open_manifest, open_reader
 from safepassage.scoring_worker.weighing.claim_support import FEATURES, FILE, RISING, reading
 from safepassage.scoring_worker.weighing.opinion import UNREAD, of_statement
 from safepassage.scoring_worker.weighing.questions import parts_of
-
-from .corpora import ANSWER_LICENCES, answer_rows
-from .ragulator.fit import LabelledFeatures, fitted_one_way
-from .ragulator.recipe import LICENCES, log_progress, shipped_pairs
 
 log = structlog.get_logger(__name__)
 

@@ -4,12 +4,11 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from recipes.stack_pairs import document_pairs
+from safepassage.scoring_worker.laboratory.training.judged_pairs import judged_once
+from safepassage.scoring_worker.laboratory.training.stacking import fit_stack
 from safepassage.scoring_worker.scorers.default import DefaultScorer
 from safepassage.scoring_worker.weighing.stack import ShapeWeights
-
-from .judged_pairs import judged_once
-from .stack_pairs import document_pairs
-from .stacking import fit_stack
 
 PACKS = ("contracts", "legal")
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged
-from safepassage.scoring_worker.laboratory.training.source_figures import (
+from recipes.source_figures import (
     answer_blocks,
     best_threshold,
     claim_threshold,
     figures,
     mean_figures,
 )
+from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged
 from safepassage.scoring_worker.manifest import Thresholds
 
 

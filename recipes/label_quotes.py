@@ -9,8 +9,15 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from .generators import LONGEST_NAME, LONGEST_VALUE, filled
-from .questions import ReadingQuestion, shape_of
+from safepassage.scoring_worker.laboratory.training.reading.generators import (
+    LONGEST_NAME,
+    LONGEST_VALUE,
+    filled,
+)
+from safepassage.scoring_worker.laboratory.training.reading.questions import (
+    ReadingQuestion,
+    shape_of,
+)
 
 WORDINGS = (
     "{t}: {v}", "{t} {v}", "{t} - {v}", "{t}: {v}.", "{v} ({t})", "The {t} is {v}.",

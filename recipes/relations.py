@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from .questions import Place, ReadingQuestion
+from safepassage.scoring_worker.laboratory.training.reading.questions import Place, ReadingQuestion
 
 WRONG_SUBJECT_SHARE, WRONG_RELATION_SHARE = 0.5, 0.7
 NEIGHBOUR_SHARE = 0.25

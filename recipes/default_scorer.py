@@ -1,5 +1,5 @@
 """Builds the scorer that ships: ``python -m
-safepassage.scoring_worker.laboratory.training.default_scorer DATA FOLDER``.
+recipes.default_scorer DATA FOLDER``.
 
 Step by step, each in a folder of its own under FOLDER and resumable: the base; the reader that
 ships; for every family of sources a smaller reader that learnt nothing of it; what those make of
@@ -16,27 +16,10 @@ from pathlib import Path
 import structlog
 from tokenizers import Tokenizer
 
-from safepassage.scoring_worker.encoders.reader_model import (
-    ReaderModel,
-    reader_base_digest,
-    save_base,
-    save_reader,
-)
-from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.learnt_from import LearntFrom
-from safepassage.scoring_worker.manifest import MANIFEST_NAME, ScorerManifest
-from safepassage.scoring_worker.packs.registry import packs_named
-from safepassage.scoring_worker.weighing.stack import Stack
-
-from .card import write_card
-from .corpora import ANSWER_LICENCES
-from .judged_pairs import Judged, judged_once
-from .licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
-from .pack_coefficients import PACKS, pack_weights
-from .reading.base import make_base
-from .reading.corpora import FAMILIES, PERMISSIVE, training_corpus
-from .reading.recipe import train_reader
-from .source_figures import (
+from recipes.first_layers import make_base
+from recipes.licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
+from recipes.pack_coefficients import PACKS, pack_weights
+from recipes.source_figures import (
     answer_blocks,
     best_threshold,
     figure_blocks,
@@ -44,9 +27,29 @@ from .source_figures import (
     scores_in_turn,
     thresholds_with_claims,
 )
-from .stack_pairs import generated_pairs, slot_pairs, unread_claims
-from .stacking import fit_stack
-from .unweighed import MAX_LENGTH, unweighed_scorer
+from recipes.stack_pairs import generated_pairs, slot_pairs, unread_claims
+from recipes.trained_reader import train_reader
+from recipes.unweighed import MAX_LENGTH, unweighed_scorer
+from safepassage.scoring_worker.encoders.reader_model import (
+    ReaderModel,
+    reader_base_digest,
+    save_base,
+    save_reader,
+)
+from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.laboratory.training.card import write_card
+from safepassage.scoring_worker.laboratory.training.corpora import ANSWER_LICENCES
+from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged, judged_once
+from safepassage.scoring_worker.laboratory.training.reading.corpora import (
+    FAMILIES,
+    PERMISSIVE,
+    training_corpus,
+)
+from safepassage.scoring_worker.laboratory.training.stacking import fit_stack
+from safepassage.scoring_worker.learnt_from import LearntFrom
+from safepassage.scoring_worker.manifest import MANIFEST_NAME, ScorerManifest
+from safepassage.scoring_worker.packs.registry import packs_named
+from safepassage.scoring_worker.weighing.stack import Stack
 
 log = structlog.get_logger(__name__)
 

@@ -7,9 +7,9 @@ import json
 
 import pytest
 
+from recipes import claim_sets
+from recipes.claim_sets import judged_claims
 from safepassage.scoring_worker.laboratory.training.corpora import CorpusError
-from safepassage.scoring_worker.laboratory.training.reading import claim_sets
-from safepassage.scoring_worker.laboratory.training.reading.claim_sets import judged_claims
 
 
 def write(folder, name, *rows):

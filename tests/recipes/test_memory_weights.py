@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 
-from safepassage.scoring_worker.laboratory.training.memory import (
+from recipes.memory_weights import (
     FEATURES,
     TracedRow,
     fit_weights,
