@@ -14,6 +14,7 @@ from pathlib import Path
 
 import structlog
 
+from recipes.data_sets import ANSWER_LICENCES, answer_rows
 from recipes.ragulator import LICENCES, log_progress, shipped_pairs
 from safepassage.passages.index import PassageIndex
 from safepassage.schemas import CLAIM_TYPE, hypothesis
@@ -21,7 +22,6 @@ from safepassage.scoring_worker.encoders.batching import PairFailure
 from safepassage.scoring_worker.encoders.reader import Reader
 from safepassage.scoring_worker.forest import Forest
 from safepassage.scoring_worker.laboratory.evaluation.curation import CuratedPair
-from safepassage.scoring_worker.laboratory.training.corpora import ANSWER_LICENCES, answer_rows
 from safepassage.scoring_worker.laboratory.training.ragulator.fit import (
     LabelledFeatures,
     fitted_one_way,

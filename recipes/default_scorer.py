@@ -16,9 +16,12 @@ from pathlib import Path
 import structlog
 from tokenizers import Tokenizer
 
+from recipes.data_sets import ANSWER_LICENCES
 from recipes.first_layers import make_base
+from recipes.kept_opinions import judged_once
 from recipes.licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
 from recipes.pack_coefficients import PACKS, pack_weights
+from recipes.reading_corpus import FAMILIES, PERMISSIVE, training_corpus
 from recipes.source_figures import (
     answer_blocks,
     best_threshold,
@@ -38,13 +41,7 @@ from safepassage.scoring_worker.encoders.reader_model import (
 )
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.training.card import write_card
-from safepassage.scoring_worker.laboratory.training.corpora import ANSWER_LICENCES
-from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged, judged_once
-from safepassage.scoring_worker.laboratory.training.reading.corpora import (
-    FAMILIES,
-    PERMISSIVE,
-    training_corpus,
-)
+from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged
 from safepassage.scoring_worker.laboratory.training.stacking import fit_stack
 from safepassage.scoring_worker.learnt_from import LearntFrom
 from safepassage.scoring_worker.manifest import MANIFEST_NAME, ScorerManifest

@@ -23,9 +23,12 @@ from tokenizers import Tokenizer
 
 from recipes.claim_sets import ANSWER_SETS, CLAIM_SETS
 from recipes.claim_support import claim_rows, claims_forest
+from recipes.data_sets import ANSWER_LICENCES
+from recipes.kept_opinions import judged_once
 from recipes.large_corpus import ENGLISH, large_corpus, second_corpus
 from recipes.licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
 from recipes.pack_coefficients import PACKS, pack_weights
+from recipes.reading_corpus import MEASURE_ONLY
 from recipes.source_figures import (
     answer_blocks,
     figure_blocks,
@@ -46,9 +49,7 @@ from safepassage.scoring_worker.encoders.reader_model import (
 )
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.training.card import write_card
-from safepassage.scoring_worker.laboratory.training.corpora import ANSWER_LICENCES
-from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged, judged_once
-from safepassage.scoring_worker.laboratory.training.reading.corpora import MEASURE_ONLY
+from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged
 from safepassage.scoring_worker.laboratory.training.reading.fit import WEIGHTS, FitSettings
 from safepassage.scoring_worker.laboratory.training.stacking import fit_stack
 from safepassage.scoring_worker.learnt_from import LearntFrom

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from recipes.kept_opinions import judged_once
 from recipes.stack_pairs import document_pairs
-from safepassage.scoring_worker.laboratory.training.judged_pairs import judged_once
 from safepassage.scoring_worker.laboratory.training.stacking import fit_stack
 from safepassage.scoring_worker.scorers.default import DefaultScorer
 from safepassage.scoring_worker.weighing.stack import ShapeWeights

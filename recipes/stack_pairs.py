@@ -5,27 +5,18 @@ from collections import defaultdict
 from pathlib import Path
 
 from recipes.cut_quotes import cut_quotes
+from recipes.data_sets import answer_rows, held_documents, nli_pairs
+from recipes.reading_corpus import Corpus, slot_file, slots_path
 from safepassage.passages.index import PassageIndex
 from safepassage.passages.pleasantries import claims_nothing
 from safepassage.passages.sentence_splitting import sentences
 from safepassage.schemas import CLAIM_TYPE, hypothesis
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.laboratory.training.corpora import (
-    PERMISSIVE_NLI,
-    answer_rows,
-    held_documents,
-    nli_pairs,
-    read_rows,
-)
+from safepassage.scoring_worker.laboratory.training.corpora import PERMISSIVE_NLI, read_rows
 from safepassage.scoring_worker.laboratory.training.corruption.corruptors import labelled_pairs
 from safepassage.scoring_worker.laboratory.training.corruption.synthesis import synthetic_documents
 from safepassage.scoring_worker.laboratory.training.reading.claims import altered_sentences
-from safepassage.scoring_worker.laboratory.training.reading.corpora import (
-    GENERATED,
-    Corpus,
-    slot_file,
-    slots_path,
-)
+from safepassage.scoring_worker.laboratory.training.reading.document_questions import GENERATED
 from safepassage.scoring_worker.laboratory.training.reading.generators import SlotPool, generated
 from safepassage.scoring_worker.scorer import Pair
 

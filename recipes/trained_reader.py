@@ -8,8 +8,8 @@ import structlog
 import torch
 from transformers import AutoTokenizer
 
+from recipes.reading_corpus import Corpus
 from safepassage.scoring_worker.encoders.reader_model import ReaderModel
-from safepassage.scoring_worker.laboratory.training.reading.corpora import Corpus
 from safepassage.scoring_worker.laboratory.training.reading.examples import tokenised
 from safepassage.scoring_worker.laboratory.training.reading.fit import (
     WEIGHTS,

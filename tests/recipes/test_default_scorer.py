@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recipes import default_scorer, source_figures, stack_pairs
+from recipes import default_scorer, reading_corpus, source_figures, stack_pairs
 from recipes.default_scorer import Steps, build
 from recipes.source_figures import CANDIDATES
 from recipes.stack_pairs import (
@@ -13,7 +13,6 @@ from recipes.stack_pairs import (
     unread_claims,
 )
 from safepassage.schemas import CLAIM_TYPE
-from safepassage.scoring_worker.laboratory.training.reading import corpora
 from safepassage.scoring_worker.loading import load_scorer
 from safepassage.scoring_worker.manifest import ScorerManifest
 from tests.scoring_worker import tiny
@@ -36,12 +35,12 @@ def steps(tmp_path, monkeypatch):
     model.save_pretrained(folder / "base")
     tiny.tokenizer(tiny.READER_LENGTH).save_pretrained(folder / "base")
     few = dict.fromkeys(names, 40)
-    for module, documents in ((default_scorer, stack_pairs), (corpora, corpora)):
+    for module, documents in ((default_scorer, stack_pairs), (reading_corpus, reading_corpus)):
         monkeypatch.setattr(module, "FAMILIES", FAMILIES)
         monkeypatch.setattr(module, "PERMISSIVE", few)
         monkeypatch.setattr(documents, "synthetic_documents", few_documents)
-    monkeypatch.setattr(corpora, "NLI_CLAIMS", 40)
-    monkeypatch.setattr(corpora, "DOCUMENT_QUESTIONS", 60)
+    monkeypatch.setattr(reading_corpus, "NLI_CLAIMS", 40)
+    monkeypatch.setattr(reading_corpus, "DOCUMENT_QUESTIONS", 60)
     monkeypatch.setattr(stack_pairs, "DOCUMENT_PAIRS", 40)
     return Steps(data, folder)
 
@@ -97,7 +96,7 @@ def test_rows_of_a_passage_stay_together(steps):
 
 def test_claims_are_of_rows_that_taught_nothing(steps):
     """What the reader was taught, no weight of the stack is fitted on."""
-    corpus = corpora.training_corpus(steps.data, share=0.5)
+    corpus = reading_corpus.training_corpus(steps.data, share=0.5)
     taught = {(question.passage, question.asked[0]) for question in corpus.questions}
     (unread,) = unread_claims(steps.data, corpus).values()
     assert {(pair.premise, pair.value) for pair in unread}.isdisjoint(taught)

@@ -6,7 +6,15 @@ import shutil
 
 import pytest
 
-from recipes import large_corpus, large_scorer, source_figures, stack_pairs, trained_reader
+from recipes import (
+    large_corpus,
+    large_scorer,
+    reading_corpus,
+    source_figures,
+    stack_pairs,
+    trained_reader,
+)
+from recipes.data_sets import answer_rows
 from recipes.large_scorer import (
     WEIGHTS_FILE,
     LargeSteps,
@@ -15,8 +23,6 @@ from recipes.large_scorer import (
 from safepassage.scoring_worker import ModelError, load_scorer
 from safepassage.scoring_worker.encoders.reader_model import READER_FILE, WORDS_FILE
 from safepassage.scoring_worker.forest import Forest
-from safepassage.scoring_worker.laboratory.training.corpora import answer_rows
-from safepassage.scoring_worker.laboratory.training.reading import corpora
 from safepassage.scoring_worker.laboratory.training.reading.fit import FitSettings
 from safepassage.scoring_worker.manifest import ScorerManifest, file_digest
 from safepassage.scoring_worker.weighing.claim_support import CLAIMS_FILE, FILE
@@ -39,7 +45,7 @@ def steps(tmp_path, monkeypatch):
     tiny.tokenizer(tiny.READER_LENGTH).save_pretrained(base)
     monkeypatch.setattr(large_corpus, "ENGLISH", dict.fromkeys(NAMES[:3], 30))
     monkeypatch.setattr(large_corpus, "judged_claims", lambda *_: ())
-    monkeypatch.setattr(corpora, "synthetic_documents", few_documents)
+    monkeypatch.setattr(reading_corpus, "synthetic_documents", few_documents)
     monkeypatch.setattr(large_corpus, "LABELLED", dict.fromkeys(NAMES[:3], 1.0))
     monkeypatch.setattr(large_corpus, "NLI", 40)
     monkeypatch.setattr(large_corpus, "DOCUMENTS", 60)

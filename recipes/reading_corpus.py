@@ -4,23 +4,28 @@ Only what licences allow trains what ships. DATA is a folder with the layout of 
 """
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from recipes.data_sets import HELD_OUT
 from safepassage.scoring_worker.laboratory.evaluation.splits import held_out
 from safepassage.scoring_worker.laboratory.training.corpora import (
-    HELD_OUT,
     PERMISSIVE_NLI,
     known_documents,
     read_rows,
 )
-from safepassage.scoring_worker.laboratory.training.corruption.known_documents import KnownDocument
 from safepassage.scoring_worker.laboratory.training.corruption.synthesis import synthetic_documents
-
-from .claims import altered_sentences, nli_claims, value_claims
-from .generators import SlotPool, generated
-from .questions import Place, ReadingQuestion, slot_questions
+from safepassage.scoring_worker.laboratory.training.reading.document_questions import (
+    document_questions,
+    with_generated,
+)
+from safepassage.scoring_worker.laboratory.training.reading.questions import (
+    Place,
+    ReadingQuestion,
+    places_of,
+)
 
 LANGUAGES = ("de", "el", "en", "es", "ro", "ru", "tr", "vi")
 
@@ -56,13 +61,8 @@ leaving one source out: what is measured on a source was learnt from none of its
 MEASURE_ONLY = ("covidqa", "products", "lct_trials", "measeval")
 """Licences that do not clearly allow training what ships."""
 
-GENERATED = {"rewritten": 0.12, "sentence": 0.14, "conditional": 0.1, "form": 0.14}
-"""New questions of each generator per question of a slots file."""
-
-VALUE_CLAIMS, ALTERED = 0.12, 0.1
 NLI_CLAIMS = 24_000
 DOCUMENT_QUESTIONS = 5_000
-_AROUND = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,17 +115,6 @@ def slots_path(data: Path, name: str) -> Path:
     return data / "general" / folder / f"{name}.jsonl.gz"
 
 
-def with_generated(own: Sequence[ReadingQuestion], seed: int) -> list[ReadingQuestion]:
-    """``own`` with what the generators make of them, and claims of their values."""
-    pool = SlotPool.of(own)
-    return [
-        *own,
-        *generated(own, GENERATED, seed),
-        *value_claims(own, pool, VALUE_CLAIMS, seed),
-        *altered_sentences(own, pool, ALTERED, seed),
-    ]
-
-
 def questions_of_documents(data: Path, most: int, rng: random.Random) -> list[ReadingQuestion]:
     """Questions to annotated contracts and judgments, and to documents invented here."""
     invented = list(synthetic_documents(400, rng.randrange(1 << 30)))
@@ -142,35 +131,58 @@ def questions_of_documents(data: Path, most: int, rng: random.Random) -> list[Re
     return chosen
 
 
-def document_questions(document: KnownDocument, source: str) -> list[ReadingQuestion]:
-    """One question per field of ``document``: its type, asked of what stands around it.
+def nli_claims(
+    rows: Iterable[Mapping[str, Any]], allowed: frozenset[str]
+) -> Iterator[ReadingQuestion]:
+    """The rows of an NLI file as claims, from the sources ``allowed``.
 
-    Fields of other types in that passage are wrong answers; the same words are not.
+    Of an entailed claim every word is founded; of another nobody marked which are not.
     """
-    made = []
-    for known in document.fields:
-        if not known.entity_types:
-            continue
-        start = max(0, known.context_start - _AROUND, known.start - 2 * _AROUND)
-        end = min(len(document.text), known.context_end + _AROUND, known.end + 2 * _AROUND)
-        inside = [f for f in document.fields if start <= f.start and f.end <= end]
-        right, wrong = [], []
-        for other in inside:
-            place: Place = (other.start - start, other.end - start)
-            same = set(other.entity_types) & set(known.entity_types)
-            said = document.text[other.start : other.end] == document.text[known.start : known.end]
-            if same or said:
-                right.append(place)
-            elif other.entity_types:
-                wrong.append(place)
-        made.append(
-            ReadingQuestion(
-                passage=document.text[start:end],
-                asked=known.entity_types,
-                answers=tuple(dict.fromkeys(right)),
-                wrong=tuple(dict.fromkeys(wrong)),
-                source=source,
-                group=document.id,
+    for row in rows:
+        if row["source"] in allowed:
+            entailed = row["label"] == "entailment"
+            yield ReadingQuestion(
+                passage=row["premise"],
+                asked=(row["hypothesis"],),
+                supported=int(entailed),
+                unfounded=() if entailed else None,
+                source=row["source"],
+                group=row["premise"][:80],
             )
-        )
-    return made
+
+
+def slot_questions(rows: Iterable[Mapping[str, Any]]) -> Iterator[ReadingQuestion]:
+    """The questions of the rows of a slots file, in order of first appearance.
+
+    Values that do not stand in the passage, and answers beside which the same words are called
+    wrong, are left out.
+    """
+    grouped: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        grouped.setdefault((row["premise"], str(row["slot"])), []).append(row)
+    for (passage, _), together in grouped.items():
+        yield _question(passage, together)
+
+
+def _question(passage: str, rows: list[Mapping[str, Any]]) -> ReadingQuestion:
+    answers = _places(passage, [row["value"] for row in rows if row["label"]])
+    wrong = _places(passage, [row["value"] for row in rows if not row["label"]])
+    first = rows[0]
+    return ReadingQuestion(
+        passage=passage,
+        asked=tuple(dict.fromkeys(row["type"] for row in rows)),
+        answers=answers,
+        wrong=tuple(place for place in wrong if not any(_within(place, a) for a in answers)),
+        source=first["source"],
+        group=first["group"],
+        language=first["lang"],
+    )
+
+
+def _places(passage: str, values: Iterable[str]) -> tuple[Place, ...]:
+    found = (place for value in values for place in places_of(value, passage))
+    return tuple(dict.fromkeys(found))
+
+
+def _within(inner: Place, outer: Place) -> bool:
+    return outer[0] <= inner[0] and inner[1] <= outer[1]
