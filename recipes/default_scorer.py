@@ -16,11 +16,13 @@ from pathlib import Path
 import structlog
 from tokenizers import Tokenizer
 
+from recipes.blank_stack import MAX_LENGTH, scorer_without_weights
 from recipes.data_sets import ANSWER_LICENCES
-from recipes.first_layers import make_base
-from recipes.kept_opinions import judged_once
 from recipes.licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
+from recipes.multilingual_base import make_base
+from recipes.opinion_file import judged_once
 from recipes.pack_coefficients import PACKS, pack_weights
+from recipes.reader_training import train_reader
 from recipes.reading_corpus import FAMILIES, PERMISSIVE, training_corpus
 from recipes.source_figures import (
     answer_blocks,
@@ -31,8 +33,6 @@ from recipes.source_figures import (
     thresholds_with_claims,
 )
 from recipes.stack_pairs import generated_pairs, slot_pairs, unread_claims
-from recipes.trained_reader import train_reader
-from recipes.unweighed import MAX_LENGTH, unweighed_scorer
 from safepassage.scoring_worker.encoders.reader_model import (
     ReaderModel,
     reader_base_digest,
@@ -106,7 +106,7 @@ def build(steps: Steps) -> ScorerManifest:
         labelled |= _family_opinions(steps, reader, family, names)
     labelled |= _claim_opinions(steps, final)
     stack = fit_stack([one for name, own in labelled.items() for one in own.labelled(name)])
-    packed = partial(unweighed_scorer, final, packs_named(PACKS), words=steps.words)
+    packed = partial(scorer_without_weights, final, packs_named(PACKS), words=steps.words)
     weights = pack_weights(steps.folder / "opinions-packs.jsonl", packed, steps.data)
     stack = stack.model_copy(update={"with_packs": weights})
     manifest = _manifest(steps, stack, labelled, final)
@@ -156,14 +156,14 @@ def _family_opinions(
         return found | made
 
     path = steps.folder / f"opinions-{family}.jsonl"
-    return judged_once(path, partial(unweighed_scorer, folder, words=steps.words), pairs)
+    return judged_once(path, partial(scorer_without_weights, folder, words=steps.words), pairs)
 
 
 def _claim_opinions(steps: Steps, folder: Path) -> dict[str, Judged]:
     """What the reader that ships makes of NLI rows that taught it nothing."""
     path = steps.folder / "opinions-claims.jsonl"
     pairs = partial(_unread_claims, steps.data)
-    return judged_once(path, partial(unweighed_scorer, folder, words=steps.words), pairs)
+    return judged_once(path, partial(scorer_without_weights, folder, words=steps.words), pairs)
 
 
 def _unread_claims(data: Path) -> dict[str, list[LabelledPair]]:
@@ -176,7 +176,7 @@ def _manifest(
     """Threshold and figures are of stacks that were fitted without the family they are judged
     in."""
     scores = scores_in_turn(labelled, _judged_together(labelled))
-    judge = partial(unweighed_scorer, reader, words=steps.words)
+    judge = partial(scorer_without_weights, reader, words=steps.words)
     answers = judged_answers(steps.folder, steps.data, judge, stack)
     thresholds = thresholds_with_claims(best_threshold(labelled, scores), answers)
     return ScorerManifest(

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from recipes.claim_sets import ANSWER_SETS, CLAIM_SETS, judged_claims
-from recipes.cut_quotes import cut_quotes, foreign_questions
 from recipes.data_sets import redocred_documents
 from recipes.label_quotes import label_quotes
 from recipes.reading_corpus import Corpus, nli_claims, questions_of_documents, slot_file
-from recipes.relations import relation_questions
+from recipes.relation_questions import relation_questions
+from recipes.short_quotes import cut_quotes, foreign_questions
 from safepassage.scoring_worker.laboratory.training.corpora import PERMISSIVE_NLI, read_rows
 from safepassage.scoring_worker.laboratory.training.reading.claims import (
     altered_sentences,

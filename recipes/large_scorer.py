@@ -5,7 +5,7 @@ BASE is a folder with ``config.json``, ``tokenizer.json`` and ``model.safetensor
 all-mpnet-base-v2. All of its layers are trained; they ship in 8 bits, its words in 4. Every step is
 kept under FOLDER, so that a run goes on where it was stopped; the scorer is FOLDER/large. The
 corpora are English; two fifths are short quotes, most of them without an answer (see
-`reading.cut_quotes`). The sources `LEFT_OUT` teach nothing: on them the stack and the threshold are
+`short_quotes`). The sources `LEFT_OUT` teach nothing: on them the stack and the threshold are
 fitted.
 """
 
@@ -21,13 +21,15 @@ from pydantic import JsonValue
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
+from recipes.blank_stack import MAX_LENGTH, scorer_without_weights
 from recipes.claim_sets import ANSWER_SETS, CLAIM_SETS
 from recipes.claim_support import claim_rows, claims_forest
 from recipes.data_sets import ANSWER_LICENCES
-from recipes.kept_opinions import judged_once
 from recipes.large_corpus import ENGLISH, large_corpus, second_corpus
 from recipes.licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
+from recipes.opinion_file import judged_once
 from recipes.pack_coefficients import PACKS, pack_weights
+from recipes.reader_training import train_reader
 from recipes.reading_corpus import MEASURE_ONLY
 from recipes.source_figures import (
     answer_blocks,
@@ -38,8 +40,6 @@ from recipes.source_figures import (
     thresholds_with_claims,
 )
 from recipes.stack_pairs import cut_pairs, generated_pairs, slot_pairs, unread_claims
-from recipes.trained_reader import train_reader
-from recipes.unweighed import MAX_LENGTH, unweighed_scorer
 from safepassage.scoring_worker.encoders.devices import PrecisionChoice
 from safepassage.scoring_worker.encoders.reader_model import (
     load_reader,
@@ -221,7 +221,7 @@ def _claims(data: Path) -> Mapping[str, Sequence[LabelledPair]]:
 
 def _scorer(steps: LargeSteps, packs: Sequence[Pack] = ()) -> DefaultScorer:
     """The reader as it ships, before its stack is fitted."""
-    return unweighed_scorer(steps.out, packs, languages=LANGUAGES, precision=steps.precision)
+    return scorer_without_weights(steps.out, packs, languages=LANGUAGES, precision=steps.precision)
 
 
 def _kin(labelled: Mapping[str, Judged]) -> Iterator[list[str]]:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from recipes.kept_opinions import judged_once
+from recipes.opinion_file import judged_once
 from recipes.stack_pairs import document_pairs
 from safepassage.scoring_worker.laboratory.training.stacking import fit_stack
 from safepassage.scoring_worker.scorers.default import DefaultScorer

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pydantic import JsonValue
 from sklearn.metrics import f1_score, roc_auc_score
 
-from recipes.kept_opinions import judged_once
+from recipes.opinion_file import judged_once
 from recipes.stack_pairs import answer_pairs
 from safepassage.schemas import CLAIM_TYPE
 from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged

@@ -4,9 +4,9 @@ import random
 from collections import defaultdict
 from pathlib import Path
 
-from recipes.cut_quotes import cut_quotes
 from recipes.data_sets import answer_rows, held_documents, nli_pairs
 from recipes.reading_corpus import Corpus, slot_file, slots_path
+from recipes.short_quotes import cut_quotes
 from safepassage.passages.index import PassageIndex
 from safepassage.passages.pleasantries import claims_nothing
 from safepassage.passages.sentence_splitting import sentences

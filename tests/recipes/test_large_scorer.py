@@ -9,10 +9,10 @@ import pytest
 from recipes import (
     large_corpus,
     large_scorer,
+    reader_training,
     reading_corpus,
     source_figures,
     stack_pairs,
-    trained_reader,
 )
 from recipes.data_sets import answer_rows
 from recipes.large_scorer import (
@@ -66,9 +66,9 @@ def steps(tmp_path, monkeypatch):
 def test_one_command_builds_large(steps, monkeypatch):
     """What ships needs nothing of the base, which is asked for by its digest."""
     read = []
-    fit = trained_reader.fit
+    fit = reader_training.fit
     monkeypatch.setattr(
-        trained_reader,
+        reader_training,
         "fit",
         lambda *given, **options: read.append(given) or fit(*given, **options),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recipes.cut_quotes import (
+from recipes.short_quotes import (
     cut_quotes,
     foreign_questions,
 )

@@ -17,7 +17,7 @@ MAX_LENGTH = 256
 _NEUTRAL = Stack(shapes={shape: ShapeWeights(bias=0.0, weights={}) for shape in SHAPES})
 
 
-def unweighed_scorer(
+def scorer_without_weights(
     folder: Path,
     packs: Sequence[Pack] = (),
     *,

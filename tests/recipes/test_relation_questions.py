@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recipes.relations import (
+from recipes.relation_questions import (
     relation_names,
     relation_questions,
 )

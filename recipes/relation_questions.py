@@ -1,7 +1,7 @@
 """Relations between the entities of a sentence as fields of one of them: "Director of Heat".
 
 A relation of Re-DocRED and its subject make a type; the entities in other relations to it are wrong
-values. ``relations.txt``, written here, has a line "code|names|question|kind of the value" for each
+values. ``relation_questions.txt``, written here, has a line "code|names|question|kind of the value" for each
 relation, and "= codes" for those that are never set against each other.
 """
 
@@ -21,7 +21,7 @@ NEIGHBOUR_SHARE = 0.25
 BARE_SHARE = 0.25
 """Share of the questions that name the relation alone, as a field of a schema."""
 QUESTION_SHARE = 0.3
-_FILE = Path(__file__).with_name("relations.txt")
+_FILE = Path(__file__).with_name("relation_questions.txt")
 
 
 @dataclass(frozen=True, slots=True)
