@@ -1,7 +1,7 @@
 """Relations between the entities of a sentence as fields of one of them: "Director of Heat".
 
 A relation of Re-DocRED and its subject make a type; the entities in other relations to it are wrong
-values. ``relation_questions.txt``, written here, has a line "code|names|question|kind of the value" for each
+values. ``relation_questions.txt``, written here, has lines "code|names|question|kind of value", one a
 relation, and "= codes" for those that are never set against each other.
 """
 
