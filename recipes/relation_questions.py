@@ -1,8 +1,8 @@
 """Relations between the entities of a sentence as fields of one of them: "Director of Heat".
 
 A relation of Re-DocRED and its subject make a type; the entities in other relations to it are wrong
-values. ``relation_questions.txt``, written here, has lines "code|names|question|kind of value", one a
-relation, and "= codes" for those that are never set against each other.
+values. ``relation_questions.txt``, written here, says of each relation "code|names|question|kind of
+value"; "= codes" are relations that are never set against each other.
 """
 
 import random
