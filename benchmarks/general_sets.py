@@ -8,22 +8,18 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from recipes.data_sets import answer_rows, nli_pairs
+from recipes.large_scorer import LEFT_OUT
+from recipes.reading_corpus import MEASURE_ONLY, slot_file
+from recipes.source_figures import ANSWERS
+from recipes.stack_pairs import cut_pairs, slot_pairs
 from safepassage.schemas import CLAIM_TYPE, hypothesis
 from safepassage.scoring_worker.laboratory.evaluation.datasets import read_dataset
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.laboratory.training.corpora import (
-    PERMISSIVE_NLI,
-    answer_rows,
-    nli_pairs,
-    read_rows,
-)
-from safepassage.scoring_worker.laboratory.training.large_scorer import LEFT_OUT
+from safepassage.scoring_worker.laboratory.training.corpora import PERMISSIVE_NLI, read_rows
 from safepassage.scoring_worker.laboratory.training.reading.claims import altered_sentences
-from safepassage.scoring_worker.laboratory.training.reading.corpora import MEASURE_ONLY, slot_file
 from safepassage.scoring_worker.laboratory.training.reading.generators import SlotPool, generated
 from safepassage.scoring_worker.laboratory.training.reading.questions import ReadingQuestion
-from safepassage.scoring_worker.laboratory.training.source_figures import ANSWERS
-from safepassage.scoring_worker.laboratory.training.stack_pairs import cut_pairs, slot_pairs
 from safepassage.scoring_worker.scorer import Pair
 from safepassage.streams.cli.label_options import label_sources
 

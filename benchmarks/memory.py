@@ -24,17 +24,17 @@ from general_sets import MEASURE_ONLY, Case, natural_cases, slot_cases
 from rich.console import Console
 from rich.table import Table
 
-from safepassage.scoring_worker.calibration import apply
-from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.laboratory.evaluation.metrics import f1_of
-from safepassage.scoring_worker.laboratory.evaluation.ranking import Ranking
-from safepassage.scoring_worker.laboratory.training.memory import (
+from recipes.memory_weights import (
     SOURCES,
     TracedRow,
     Trial,
     kept_rows,
     trials,
 )
+from safepassage.scoring_worker.calibration import apply
+from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.laboratory.evaluation.metrics import f1_of
+from safepassage.scoring_worker.laboratory.evaluation.ranking import Ranking
 from safepassage.scoring_worker.manifest import ScorerManifest
 from safepassage.scoring_worker.memory.weights import packaged_weights
 from safepassage.scoring_worker.scorers.folders import open_manifest

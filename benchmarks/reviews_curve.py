@@ -16,6 +16,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from recipes.stack_pairs import slot_pairs
 from safepassage.pipeline import align_with, ground, new_aligner
 from safepassage.scoring_worker.laboratory.evaluation.cases import Dataset, LabelledCase
 from safepassage.scoring_worker.laboratory.evaluation.datasets import read_dataset
@@ -27,7 +28,6 @@ from safepassage.scoring_worker.laboratory.experiments.reviews import (
 from safepassage.scoring_worker.laboratory.experiments.runs import numbers_of
 from safepassage.scoring_worker.laboratory.experiments.tables import certified_table, reviews_table
 from safepassage.scoring_worker.laboratory.training import Recipe
-from safepassage.scoring_worker.laboratory.training.stack_pairs import slot_pairs
 from safepassage.settings import JudgingSettings
 from safepassage.streams.cli.label_options import print_tables, progress_lines
 

@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from safepassage.agents.alignment_thresholds import STREAM_THRESHOLD
+
 
 class JudgingSettings(BaseSettings):
     """``SAFEPASSAGE_*`` of the environment, as far as they can change a verdict."""
@@ -17,8 +19,7 @@ class JudgingSettings(BaseSettings):
     )
 
     # Alignment
-    # The paper has 0.6, which stops 3% of the good quotes; what .5 lets in, the scorer stops.
-    alignment_threshold: float = Field(default=0.5, ge=0, le=1)
+    alignment_threshold: float = Field(default=STREAM_THRESHOLD, ge=0, le=1)
     max_document_characters: int = Field(default=500_000, ge=1)
     max_context_characters: int = Field(default=5_000, ge=1)
 

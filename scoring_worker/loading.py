@@ -35,7 +35,7 @@ def load_scorer(
             behind it, claims carry the graph of what they rest on as evidence; with
             "+claims:DETECTOR" behind that, this detector judges them
             ("default+claims:gc=FOLDER"); with limits at the end, less passes (see
-            `scorers.raised`).
+            `scorers.raised_thresholds`).
         device: "auto" takes a GPU where there is one.
         precision: "auto" is fp32 on a CPU and bf16 or fp16 on a GPU.
         threads: CPU threads of torch, for the whole process; by default all usable cores.

@@ -1,7 +1,9 @@
 """Where a quoted context stands in a document: exact Smith-Waterman on normalised text."""
 
+from safepassage.agents.alignment_thresholds import DEFAULT_THRESHOLD
+
 from .index import DocumentIndex, align
-from .scheme import ALIGNER_VERSION, DEFAULT_THRESHOLD
+from .scoring_scheme import ALIGNER_VERSION
 from .sweep import AlignmentTimeoutError
 
 __all__ = [

@@ -6,12 +6,12 @@ from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
+from safepassage.agents.alignment_thresholds import DEFAULT_THRESHOLD
 from safepassage.schemas import Alignment, Route
 
 from .normalisation import NormalisedText, code_points, joins, normalise, normalised_context
 from .outcome import PlacedPart, exactly, nothing, nowhere, outcome, refuted
 from .reference import LocalAlignment
-from .scheme import DEFAULT_THRESHOLD
 from .search import SearchedText
 
 MIN_PART_CHARACTERS = 8

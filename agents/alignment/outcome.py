@@ -5,9 +5,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from safepassage.agents.alignment_thresholds import (
+    LOW_EVIDENCE_CHARACTERS,
+    LOW_EVIDENCE_SCORE,
+    TINY_CHARACTERS,
+)
 from safepassage.schemas import Alignment, Occurrence, Route, Span
-
-from .scheme import LOW_EVIDENCE_CHARACTERS, LOW_EVIDENCE_SCORE, TINY_CHARACTERS
 
 # A number, date or reference is one token: "1,250.00", "2013-06-19", "MA1-01234", "l'audience".
 _TOKEN = re.compile(r"\w+(?:[.,:/'’\-–]\w+)*")

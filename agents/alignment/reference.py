@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 from Bio.Align import PairwiseAligner
 
 from .normalisation import Codes
-from .scheme import GAP_EXTEND, GAP_OPEN, MATCH, MISMATCH
+from .scoring_scheme import GAP_EXTEND, GAP_OPEN, MATCH, MISMATCH
 
 BIOPYTHON_WIDTH = 600
 """Up to so many document characters Biopython is faster than rows of numpy operations."""

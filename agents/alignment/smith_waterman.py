@@ -33,7 +33,7 @@ import numpy.typing as npt
 
 from .normalisation import Codes
 from .reference import SCALE
-from .scheme import GAP_EXTEND, GAP_OPEN, MATCH, MISMATCH
+from .scoring_scheme import GAP_EXTEND, GAP_OPEN, MATCH, MISMATCH
 
 Scores = npt.NDArray[np.signedinteger[Any]]
 _Operation = tuple[np.ufunc, Scores, Scores, Scores]

@@ -1,6 +1,6 @@
 """How much a vote counts: the coefficients of ``weights.json``, and the bound of what they move.
 
-`safepassage.scoring_worker.laboratory.training.memory` fits them.
+`recipes.memory_weights` fits them.
 """
 
 from collections.abc import Mapping

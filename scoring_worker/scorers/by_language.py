@@ -1,10 +1,13 @@
 """One scorer for a language, another for all others: the large reader for English in `default`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
+
+import structlog
 
 from safepassage.schemas import Assessment, stable_id
 from safepassage.scoring_worker.learnt_from import both_learnt, said_by
+from safepassage.scoring_worker.manifest import ScorerManifest
 from safepassage.scoring_worker.memory.index import Memory
 from safepassage.scoring_worker.memory.learning import remember_in, traces_of
 from safepassage.scoring_worker.memory.states import Trace
@@ -12,8 +15,30 @@ from safepassage.scoring_worker.scorer import Pair, Scorer
 from safepassage.scoring_worker.scorers.installed_models import is_installed
 from safepassage.scoring_worker.text.language import language_of
 
+log = structlog.get_logger(__name__)
+
 ROUTED = "en"
 """The language that `default` reads with the large reader, where it is installed."""
+
+
+def default_readers(load: Callable[[str], Scorer], small: Callable[[], Scorer]) -> Scorer:
+    """`default`: the large reader for English and ``small`` for other languages; the small one for
+    all where the weights of the large one are not installed."""
+    if not is_installed("large"):
+        log.info("default_reads_small", mend="pip install 'safepassage[large]'")
+        return load("default")
+    return ByLanguage("default", ROUTED, load("large"), small())
+
+
+def beside_shipped(
+    scorer: Scorer, manifest: ScorerManifest, load: Callable[[str], Scorer]
+) -> Scorer:
+    """``scorer``, with the shipped reader that its manifest names for the other languages."""
+    if manifest.others == "small":
+        return ByLanguage(manifest.name, ROUTED, scorer, load("small"))
+    if manifest.others == "large":
+        return ByLanguage(manifest.name, ROUTED, load("large"), scorer)
+    return scorer
 
 
 class ByLanguage:

@@ -8,8 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import structlog
-
 from safepassage.scoring_worker.encoders.devices import (
     DeviceChoice,
     PrecisionChoice,
@@ -21,16 +19,13 @@ from safepassage.scoring_worker.packs.interface import Pack
 from safepassage.scoring_worker.packs.registry import packs_named, packs_of_environment
 from safepassage.scoring_worker.scorer import Scorer
 
-from .by_language import ROUTED, ByLanguage
+from .by_language import beside_shipped, default_readers
 from .deferred import Deferred
 from .folders import load_folder, open_manifest
-from .installed_models import is_installed
 from .words import WordMatching
 
 if TYPE_CHECKING:
     from safepassage.llm_calls.settings import GraderSettings
-
-log = structlog.get_logger(__name__)
 
 
 def load_named(
@@ -86,19 +81,11 @@ class _Models:
         scorer = load_folder(
             folder, manifest, device=self.device, precision=self.precision, packs=self.packs
         )
-        if manifest.others == "small":
-            return ByLanguage(manifest.name, ROUTED, scorer, self.of("small"))
-        if manifest.others == "large":
-            return ByLanguage(manifest.name, ROUTED, self.of("large"), scorer)
-        return scorer
+        return beside_shipped(scorer, manifest, self.of)
 
     def default(self) -> Scorer:
-        """The large reader for English and the small one for other languages; the small one for
-        all where the weights of the large one are not installed."""
-        if not is_installed("large"):
-            log.info("default_reads_small", mend="pip install 'safepassage[large]'")
-            return self.of("default")
-        return ByLanguage("default", ROUTED, self.of("large"), self._small())
+        """`default`, of the readers that are installed."""
+        return default_readers(self.of, self._small)
 
     def _small(self) -> Scorer:
         """The small reader, whose weights and vocabulary (350 MB) wait for a pair in another

@@ -14,11 +14,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from safepassage.schemas import CLAIM_TYPE, Assessment, Finding, ScorerTrail
 from safepassage.schemas.evidence import MAX_UNSUPPORTED, Evidence, UnsupportedSpan
-from safepassage.scoring_worker.calibration import apply
 from safepassage.scoring_worker.comparison.rules_version import rules_revision
 from safepassage.scoring_worker.encoders.batching import PairFailure
 from safepassage.scoring_worker.encoders.devices import Placement, demanded_precision
@@ -31,18 +28,16 @@ from safepassage.scoring_worker.memory.index import NO_MEMORY, Memory
 from safepassage.scoring_worker.memory.reviewed_alike import Recall, recalled
 from safepassage.scoring_worker.memory.states import Bytes, Trace, quantised
 from safepassage.scoring_worker.packs.interface import Pack
-from safepassage.scoring_worker.risk.groups import BELOW, NOTHING_PASSES, threshold_of
+from safepassage.scoring_worker.risk.groups import threshold_of
 from safepassage.scoring_worker.scorer import Pair
 from safepassage.scoring_worker.weighing.claim_support import packaged_forest
 from safepassage.scoring_worker.weighing.languages import READ_LANGUAGES, unread_language
 from safepassage.scoring_worker.weighing.opinion import CLAUSE, Opinion, opinion_of, shape_of
 from safepassage.scoring_worker.weighing.other_fields import better_field, questions
 from safepassage.scoring_worker.weighing.questions import Part, parts_of
+from safepassage.scoring_worker.weighing.score import DECIMALS, score_of_pair, score_of_part
 from safepassage.scoring_worker.weighing.stack import Stack
 
-DECIMALS = 6
-REFUSED = 0.01
-"""The most that a pair is worth whose value the comparators call different."""
 MAX_FINDINGS = 12
 TRACE_DECIMALS = 4
 
@@ -218,24 +213,16 @@ class DefaultScorer:
         if isinstance(opinion, PairFailure):
             return False
         opinion, name = replace(opinion, recall=recall), pair.entity_type
-        least, most = (self._score(opinion.with_statement(said), name) for said in (-1.0, 1.0))
+        least, most = (
+            score_of_part(opinion.with_statement(said), name, self._stack, self.manifest)
+            for said in (-1.0, 1.0)
+        )
         return least < threshold_of(self.manifest.thresholds, pair) <= most
 
     def _scored(self, pair: Pair, opinions: tuple[Opinion, ...], memory: Memory) -> Assessment:
-        scores = [self._score(opinion, pair.entity_type) for opinion in opinions]
-        score = min(scores)
-        # The worst part's; else another's, by which it may have become the worst.
-        recalls = [opinions[scores.index(score)].recall, *(one.recall for one in opinions)]
-        recall = next((one for one in recalls if one), None)
+        score, threshold, recall = score_of_pair(pair, opinions, self._stack, self.manifest)
         if not math.isfinite(score):
             return self._failed(PairFailure("score_not_finite", "the stack gave no number"))
-        threshold = threshold_of(self.manifest.thresholds, pair)
-        if threshold >= NOTHING_PASSES:
-            score = min(score, NOTHING_PASSES - BELOW)
-        if any(opinion.different for opinion in opinions):
-            score = min(score, REFUSED, threshold / 2)
-        if not pair.premise.strip():  # of claims alone: there is nothing that could support it
-            score = min(score, max(0.0, round(threshold - BELOW, DECIMALS)))
         return Assessment(
             scorer=self.name,
             revision=self.revision,
@@ -279,14 +266,6 @@ class DefaultScorer:
                 "trail": (self._trail(score, accepted.threshold),),
             }
         )
-
-    def _score(self, opinion: Opinion, entity_type: str) -> float:
-        odds = self._stack.log_odds(opinion, entity_type)
-        odds += opinion.recall.shift if opinion.recall else 0.0
-        raw = (
-            1.0 / (1.0 + math.exp(-odds)) if odds >= 0 else math.exp(odds) / (1.0 + math.exp(odds))
-        )
-        return round(float(apply(self.manifest.calibration, np.array([raw]))[0]), DECIMALS)
 
     def _failed(self, failure: PairFailure) -> Assessment:
         return Assessment(

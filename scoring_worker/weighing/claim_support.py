@@ -3,7 +3,7 @@
 The reader's opinion alone ranks answers of RAG systems little better than chance, and words alone
 see no contradiction. A model folder may hold the forest of its own reader, `CLAIMS_FILE`; for the
 others there is one beside this module. Both are made by
-``python -m safepassage.scoring_worker.laboratory.training.claim_support``.
+``python -m recipes.claim_support``.
 """
 
 from collections.abc import Mapping

@@ -87,32 +87,23 @@ def calibrate(
         read = [read_dataset(path, sources, labels=labels) for path in datasets]
         for path, dataset in zip(datasets, read, strict=True):
             show_refused(path, dataset.refused)
-        if risk is not None:
-            kept = promise(
+        base = scorer or settings().scorer
+        report: PromiseReport | CalibrationReport
+        if risk is None:
+            report = run_calibration(
+                read, base, out, target=aim, kind=kind.value, name=name, on_progress=on_progress
+            )
+        else:
+            report = promise(
                 read,
-                scorer or settings().scorer,
+                base,
                 out,
                 risk=risk,
                 confidence=confidence,
                 name=name,
                 on_progress=on_progress,
             )
-            _show_promise(kept, out, json_file)
-            return
-        report = run_calibration(
-            read,
-            scorer or settings().scorer,
-            out,
-            target=aim,
-            kind=kind.value,
-            name=name,
-            on_progress=on_progress,
-        )
-    print_tables([_calibration_table(report)])
-    print_line(
-        f"calibration error {report.error_before:.3f} before, {report.error_after:.3f} after "
-        f"(documents held out), {report.kind}"
-    )
+    _show(report)
     print_line(f"revision {report.revision}: {out}")
     if json_file:
         json_file.write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
@@ -120,7 +111,20 @@ def calibrate(
         raise typer.Exit(1)
 
 
-def _show_promise(report: PromiseReport, out: Path, json_file: Path | None) -> None:
+def _show(report: PromiseReport | CalibrationReport) -> None:
+    from safepassage.scoring_worker.laboratory.evaluation.risk_calibration import PromiseReport
+
+    if isinstance(report, PromiseReport):
+        print_tables([_promise_table(report)])
+        return
+    print_tables([_calibration_table(report)])
+    print_line(
+        f"calibration error {report.error_before:.3f} before, {report.error_after:.3f} after "
+        f"(documents held out), {report.kind}"
+    )
+
+
+def _promise_table(report: PromiseReport) -> Table:
     from safepassage.scoring_worker.laboratory.evaluation.tables import terminal_table
 
     rows = []
@@ -149,10 +153,7 @@ def _show_promise(report: PromiseReport, out: Path, json_file: Path | None) -> N
     )
     columns = ("part", "name", "labels", "threshold", "risk", "share accepted", "by")
     note = f"Labels: {report.labels}; {report.left_out} left out. Bounds of each part in brackets."
-    print_tables([terminal_table(title, columns, rows, note)])
-    print_line(f"revision {report.revision}: {out}")
-    if json_file:
-        json_file.write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    return terminal_table(title, columns, rows, note)
 
 
 def _calibration_table(report: CalibrationReport) -> Table:

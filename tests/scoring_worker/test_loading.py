@@ -23,7 +23,7 @@ from safepassage.scoring_worker.manifest import (
     Thresholds,
     TypeThreshold,
 )
-from safepassage.scoring_worker.scorers import by_name, folders, installed_models
+from safepassage.scoring_worker.scorers import by_language, folders, installed_models
 from safepassage.scoring_worker.scorers.default import DefaultScorer
 from safepassage.scoring_worker.scorers.encoder import EncoderScorer
 
@@ -296,7 +296,7 @@ def weights(tmp_path, monkeypatch):
     monkeypatch.setattr(folders, "DEFAULT_MODEL", tiny.reader_scorer(tmp_path / "default"))
     large = tiny.large_scorer(tmp_path / "large")
     monkeypatch.setattr(folders, "installed_model", lambda _name: large)
-    monkeypatch.setattr(by_name, "is_installed", lambda name: name == "large")
+    monkeypatch.setattr(by_language, "is_installed", lambda name: name == "large")
 
 
 @pytest.mark.parametrize("name", ["large", "cascade-large"])
@@ -307,7 +307,7 @@ def test_without_its_weights_large_says_how_to_get_them(name, monkeypatch):
 
 
 def test_without_the_large_reader_default_is_the_small_one(weights, monkeypatch):
-    monkeypatch.setattr(by_name, "is_installed", lambda _: False)
+    monkeypatch.setattr(by_language, "is_installed", lambda _: False)
     default, small = load_scorer("default", device="cpu"), load_scorer("small", device="cpu")
     assert isinstance(default, DefaultScorer)
     assert default.assess([tiny.pair()])[0].score == small.assess([tiny.pair()])[0].score

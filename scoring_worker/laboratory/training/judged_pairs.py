@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -86,24 +86,6 @@ def refitted(
 
 
 log = structlog.get_logger(__name__)
-
-
-def judged_once(
-    path: Path,
-    scorer: Callable[[], DefaultScorer],
-    pairs: Callable[[], Mapping[str, Sequence[LabelledPair]]],
-) -> dict[str, Judged]:
-    """By source what ``scorer`` makes of ``pairs``; what ``path`` holds is believed.
-
-    Raises:
-        CorpusError: a file is missing or unreadable.
-    """
-    if not path.exists():
-        asked = pairs()
-        log.info("opinions", path=path.name, pairs=sum(map(len, asked.values())))
-        by = scorer()
-        write_judged(path, {name: Judged.by(by, own) for name, own in asked.items() if own})
-    return read_judged(path)
 
 
 def write_judged(path: Path, judged: Mapping[str, Judged]) -> None:

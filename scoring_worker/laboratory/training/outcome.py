@@ -24,11 +24,6 @@ class Learnt(Contract):
         return cls(reader=kept)
 
     @property
-    def anything(self) -> bool:
-        """Whether the scorer is another than the one it started from."""
-        return not (self.reader and self.head and self.thresholds)
-
-    @property
     def block(self) -> dict[str, JsonValue]:
         """For scorer.json and the card."""
         return {

@@ -15,8 +15,11 @@ from transformers import PreTrainedTokenizerFast
 from safepassage.scoring_worker.encoders.reader_model import ReaderModel
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.training.corruption.synthesis import synthetic_documents
+from safepassage.scoring_worker.laboratory.training.reading.document_questions import (
+    document_questions,
+    with_generated,
+)
 
-from .reading.corpora import document_questions, with_generated
 from .reading.examples import Example, tokenised
 from .reading.fit import WEIGHTS, FitSettings, fit, is_fitted, load_weights
 from .reading.label_questions import questions_of

@@ -18,8 +18,9 @@ from safepassage.scoring_worker.manifest import (
     ScorerManifest,
     Thresholds,
 )
-from safepassage.scoring_worker.scorers.default import REFUSED, DefaultScorer
+from safepassage.scoring_worker.scorers.default import DefaultScorer
 from safepassage.scoring_worker.weighing.opinion import SHAPES
+from safepassage.scoring_worker.weighing.score import REFUSED
 from tests.scoring_worker.weighing.reading import ToldReader
 
 DOSES = "metformin 850 mg twice daily, ramipril 5 mg once daily"

@@ -494,6 +494,15 @@ def test_the_calibrated_default_is_the_reader_of_the_labels_language(
     assert (tmp_path / "out" / "words.safetensors").exists(), "its words are no other reader's"
 
 
+@pytest.mark.parametrize("risk", [(), ("--risk", 0.05)])
+def test_calibrate_exits_1_where_a_row_could_not_be_read(risk, reader, tmp_path):
+    """The scorer is written from the others."""
+    rows = [*(judged_rows(200) if risk else year_rows()), {"premise": "no hypothesis", "label": 1}]
+    labels, out = write(tmp_path / "labels.jsonl", rows), tmp_path / "out"
+    assert invoke("calibrate", labels, "-s", reader, "-o", out, *risk).exit_code == 1
+    assert ScorerManifest.load(out).thresholds.by_type
+
+
 def test_calibrate_writes_thresholds_that_keep_a_promise(reader, tmp_path):
     """Probabilities stay as they are; the report says what holds, and with what bounds."""
     labels = write(tmp_path / "labels.jsonl", judged_rows(200))

@@ -1,33 +1,12 @@
 """Claims to train on: sentences a passage entails or not, and which of their words it supports."""
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from .generators import SlotPool, field_name
 from .questions import Place, ReadingQuestion
 
 _LONGEST_VALUE = 80
-
-
-def nli_claims(
-    rows: Iterable[Mapping[str, Any]], allowed: frozenset[str]
-) -> Iterator[ReadingQuestion]:
-    """The rows of an NLI file as claims, from the sources ``allowed``.
-
-    Of an entailed claim every word is founded; of another nobody marked which are not.
-    """
-    for row in rows:
-        if row["source"] in allowed:
-            entailed = row["label"] == "entailment"
-            yield ReadingQuestion(
-                passage=row["premise"],
-                asked=(row["hypothesis"],),
-                supported=int(entailed),
-                unfounded=() if entailed else None,
-                source=row["source"],
-                group=row["premise"][:80],
-            )
 
 
 def value_claims(

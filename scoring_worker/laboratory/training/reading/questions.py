@@ -4,10 +4,9 @@ A row of a slots file is a (passage, type, value) with a label. Rows of the same
 are one question: its right values and, beside them, its wrong ones.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 Place = tuple[int, int]
 """Code points from, to (exclusive)."""
@@ -37,39 +36,6 @@ class ReadingQuestion:
     exhaustive: bool = True
 
 
-def slot_questions(rows: Iterable[Mapping[str, Any]]) -> Iterator[ReadingQuestion]:
-    """The questions of the rows of a slots file, in order of first appearance.
-
-    Values that do not stand in the passage, and answers beside which the same words are called
-    wrong, are left out.
-    """
-    grouped: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for row in rows:
-        grouped.setdefault((row["premise"], str(row["slot"])), []).append(row)
-    for (passage, _), together in grouped.items():
-        yield _question(passage, together)
-
-
-def _question(passage: str, rows: list[Mapping[str, Any]]) -> ReadingQuestion:
-    answers = _places(passage, [row["value"] for row in rows if row["label"]])
-    wrong = _places(passage, [row["value"] for row in rows if not row["label"]])
-    first = rows[0]
-    return ReadingQuestion(
-        passage=passage,
-        asked=tuple(dict.fromkeys(row["type"] for row in rows)),
-        answers=answers,
-        wrong=tuple(place for place in wrong if not any(_within(place, a) for a in answers)),
-        source=first["source"],
-        group=first["group"],
-        language=first["lang"],
-    )
-
-
-def _places(passage: str, values: Iterable[str]) -> tuple[Place, ...]:
-    found = (place for value in values for place in places_of(value, passage))
-    return tuple(dict.fromkeys(found))
-
-
 def places_of(value: str, passage: str, most: int = 4) -> list[Place]:
     """Where ``value`` stands in ``passage`` as whole words, in whatever case; at most ``most``."""
     if not value or len(passage) != len(passage.lower()):
@@ -89,10 +55,6 @@ def places_of(value: str, passage: str, most: int = 4) -> list[Place]:
 def _cuts(text: str, edge: int) -> bool:
     """Whether a word goes on across ``edge``."""
     return 0 < edge < len(text) and all(c.isalnum() for c in text[edge - 1 : edge + 1])
-
-
-def _within(inner: Place, outer: Place) -> bool:
-    return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
 def overlapping(places: Iterable[Place]) -> bool:

@@ -1,0 +1,9 @@
+"""What the alignment pays for a match, a mismatch and a gap."""
+
+MATCH = 2.0
+MISMATCH = -2.0
+GAP_OPEN = -1.5  # the first character of a gap
+GAP_EXTEND = -0.5  # each further one
+
+ALIGNER_VERSION = "4"
+"""Another one for whatever changes an alignment or what stands around it: part of verdicts' ids."""
