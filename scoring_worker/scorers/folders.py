@@ -31,7 +31,7 @@ from .encoder import EncoderScorer
 from .installed_models import installed_model
 
 DEFAULT_MODEL = Path(__file__).parents[1] / "models" / "default"
-NAMES = ("default", "small", "large", "words", "llm", "hhem", "nli", "cascade")
+NAMES = ("default", "small", "large", "words", "llm", "hhem", "nli", "cascade", "cascade-large")
 """The scorers with a name; anything else is a local folder or a hub id."""
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(@[A-Za-z0-9][\w.-]*)?")

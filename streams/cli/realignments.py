@@ -24,7 +24,7 @@ def realignments(
 ) -> None:
     """Write what became of accepted values in new versions as JSON lines, each once.
 
-    Exits 1 if a record is none.
+    Exits 1 if a record is no realignment.
     """
     counts: Counter[str] = Counter()
     writing = out.open("wb") if out else nullcontext(sys.stdout.buffer)
