@@ -10,13 +10,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .manifest import Calibration, IsotonicCalibration, PlattCalibration
+from .manifest import Calibration, IsotonicCalibration, PlattCalibration, Thresholds
 
 CalibrationKind = Literal["platt", "isotonic", "auto"]
 ISOTONIC_FROM = 500
 """Labels from which "auto" prefers the isotonic curve."""
 
 _EDGE = 1e-6
+_GRID = np.linspace(0.0, 1.0, 100_001)
 
 Floats = NDArray[np.float64]
 
@@ -50,6 +51,35 @@ def fit(
     if kind == "platt" or (kind == "auto" and len(raw) < ISOTONIC_FROM):
         return _fit_platt(raw, labels)
     return _fit_isotonic(raw, labels)
+
+
+def carried_over(
+    thresholds: Thresholds, before: Calibration | None, after: Calibration | None
+) -> Thresholds:
+    """``thresholds`` on scores calibrated by ``before``, for scores calibrated by ``after``.
+
+    What they stopped, they stop; where ``after`` gives one score to what they stopped and to what
+    they passed, both are stopped.
+    """
+
+    def moved(value: float) -> float:
+        if value >= 1.0:  # nothing passes
+            return value
+        passes = _GRID[apply(before, _GRID) >= value]
+        if not len(passes):
+            return 1.0
+        stopped = apply(after, _GRID[passes[0] > _GRID])
+        scores = apply(after, passes)
+        above = scores[scores > stopped[-1]] if len(stopped) else scores
+        return float(above[0]) if len(above) else 1.0
+
+    if before == after:
+        return thresholds
+    by = {
+        name: {key: one.model_copy(update={"value": moved(one.value)}) for key, one in own.items()}
+        for name, own in (("by_type", thresholds.by_type), ("by_group", thresholds.by_group))
+    }
+    return thresholds.model_copy(update={"default": moved(thresholds.default), **by})
 
 
 def _fit_platt(raw: Floats, labels: Floats) -> PlattCalibration:

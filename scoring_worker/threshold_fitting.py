@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from safepassage.schemas import CLAIM_TYPE
 from safepassage.schemas.base import Contract, Probability
 from safepassage.schemas.proportion import wilson
 
@@ -128,10 +129,14 @@ def fit_thresholds(
     entity_types: Sequence[str],
     target: Target,
     weights: Sequence[float] | Floats | None = None,
+    *,
+    known: Thresholds | None = None,
 ) -> tuple[Thresholds, dict[str, FittedThreshold]]:
     """The global threshold, one for each type with enough labels, and how each was fitted.
 
-    The second result is by entity type, the global one under "".
+    ``known`` are the thresholds so far. A type keeps its own until there are enough labels of it,
+    and values keep theirs where all labels are of claims. The second result is by entity type, the
+    global one under "".
     """
     values = np.asarray(scores, dtype=np.float64)
     labels = np.asarray(supported, dtype=bool)
@@ -143,12 +148,19 @@ def fit_thresholds(
         rarer = min(int(labels[own].sum()), int((~labels[own]).sum()))
         if count >= MIN_LABELS and rarer >= MIN_PER_CLASS:
             fitted[name] = fit_threshold(values[own], labels[own].tolist(), target, standing[own])
-    by_type = {
+    known = known or Thresholds(default=fitted[""].value)
+    of_claims = set(entity_types) == {CLAIM_TYPE}
+    if of_claims:
+        fitted[CLAIM_TYPE] = fitted[""]
+    anew = {name.casefold() for name in fitted}
+    kept = {name: one for name, one in known.by_type.items() if name.casefold() not in anew}
+    own_ones = {
         name: TypeThreshold(value=one.value, n=one.n, target=str(target))
         for name, one in fitted.items()
         if name
     }
-    return Thresholds(default=fitted[""].value, by_type=by_type), fitted
+    default = known.default if of_claims else fitted[""].value
+    return Thresholds(default=default, by_type=kept | own_ones), fitted
 
 
 def _choose(

@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from safepassage.scoring_worker.calibration import apply, fit
-from safepassage.scoring_worker.manifest import IsotonicCalibration, PlattCalibration
+from safepassage.schemas import CLAIM_TYPE
+from safepassage.scoring_worker.calibration import apply, carried_over, fit
+from safepassage.scoring_worker.manifest import (
+    IsotonicCalibration,
+    PlattCalibration,
+    Thresholds,
+    TypeThreshold,
+)
 from safepassage.scoring_worker.threshold_fitting import Target, fit_threshold, fit_thresholds
 
 
@@ -135,3 +141,67 @@ def test_types_with_too_few_labels_fall_back():
     assert thresholds.by_type["Many"].n == 100
     assert thresholds.of("many") == thresholds.by_type["Many"].value
     assert thresholds.of("Few") == thresholds.of("Never Seen") == fitted[""].value
+
+
+KNOWN = Thresholds(
+    default=0.45,
+    by_type={CLAIM_TYPE: TypeThreshold(value=0.18, n=591), "Rent": TypeThreshold(value=0.7, n=50)},
+)
+
+
+def two_classes(entity_type, count):
+    """Scores, labels and types of ``count`` pairs, half of them supported."""
+    supported = [at % 2 == 0 for at in range(count)]
+    return [0.8 if label else 0.3 for label in supported], supported, [entity_type] * count
+
+
+def test_a_type_keeps_its_threshold_until_there_are_enough_labels_of_it():
+    scores, supported, types = map(
+        sum, zip(two_classes("Date", 60), two_classes("rent", 12), strict=True), ([], [], [])
+    )
+    thresholds, fitted = fit_thresholds(scores, supported, types, Target(), known=KNOWN)
+    assert thresholds.of(CLAIM_TYPE) == 0.18
+    assert thresholds.of("Rent") == 0.7
+    assert thresholds.default == fitted[""].value == pytest.approx(0.55)
+    scores, supported, types = two_classes("RENT", 60)
+    thresholds, _ = fit_thresholds(scores, supported, types, Target(), known=KNOWN)
+    assert thresholds.of("Rent") == pytest.approx(0.55)
+    assert list(map(str.casefold, thresholds.by_type)) == [CLAIM_TYPE.casefold(), "rent"]
+
+
+def test_labels_of_claims_leave_the_threshold_of_values_alone():
+    rows = two_classes(CLAIM_TYPE, 20)
+    thresholds, _ = fit_thresholds(*rows, Target(), known=KNOWN)
+    assert thresholds.of(CLAIM_TYPE) == pytest.approx(0.55)
+    assert (thresholds.default, thresholds.of("Rent")) == (0.45, 0.7)
+    alone, _ = fit_thresholds(*rows, Target())
+    assert alone.default == pytest.approx(0.55), "where nothing is known, it is all there is"
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from([None, "platt", "isotonic"]),
+    st.sampled_from([None, "platt", "isotonic"]),
+    st.integers(0, 50),
+    st.floats(0, 1, exclude_max=True),
+)
+def test_a_threshold_carried_over_stops_what_it_stopped(before, after, seed, value):
+    """And passes what it passed, but where the other calibration tells the two no more apart."""
+    one, other = (
+        fit(*skewed(80, seed + at), kind) if kind else None
+        for at, kind in enumerate((before, after))
+    )
+    moved = carried_over(Thresholds(default=value), one, other).default
+    raw = np.linspace(0, 1, 2001)
+    passed = apply(one, raw) >= value
+    passes = (apply(other, raw) >= moved) & (moved < 1.0)  # at 1 the scorer lets nothing pass
+    assert not (passes & ~passed).any()
+    if other is None and moved < 1.0:
+        assert (passes == passed).mean() > 0.999
+
+
+def test_what_lets_nothing_pass_lets_nothing_pass_afterwards():
+    closed = Thresholds(default=1.0, by_type=KNOWN.by_type)
+    moved = carried_over(closed, None, fit(*skewed(600)))
+    assert moved.default == 1.0
+    assert moved.by_type["Rent"].value < 0.7, "scores of .7 are right in a third of the cases"

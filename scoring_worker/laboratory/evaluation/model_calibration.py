@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safepassage.schemas.base import Contract
-from safepassage.scoring_worker.calibration import CalibrationKind, apply, fit
+from safepassage.scoring_worker.calibration import CalibrationKind, apply, carried_over, fit
 from safepassage.scoring_worker.encoders.reader_model import BASE_FILES, reader_base_digest
 from safepassage.scoring_worker.laboratory.evaluation.intervals import Interval, bootstrap
 from safepassage.scoring_worker.learnt_from import more_learnt
@@ -111,6 +111,7 @@ def calibrate(
         DatasetError: the labels are of one class, or of too few documents.
     """
     folder, manifest, shared = model_folder(scorer, out, datasets)
+    so_far = manifest
     manifest = manifest.model_copy(update={"calibration": None, "name": name or manifest.name})
     labelled = scored(folder, manifest, datasets, on_progress)
     kinds = [] if manifest.thresholds.pass_nothing else [case.kind for case in labelled.cases]
@@ -122,6 +123,7 @@ def calibrate(
         labelled.supported.tolist(),
         labelled.types.tolist(),
         target,
+        known=carried_over(so_far.thresholds, so_far.calibration, calibration),
     )
     held_out, metrics = _held_out(labelled, kind, target)
     copy_scorer(folder, out, without=BASE_FILES if shared else ())

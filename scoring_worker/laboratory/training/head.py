@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import structlog
 from pydantic import JsonValue
 
+from safepassage.schemas import CLAIM_TYPE
 from safepassage.scoring_worker.laboratory.evaluation.metrics import at_threshold
-from safepassage.scoring_worker.manifest import ScorerManifest, Thresholds
+from safepassage.scoring_worker.manifest import ScorerManifest
 from safepassage.scoring_worker.scorers.default import DefaultScorer
 from safepassage.scoring_worker.scorers.folders import open_reader
 from safepassage.scoring_worker.threshold_fitting import fit_thresholds, labels_missing
@@ -69,10 +70,13 @@ def fit_head(
     else:
         weights = [pair.weight for pair in judged.pairs]
         thresholds, fitted = fit_thresholds(
-            scores, judged.supported, judged.types, recipe.target, weights
+            scores, judged.supported, judged.types, recipe.target, weights, known=thresholds
         )
         if not by_people:  # types of silver labels are often invented
-            thresholds, fitted = Thresholds(default=thresholds.default), {"": fitted[""]}
+            fitted = {name: one for name, one in fitted.items() if name in ("", CLAIM_TYPE)}
+            own = {name: one for name, one in thresholds.by_type.items() if name in fitted}
+            by_type = manifest.thresholds.by_type | own
+            thresholds = thresholds.model_copy(update={"by_type": by_type})
         found["thresholds"] = {
             name or "all": one.model_dump(mode="json") for name, one in fitted.items()
         }

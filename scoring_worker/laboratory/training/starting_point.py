@@ -11,6 +11,7 @@ from typing import Any
 from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerFast
 
+from safepassage.scoring_worker.calibration import carried_over
 from safepassage.scoring_worker.encoders.devices import place
 from safepassage.scoring_worker.encoders.reader import Reader
 from safepassage.scoring_worker.encoders.reader_model import (
@@ -93,7 +94,8 @@ class StartingPoint:
         """What a scorer in ``folder`` that was trained from this one says of itself, before stack
         and thresholds are fitted; brings the words where the package does not have them.
 
-        A calibration is not kept: it is of other scores.
+        A calibration is not kept: it is of other scores. The thresholds are those for scores
+        without it.
         """
         if not self.is_packaged:
             for file in BASE_FILES:
@@ -109,7 +111,7 @@ class StartingPoint:
             max_length=self.manifest.max_length,
             precision=self.manifest.precision,
             stack=self.manifest.stack,
-            thresholds=self.manifest.thresholds,
+            thresholds=carried_over(self.manifest.thresholds, self.manifest.calibration, None),
             languages=self.manifest.languages,
             others=self.manifest.others,
             trained_on=tuple(dict.fromkeys((*self.manifest.trained_on, *sources))),

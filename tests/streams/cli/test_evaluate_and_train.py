@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from safepassage.scoring_worker import load_scorer
+from safepassage.scoring_worker.calibration import carried_over
 from safepassage.scoring_worker.laboratory.training import train
-from safepassage.scoring_worker.manifest import ScorerManifest
+from safepassage.scoring_worker.manifest import ScorerManifest, Thresholds, TypeThreshold
 from safepassage.scoring_worker.scorers import by_language, folders
 from safepassage.streams.cli import app
 from safepassage.streams.runtime.errors import OperatorError
@@ -448,6 +450,31 @@ def test_calibrate_refuses_to_overwrite_and_to_guess(model, pairs, tmp_path):
     assert not (tmp_path / "out").exists()
     with pytest.raises(OperatorError, match="recall"):
         invoke("calibrate", pairs, "-s", model, "-o", tmp_path / "out", "--target", "recall")
+
+
+def test_calibrate_on_values_keeps_what_was_known_of_claims(reader, tmp_path):
+    """And on claims what was known of values."""
+    known = Thresholds(default=0.4, by_type={"Claim": TypeThreshold(value=0.18, n=591)})
+    start, out = tmp_path / "start", tmp_path / "out"
+    shutil.copytree(reader, start)
+    ScorerManifest.load(start).model_copy(update={"thresholds": known}).save(start)
+    invoke("calibrate", write(tmp_path / "values.jsonl", year_rows()), "-s", start, "-o", out)
+    written = ScorerManifest.load(out)
+    moved = carried_over(known, None, written.calibration)
+    assert written.thresholds.of("Claim") == moved.of("Claim") != moved.default
+    assert written.thresholds.default != moved.default
+    rows = [
+        {"premise": row["premise"], "hypothesis": row["hypothesis"], "label": row["label"]}
+        | {"entity_type": "Claim", "value": row["hypothesis"], "doc_id": row["doc_id"]}
+        for row in year_rows()
+    ]
+    again = tmp_path / "again"
+    labels = write(tmp_path / "claims.jsonl", rows)
+    invoke("calibrate", labels, "-s", start, "-o", again, "--kind", "isotonic")
+    written = ScorerManifest.load(again)
+    moved = carried_over(known, None, written.calibration)
+    assert written.thresholds.default == moved.default
+    assert written.thresholds.of("Claim") != moved.of("Claim")
 
 
 def year_rows():

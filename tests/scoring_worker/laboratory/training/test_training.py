@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import random
 import shutil
 from dataclasses import replace
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from safepassage.schemas import CLAIM_TYPE
 from safepassage.scoring_worker import Pair
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.evaluation.splits import split_by_group
@@ -34,7 +36,13 @@ from safepassage.scoring_worker.laboratory.training.stacking import (
     stack_scores,
 )
 from safepassage.scoring_worker.loading import load_scorer
-from safepassage.scoring_worker.manifest import ModelError, ScorerManifest, Thresholds
+from safepassage.scoring_worker.manifest import (
+    ModelError,
+    PlattCalibration,
+    ScorerManifest,
+    Thresholds,
+    TypeThreshold,
+)
 from safepassage.scoring_worker.scorers import by_language, folders
 from safepassage.scoring_worker.threshold_fitting import Target
 from safepassage.scoring_worker.weighing.opinion import Opinion
@@ -195,6 +203,25 @@ def test_where_nothing_passed_quarantine_is_the_whole_stream(base, tmp_path):
     stopped = [replace(pair, kind="review") for pair in pairs(150)]
     fitted = train(strict, TrainingLabels(gold=stopped), tmp_path / "fitted", HEAD_ONLY)
     assert fitted.thresholds.default < 1.0
+
+
+def test_labels_of_values_leave_the_threshold_of_claims(base, tmp_path):
+    """Of the new scale too, where the base was calibrated."""
+    start = tmp_path / "start"
+    shutil.copytree(base, start)
+    known = Thresholds(by_type={CLAIM_TYPE: TypeThreshold(value=0.18, n=591)})
+    ScorerManifest.load(start).model_copy(update={"thresholds": known}).save(start)
+    fitted = train(start, TrainingLabels(gold=pairs(150)), tmp_path / "fitted", HEAD_ONLY)
+    assert fitted.metrics["learnt"]["thresholds"] == "learnt"
+    assert fitted.thresholds.of(CLAIM_TYPE) == 0.18
+    shutil.copytree(start, tmp_path / "calibrated")
+    calibrated = PlattCalibration(a=1.0, b=1.0)
+    ScorerManifest.load(start).model_copy(update={"calibration": calibrated}).save(
+        tmp_path / "calibrated"
+    )
+    few = train(tmp_path / "calibrated", TrainingLabels(gold=pairs(20)), tmp_path / "few", RECIPE)
+    assert few.calibration is None
+    assert few.thresholds.of(CLAIM_TYPE) == pytest.approx(0.18 / (0.18 + 0.82 * math.e), abs=1e-4)
 
 
 def test_an_interrupted_run_goes_on_after_the_stages_that_are_done(base, tmp_path, monkeypatch):
