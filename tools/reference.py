@@ -114,7 +114,8 @@ def _walk(command: Any, name: str) -> list[tuple[str, Any]]:
 
 
 def _argument(parameter: Any) -> str:
-    return str(parameter.name).upper() + ("…" if parameter.nargs == -1 else "")
+    name = str(parameter.name).upper() + ("…" if parameter.nargs == -1 else "")
+    return name if parameter.required else f"[{name}]"
 
 
 def _names(option: Any) -> str:
