@@ -15,9 +15,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from safepassage.streams.cli.options import DAYS_AND_TIMES, By, Reason, Since, utc
 from safepassage.streams.cli.output import complain, print_line
-from safepassage.streams.cli.signature_options import By, Reason
-from safepassage.streams.cli.since_option import Since, utc
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import settings
 
@@ -38,9 +37,7 @@ Stages = Annotated[
 ]
 Until = Annotated[
     datetime | None,
-    typer.Option(
-        "--until", formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"], help="Before this time (UTC)."
-    ),
+    typer.Option("--until", formats=DAYS_AND_TIMES, help="Before this time (UTC)."),
 ]
 Ids = Annotated[list[str] | None, typer.Option("--id", help="Only this letter; may be repeated.")]
 

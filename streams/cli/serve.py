@@ -48,5 +48,5 @@ async def _serve(app: Starlette, listener: socket.socket, chosen: Settings) -> N
     from safepassage.streams.runtime.signals import stop_event
 
     host, port = listener.getsockname()[:2]
-    complain.print(f"serving http://{host}:{port} (/docs describes it)", markup=False)
+    complain.print(f"serving http://{host}:{port} (/docs describes it)")
     await serve_app(app, listener, stop_event(), drain_seconds=chosen.drain_seconds)

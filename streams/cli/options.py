@@ -1,8 +1,10 @@
-"""Who does what a command does, and why."""
+"""Options that several commands have, and how their values are told."""
 
 from __future__ import annotations
 
 import getpass
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,6 +12,12 @@ import typer
 if TYPE_CHECKING:
     from safepassage.schemas import ScorerRelease
 
+DAYS_AND_TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]
+
+Since = Annotated[
+    datetime | None,
+    typer.Option("--since", formats=DAYS_AND_TIMES, help="From this time (UTC) on."),
+]
 By = Annotated[
     str,
     typer.Option(
@@ -20,6 +28,15 @@ By = Annotated[
     ),
 ]
 Reason = Annotated[str, typer.Option("--reason", help="Why, for those who read it later.")]
+JsonFile = Annotated[Path | None, typer.Option("--json", help="Where all figures go, as JSON.")]
+ScorerName = Annotated[
+    str | None, typer.Option("--scorer", "-s", help="A scorer's name or folder.")
+]
+
+
+def utc(when: datetime | None) -> datetime | None:
+    """The same moment with its time zone: the options are in UTC."""
+    return when.replace(tzinfo=UTC) if when else None
 
 
 def named(release: ScorerRelease) -> str:
