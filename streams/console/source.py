@@ -40,6 +40,7 @@ from safepassage.streams.runtime import metrics
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.listening import open_listener
 from safepassage.streams.runtime.progress import Progress
+from safepassage.streams.runtime.signals import pause
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, READ_BY, RoleName
 
@@ -223,8 +224,8 @@ class ReviewSource:
                     log.warning("outcomes_wait_for_kafka", detail=str(error))
                 except LeasesAway:
                     log.warning("outcomes_wait_for_redis")
-                    await _pause(ending, AWAY_SECONDS)
-            await _pause(ending, OUTCOME_SECONDS)
+                    await pause(ending, AWAY_SECONDS)
+            await pause(ending, OUTCOME_SECONDS)
 
     async def _keep_promise(
         self, desk: ReviewDesk, promise: Promise, ending: asyncio.Event
@@ -238,7 +239,7 @@ class ReviewSource:
                     log.warning("promise_waits_for_kafka", detail=str(error))
                 except LeasesAway:
                     log.warning("promise_waits_for_redis")
-            await _pause(ending, PROMISE_SECONDS)
+            await pause(ending, PROMISE_SECONDS)
 
 
 def _leases(settings: Settings, store: CaseStore) -> Leases:
@@ -261,11 +262,6 @@ def _measure_agreement(store: CaseStore) -> None:
         )
         for bound, value in bounds:
             metrics.KAPPA.labels(bound).set(value)
-
-
-async def _pause(ending: asyncio.Event, seconds: float) -> None:
-    with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(ending.wait(), seconds)
 
 
 def _note_record(desk: ReviewDesk, record: Record, model: type[Event]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Literal
 
 from safepassage.streams.kafka.admin import alter_settings, create_topics, topic_problems
-from safepassage.streams.kafka.clients import new_admin, ssl_context
+from safepassage.streams.kafka.clients import open_admin, ssl_context
 from safepassage.streams.kafka.configuration import TopicProblem
 from safepassage.streams.kafka.reading import newest_timestamp, read_erasures
 from safepassage.streams.kafka.refusals import refusal
@@ -63,12 +63,8 @@ async def check_broker(settings: Settings) -> Diagnosis:
     where = settings.kafka_bootstrap_servers
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
-            admin = new_admin(settings)
-            try:
-                await admin.start()
+            async with open_admin(settings) as admin:
                 cluster = await admin.describe_cluster()
-            finally:
-                await admin.close()
     except Exception as error:  # noqa: BLE001 - a failed login comes as KeyError out of aiokafka
         return await _why_no_broker(settings, error)
     return Diagnosis("broker", "ok", f"{where} answers; {len(cluster['brokers'])} broker(s)")

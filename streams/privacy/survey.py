@@ -22,9 +22,9 @@ from safepassage.schemas import (
 )
 from safepassage.schemas.layout import Original
 from safepassage.streams.delivery.dead_letter_event import contents
-from safepassage.streams.kafka.clients import new_admin
+from safepassage.streams.kafka.clients import open_admin
 from safepassage.streams.kafka.reading import read_topics
-from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
+from safepassage.streams.kafka.records import Record, UnreadableRecord, decode, event_of
 from safepassage.streams.sealing.frame import SealBroken, is_sealed, subject_of
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import (
@@ -99,12 +99,8 @@ async def survey(
 async def _existing(settings: Settings, topics: Sequence[Topic]) -> dict[str, Topic]:
     """Those of ``topics`` that the broker has, by their names there; with all of `OF_DOCUMENTS`
     the topics of replays' verdicts as well."""
-    admin = new_admin(settings)
-    try:
-        await admin.start()
+    async with open_admin(settings) as admin:
         names = set(await admin.list_topics())
-    finally:
-        await admin.close()
     prefix, wanted = settings.topic("replay-"), list(topics)
     if topics is OF_DOCUMENTS:
         own = [n for n in sorted(names) if n.startswith(prefix) and n.endswith("-verdicts")]
@@ -172,11 +168,9 @@ def _digests(event: Event) -> set[str]:
 async def _note_shared(settings: Settings, wanted: _Wanted, found: Found) -> None:
     """An e-mail with its attachments is one file and several documents."""
     async for record in read_topics(settings, [DOCUMENTS]):
-        with contextlib.suppress(UnreadableRecord):
-            document = decode(record, Document).event
-            original = document.original
-            if original and original.uri in found.originals and not wanted.holds(document.id):
-                found.shared.add(original.uri)
+        document = event_of(record, Document)
+        if document and document.original and not wanted.holds(document.id):
+            found.shared |= {document.original.uri} & found.originals.keys()
 
 
 REMADE: tuple[Topic, ...] = (DECISIONS, MEMORIES, DOCUMENT_VALUES)

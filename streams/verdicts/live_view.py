@@ -18,7 +18,7 @@ from rich.text import Text
 from safepassage.schemas import DriftWarning, Verdict
 from safepassage.streams.kafka.clients import new_admin
 from safepassage.streams.kafka.reading import ends, follow_topics, read_topics, tails
-from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
+from safepassage.streams.kafka.records import Record, event_of
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import (
     ACCEPTED,
@@ -226,13 +226,9 @@ def _warnings(stream: Stream) -> Table:
 
 
 def _note(stream: Stream, record: Record, settings: Settings) -> None:
-    try:
-        if record.topic == settings.topic(WARNINGS.name):
-            stream.note(decode(record, DriftWarning).event)
-        else:
-            stream.note(decode(record, Verdict).event)
-    except UnreadableRecord:
-        return
+    is_warning = record.topic == settings.topic(WARNINGS.name)
+    if event := event_of(record, DriftWarning if is_warning else Verdict):
+        stream.note(event)
 
 
 def _totals(reach: Mapping[TopicPartition, int]) -> dict[str, int]:
