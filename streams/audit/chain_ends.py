@@ -102,7 +102,7 @@ async def _bookmarked(
     settings: Settings, group: str, wanted: Mapping[str, TopicPartition]
 ) -> dict[TopicPartition, ChainEnd]:
     try:
-        committed = await committed_offsets(settings, group, list(wanted.values()))
+        committed = (await committed_offsets(settings, {group: list(wanted.values())}))[group]
     except KafkaError as error:
         log.warning("bookmarks_not_read", error=type(error).__name__)
         return {}

@@ -22,13 +22,7 @@ from safepassage.streams.delivery.lag import LagMeter
 from safepassage.streams.kafka.point_reader import PointReader, Unreadable
 from safepassage.streams.kafka.protection import protection
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
-from safepassage.streams.kafka.reading import (
-    POLL_MILLISECONDS,
-    assign,
-    ends,
-    reader,
-    to_record,
-)
+from safepassage.streams.kafka.reading import POLL_MILLISECONDS, assign, ends, reader, to_record
 from safepassage.streams.kafka.records import (
     ErasedRecord,
     Record,
@@ -155,8 +149,8 @@ class ReviewSource:
             await desk.leave()
             await leases.close()
             store.close()
-            if self._originals:
-                self._originals.close()
+            if originals:
+                originals.close()
         for task in working:
             if not task.cancelled():
                 try:
@@ -247,21 +241,14 @@ def _leases(settings: Settings, store: CaseStore) -> Leases:
     if "redis_url" not in settings.model_fields_set:
         return LocalLeases(settings.console_lease_seconds)
     prefix, seconds = settings.topic_prefix, settings.console_lease_seconds
-    knows = store.knows_review
-    return RedisLeases(redis_client(settings), prefix, seconds, knows)
+    return RedisLeases(redis_client(settings), prefix, seconds, store.knows_review)
 
 
 def _measure_agreement(store: CaseStore) -> None:
     every = agreements(store)[0]
     metrics.DOUBLE_REVIEWS.set(every.cases)
     if every.kappa is not None and every.interval is not None:
-        bounds = (
-            ("low", every.interval[0]),
-            ("observed", every.kappa),
-            ("high", every.interval[1]),
-        )
-        for bound, value in bounds:
-            metrics.KAPPA.labels(bound).set(value)
+        metrics.set_estimate(metrics.KAPPA, every.kappa, every.interval)
 
 
 def _note_record(desk: ReviewDesk, record: Record, model: type[Event]) -> None:

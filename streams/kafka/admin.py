@@ -1,7 +1,7 @@
 """Creating and checking topics."""
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from aiokafka.protocol.metadata import MetadataRequest
 
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ALL_TOPICS, Topic, topic_config
+from safepassage.streams.topics import ALL_TOPICS, READ_BY, RoleName, Topic, topic_config
 
 from .alteration import alter_topics
 from .clients import open_admin
@@ -115,19 +115,45 @@ async def topic_retention(settings: Settings, topics: Sequence[Topic]) -> dict[s
         return await told_retention(admin, [settings.topic(topic.name) for topic in topics])
 
 
+Committed = dict[TopicPartition, OffsetAndMetadata]
+
+
 async def committed_offsets(
-    settings: Settings, role: str, partitions: Sequence[TopicPartition]
-) -> dict[TopicPartition, OffsetAndMetadata]:
-    """What the role's group committed of ``partitions``, with the metadata that it gave; those of
-    which it committed nothing are left out. The embedded broker forgets the metadata.
+    settings: Settings, partitions: Mapping[str, Sequence[TopicPartition]]
+) -> dict[str, Committed]:
+    """What each role's group committed of its ``partitions``, with the metadata that it gave; those
+    of which it committed nothing are left out. The embedded broker forgets the metadata.
 
     Raises:
         aiokafka.errors.KafkaError: the broker refused or did not answer.
     """
     async with open_admin(settings) as admin:
-        group = settings.group(role)
-        told = await admin.list_consumer_group_offsets(group, partitions=list(partitions))
-        return {tp: committed for tp, committed in told.items() if committed.offset >= 0}
+        found = {}
+        for role, wanted in partitions.items():
+            group = settings.group(role)
+            told = await admin.list_consumer_group_offsets(group, partitions=list(wanted))
+            found[role] = {tp: committed for tp, committed in told.items() if committed.offset >= 0}
+        return found
+
+
+async def lags(
+    settings: Settings, reach: Mapping[TopicPartition, int], roles: Iterable[RoleName]
+) -> dict[str, tuple[int, bool]]:
+    """How many records of those before ``reach`` each role has not committed, and whether it ever
+    committed any.
+
+    Raises:
+        aiokafka.errors.KafkaError: the broker refused or did not answer.
+    """
+    wanted = {}
+    for role in roles:
+        names = {settings.topic(topic.name) for topic in READ_BY[role]}
+        wanted[role] = [tp for tp in reach if tp.topic in names]
+    found = {}
+    for role, done in (await committed_offsets(settings, wanted)).items():
+        behind = (reach[tp] - (done[tp].offset if tp in done else 0) for tp in wanted[role])
+        found[role] = sum(max(0, records) for records in behind), bool(done)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

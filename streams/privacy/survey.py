@@ -32,11 +32,10 @@ from safepassage.streams.topics import (
     DOCUMENT_VALUES,
     DOCUMENTS,
     MEMORIES,
+    OF_DOCUMENTS,
     QUARTER,
     Topic,
 )
-
-from .places import OF_DOCUMENTS
 
 
 @dataclass(slots=True)

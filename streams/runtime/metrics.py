@@ -98,6 +98,13 @@ GIVEN_UP = Counter(
 )
 
 
+def set_estimate(gauge: Gauge, observed: float, interval: tuple[float, float]) -> None:
+    """What was observed, and the bounds that it has."""
+    low, high = interval
+    for bound, value in (("low", low), ("observed", observed), ("high", high)):
+        gauge.labels(bound).set(value)
+
+
 @contextmanager
 def timed_batch(role: str) -> Iterator[None]:
     """Count the time of a batch that comes to a good end."""
