@@ -63,7 +63,14 @@ def live_risk(
     # A false alarm of any of them counts, so each has its share of the error.
     error = (1 - confidence) / len(named)
     return [
-        _risk(name, checks[name], passed.get(name, Proportion(0, 0)), asked, confidence, error)
+        _risk(
+            name,
+            checks[name],
+            passed.get(name, Proportion(0, 0)),
+            asked,
+            confidence=confidence,
+            error=error,
+        )
         for name in named
     ]
 
@@ -103,6 +110,7 @@ def _risk(
     checks: list[bool],
     passed: Proportion,
     asked: float | None,
+    *,
     confidence: float,
     error: float,
 ) -> LiveRisk:

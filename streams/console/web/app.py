@@ -81,7 +81,9 @@ def console_app(
     Raises:
         LookupError: a route declares no role, and is not open to everybody.
     """
-    console = Console(desk, texts, login, settings, originals, promise, candidates)
+    console = Console(
+        desk, texts, login, settings, originals=originals, promise=promise, candidates=candidates
+    )
     own_health = health_app([progress], settings.stalled_after_seconds)
     middleware = [Middleware(Guard)]
     if proxies := [str(network) for network in settings.console_proxies]:
@@ -144,6 +146,7 @@ class Console:
         texts: DocumentTexts,
         login: Login,
         settings: Settings,
+        *,
         originals: Originals | None,
         promise: Promise | None,
         candidates: Candidates | None,
