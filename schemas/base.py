@@ -63,23 +63,13 @@ def is_none(value: object) -> bool:
     return value is None
 
 
-def is_false(value: object) -> bool:
-    """The same for a truth value that came later."""
-    return value is False
-
-
-def is_zero(value: object) -> bool:
-    """The same for a count that begins at zero."""
-    return value == 0
-
-
 def is_first(value: object) -> bool:
     """The same for a count that begins at one."""
     return value == 1
 
 
 def is_empty(value: object) -> bool:
-    """The same for a collection that came later."""
+    """The same for a collection, a truth value or a count from zero that came later."""
     return not value
 
 
