@@ -103,13 +103,12 @@ class Result:
 
     def _nearest(self, verdicts: tuple[Verdict, ...]) -> dict[str, str]:
         """By the verdict's id what of the document its quote is most like."""
-        lost = {v.id: v.context for v in verdicts if "not_found" in v.reasons}
-        if not lost or self.document is None:
+        if self.document is None or not any("not_found" in v.reasons for v in verdicts):
             return {}
-        from safepassage.agents.nearest import nearest_passages  # noqa: PLC0415 - brings numpy
+        from safepassage.agents.nearest import nearest_of  # noqa: PLC0415 - brings numpy
 
-        found = nearest_passages(tuple(lost.values()), self.document.text)
-        return {i: _cut(near, MAX_QUOTE) for i, near in zip(lost, found, strict=True) if near}
+        found = nearest_of(verdicts, self.document.text)
+        return {i: _cut(near, MAX_QUOTE) for i, near in found.items()}
 
 
 class Unsupported(ValueError):

@@ -40,6 +40,9 @@ class AskedExtraction(Contract):
     def _in_either_vocabulary(cls, row: Any) -> Any:
         return renamed(row, _VOCABULARY)
 
+    def extraction(self) -> Extraction:
+        return Extraction(self.type, self.value, self.quote, field=self.field, id=self.id)
+
 
 class VerifyRequest(Contract):
     """A document's text and all that was extracted from it."""
@@ -52,10 +55,7 @@ class VerifyRequest(Contract):
         return Document(id=self.document_id or text_digest(self.text), text=self.text)
 
     def given(self) -> list[Extraction]:
-        return [
-            Extraction(asked.type, asked.value, asked.quote, field=asked.field, id=asked.id)
-            for asked in self.extractions
-        ]
+        return [asked.extraction() for asked in self.extractions]
 
 
 class ClaimsRequest(Contract):

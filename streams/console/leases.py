@@ -180,10 +180,9 @@ class RedisLeases(Leases):
         await self._redis.aclose()
 
     async def _take(self, case_id: str, wanted: Lease) -> Lease | None:
-        times = (int(seconds * 1000) for seconds in (wanted.expires, ABANDONED_SECONDS))
-        expires, abandoned = times
-        said = (case_id, wanted.holder, wanted.reviewer, expires, wanted.drawn)
-        arguments = [*said, int(wanted.beside), abandoned]
+        expires, abandoned = (int(s * 1000) for s in (wanted.expires, ABANDONED_SECONDS))
+        arguments: list[str | int] = [case_id, wanted.holder, wanted.reviewer, expires]
+        arguments += [wanted.drawn, int(wanted.beside), abandoned]
         keys = [self._leases, self._saved(case_id)]
         lease, saved = await _answer(self._taking(keys=keys, args=arguments))
         if not lease:

@@ -145,7 +145,7 @@ async def lags(
     Raises:
         aiokafka.errors.KafkaError: the broker refused or did not answer.
     """
-    wanted = {}
+    wanted: dict[str, list[TopicPartition]] = {}
     for role in roles:
         names = {settings.topic(topic.name) for topic in READ_BY[role]}
         wanted[role] = [tp for tp in reach if tp.topic in names]

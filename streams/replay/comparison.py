@@ -7,7 +7,7 @@ and whole verdicts only of the examples.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from statistics import fmean
 
 from safepassage.schemas import Decision, Verdict
@@ -187,13 +187,9 @@ def _side(outcomes: Sequence[Opinion]) -> Side:
     )
 
 
-def _cost(outcomes: Iterable[Opinion]) -> Cost:
-    prices, times = [], []
-    for outcome in outcomes:
-        if outcome.usd is not None:
-            prices.append(outcome.usd)
-        if outcome.milliseconds is not None:
-            times.append(outcome.milliseconds)
+def _cost(outcomes: Sequence[Opinion]) -> Cost:
+    prices = [o.usd for o in outcomes if o.usd is not None]
+    times = [o.milliseconds for o in outcomes if o.milliseconds is not None]
     return Cost(
         usd=sum(prices) if prices else None, mean_milliseconds=fmean(times) if times else None
     )

@@ -185,7 +185,7 @@ def _warnings(stream: Stream) -> Table:
 
 def _note(stream: Stream, record: Record, settings: Settings) -> None:
     is_warning = record.topic == settings.topic(WARNINGS.name)
-    if event := event_of(record, DriftWarning if is_warning else Verdict):
+    if event := event_of(record, DriftWarning) if is_warning else event_of(record, Verdict):
         stream.note(event)
 
 
