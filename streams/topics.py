@@ -176,11 +176,7 @@ REDRIVABLE = (*READ_BY["extract"], *READ_BY["align"], *READ_BY["score"], VERSION
 
 
 def _access(
-    role: RoleName,
-    *,
-    beside: tuple[Topic, ...] = (),
-    writes: tuple[Topic, ...],
-    group: bool = True,
+    role: RoleName, *, beside: tuple[Topic, ...] = (), writes: tuple[Topic, ...], group: bool = True
 ) -> Access:
     """With what every role obeys, and with a group of its own, unless it reads outside of all."""
     reads = (*READ_BY[role], *beside, ERASURES, KEYS)
@@ -232,8 +228,7 @@ ACCESS: Mapping[str, Access] = {
 OF_COMMANDS: Mapping[str, Access] = {
     "submit": Access(reads=(REPORTS, DEAD_LETTERS, ERASURES, KEYS), writes=(DOCUMENTS, RESPONSES)),
     "release": Access(
-        reads=(SCORERS, SHADOW, ACCEPTED, QUARANTINE, REVIEWS, ERASURES, KEYS),
-        writes=(SCORERS,),
+        reads=(SCORERS, SHADOW, ACCEPTED, QUARANTINE, REVIEWS, ERASURES, KEYS), writes=(SCORERS,)
     ),
     "dead-letters": Access(
         reads=(

@@ -233,10 +233,7 @@ class Extractor:
         found = [_extraction(finding, ref, trail) for finding in answer.findings]
         extractions = with_rivals(among_one_another(found))
         log.info(
-            "extracted",
-            doc_id=ref.id,
-            extractions=len(extractions),
-            skipped=dict(answer.skipped),
+            "extracted", doc_id=ref.id, extractions=len(extractions), skipped=dict(answer.skipped)
         )
         unfilled = self._schema.unfilled(answer.findings)
         return Extracted(ref, extractions, trail, answer.skipped, unfilled, spent)

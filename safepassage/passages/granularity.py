@@ -82,11 +82,7 @@ class Window:
 
 
 def windows(
-    context: Sequence[str],
-    room: int,
-    *,
-    size: Callable[[str], int] = len,
-    overlap: int = 1,
+    context: Sequence[str], room: int, *, size: Callable[[str], int] = len, overlap: int = 1
 ) -> list[Window]:
     """Windows of whole sentences over every passage, in order; none spans two passages.
 

@@ -10,15 +10,7 @@ from pydantic import Field, model_validator
 from safepassage.extraction import Extraction
 from safepassage.result import Result
 from safepassage.schemas import Document, SchemaField, Verdict, text_digest
-from safepassage.schemas.base import (
-    VOCABULARY,
-    Contract,
-    EntityType,
-    EventId,
-    Json,
-    Text,
-    renamed,
-)
+from safepassage.schemas.base import VOCABULARY, Contract, EntityType, EventId, Json, Text, renamed
 
 from .limits import MAX_ANSWER_CHARACTERS, MAX_EXTRACTIONS, MAX_PASSAGES
 

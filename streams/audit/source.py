@@ -24,13 +24,7 @@ from safepassage.streams.kafka.membership import group_member
 from safepassage.streams.kafka.protection import protection
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
 from safepassage.streams.kafka.reading import ends, to_record
-from safepassage.streams.kafka.records import (
-    Outgoing,
-    Received,
-    Record,
-    UnreadableRecord,
-    decode,
-)
+from safepassage.streams.kafka.records import Outgoing, Received, Record, UnreadableRecord, decode
 from safepassage.streams.runtime import metrics
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.progress import Progress

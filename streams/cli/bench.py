@@ -31,8 +31,7 @@ def bench(
     ],
     seconds: Annotated[float, typer.Option(help="How long each rate lasts.", min=1)] = 60,
     embedded: Annotated[
-        bool,
-        typer.Option("--embedded", help="Through a stack of its own, with a recorded LLM."),
+        bool, typer.Option("--embedded", help="Through a stack of its own, with a recorded LLM.")
     ] = False,
     yes: Annotated[
         bool,
@@ -47,12 +46,10 @@ def bench(
         typer.Option(help="A worker's /metrics, for how busy its roles are; may be repeated."),
     ] = None,
     length: Annotated[
-        int,
-        typer.Option(help="Texts a document has, the first with its extractions.", min=1),
+        int, typer.Option(help="Texts a document has, the first with its extractions.", min=1)
     ] = 1,
     entities: Annotated[
-        float,
-        typer.Option(help="Share of extractions that --embedded keeps.", min=0.01, max=1),
+        float, typer.Option(help="Share of extractions that --embedded keeps.", min=0.01, max=1)
     ] = 1.0,
     drain: Annotated[
         float, typer.Option(help="Seconds to wait for what is left after a rate.", min=0)

@@ -36,8 +36,7 @@ Stages = Annotated[
     typer.Option("--stage", help="Only what failed in this stage; may be repeated."),
 ]
 Until = Annotated[
-    datetime | None,
-    typer.Option("--until", formats=DAYS_AND_TIMES, help="Before this time (UTC)."),
+    datetime | None, typer.Option("--until", formats=DAYS_AND_TIMES, help="Before this time (UTC).")
 ]
 Ids = Annotated[list[str] | None, typer.Option("--id", help="Only this letter; may be repeated.")]
 
@@ -117,8 +116,7 @@ def redrive(
         int | None, typer.Option(help="At most so many, the oldest first.", min=1)
     ] = None,
     max_redrives: Annotated[
-        int,
-        typer.Option(help="Refuse what was redriven so often already and failed again.", min=1),
+        int, typer.Option(help="Refuse what was redriven so often already and failed again.", min=1)
     ] = 3,
     by: By = "",
     reason: Reason = "",

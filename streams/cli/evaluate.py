@@ -73,7 +73,7 @@ def evaluate(
         Path | None,
         typer.Option(
             help="Folder of what detectors said, or of what draws of reviews gave: a stopped "
-            "run goes on.",
+            "run goes on."
         ),
     ] = None,
     source: Annotated[
@@ -111,7 +111,7 @@ def evaluate(
         _of_curve(
             "figure4: the start without silver, the folder of a base that nothing was "
             "taught, or of an encoder that was taught NLI. reviews: the scorer that learns, "
-            "`default` if omitted.",
+            "`default` if omitted."
         ),
     ] = None,
     head_only: Annotated[

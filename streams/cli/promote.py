@@ -36,8 +36,7 @@ def promote(
         bool, typer.Option(help="Whether standing reviews count as gold labels; yes if omitted.")
     ] = True,
     reviews_since: Annotated[
-        datetime | None,
-        typer.Option(help="Only reviews made from this time (UTC) on."),
+        datetime | None, typer.Option(help="Only reviews made from this time (UTC) on.")
     ] = None,
     max_recall_loss: Annotated[
         float, typer.Option(help="By how much recall of unsupported may fall.", min=0, max=1)

@@ -26,8 +26,7 @@ def recorded_llm(
         Path | None, typer.Option("--extractions", "-e", help="What the LLM said of them.")
     ] = None,
     answers: Annotated[
-        Path | None,
-        typer.Option(help="Answers to other questions, such as those of detectors."),
+        Path | None, typer.Option(help="Answers to other questions, such as those of detectors.")
     ] = None,
     port: Annotated[int, typer.Option("--port", "-p", help="Port on the loopback interface.")] = 0,
     faults: Annotated[

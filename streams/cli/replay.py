@@ -68,8 +68,7 @@ def replay(
         float | None, typer.Option(help="At most so many records a second.", min=0.1)
     ] = None,
     replay_id: Annotated[
-        str | None,
-        typer.Option("--id", help="Names the replay; an id that was stopped goes on."),
+        str | None, typer.Option("--id", help="Names the replay; an id that was stopped goes on.")
     ] = None,
     report: Annotated[
         Path | None, typer.Option(help="Folder for report.html and report.json.")

@@ -170,10 +170,7 @@ def _tuned(
 ) -> TuningSettings:
     """A stage of a reader as the command line says."""
     return replace(
-        usual,
-        epochs=epochs or usual.epochs,
-        learning_rate=rate or usual.learning_rate,
-        **common,
+        usual, epochs=epochs or usual.epochs, learning_rate=rate or usual.learning_rate, **common
     )
 
 

@@ -360,12 +360,7 @@ class ReviewDesk:
         ]
 
     def _review(
-        self,
-        session: Session,
-        case: Case,
-        answer: Answer,
-        now: datetime,
-        drawn: Draw | None = None,
+        self, session: Session, case: Case, answer: Answer, now: datetime, drawn: Draw | None = None
     ) -> Review:
         by_chance = drawn or next((review.draw for review in case.reviews if review.draw), None)
         own = opinions(case.reviews).get(session.person)

@@ -185,10 +185,7 @@ class ReviewSource:
     async def _read_batch(self, consumer: AIOKafkaConsumer, desk: ReviewDesk) -> None:
         fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS, max_records=BATCH_RECORDS)
         self.progress.polled()
-        with (
-            metrics.timed_batch(ROLE) if fetched else contextlib.nullcontext(),
-            desk.store.batch(),
-        ):
+        with metrics.timed_batch(ROLE) if fetched else contextlib.nullcontext(), desk.store.batch():
             for tp, messages in fetched.items():
                 self._note(desk, messages)
                 first, last = messages[0], messages[-1]

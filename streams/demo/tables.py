@@ -38,10 +38,7 @@ def new_console() -> Console:
 
 
 def print_verdicts(
-    console: Console,
-    verdicts: Sequence[Verdict],
-    written: Written,
-    seconds: float,
+    console: Console, verdicts: Sequence[Verdict], written: Written, seconds: float
 ) -> None:
     """A summary, a line per document, every stopped extraction with its reason and passage."""
     labels = {_identity(row): row.label for row in written.labelled}

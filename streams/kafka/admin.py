@@ -150,9 +150,9 @@ async def lags(
         names = {settings.topic(topic.name) for topic in READ_BY[role]}
         wanted[role] = [tp for tp in reach if tp.topic in names]
     found: dict[str, tuple[int, bool]] = {}
-    for role, done in (await committed_offsets(settings, wanted)).items():
-        behind = (reach[tp] - (done[tp].offset if tp in done else 0) for tp in wanted[role])
-        found[role] = sum(max(0, records) for records in behind), bool(done)
+    for name, done in (await committed_offsets(settings, wanted)).items():
+        behind = (reach[tp] - (done[tp].offset if tp in done else 0) for tp in wanted[name])
+        found[name] = sum(max(0, records) for records in behind), bool(done)
     return found
 
 

@@ -326,10 +326,7 @@ def _figures(path: Path) -> object:
     except (OSError, orjson.JSONDecodeError):
         return None
     sides = {
-        side: {
-            "passed": (report.get(side) or {}).get("passed"),
-            "risk": report.get(f"risk_{side}"),
-        }
+        side: {"passed": (report.get(side) or {}).get("passed"), "risk": report.get(f"risk_{side}")}
         for side in ("before", "after")
     }
     return {"compared": report.get("compared"), "flips": report.get("flips") or (), **sides}

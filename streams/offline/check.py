@@ -71,10 +71,7 @@ def read_input(
 
 
 def check(
-    given: CheckInput,
-    aligner: Aligner,
-    scorer: Scorer,
-    type_errors: TypeVerdicts | None = None,
+    given: CheckInput, aligner: Aligner, scorer: Scorer, type_errors: TypeVerdicts | None = None
 ) -> list[Verdict]:
     """One verdict per extraction, then one per sentence of each answer, in order."""
     results = align_all(given.extractions, given.documents, aligner)

@@ -148,10 +148,7 @@ class _Wanted:
 
 def _needles(doc_id: str) -> tuple[bytes, ...]:
     """How an id stands in JSON, as pydantic, orjson and others write it."""
-    return (
-        json.dumps(doc_id, ensure_ascii=False).encode(),
-        json.dumps(doc_id).encode(),
-    )
+    return (json.dumps(doc_id, ensure_ascii=False).encode(), json.dumps(doc_id).encode())
 
 
 def _digests(event: Event) -> set[str]:

@@ -28,12 +28,7 @@ from safepassage.schemas import (
     ExtractionManifest,
     Verdict,
 )
-from safepassage.schemas.realignment import (
-    KnownValue,
-    realignment,
-    taken_over,
-    unreadable_former,
-)
+from safepassage.schemas.realignment import KnownValue, realignment, taken_over, unreadable_former
 from safepassage.schemas.rivals import with_rivals
 from safepassage.streams.delivery.record_outcomes import Outcome, Role
 from safepassage.streams.kafka.records import Outgoing, Received, Record, event_of

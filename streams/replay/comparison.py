@@ -26,16 +26,7 @@ from safepassage.streams.verdicts.latest import LatestPerExtraction
 
 from .certified_risks import certified_risks
 from .opinions import OneSide, Opinion
-from .report_schema import (
-    Agreement,
-    Cost,
-    Example,
-    Flip,
-    Measured,
-    ReplayReport,
-    ScoreChange,
-    Side,
-)
+from .report_schema import Agreement, Cost, Example, Flip, Measured, ReplayReport, ScoreChange, Side
 
 EXAMPLES_PER_FLIP = 3
 

@@ -144,10 +144,7 @@ def substance(verdict: Verdict) -> bytes:
 
 
 async def read_verdicts(
-    settings: Settings,
-    topics: Sequence[Topic] = VERDICT_TOPICS,
-    *,
-    follow: bool = False,
+    settings: Settings, topics: Sequence[Topic] = VERDICT_TOPICS, *, follow: bool = False
 ) -> AsyncIterator[Result]:
     """The verdicts on ``topics`` as they are now, each once; with ``follow``, and what comes.
 

@@ -20,13 +20,7 @@ from safepassage.streams.kafka import admin
 from safepassage.streams.kafka.reading import ends, follow_topics, read_topics, tails
 from safepassage.streams.kafka.records import Record, event_of
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import (
-    ACCEPTED,
-    DEAD_LETTERS,
-    QUARANTINE,
-    READ_BY,
-    WARNINGS,
-)
+from safepassage.streams.topics import ACCEPTED, DEAD_LETTERS, QUARANTINE, READ_BY, WARNINGS
 
 from .deduplication import VERDICT_TOPICS
 
@@ -138,10 +132,7 @@ async def watch(settings: Settings) -> AsyncIterator[RenderableType]:
 
 def render(stream: Stream, traffic: Traffic) -> RenderableType:
     """The view. Texts of documents are never read as markup."""
-    parts: list[RenderableType] = [
-        Columns([_roles(traffic), _stopped(stream)]),
-        _latest(stream),
-    ]
+    parts: list[RenderableType] = [Columns([_roles(traffic), _stopped(stream)]), _latest(stream)]
     if stream.warnings:
         parts.append(_warnings(stream))
     return Group(*parts)

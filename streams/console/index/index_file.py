@@ -18,11 +18,7 @@ import structlog
 
 from safepassage.schemas import Review, StandingDecision, Verdict
 from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.runtime.local_database import (
-    Database,
-    delete_database,
-    local_database,
-)
+from safepassage.streams.runtime.local_database import Database, delete_database, local_database
 
 from .tables import LAYOUT, SCHEMA
 

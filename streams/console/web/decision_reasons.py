@@ -35,9 +35,7 @@ REASON_BUTTONS: Final = tuple(
 )
 
 
-def read_decision(
-    form: Mapping[str, str],
-) -> tuple[ReviewDecision, DecisionReason | None] | None:
+def read_decision(form: Mapping[str, str]) -> tuple[ReviewDecision, DecisionReason | None] | None:
     """What the pressed button says, "insufficient:denied" being a refusal with its reason; a
     correction has its reason beside it. None where there is no such decision."""
     name, _, with_it = form.get("decision", "").partition(":")
