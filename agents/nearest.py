@@ -1,7 +1,5 @@
 """What of a document a quote is most like that does not stand in it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Sequence
 

@@ -3,8 +3,6 @@
 The tools say what an agent needs to mend its facts; whole verdicts are the library's and HTTP's.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """What became of the extractions of one call."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """A verdict in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from safepassage.schemas import Verdict, entity_type_name

@@ -1,7 +1,5 @@
 """What every event on a topic shares."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal

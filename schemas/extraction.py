@@ -1,7 +1,5 @@
 """What the LLM said it found, before anyone believed it."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """Events about the flow itself: what ended, what could not be read, what looks wrong."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Literal
 

@@ -1,8 +1,6 @@
 """The topics: their names, what they carry, how long they keep it, which role reads them, and what
 of people lies there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args

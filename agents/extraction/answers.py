@@ -4,8 +4,6 @@ Two kinds: the user's own pydantic model (SafePassage paper, Figure 2), and a ge
 entities for those who only name entity types.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """From a document to what an LLM says is in it."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import Counter

@@ -5,8 +5,6 @@ cannot hold its own code, since that would take a fixed point of SHA-256, so it 
 its fence. Nothing of the document is anywhere else in the conversation.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """A text in segments, each with the verdicts whose evidence it belongs to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

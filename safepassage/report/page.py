@@ -1,7 +1,5 @@
 """The page: a bar of filters, and for each document its text, its pages and its verdicts."""
 
-from __future__ import annotations
-
 import hashlib
 from base64 import b64encode
 from collections import Counter

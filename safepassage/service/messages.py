@@ -1,7 +1,5 @@
 """What is asked and answered over HTTP. Verdicts go out as the bytes that the stream publishes."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import orjson

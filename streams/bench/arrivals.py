@@ -5,8 +5,6 @@ measures, and so omits the waits of all documents that should have come meanwhil
 omission). Here a document is due at its time; how late it was sent is part of the figures.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time

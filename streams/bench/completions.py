@@ -1,7 +1,5 @@
 """When each document of a benchmark had its last verdict."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The figures of one rate."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict

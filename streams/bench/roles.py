@@ -1,7 +1,5 @@
 """How busy each role is, from the workers' own metrics, and what it has not done, from Kafka."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 import urllib.request

@@ -1,7 +1,5 @@
 """One rate after the other, through a deployment or through the embedded stack."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 import time

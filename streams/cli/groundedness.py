@@ -1,7 +1,5 @@
 """``groundedness``: methods that judge answers, compared; altered answers; their own training."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``submit``: documents from files onto their topic."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Iterator

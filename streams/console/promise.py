@@ -6,8 +6,6 @@ thresholds (`scorers.raised`): the workers obey it as any other, it survives res
 and `promote` end it, and a warning says why.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import structlog

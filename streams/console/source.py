@@ -1,7 +1,5 @@
 """The review role: reads four topics into an index, serves the console, publishes outcomes."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

@@ -1,7 +1,5 @@
 """The dead letters of records that could not be processed, or of which results were refused."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The whole stack on one machine: embedded servers, a recorded LLM, one process per role."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """What the demo prints: the verdicts, so that a person can follow each of them."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Records on their way in and out, and how events become bytes."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar

@@ -1,7 +1,5 @@
 """One run, step by step; each is an event, so that a run that was killed goes on after the last."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import re

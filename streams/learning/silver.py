@@ -6,8 +6,6 @@ that value stands in the passage, else of the same field in another document. Th
 it is worth: a value of another field may be right by chance.
 """
 
-from __future__ import annotations
-
 import random
 import shutil
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Align and score without Kafka: the same agents, the same rule, the same verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

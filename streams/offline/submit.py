@@ -1,7 +1,5 @@
 """Documents and answers onto their topics, and waiting for what becomes of them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 

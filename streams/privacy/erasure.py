@@ -4,8 +4,6 @@ Every step may be repeated, so a run that was cut off is repeated whole. From th
 role works on the documents; only the last one says that all is done.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import AsyncExitStack

@@ -4,8 +4,6 @@ What is added is acknowledged before anything is deleted, so a run that was cut 
 keys and never too few; the next erasure looks for those.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Mapping
 

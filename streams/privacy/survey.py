@@ -1,7 +1,5 @@
 """What stands about documents on every topic. All of it is read, once, for all documents."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections import Counter

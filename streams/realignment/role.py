@@ -10,8 +10,6 @@ taken over then. What is redelivered is passed over, since `DocumentValues` says
 were read, and is written after everything that follows from them.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass

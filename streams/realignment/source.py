@@ -1,7 +1,5 @@
 """The role in its process: what is known of the documents is read when partitions are assigned."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Collection, Mapping
 from functools import partial

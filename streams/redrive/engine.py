@@ -6,8 +6,6 @@ up by their header, ends the batch with what is there, and takes up the rest. Sh
 be sent twice, nothing comes of it: ids are made of content, so verdicts are the same (promise P3).
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The dead letters that there are, and which of them may be redriven."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What became of redriven records: read from the topics on which the flow ends."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Collection, Mapping
 
 from aiokafka import TopicPartition

@@ -4,8 +4,6 @@ Three passes over the topics, so that memory holds one small `Opinion` per extra
 and whole verdicts only of the examples.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from statistics import fmean

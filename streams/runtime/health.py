@@ -1,7 +1,5 @@
 """Liveness, readiness and metrics over HTTP, answered by the worker's own event loop."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

@@ -1,7 +1,5 @@
 """Every metric, in one place: name, labels and what it is for."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

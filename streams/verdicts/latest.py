@@ -1,7 +1,5 @@
 """One verdict for each extraction: a person's where one decided, else the last scorer's."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import AsyncIterator, Sequence
 from contextlib import closing

@@ -4,8 +4,6 @@ A kept one holds, in the transaction of the rows that they led to, up to where t
 So a kill at any moment costs what was not committed, and that is read again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sqlite3
