@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from safepassage.schemas import Document, Realignment, Verdict, render_value
 from safepassage.schemas.realignment import realignment
 
-from .verdict_words import reasons_in_words, where
+from .verdict_words import cut, reasons_in_words, where
 
 MAX_TOLD = 50
 MAX_VALUE = 200
@@ -106,7 +106,7 @@ class Result:
         from safepassage.agents.nearest import nearest_of  # noqa: PLC0415 - brings numpy
 
         found = nearest_of(verdicts, self.document.text)
-        return {i: _cut(near, MAX_QUOTE) for i, near in found.items()}
+        return {i: cut(near, MAX_QUOTE) for i, near in found.items()}
 
 
 class Unsupported(ValueError):
@@ -127,15 +127,10 @@ def _shown(verdict: Verdict) -> Iterator[str]:
 
 
 def _told(verdict: Verdict) -> Iterator[str]:
-    quote = f', quoted as "{_cut(verdict.context, MAX_QUOTE)}"' if verdict.context else ""
+    quote = f', quoted as "{cut(verdict.context, MAX_QUOTE)}"' if verdict.context else ""
     yield f"- {_named(verdict)}{quote}"
     yield from (f"  {reason}" for reason in reasons_in_words(verdict))
 
 
 def _named(verdict: Verdict) -> str:
-    return f"{where(verdict)}: {_cut(render_value(verdict.value), MAX_VALUE)}"
-
-
-def _cut(text: str, most: int) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= most else f"{words[: most - 1]}…"
+    return f"{where(verdict)}: {cut(render_value(verdict.value), MAX_VALUE)}"

@@ -13,6 +13,12 @@ def where(verdict: Verdict) -> str:
     return verdict.entity_type if told else f"{path} ({verdict.entity_type})"
 
 
+def cut(text: str, most: int) -> str:
+    """``text`` in one line of at most ``most`` characters."""
+    words = " ".join(text.split())
+    return words if len(words) <= most else f"{words[: most - 1]}…"
+
+
 def reasons_in_words(verdict: Verdict) -> Iterator[str]:
     """Why it was not accepted, a sentence each; then what the checks saw."""
     for reason in verdict.reasons:

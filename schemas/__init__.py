@@ -28,7 +28,7 @@ from .extraction import (
 from .finding import CONTRADICTIONS, Finding, FindingCode
 from .former import FormerVerdict
 from .hypothesis import CLAIM_TYPE, entity_type_name, hypothesis, render_value
-from .ids import canonical_json, stable_id, text_digest
+from .ids import canonical_json, stable_id, strict_json, text_digest
 from .jsonl import BadLine, read_jsonl, validation_summary
 from .layout import Box, Layout, Omission, Original, PageSize, Region
 from .learning import LearningEvent

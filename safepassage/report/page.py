@@ -10,7 +10,7 @@ from importlib.resources import files
 from safepassage.agents.nearest import nearest_of
 from safepassage.field_words import field_words
 from safepassage.schemas import Decision, Document, Span, Verdict, render_value
-from safepassage.verdict_words import reasons_in_words, where
+from safepassage.verdict_words import cut, reasons_in_words, where
 
 from .marks import Mark, marks_of, segments
 from .markup import Content, Markup, element, joined
@@ -156,7 +156,7 @@ def _marked(text: str, marks: Sequence[Mark], verdicts: dict[int, Verdict]) -> I
 
 
 def _card(number: int, verdict: Verdict, near: str, named: Sequence[Span]) -> Markup:
-    value = _cut(render_value(verdict.value), MAX_VALUE)
+    value = cut(render_value(verdict.value), MAX_VALUE)
     head = [
         element("span", _SIGNS[verdict.decision], class_="sign", aria_hidden="true"),
         element("bdi", where(verdict), class_="type"),
@@ -206,18 +206,13 @@ def _measure(verdict: Verdict) -> Markup:
 
 
 def _quoted(who: str, words: str) -> Markup:
-    quote = element("q", element("bdi", _cut(words, MAX_QUOTE)))
+    quote = element("q", element("bdi", cut(words, MAX_QUOTE)))
     return element("div", [element("span", who, class_="who"), quote], class_="quoted")
 
 
 def _help() -> Markup:
     rows = [[element("dt", element("kbd", keys)), element("dd", what)] for keys, what in _KEYS]
     return element("dialog", [element("h2", "Keys"), element("dl", rows)], id="keys")
-
-
-def _cut(text: str, most: int) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
 @cache

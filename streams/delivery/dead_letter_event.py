@@ -12,7 +12,6 @@ from safepassage.schemas import (
     Coordinates,
     DeadLetter,
     Document,
-    DocumentRef,
     DocumentVersion,
     Event,
     Extraction,
@@ -52,7 +51,7 @@ def subject_of(event: Event | None) -> Subject:
             ref = event.document
             return Subject(event.response_id, event.id, ref.coordinates, ref.in_parts)
         case Extraction():
-            return Subject(event.doc_id, event.id, _place(event.document))
+            return Subject(event.doc_id, event.id, event.document and event.document.coordinates)
         case DocumentVersion():
             return Subject(event.document.id, document=event.document.coordinates)
         case AlignedExtraction():
@@ -131,10 +130,6 @@ def contents(letter: DeadLetter) -> tuple[bytes | None, bytes | None]:
         ValueError: one of them is not base64.
     """
     return _bytes(letter.key), _bytes(letter.value)
-
-
-def _place(document: DocumentRef | None) -> Coordinates | None:
-    return document.coordinates if document else None
 
 
 def _base64(raw: bytes | None) -> str | None:
