@@ -12,7 +12,7 @@ from rich.markup import escape
 from safepassage.schemas import read_jsonl
 from safepassage.schemas.base import EventId, Text
 from safepassage.streams.cli.label_options import print_tables, progress_bars
-from safepassage.streams.cli.options import JsonFile
+from safepassage.streams.cli.options import JsonFile, LabelledAnswers
 from safepassage.streams.cli.output import open_outputs, print_line, write_figures
 from safepassage.streams.runtime.errors import OperatorError
 
@@ -69,10 +69,7 @@ def draw_graph(
 
 @graph_app.command()
 def regime(
-    datasets: Annotated[
-        list[Path],
-        typer.Argument(metavar="DATASET...", help="JSON lines (.gz) of labelled answers."),
-    ],
+    datasets: LabelledAnswers,
     *,
     terms: Annotated[bool, typer.Option(help="Things without a name are entities, too.")] = True,
     limit: Annotated[int | None, typer.Option(help="The first so many of each.", min=1)] = None,

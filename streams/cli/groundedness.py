@@ -10,7 +10,7 @@ import typer
 from safepassage.schemas import canonical_json
 from safepassage.schemas.error_type import ERROR_TYPES
 from safepassage.streams.cli.label_options import print_tables, progress_bars, show_refused
-from safepassage.streams.cli.options import JsonFile
+from safepassage.streams.cli.options import JsonFile, LabelledAnswers
 from safepassage.streams.cli.output import complain, open_outputs, print_line, write_figures
 from safepassage.streams.runtime.errors import OperatorError
 
@@ -316,10 +316,7 @@ def types(
 
 @groundedness_app.command("quip-length")
 def quip_length(
-    datasets: Annotated[
-        list[Path],
-        typer.Argument(metavar="DATASET...", help="JSON lines (.gz) of labelled answers."),
-    ],
+    datasets: LabelledAnswers,
 ) -> None:
     """Choose QuIP's n on half of the queries of each set, and measure it on the others."""
     from safepassage.scoring_worker.laboratory.experiments.groundedness.quip import choose_length

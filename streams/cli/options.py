@@ -28,6 +28,12 @@ By = Annotated[
     ),
 ]
 Reason = Annotated[str, typer.Option("--reason", help="Why, for those who read it later.")]
+LabelledAnswers = Annotated[
+    list[Path], typer.Argument(metavar="DATASET...", help="JSON lines (.gz) of labelled answers.")
+]
+Follow = Annotated[
+    bool, typer.Option("--follow", "-f", help="Go on with what comes, until interrupted.")
+]
 JsonFile = Annotated[Path | None, typer.Option("--json", help="Where all figures go, as JSON.")]
 ScorerName = Annotated[
     str | None, typer.Option("--scorer", "-s", help="A scorer's name or folder.")

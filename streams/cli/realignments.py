@@ -8,6 +8,7 @@ from typing import Annotated, BinaryIO
 
 import typer
 
+from safepassage.streams.cli.options import Follow
 from safepassage.streams.cli.output import complain, file_or_stdout
 from safepassage.streams.settings import settings
 
@@ -16,9 +17,7 @@ def realignments(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Where they go; stdout if omitted.")
     ] = None,
-    follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on with what comes, until interrupted.")
-    ] = False,
+    follow: Follow = False,
 ) -> None:
     """Write what became of accepted values in new versions as JSON lines, each once.
 

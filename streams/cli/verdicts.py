@@ -7,6 +7,7 @@ from typing import Annotated, BinaryIO, Literal
 
 import typer
 
+from safepassage.streams.cli.options import Follow
 from safepassage.streams.cli.output import complain, file_or_stdout
 from safepassage.streams.settings import settings
 
@@ -20,9 +21,7 @@ def verdicts(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Where the verdicts go; stdout if omitted.")
     ] = None,
-    follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on with what comes, until interrupted.")
-    ] = False,
+    follow: Follow = False,
     latest: Annotated[
         bool,
         typer.Option(
