@@ -50,8 +50,8 @@ def subject_of(event: Event | None) -> Subject:
         case Claim():
             ref = event.document
             return Subject(event.response_id, event.id, ref.coordinates, ref.in_parts)
-        case Extraction():
-            return Subject(event.doc_id, event.id, event.document and event.document.coordinates)
+        case Extraction(document=at):
+            return Subject(event.doc_id, event.id, at.coordinates if at else None)
         case DocumentVersion():
             return Subject(event.document.id, document=event.document.coordinates)
         case AlignedExtraction():
