@@ -47,20 +47,10 @@ def split_claims(response: Response, ref: DocumentRef) -> list[Claim]:
 def sentences_so_far(response: Response, ref: DocumentRef) -> list[Claim]:
     """`split_claims` of this part of an answer and of all before it: where it is the last one,
     all sentences of the answer."""
+    places = enumerate(sentences(response.response, complete=response.complete))
     claims = [
-        Claim(
-            id=claim_id(ref, ordinal, response.response[start:end]),
-            response_id=response.id,
-            ordinal=ordinal,
-            start=start,
-            end=end,
-            text=response.response[start:end],
-            document=ref,
-            passages=response.passage_starts,
-        )
-        for ordinal, (start, end) in enumerate(
-            sentences(response.response, complete=response.complete)
-        )
+        _claim(response, ref, ordinal, start, end)
+        for ordinal, (start, end) in places
         if not claims_nothing(response.response[start:end])
     ]
     denied = denials([claim.text for claim in claims])
@@ -98,26 +88,27 @@ def ground_claim(
 def whole_claim(response: Response, ref: DocumentRef) -> list[Claim]:
     """The answer as one claim; none where there is nothing in it."""
     text = response.response
-    if not text.strip():
-        return []
-    return [
-        Claim(
-            id=claim_id(ref, 0, text),
-            response_id=response.id,
-            ordinal=0,
-            start=0,
-            end=len(text),
-            text=text,
-            document=ref,
-            passages=response.passage_starts,
-        )
-    ]
+    return [_claim(response, ref, 0, 0, len(text))] if text.strip() else []
 
 
 def ground_claims(claims: Sequence[Claim], text: str) -> list[AlignedExtraction | Verdict]:
     """`ground_claim` for all claims on one text, in order."""
     indexes = {starts: PassageIndex(text, starts) for starts in {c.passages for c in claims}}
     return [ground_claim(claim, indexes[claim.passages]) for claim in claims]
+
+
+def _claim(response: Response, ref: DocumentRef, ordinal: int, start: int, end: int) -> Claim:
+    text = response.response[start:end]
+    return Claim(
+        id=claim_id(ref, ordinal, text),
+        response_id=response.id,
+        ordinal=ordinal,
+        start=start,
+        end=end,
+        text=text,
+        document=ref,
+        passages=response.passage_starts,
+    )
 
 
 def _rivals(before: Sequence[Claim], positions: Sequence[int]) -> tuple[Rival, ...]:

@@ -237,26 +237,21 @@ class DocumentStore:
         """What Redis answers, or None where it does not: a cache may always be empty."""
         if time.monotonic() < self._paused_until:
             return None
+        name = command.__name__
         try:
             async with asyncio.timeout(self._redis_timeout):
                 answer = await command(*args, **options)
         except (redis.RedisError, OSError) as error:
             if not isinstance(error, redis.ResponseError):  # it is up, but full or read-only
                 self._paused_until = time.monotonic() + _PAUSE
-            self._note_failure(command.__name__, error)
+            if name not in self._failing:
+                log.warning("redis_degraded", command=name, error=type(error).__name__)
+            self._failing.add(name)
             return None
-        self._note_success(command.__name__)
+        if name in self._failing:
+            log.info("redis_recovered", command=name)
+        self._failing.discard(name)
         return answer
-
-    def _note_failure(self, command: str, error: Exception) -> None:
-        if command not in self._failing:
-            log.warning("redis_degraded", command=command, error=type(error).__name__)
-        self._failing.add(command)
-
-    def _note_success(self, command: str) -> None:
-        if command in self._failing:
-            log.info("redis_recovered", command=command)
-        self._failing.discard(command)
 
 
 def text_key(digest: str) -> str:

@@ -1,9 +1,9 @@
 """What of a document a quote is most like that does not stand in it."""
 
-from __future__ import annotations
-
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+from safepassage.schemas import Verdict
 
 from .alignment import AlignmentTimeoutError, DocumentIndex
 
@@ -21,6 +21,14 @@ def nearest_passages(quotes: Sequence[str], text: str, seconds: float = SECONDS)
     index = DocumentIndex(text)
     deadline = time.monotonic() + seconds
     return [_nearest(quote, index, deadline) for quote in quotes]
+
+
+def nearest_of(verdicts: Iterable[Verdict], text: str) -> dict[str, str]:
+    """By the verdict's id the nearest passage of ``text``, of each whose quote does not stand in it
+    and that has one."""
+    lost = {v.id: v.context for v in verdicts if "not_found" in v.reasons}
+    near = nearest_passages(tuple(lost.values()), text) if lost else ()
+    return {i: passage for i, passage in zip(lost, near, strict=True) if passage}
 
 
 def _nearest(quote: str, index: DocumentIndex, deadline: float) -> str:

@@ -5,8 +5,6 @@ each other. What was stopped makes room, and is kept in `Result.replaced`. So no
 that would not be accepted had it all come at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from safepassage.schemas import Document, Verdict

@@ -1,7 +1,5 @@
 """What users give as a document, as a `Document`."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What somebody says is in a document, as it is given to a `Verifier`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

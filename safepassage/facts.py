@@ -12,8 +12,6 @@ A number, date, truth value or enum without a quote is no fact, since nothing sa
 An object with such a field is refused, for its fields would come back as if they had been checked.
 """
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 from collections.abc import Collection, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Which words of a document name the field that a value is of."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from safepassage.schemas import CLAIM_TYPE, Span, Verdict

@@ -3,8 +3,6 @@
 The tools say what an agent needs to mend its facts; whole verdicts are the library's and HTTP's.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
@@ -21,7 +19,7 @@ from pydantic import Field, ValidationError
 from safepassage.schemas import Document, Verdict, text_digest, validation_summary
 from safepassage.schemas.base import Contract, Json, Probability
 
-from .extraction import Extraction, InvalidExtraction
+from .extraction import InvalidExtraction
 from .result import Result
 from .service.limits import MAX_ANSWER_CHARACTERS, MAX_EXTRACTIONS, MAX_PASSAGES
 from .service.messages import AskedExtraction
@@ -123,10 +121,7 @@ def mcp_server(load: Callable[[], Verifier]) -> MCPServer:
         ],
     ) -> Judgement:
         """Does the quote of each extraction stand in the text, and does it support the value?"""
-        given = [
-            Extraction(asked.type, asked.value, asked.quote, field=asked.field, id=asked.id)
-            for asked in extractions
-        ]
+        given = [asked.extraction() for asked in extractions]
         document = Document(id=text_digest(text), text=text)
         return await _judgement((await verifier()).averify(document, given))
 

@@ -1,8 +1,6 @@
 """What `Verifier.check` makes of a result: the user's own object without what is not supported, or
 an error that its maker can ask again with."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Collection
 from typing import Any, Literal, get_args

@@ -4,8 +4,6 @@ instructor, pydantic-ai and langchain fill a pydantic model of yours; its `schem
 say which parts are facts with a quote. A model without them goes to `Verifier.check`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol, runtime_checkable
 

@@ -1,7 +1,5 @@
 """What became of the extractions of one call."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,7 +7,7 @@ from dataclasses import dataclass, field
 from safepassage.schemas import Document, Realignment, Verdict, render_value
 from safepassage.schemas.realignment import realignment
 
-from .verdict_words import reasons_in_words, where
+from .verdict_words import cut, reasons_in_words, where
 
 MAX_TOLD = 50
 MAX_VALUE = 200
@@ -103,13 +101,12 @@ class Result:
 
     def _nearest(self, verdicts: tuple[Verdict, ...]) -> dict[str, str]:
         """By the verdict's id what of the document its quote is most like."""
-        lost = {v.id: v.context for v in verdicts if "not_found" in v.reasons}
-        if not lost or self.document is None:
+        if self.document is None or not any("not_found" in v.reasons for v in verdicts):
             return {}
-        from safepassage.agents.nearest import nearest_passages  # noqa: PLC0415 - brings numpy
+        from safepassage.agents.nearest import nearest_of  # noqa: PLC0415 - brings numpy
 
-        found = nearest_passages(tuple(lost.values()), self.document.text)
-        return {i: _cut(near, MAX_QUOTE) for i, near in zip(lost, found, strict=True) if near}
+        found = nearest_of(verdicts, self.document.text)
+        return {i: cut(near, MAX_QUOTE) for i, near in found.items()}
 
 
 class Unsupported(ValueError):
@@ -130,15 +127,10 @@ def _shown(verdict: Verdict) -> Iterator[str]:
 
 
 def _told(verdict: Verdict) -> Iterator[str]:
-    quote = f', quoted as "{_cut(verdict.context, MAX_QUOTE)}"' if verdict.context else ""
+    quote = f', quoted as "{cut(verdict.context, MAX_QUOTE)}"' if verdict.context else ""
     yield f"- {_named(verdict)}{quote}"
     yield from (f"  {reason}" for reason in reasons_in_words(verdict))
 
 
 def _named(verdict: Verdict) -> str:
-    return f"{where(verdict)}: {_cut(render_value(verdict.value), MAX_VALUE)}"
-
-
-def _cut(text: str, most: int) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= most else f"{words[: most - 1]}…"
+    return f"{where(verdict)}: {cut(render_value(verdict.value), MAX_VALUE)}"

@@ -1,7 +1,5 @@
 """A verdict in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from safepassage.schemas import Verdict, entity_type_name
@@ -13,6 +11,12 @@ def where(verdict: Verdict) -> str:
     path = verdict.field.name if verdict.field and verdict.field.name else ""
     told = not path or entity_type_name(path).casefold() == verdict.entity_type.casefold()
     return verdict.entity_type if told else f"{path} ({verdict.entity_type})"
+
+
+def cut(text: str, most: int) -> str:
+    """``text`` in one line of at most ``most`` characters."""
+    words = " ".join(text.split())
+    return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
 def reasons_in_words(verdict: Verdict) -> Iterator[str]:

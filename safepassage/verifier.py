@@ -262,13 +262,7 @@ class Verifier(AbstractContextManager["Verifier"]):
         ref = document.ref()
         return checking, result, [as_event(one, ref).id for one in checking.extractions]
 
-    def claims(
-        self,
-        context: str | Sequence[str],
-        answer: str,
-        *,
-        id: str | None = None,
-    ) -> Result:
+    def claims(self, context: str | Sequence[str], answer: str, *, id: str | None = None) -> Result:
         """A verdict for each sentence of ``answer``, which was given on ``context``: the
         retrieved text, or the texts in their order. ``id`` names the answer.
         """
@@ -282,11 +276,7 @@ class Verifier(AbstractContextManager["Verifier"]):
         return Result(tuple(judged), without_claim=idle, document=_retrieved(response))
 
     async def aclaims(
-        self,
-        context: str | Sequence[str],
-        answer: str,
-        *,
-        id: str | None = None,
+        self, context: str | Sequence[str], answer: str, *, id: str | None = None
     ) -> Result:
         """`claims` beside an event loop."""
         from safepassage.agents.claims import sentences_without_claim

@@ -1,7 +1,5 @@
 """What every event on a topic shares."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -63,23 +61,13 @@ def is_none(value: object) -> bool:
     return value is None
 
 
-def is_false(value: object) -> bool:
-    """The same for a truth value that came later."""
-    return value is False
-
-
-def is_zero(value: object) -> bool:
-    """The same for a count that begins at zero."""
-    return value == 0
-
-
 def is_first(value: object) -> bool:
     """The same for a count that begins at one."""
     return value == 1
 
 
 def is_empty(value: object) -> bool:
-    """The same for a collection that came later."""
+    """The same for a collection, a truth value or a count from zero that came later."""
     return not value
 
 

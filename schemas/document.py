@@ -4,7 +4,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from .base import Contract, Event, EventId, Json, Text, is_false, is_none
+from .base import Contract, Event, EventId, Json, Text, is_empty, is_none
 from .ids import text_digest
 from .layout import Layout, Original
 
@@ -34,7 +34,7 @@ class DocumentRef(Contract):
     digest: str = Field(pattern=r"^[0-9a-f]{64}$")
     length: int = Field(ge=0)
     coordinates: Coordinates | None = None
-    in_parts: bool = Field(default=False, exclude_if=is_false)
+    in_parts: bool = Field(default=False, exclude_if=is_empty)
 
 
 class Document(Event):
@@ -50,7 +50,7 @@ class Document(Event):
     meta: dict[Text, Json] | None = Field(default=None, repr=False)
     layout: Layout | None = Field(default=None, repr=False, exclude_if=is_none)
     original: Original | None = Field(default=None, exclude_if=is_none)
-    realign: bool = Field(default=False, exclude_if=is_false)
+    realign: bool = Field(default=False, exclude_if=is_empty)
 
     @model_validator(mode="after")
     def _layout_is_of_the_text(self) -> Self:

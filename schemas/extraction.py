@@ -1,7 +1,5 @@
 """What the LLM said it found, before anyone believed it."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -17,7 +15,6 @@ from .base import (
     Json,
     Text,
     is_empty,
-    is_false,
     is_first,
     is_none,
     renamed,
@@ -182,5 +179,5 @@ class ExtractionManifest(Event):
     skipped: dict[str, int] = Field(default_factory=dict)
     unfilled: tuple[Text, ...] = Field(default=(), exclude_if=is_empty)
     refused: dict[EventId, str] = Field(default_factory=dict, exclude_if=is_empty)
-    from_cache: bool = Field(default=False, exclude_if=is_false)
-    realigned: bool = Field(default=False, exclude_if=is_false)
+    from_cache: bool = Field(default=False, exclude_if=is_empty)
+    realigned: bool = Field(default=False, exclude_if=is_empty)

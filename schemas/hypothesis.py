@@ -20,18 +20,8 @@ _DAY_KEYS = ("dd", "day")
 _DATE_KEYS = frozenset(_YEAR_KEYS + _MONTH_KEYS + _DAY_KEYS)
 _NAME_KEYS = ("title", "prefix", "first_name", "middle_name", "last_name", "suffix")
 _MONTHS = (  # not calendar.month_name, which follows the locale of the process
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
 )
 _CAMEL_EDGE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 

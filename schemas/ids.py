@@ -17,6 +17,20 @@ def text_digest(text: str) -> str:
     return hashlib.sha256(_bytes(text)).hexdigest()
 
 
+def strict_json(text: str | bytes) -> JsonValue:
+    """What ``text`` holds as JSON, which knows neither NaN nor infinity.
+
+    Raises:
+        ValueError, RecursionError: it is none, or nested too deep.
+    """
+
+    def refuse(name: str) -> None:
+        raise ValueError(name)
+
+    value: JsonValue = json.loads(text, parse_constant=refuse)
+    return value
+
+
 def canonical_json(value: JsonValue) -> str:
     """``value`` as JSON with sorted keys: equal values give equal text.
 

@@ -85,11 +85,7 @@ class MemorySnapshot(Event):
 
     @classmethod
     def of(
-        cls,
-        scorer: str,
-        base: str | None,
-        added: tuple[MemoryEntry, ...],
-        removed: tuple[str, ...],
+        cls, scorer: str, base: str | None, added: tuple[MemoryEntry, ...], removed: tuple[str, ...]
     ) -> Self:
         """The snapshot with its name."""
         name = snapshot_name(scorer, base, [entry.id for entry in added], removed)

@@ -3,8 +3,6 @@
 Pure, and a function of the verdict of the earlier version and the new version's text alone.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field, JsonValue

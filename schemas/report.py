@@ -1,13 +1,11 @@
 """Events about the flow itself: what ended, what could not be read, what looks wrong."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Literal
 
 from pydantic import Field
 
-from .base import Contract, Event, EventId, Text, is_empty, is_false, is_none, is_zero
+from .base import Contract, Event, EventId, Text, is_empty, is_none
 from .document import Coordinates, DocumentRef
 
 Stage = Literal["submit", "extract", "align", "score", "review", "report", "replay"]
@@ -33,7 +31,7 @@ class DocumentReport(Event):
     """Fields that the schema requires and nothing filled."""
     earlier_parts: tuple[Coordinates, ...] = Field(default=(), exclude_if=is_empty)
     """Where an answer came in parts: the records before the last one of which verdicts came."""
-    from_cache: bool = Field(default=False, exclude_if=is_false)
+    from_cache: bool = Field(default=False, exclude_if=is_empty)
     """No LLM was asked: the same text was answered before."""
     realigned: dict[str, int] | None = Field(default=None, exclude_if=is_none)
     """Of a version whose values were taken over from the version before: how many ended as what
@@ -73,15 +71,15 @@ class DeadLetter(Event):
     doc_id: str | None = None
     extraction_id: str | None = None
     document: Coordinates | None = None
-    in_parts: bool = Field(default=False, exclude_if=is_false)
+    in_parts: bool = Field(default=False, exclude_if=is_empty)
     refused: dict[EventId, str] = Field(
         default_factory=dict, max_length=MAX_NAMED_RESULTS, exclude_if=is_empty
     )
     stands: tuple[EventId, ...] = Field(
         default=(), max_length=MAX_NAMED_RESULTS, exclude_if=is_empty
     )
-    manifest_stands: bool = Field(default=False, exclude_if=is_false)
-    redriven: int = Field(default=0, ge=0, exclude_if=is_zero)
+    manifest_stands: bool = Field(default=False, exclude_if=is_empty)
+    redriven: int = Field(default=0, ge=0, exclude_if=is_empty)
     redrive_of: EventId | None = Field(default=None, exclude_if=is_none)
 
 

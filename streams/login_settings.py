@@ -1,7 +1,5 @@
 """Who may log in to the review console, and what they may do there."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal
 

@@ -3,8 +3,6 @@
 Secrets (`SecretStr`) never appear in a repr, a log line or an error.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal

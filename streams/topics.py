@@ -1,6 +1,5 @@
-"""The topics: their names, what they carry, how long they keep it, and which role reads them."""
-
-from __future__ import annotations
+"""The topics: their names, what they carry, how long they keep it, which role reads them, and what
+of people lies there."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -116,32 +115,43 @@ READ_BY: Mapping[RoleName, tuple[Topic, ...]] = {
     "learn": (REVIEWS, LEARNING),
 }
 
-ALL_TOPICS = (
-    DOCUMENTS,
-    RESPONSES,
-    EXTRACTIONS,
-    MANIFESTS,
-    CLAIMS,
-    ALIGNMENTS,
-    ACCEPTED,
-    QUARANTINE,
-    SHADOW,
-    REVIEWS,
-    DECISIONS,
-    MEMORIES,
-    ERASURES,
-    KEYS,
-    REPORTS,
-    VERSIONS,
-    DOCUMENT_VALUES,
-    REALIGNMENTS,
-    DEAD_LETTERS,
-    REDRIVES,
-    AUDIT,
-    WARNINGS,
-    LEARNING,
-    SCORERS,
+ALL_TOPICS = tuple(one for one in vars().values() if isinstance(one, Topic))
+"""Those above, in their order."""
+
+PERSONAL_DATA: Mapping[Topic, str] = {
+    DOCUMENTS: "the whole text, and what its producer says of it (`meta`)",
+    RESPONSES: "the answer and the whole text it rests on",
+    EXTRACTIONS: "values and quotes",
+    MANIFESTS: "the text's digest",
+    CLAIMS: "sentences of the answer",
+    ALIGNMENTS: "values, quotes, passages and their surroundings",
+    ACCEPTED: "values, quotes, passages",
+    QUARANTINE: "values, quotes, passages",
+    SHADOW: "values, quotes, passages",
+    REVIEWS: "the verdict that was decided on, corrected values, comments, the reviewer's name",
+    DECISIONS: "the value and passage decided on, corrected values, reviewers' names",
+    MEMORIES: "a reader's state of the value's words, reviewers' names",
+    ERASURES: "the id of a document that was erased, the operator's name and reason",
+    KEYS: "",
+    REPORTS: "the text's digest",
+    VERSIONS: "the text's digest",
+    DOCUMENT_VALUES: "the text's digest",
+    REALIGNMENTS: "values, digests of passages, the reviewer's name",
+    DEAD_LETTERS: "the record as it came",
+    REDRIVES: "ids of letters, the operator's name and reason",
+    AUDIT: "digests of records, ids of verdicts",
+    WARNINGS: "",
+    LEARNING: "names of people who promoted a candidate",
+    SCORERS: "names of people who released a scorer",
+}
+"""By topic, what of people its records hold; "" for nothing."""
+
+OF_DOCUMENTS: tuple[Topic, ...] = tuple(
+    topic
+    for topic in PERSONAL_DATA
+    if topic not in (ERASURES, KEYS, REDRIVES, AUDIT, WARNINGS, LEARNING, SCORERS)
 )
+"""The topics whose records are about documents. Replays have topics of their own beside them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,55 +172,80 @@ class Access:
 # What a dead letter may go back to: what the roles read that work on a record by itself.
 REDRIVABLE = (*READ_BY["extract"], *READ_BY["align"], *READ_BY["score"], VERSIONS)
 
-# `align` and `review` read documents at single offsets, when no cache has a text. `align` and
-# `score` obey `decisions`, by which a quote that was not found may have been accepted before.
+
+def _access(
+    role: RoleName, *, beside: tuple[Topic, ...] = (), writes: tuple[Topic, ...], group: bool = True
+) -> Access:
+    """With what every role obeys, and with a group of its own, unless it reads outside of all."""
+    reads = (*READ_BY[role], *beside, ERASURES, KEYS)
+    return Access(reads, writes, (role,) if group else ())
+
+
 ACCESS: Mapping[str, Access] = {
-    "extract": Access(
-        reads=(*READ_BY["extract"], ERASURES, KEYS),
-        writes=(EXTRACTIONS, CLAIMS, MANIFESTS, VERSIONS, DEAD_LETTERS),
-        groups=("extract",),
-    ),
-    "align": Access(
-        reads=(*READ_BY["align"], DECISIONS, DOCUMENTS, RESPONSES, ERASURES, KEYS),
+    "extract": _access("extract", writes=(EXTRACTIONS, CLAIMS, MANIFESTS, VERSIONS, DEAD_LETTERS)),
+    # `align` and `review` read documents at single offsets, when no cache has a text. `align` and
+    # `score` obey `decisions`, by which a quote that was not found may have been accepted before.
+    "align": _access(
+        "align",
+        beside=(DECISIONS, DOCUMENTS, RESPONSES),
         writes=(ALIGNMENTS, ACCEPTED, QUARANTINE, DEAD_LETTERS),
-        groups=("align",),
     ),
-    "score": Access(
-        reads=(*READ_BY["score"], DECISIONS, MEMORIES, SCORERS, ERASURES, KEYS),
+    "score": _access(
+        "score",
+        beside=(DECISIONS, MEMORIES, SCORERS),
         writes=(ACCEPTED, QUARANTINE, MEMORIES, SHADOW, DEAD_LETTERS),
-        groups=("score",),
     ),
-    "report": Access(
-        reads=(*READ_BY["report"], REPORTS, ERASURES, KEYS),
-        writes=(REPORTS,),
-        groups=("report",),
-    ),
-    "audit": Access(
-        reads=(*READ_BY["audit"], AUDIT, ERASURES, KEYS),
-        writes=(AUDIT, DEAD_LETTERS),
-        groups=("audit",),
-    ),
-    "drift": Access(
-        reads=(*READ_BY["drift"], ERASURES, KEYS),
-        writes=(WARNINGS, DEAD_LETTERS),
-        groups=("drift",),
-    ),
+    "report": _access("report", beside=(REPORTS,), writes=(REPORTS,)),
+    "audit": _access("audit", beside=(AUDIT,), writes=(AUDIT, DEAD_LETTERS)),
+    "drift": _access("drift", writes=(WARNINGS, DEAD_LETTERS)),
     # `extractions` and `manifests` where a version's values are taken over: what it puts there is
     # judged as an LLM's is.
-    "realign": Access(
-        reads=(*READ_BY["realign"], DOCUMENT_VALUES, ERASURES, KEYS),
+    "realign": _access(
+        "realign",
+        beside=(DOCUMENT_VALUES,),
         writes=(EXTRACTIONS, MANIFESTS, DOCUMENT_VALUES, REALIGNMENTS, DEAD_LETTERS),
-        groups=("realign",),
     ),
-    "review": Access(
-        reads=(*READ_BY["review"], DOCUMENTS, RESPONSES, LEARNING, SCORERS, ERASURES, KEYS),
+    "review": _access(
+        "review",
+        beside=(DOCUMENTS, RESPONSES, LEARNING, SCORERS),
         # The last where a promise breaks, and routing has to become stricter.
         writes=(REVIEWS, DECISIONS, ACCEPTED, QUARANTINE, LEARNING, SCORERS, WARNINGS),
+        group=False,
     ),
     # Its replay needs what `safepassage replay` needs beside this.
-    "learn": Access(
-        reads=(*READ_BY["learn"], SCORERS, ALIGNMENTS, ACCEPTED, QUARANTINE, ERASURES, KEYS),
+    "learn": _access(
+        "learn",
+        beside=(SCORERS, ALIGNMENTS, ACCEPTED, QUARANTINE),
         writes=(LEARNING, SCORERS),
+        group=False,
+    ),
+}
+
+
+# Commands that people run beside the roles, each perhaps with a principal of its own.
+OF_COMMANDS: Mapping[str, Access] = {
+    "submit": Access(reads=(REPORTS, DEAD_LETTERS, ERASURES, KEYS), writes=(DOCUMENTS, RESPONSES)),
+    "release": Access(
+        reads=(SCORERS, SHADOW, ACCEPTED, QUARANTINE, REVIEWS, ERASURES, KEYS), writes=(SCORERS,)
+    ),
+    "dead-letters": Access(
+        reads=(
+            *(*REDRIVABLE, DEAD_LETTERS, REDRIVES, REPORTS, ACCEPTED, QUARANTINE),
+            *(ERASURES, KEYS),
+        ),
+        writes=(*REDRIVABLE, REDRIVES),
+    ),
+    "replay": Access(
+        reads=(
+            *(ALIGNMENTS, EXTRACTIONS, CLAIMS, DOCUMENTS, RESPONSES),
+            *(ACCEPTED, QUARANTINE, REVIEWS, DECISIONS, MEMORIES),
+            *(ERASURES, KEYS),
+        )
+    ),
+    # It reads the topics of replays as well, and makes the topic of the keys.
+    "erase": Access(
+        reads=(*OF_DOCUMENTS, ERASURES, KEYS, SCORERS),
+        writes=(ERASURES, KEYS, DECISIONS, MEMORIES, DOCUMENT_VALUES),
     ),
 }
 

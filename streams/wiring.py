@@ -134,7 +134,7 @@ async def _align(publisher: Publisher, settings: Settings, resources: AsyncExitS
 
     from .delivery.faust_source import FaustSource
     from .topology import align_role
-    from .verdicts.standing_decisions import held_to
+    from .verdicts.standing_decisions import follow_decisions
 
     aligner = new_aligner(settings)
     resources.callback(aligner.close)
@@ -142,7 +142,7 @@ async def _align(publisher: Publisher, settings: Settings, resources: AsyncExitS
     store = await document_store(settings, resources)
     role = align_role(aligner, store, settle=decisions.settle)
     source = FaustSource(role, delivery(role, publisher, settings), settings)
-    return held_to(source, decisions, settings)
+    return Beside(source, partial(follow_decisions, settings, decisions))
 
 
 async def _score(publisher: Publisher, settings: Settings, resources: AsyncExitStack) -> Source:
@@ -168,11 +168,11 @@ async def score_source(
 
     from .delivery.batch_source import BatchSource
     from .memory.live import LiveMemory
-    from .release.live_scorer import LiveScorer, ScoreSource
+    from .release.live_scorer import LiveScorer, follow_scorers
     from .release.releases import releases_in_force
     from .release.shadow import ShadowScoring
     from .topology import score_role
-    from .verdicts.standing_decisions import held_to
+    from .verdicts.standing_decisions import follow_decisions
 
     held = await releases_in_force(settings)
     released, shadowed = held.live, held.releases.get("shadow")
@@ -195,9 +195,13 @@ async def score_source(
         settle=decisions.settle,
         type_errors=typing_of(settings.error_types),
     )
-    batches = BatchSource(role, delivery(role, publisher, settings), settings)
-    source = ScoreSource(batches, live, shadow, settings, held=held, memory=memory)
-    return held_to(source, decisions, settings)
+    return Beside(
+        BatchSource(role, delivery(role, publisher, settings), settings),
+        partial(follow_decisions, settings, decisions),
+        partial(follow_scorers, settings, held, live, shadow),
+        memory.run,
+        shadow.run,
+    )
 
 
 async def _decisions(settings: Settings, resources: AsyncExitStack) -> StandingDecisions:

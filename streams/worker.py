@@ -12,9 +12,8 @@ from . import wiring
 from .delivery.circuit_breaker import CircuitOpen
 from .delivery.source import Source
 from .kafka.admin import create_topics, topic_problems
-from .kafka.clients import new_producer
 from .kafka.contact import contact
-from .kafka.publisher import KafkaPublisher, PublishFailed
+from .kafka.publisher import PublishFailed, open_publisher
 from .kafka.reading import UnknownTopic
 from .kafka.refusals import RIGHTS_ERRORS, check_rights, refusal
 from .runtime.errors import OperatorError
@@ -76,9 +75,7 @@ async def _start(
     """The roles, ready to run. What is opened is closed with ``resources``."""
     await prepare_topics(settings, roles)
     await _check_rights(settings, roles)
-    publisher = KafkaPublisher(new_producer(settings), settings)
-    await publisher.start()
-    resources.push_async_callback(publisher.stop)
+    publisher = await resources.enter_async_context(open_publisher(settings))
     return await wiring.sources(roles, publisher, settings, resources)
 
 

@@ -16,9 +16,8 @@ from safepassage.schemas.finding import Contradiction, Doubt
 from safepassage.schemas.verdict import Reason
 from safepassage.streams.asyncapi import asyncapi_document
 from safepassage.streams.cli import app
-from safepassage.streams.privacy.places import OF_DOCUMENTS, PERSONAL_DATA
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ALL_TOPICS, Topic
+from safepassage.streams.topics import ALL_TOPICS, OF_DOCUMENTS, PERSONAL_DATA, Topic
 from tools.blocks import ROOT, Makers, filled, pages
 from tools.measured import MEASURED_TABLES
 

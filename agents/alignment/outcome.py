@@ -39,14 +39,7 @@ def _token_around(text: str, edge: int) -> tuple[int, int]:
 
 
 # An elided context is as exact as its least exact part.
-_ROUTES: Final[tuple[Route, ...]] = (
-    "verbatim",
-    "normalised",
-    "window",
-    "full",
-    "bound",
-    "none",
-)
+_ROUTES: Final[tuple[Route, ...]] = ("verbatim", "normalised", "window", "full", "bound", "none")
 
 
 class PlacedPart(NamedTuple):

@@ -4,9 +4,6 @@ Two kinds: the user's own pydantic model (SafePassage paper, Figure 2), and a ge
 entities for those who only name entity types.
 """
 
-from __future__ import annotations
-
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +18,7 @@ from safepassage.schemas import (
     canonical_json,
     render_value,
     stable_id,
+    strict_json,
     validation_summary,
 )
 from safepassage.schemas.base import EntityType, Json, Text
@@ -114,7 +112,7 @@ def read_answer(schema: ExtractionSchema, content: str) -> Answer:
         TooLarge: it has more than `MAX_FINDINGS` entities.
     """
     try:
-        answer = json.loads(content, parse_constant=_refuse_constant)
+        answer = strict_json(content)
     except (ValueError, RecursionError) as error:
         raise Malformed(f"the answer is not JSON ({type(error).__name__})") from None
     read = schema.read(answer)
@@ -256,7 +254,3 @@ def _with_value(finding: Finding, skipped: Counter[str]) -> Iterator[Finding]:
         yield finding
     else:
         skipped["no_value"] += 1
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection
-from typing import Any
 
 import redis.asyncio
 import structlog
@@ -66,7 +65,7 @@ class CachedAnswer(BaseModel):
 
     @classmethod
     def of(cls, key: CacheKey, answer: Answer, usage: Usage) -> CachedAnswer:
-        rows = [_Row(**_fields(finding)) for finding in answer.findings]
+        rows = [_Row.model_validate(finding, from_attributes=True) for finding in answer.findings]
         return cls(key=key, rows=rows, skipped=dict(answer.skipped), usage=usage)
 
     @property
@@ -133,17 +132,6 @@ async def answers_about(redis: redis.asyncio.Redis, digests: Collection[str]) ->
         if answer and answer.key.document_digest in digests:
             found.append(name)
     return found
-
-
-def _fields(finding: Finding) -> dict[str, Any]:
-    return {
-        "entity_type": finding.entity_type,
-        "value": finding.value,
-        "context": finding.context,
-        "place": finding.place,
-        "schema_field": finding.schema_field,
-        "attempt": finding.attempt,
-    }
 
 
 def _decoded(stored: bytes, key: CacheKey) -> CachedAnswer | None:

@@ -1,7 +1,5 @@
 """From a document to what an LLM says is in it."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import Counter
@@ -233,10 +231,7 @@ class Extractor:
         found = [_extraction(finding, ref, trail) for finding in answer.findings]
         extractions = with_rivals(among_one_another(found))
         log.info(
-            "extracted",
-            doc_id=ref.id,
-            extractions=len(extractions),
-            skipped=dict(answer.skipped),
+            "extracted", doc_id=ref.id, extractions=len(extractions), skipped=dict(answer.skipped)
         )
         unfilled = self._schema.unfilled(answer.findings)
         return Extracted(ref, extractions, trail, answer.skipped, unfilled, spent)

@@ -5,8 +5,6 @@ cannot hold its own code, since that would take a fixed point of SHA-256, so it 
 its fence. Nothing of the document is anywhere else in the conversation.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -63,20 +61,15 @@ def messages(
 ) -> list[Message]:
     """The conversation that asks for the facts in ``text``; ``examples`` stand before it as
     questions that were answered."""
-    shown = [
-        message
-        for example in examples
-        for message in (_asked(example.document), _answered(example.answered))
-    ]
+    shown: list[Message] = []
+    for example in examples:
+        answered: Message = {"role": "assistant", "content": example.answered}
+        shown += [_asked(example.document), answered]
     return [{"role": "system", "content": _instructions(json_schema)}, *shown, _asked(text)]
 
 
 def _asked(text: str) -> Message:
     return {"role": "user", "content": f"{fence(text)}\n{_CLOSING}"}
-
-
-def _answered(content: str) -> Message:
-    return {"role": "assistant", "content": content}
 
 
 def fence(text: str) -> str:

@@ -1,7 +1,5 @@
 """From a setting to an `ExtractionSchema`, with one-line errors for what is none."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args

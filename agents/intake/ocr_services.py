@@ -4,12 +4,11 @@ Both name an order and tables of their own. They are not asked: every page goes 
 pages go, see `reading_order`.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from safepassage.schemas import PageSize
+from safepassage.schemas import PageSize, strict_json
 
 from .limits import Limits, Refused
 from .page_words import Group, Page, Rectangle, Word, hull
@@ -95,16 +94,12 @@ def _pairs(edges: Sequence[float]) -> Iterable[tuple[float, float]]:
 
 def _loaded(raw: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(raw, parse_constant=_no_number)
+        found = strict_json(raw)
     except (ValueError, RecursionError) as error:
         raise Refused("is no JSON that can be read") from error
     if not isinstance(found, dict):
         raise Refused("is no output of an OCR service")
     return found
-
-
-def _no_number(name: str) -> None:
-    raise ValueError(name)
 
 
 def _objects(found: object) -> Iterator[dict[str, Any]]:

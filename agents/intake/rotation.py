@@ -23,9 +23,7 @@ _WHITE = 255
 
 
 def direction(
-    pixels: Pixels,
-    lines: Callable[[Pixels], Sequence[Any]],
-    confidence: Callable[[Pixels], float],
+    pixels: Pixels, lines: Callable[[Pixels], Sequence[Any]], confidence: Callable[[Pixels], float]
 ) -> tuple[int, float]:
     """By how many degrees clockwise (0, 90, 270) the picture has to be turned, and then by how
     many, in [-12, 12], it falls off to the right. ``lines`` finds the corners of lines,

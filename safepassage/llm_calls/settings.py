@@ -25,8 +25,7 @@ class LLMSettings(BaseSettings):
         validation_alias=AliasChoices("OPENAI_BASE_URL", "SAFEPASSAGE_OPENAI_BASE_URL"),
     )
     openai_api_key: SecretStr | None = Field(
-        default=None,
-        validation_alias=AliasChoices("OPENAI_API_KEY", "SAFEPASSAGE_OPENAI_API_KEY"),
+        default=None, validation_alias=AliasChoices("OPENAI_API_KEY", "SAFEPASSAGE_OPENAI_API_KEY")
     )
     model: str = "gpt-4.1-mini"
     llm_timeout_seconds: float = Field(default=120, gt=0)

@@ -8,7 +8,7 @@ context where ANY of its claims is, so it is as grounded as its worst claim (RAG
 2.1 and 3.3).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -45,7 +45,17 @@ def aggregate(how: Aggregation, scores: Sequence[float | None]) -> float | None:
     """
     if not scores:
         return None
-    return _AGGREGATIONS[how](scores)
+    if how in ("any", "all"):
+        if any(score not in (None, 0.0, 1.0) for score in scores):
+            raise ValueError("any and all are over decisions, 0 or 1")
+        settles = float(how == "any")
+        return settles if settles in scores else None if None in scores else 1.0 - settles
+    known = [score for score in scores if score is not None]
+    if len(known) < len(scores):
+        return None
+    if how == "mean":
+        return sum(known) / len(known)
+    return min(known) if how == "min" else max(known)
 
 
 def over_windows(scores: Sequence[float | None]) -> float | None:
@@ -72,11 +82,7 @@ class Window:
 
 
 def windows(
-    context: Sequence[str],
-    room: int,
-    *,
-    size: Callable[[str], int] = len,
-    overlap: int = 1,
+    context: Sequence[str], room: int, *, size: Callable[[str], int] = len, overlap: int = 1
 ) -> list[Window]:
     """Windows of whole sentences over every passage, in order; none spans two passages.
 
@@ -151,47 +157,3 @@ def _cut(
     if start < end:
         parts.append((start, end))
     return parts
-
-
-def _known(scores: Sequence[float | None]) -> list[float] | None:
-    known = [score for score in scores if score is not None]
-    return known if len(known) == len(scores) else None
-
-
-def _min(scores: Sequence[float | None]) -> float | None:
-    known = _known(scores)
-    return None if known is None else min(known)
-
-
-def _max(scores: Sequence[float | None]) -> float | None:
-    known = _known(scores)
-    return None if known is None else max(known)
-
-
-def _mean(scores: Sequence[float | None]) -> float | None:
-    known = _known(scores)
-    return None if known is None else sum(known) / len(known)
-
-
-def _any(scores: Sequence[float | None]) -> float | None:
-    _decisions(scores)
-    return 1.0 if 1.0 in scores else None if None in scores else 0.0
-
-
-def _all(scores: Sequence[float | None]) -> float | None:
-    _decisions(scores)
-    return 0.0 if 0.0 in scores else None if None in scores else 1.0
-
-
-def _decisions(scores: Sequence[float | None]) -> None:
-    if any(score not in (None, 0.0, 1.0) for score in scores):
-        raise ValueError("any and all are over decisions, 0 or 1")
-
-
-_AGGREGATIONS: Final[Mapping[Aggregation, Callable[[Sequence[float | None]], float | None]]] = {
-    "min": _min,
-    "max": _max,
-    "mean": _mean,
-    "any": _any,
-    "all": _all,
-}

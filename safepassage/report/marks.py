@@ -1,13 +1,10 @@
 """A text in segments, each with the verdicts whose evidence it belongs to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from safepassage.field_words import field_words
-from safepassage.schemas import Verdict, render_value
+from safepassage.schemas import Span, Verdict, render_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +30,14 @@ class Segment:
     is_field: bool = False
 
 
-def marks_of(number: int, verdict: Verdict) -> list[Mark]:
+def marks_of(number: int, verdict: Verdict, named: Sequence[Span]) -> list[Mark]:
     """Where the evidence of ``verdict`` stands, in it the value where it stands as it is, and what
-    names the field. A quote that was not found has none."""
+    of the document has ``named`` the field. A quote that was not found has none."""
     alignment = verdict.alignment
     if alignment is None or not alignment.found:
         return []
     value = render_value(verdict.value).casefold()
-    found = [Mark(s.start, s.end, number, is_field=True) for s in field_words(verdict)]
+    found = [Mark(s.start, s.end, number, is_field=True) for s in named]
     for span in alignment.quoted:
         found.append(Mark(span.start, span.end, number))
         folded = span.text.casefold()

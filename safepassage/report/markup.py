@@ -1,7 +1,5 @@
 """HTML in which text can only be text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from html import escape

@@ -1,7 +1,5 @@
 """The page: a bar of filters, and for each document its text, its pages and its verdicts."""
 
-from __future__ import annotations
-
 import hashlib
 from base64 import b64encode
 from collections import Counter
@@ -9,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
-from safepassage.agents.nearest import nearest_passages
+from safepassage.agents.nearest import nearest_of
 from safepassage.field_words import field_words
-from safepassage.schemas import Decision, Document, Verdict, render_value
-from safepassage.verdict_words import reasons_in_words, where
+from safepassage.schemas import Decision, Document, Span, Verdict, render_value
+from safepassage.verdict_words import cut, reasons_in_words, where
 
 from .marks import Mark, marks_of, segments
 from .markup import Content, Markup, element, joined
@@ -120,17 +118,18 @@ def _bar(title: str, verdicts: Sequence[Verdict], documents: int) -> Markup:
 def _document(
     doc_id: str, document: Document | None, numbered: Sequence[tuple[int, Verdict]]
 ) -> Markup:
-    near = {} if document is None else _nearest(document.text, [v for _, v in numbered])
+    near = {} if document is None else nearest_of((v for _, v in numbered), document.text)
+    named = {number: field_words(verdict) for number, verdict in numbered}
     cards = element(
         "ol",
-        [_card(number, verdict, near.get(verdict.id, "")) for number, verdict in numbered],
+        [_card(n, verdict, near.get(verdict.id, ""), named[n]) for n, verdict in numbered],
         class_="verdicts",
     )
     name = element("h2", element("bdi", doc_id))
     if document is None:
         told = element("p", "The document is not here.", class_="nothing")
         return element("section", [name, element("div", [told, cards], class_="sides")])
-    marks = [mark for number, verdict in numbered for mark in marks_of(number, verdict)]
+    marks = [mark for n, verdict in numbered for mark in marks_of(n, verdict, named[n])]
     kinds = {number: str(verdict.decision) for number, verdict in numbered}
     words = element("pre", _marked(document.text, marks, dict(numbered)), class_="text", dir="auto")
     drawn = list(pages(document, [mark for mark in marks if not mark.is_field], kinds))
@@ -156,14 +155,8 @@ def _marked(text: str, marks: Sequence[Mark], verdicts: dict[int, Verdict]) -> I
         yield element("mark", segment.text, class_=" ".join(kinds), data_v=numbers)
 
 
-def _nearest(text: str, verdicts: Sequence[Verdict]) -> dict[str, str]:
-    """By the verdict's id what of ``text`` a quote is most like that does not stand in it."""
-    lost = {v.id: v.context for v in verdicts if "not_found" in v.reasons}
-    return dict(zip(lost, nearest_passages(tuple(lost.values()), text), strict=True))
-
-
-def _card(number: int, verdict: Verdict, near: str) -> Markup:
-    value = _cut(render_value(verdict.value), MAX_VALUE)
+def _card(number: int, verdict: Verdict, near: str, named: Sequence[Span]) -> Markup:
+    value = cut(render_value(verdict.value), MAX_VALUE)
     head = [
         element("span", _SIGNS[verdict.decision], class_="sign", aria_hidden="true"),
         element("bdi", where(verdict), class_="type"),
@@ -178,8 +171,9 @@ def _card(number: int, verdict: Verdict, near: str) -> Markup:
     if verdict.decision != "accepted":
         reasons = [element("li", element("bdi", reason)) for reason in reasons_in_words(verdict)]
         parts.append(element("ul", reasons, class_="reasons"))
-    if words := [span.text for span in field_words(verdict)]:
-        parts.append(_quoted("field named by", " · ".join(dict.fromkeys(words))))
+    if named:
+        words = dict.fromkeys(span.text for span in named)
+        parts.append(_quoted("field named by", " · ".join(words)))
     if verdict.context and verdict.context != verdict.passage:
         parts.append(_quoted("quoted", verdict.context))
     if near:
@@ -212,18 +206,13 @@ def _measure(verdict: Verdict) -> Markup:
 
 
 def _quoted(who: str, words: str) -> Markup:
-    quote = element("q", element("bdi", _cut(words, MAX_QUOTE)))
+    quote = element("q", element("bdi", cut(words, MAX_QUOTE)))
     return element("div", [element("span", who, class_="who"), quote], class_="quoted")
 
 
 def _help() -> Markup:
     rows = [[element("dt", element("kbd", keys)), element("dd", what)] for keys, what in _KEYS]
     return element("dialog", [element("h2", "Keys"), element("dl", rows)], id="keys")
-
-
-def _cut(text: str, most: int) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
 @cache

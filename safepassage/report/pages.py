@@ -1,7 +1,5 @@
 """The pages of a document with a layout, drawn from its words, with boxes around the evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from safepassage.schemas import Document, Layout

@@ -1,7 +1,5 @@
 """The routes. What stands around them is the guard's."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable

@@ -3,8 +3,6 @@
 Nothing that was sent is ever logged or quoted back: errors have a class and a place, no message.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hmac

@@ -1,7 +1,5 @@
 """How much one request, and all of them together, may take."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 MAX_EXTRACTIONS = 2_000

@@ -1,7 +1,5 @@
 """What is asked and answered over HTTP. Verdicts go out as the bytes that the stream publishes."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import orjson
@@ -10,15 +8,7 @@ from pydantic import Field, model_validator
 from safepassage.extraction import Extraction
 from safepassage.result import Result
 from safepassage.schemas import Document, SchemaField, Verdict, text_digest
-from safepassage.schemas.base import (
-    VOCABULARY,
-    Contract,
-    EntityType,
-    EventId,
-    Json,
-    Text,
-    renamed,
-)
+from safepassage.schemas.base import VOCABULARY, Contract, EntityType, EventId, Json, Text, renamed
 
 from .limits import MAX_ANSWER_CHARACTERS, MAX_EXTRACTIONS, MAX_PASSAGES
 
@@ -40,6 +30,9 @@ class AskedExtraction(Contract):
     def _in_either_vocabulary(cls, row: Any) -> Any:
         return renamed(row, _VOCABULARY)
 
+    def extraction(self) -> Extraction:
+        return Extraction(self.type, self.value, self.quote, field=self.field, id=self.id)
+
 
 class VerifyRequest(Contract):
     """A document's text and all that was extracted from it."""
@@ -52,10 +45,7 @@ class VerifyRequest(Contract):
         return Document(id=self.document_id or text_digest(self.text), text=self.text)
 
     def given(self) -> list[Extraction]:
-        return [
-            Extraction(asked.type, asked.value, asked.quote, field=asked.field, id=asked.id)
-            for asked in self.extractions
-        ]
+        return [asked.extraction() for asked in self.extractions]
 
 
 class ClaimsRequest(Contract):

@@ -30,8 +30,8 @@ _REF = "#/components/schemas/{model}"
 
 def openapi() -> dict[str, Any]:
     """The OpenAPI 3.1 document."""
-    asked = [(model, "validation") for question, _, _ in _ASKED.values() for model in (question,)]
-    given = [(model, "serialization") for _, answer, _ in _ASKED.values() for model in (answer,)]
+    asked = [(question, "validation") for question, _, _ in _ASKED.values()]
+    given = [(answer, "serialization") for _, answer, _ in _ASKED.values()]
     also = [(Problem, "serialization"), (Health, "serialization")]
     wanted: Any = list(dict.fromkeys([*asked, *given, *also]))
     names, schemas = models_json_schema(wanted, ref_template=_REF)

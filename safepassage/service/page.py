@@ -1,7 +1,5 @@
 """A page for a person who looks at the service: what it answers, and how to ask."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from html import escape

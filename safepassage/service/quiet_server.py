@@ -18,11 +18,7 @@ class QuietServer(uvicorn.Server):
 
 
 def quiet_server(
-    app: ASGIApp,
-    host: str = "127.0.0.1",
-    port: int = 0,
-    *,
-    drain_seconds: int | None = None,
+    app: ASGIApp, host: str = "127.0.0.1", port: int = 0, *, drain_seconds: int | None = None
 ) -> QuietServer:
     """A server for ``app`` that logs nothing by itself, believes no client who it is, and tells
     none what it is itself. A client that leaves in the middle of its request is no error.

@@ -21,7 +21,7 @@ from pydantic import Field
 from safepassage.schemas import AuditBlock, AuditEntry
 from safepassage.schemas.base import Contract
 from safepassage.streams.kafka.reading import read_topics
-from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
+from safepassage.streams.kafka.records import Record, event_of
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import AUDIT, READ_BY
 
@@ -209,13 +209,11 @@ async def read_chains(settings: Settings) -> AsyncIterator[Chains]:
     chains = Chains()
     with contextlib.closing(chains.runs):
         async for record in read_topics(settings, [AUDIT]):
-            try:
-                block = decode(record, AuditBlock).event
-            except UnreadableRecord:
-                continue  # the block that it took the place of is missing, which shows as a gap
-            # Kafka's -1 is a record without a time.
-            written_ms = record.timestamp if record.timestamp >= 0 else None
-            chains.of(block.chain).append(block, written_ms)
+            # Where a record is none, the block that it took the place of shows as a gap.
+            if block := event_of(record, AuditBlock):
+                # Kafka's -1 is a record without a time.
+                written_ms = record.timestamp if record.timestamp >= 0 else None
+                chains.of(block.chain).append(block, written_ms)
         yield chains
 
 

@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from safepassage.schemas import AuditBlock
 from safepassage.streams.kafka.admin import committed_offsets
 from safepassage.streams.kafka.reading import read_topics, tails
-from safepassage.streams.kafka.records import UnreadableRecord, decode
+from safepassage.streams.kafka.records import event_of
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import AUDIT
 
@@ -91,11 +91,10 @@ async def _last_blocks(
     """The ends of those chains of ``wanted`` that have blocks from ``start`` on."""
     found: dict[TopicPartition, ChainEnd] = {}
     async for record in read_topics(settings, [AUDIT], start=start):
-        with contextlib.suppress(UnreadableRecord):
-            block = decode(record, AuditBlock).event
-            if block.chain in wanted and block.entries:
-                end = found.setdefault(wanted[block.chain], ChainEnd.of_nothing(block.chain))
-                end.follow(block)
+        block = event_of(record, AuditBlock)
+        if block and block.chain in wanted and block.entries:
+            end = found.setdefault(wanted[block.chain], ChainEnd.of_nothing(block.chain))
+            end.follow(block)
     return found
 
 
@@ -103,7 +102,7 @@ async def _bookmarked(
     settings: Settings, group: str, wanted: Mapping[str, TopicPartition]
 ) -> dict[TopicPartition, ChainEnd]:
     try:
-        committed = await committed_offsets(settings, group, list(wanted.values()))
+        committed = (await committed_offsets(settings, {group: list(wanted.values())}))[group]
     except KafkaError as error:
         log.warning("bookmarks_not_read", error=type(error).__name__)
         return {}

@@ -24,16 +24,11 @@ from safepassage.streams.kafka.membership import group_member
 from safepassage.streams.kafka.protection import protection
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
 from safepassage.streams.kafka.reading import ends, to_record
-from safepassage.streams.kafka.records import (
-    Outgoing,
-    Received,
-    Record,
-    UnreadableRecord,
-    decode,
-)
+from safepassage.streams.kafka.records import Outgoing, Received, Record, UnreadableRecord, decode
 from safepassage.streams.runtime import metrics
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.progress import Progress
+from safepassage.streams.runtime.signals import pause
 from safepassage.streams.sealing.frame import is_sealed
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import AUDIT, RoleName
@@ -54,7 +49,7 @@ GATHER_SECONDS = 0.5
 REMEMBERED_VERDICTS = 200_000
 
 
-class AuditSource:
+class AuditSource(ConsumerRebalanceListener):  # type: ignore[misc]
     """One process's share of the chains."""
 
     def __init__(self, publisher: Publisher, settings: Settings) -> None:
@@ -77,8 +72,7 @@ class AuditSource:
             OperatorError: a topic holds less than was recorded of it.
         """
         names = [self._settings.topic(topic.name) for topic in AUDITED]
-        listener = _OnRebalance(self)
-        async with group_member(self._settings, ROLE, names, listener, stop) as consumer:
+        async with group_member(self._settings, ROLE, names, self, stop) as consumer:
             try:
                 while not stop.is_set():
                     if self._assigned is not None:
@@ -86,17 +80,16 @@ class AuditSource:
                     few = await self._record_batch(consumer) < BLOCK_ENTRIES
                     await self._lag.measure(consumer)
                     if few:
-                        with contextlib.suppress(TimeoutError):
-                            await asyncio.wait_for(stop.wait(), GATHER_SECONDS)
+                        await pause(stop, GATHER_SECONDS)
             finally:
                 self._lag.clear()
                 self._seen.close()
 
-    def reassigned(self, partitions: Iterable[TopicPartition]) -> None:
-        """Called by the rebalance listener, while no batch is under way."""
-        self._assigned = set(partitions)
+    async def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:
+        """Go on with these, once no batch is under way."""
+        self._assigned = set(assigned)
 
-    async def settled(self) -> None:
+    async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
         """Wait, for a bounded time, until no batch is under way; what was fetched is not begun."""
         self._generation += 1
         patience = self._settings.kafka_rebalance_timeout_seconds / 2
@@ -209,14 +202,3 @@ def _verdict(record: Record) -> Received[Verdict] | None:
         return decode(record, Verdict)
     except UnreadableRecord:
         return None
-
-
-class _OnRebalance(ConsumerRebalanceListener):  # type: ignore[misc]
-    def __init__(self, source: AuditSource) -> None:
-        self._source = source
-
-    async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
-        await self._source.settled()
-
-    async def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:
-        self._source.reassigned(assigned)

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from safepassage.streams.runtime.local_database import local_database
+from safepassage.streams.runtime.local_database import TemporaryDatabase
 
 CACHE_MEBIBYTES = 32
 _SCHEMA = """
@@ -36,12 +36,11 @@ Difference = tuple[Recorded | None, Recorded | None]
 """What was recorded and what is held instead; one side may be nothing."""
 
 
-class RunDatabase:
+class RunDatabase(TemporaryDatabase):
     """Where runs are kept. For one thread."""
 
     def __init__(self) -> None:
-        self.connection = local_database(CACHE_MEBIBYTES)
-        self.connection.executescript(_SCHEMA)
+        super().__init__(_SCHEMA, CACHE_MEBIBYTES)
         self._runs = 0
 
     def new_run(self) -> "StoredRun":
@@ -53,10 +52,6 @@ class RunDatabase:
         """No differences yet. There is one set of them at a time."""
         self.connection.execute("DELETE FROM differences")
         return Differences(self.connection)
-
-    def close(self) -> None:
-        """Give the file back."""
-        self.connection.close()
 
 
 class StoredRun:

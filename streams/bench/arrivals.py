@@ -5,8 +5,6 @@ measures, and so omits the waits of all documents that should have come meanwhil
 omission). Here a document is due at its time; how late it was sent is part of the figures.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time
@@ -14,10 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from aiokafka import AIOKafkaProducer
-from aiokafka.structs import RecordMetadata
 
 from safepassage.schemas import Coordinates, Document
-from safepassage.streams.kafka.publisher import hand_over
+from safepassage.streams.kafka.publisher import hand_over, place_of
 from safepassage.streams.kafka.records import Outgoing
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DOCUMENTS
@@ -65,6 +62,4 @@ async def _send(
     producer: AIOKafkaProducer, settings: Settings, document: Document, due: float
 ) -> Arrival:
     future = await hand_over(producer, Outgoing(DOCUMENTS, document.id, document), settings)
-    metadata: RecordMetadata = await future
-    place = Coordinates(topic=metadata.topic, partition=metadata.partition, offset=metadata.offset)
-    return Arrival(place, due, time.monotonic())
+    return Arrival(place_of(await future), due, time.monotonic())

@@ -1,7 +1,5 @@
 """When each document of a benchmark had its last verdict."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Mapping
@@ -11,7 +9,7 @@ from aiokafka import TopicPartition
 
 from safepassage.schemas import Coordinates, DeadLetter, Event, ExtractionManifest, Verdict
 from safepassage.streams.kafka.reading import ends, follow_topics
-from safepassage.streams.kafka.records import UnreadableRecord, decode
+from safepassage.streams.kafka.records import event_of
 from safepassage.streams.report.document_completion import DocumentCompletion
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, DEAD_LETTERS, MANIFESTS, QUARANTINE
@@ -46,11 +44,8 @@ class Completions:
     async def follow(self, start: Mapping[TopicPartition, int]) -> None:
         """Note endings until cancelled."""
         async for record in follow_topics(self._settings, FOLLOWED, start=start):
-            try:
-                event = decode(record, self._models[record.topic]).event
-            except UnreadableRecord:
-                continue
-            if _document_of(event).startswith(self._run):
+            event = event_of(record, self._models[record.topic])
+            if event and _document_of(event).startswith(self._run):
                 self._note(record.coordinates, event)
 
     async def until(self, count: int, seconds: float) -> bool:

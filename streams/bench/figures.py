@@ -1,9 +1,8 @@
 """The figures of one rate."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 
 from pydantic import Field
 
@@ -113,11 +112,7 @@ def percentiles(values: Iterable[float]) -> dict[str, float | None]:
 def _role(name: str, load: RoleLoad | None, lags: Sequence[Mapping[str, int]]) -> RoleFigures:
     seen = [lag[name] for lag in lags if name in lag]
     return RoleFigures(
-        role=name,
-        busy=load.busy if load else None,
-        records_per_second=load.records_per_second if load else None,
-        seconds_per_record=load.seconds_per_record if load else None,
-        cpu_seconds_per_record=load.cpu_seconds_per_record if load else None,
+        **(asdict(load) if load else {"role": name}),
         lag=seen[-1] if seen else None,
         highest_lag=max(seen, default=None),
     )

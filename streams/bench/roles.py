@@ -1,7 +1,5 @@
 """How busy each role is, from the workers' own metrics, and what it has not done, from Kafka."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 import urllib.request
@@ -11,7 +9,7 @@ from dataclasses import dataclass, field
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from safepassage.streams.kafka.admin import committed_offsets
+from safepassage.streams.kafka import admin
 from safepassage.streams.kafka.reading import ends
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
@@ -88,15 +86,8 @@ def _each(seconds: float | None, records: float) -> float | None:
 async def lags(settings: Settings) -> dict[str, int]:
     """How many records each role on the way has not done."""
     reach = await ends(settings, [topic for role in ON_THE_WAY for topic in READ_BY[role]])
-    behind: dict[str, int] = {}
-    for role in ON_THE_WAY:
-        names = {settings.topic(topic.name) for topic in READ_BY[role]}
-        partitions = [tp for tp in reach if tp.topic in names]
-        done = await committed_offsets(settings, role, partitions)
-        behind[role] = sum(
-            max(0, reach[tp] - (done[tp].offset if tp in done else 0)) for tp in partitions
-        )
-    return behind
+    behind = await admin.lags(settings, reach, ON_THE_WAY)
+    return {role: records for role, (records, _) in behind.items()}
 
 
 def bottleneck(

@@ -1,7 +1,5 @@
 """One rate after the other, through a deployment or through the embedded stack."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 import time
@@ -18,7 +16,7 @@ from safepassage.streams.demo.embedded import LOOPBACK, free_port
 from safepassage.streams.demo.run import DEMO_ROLES, corpus_schema
 from safepassage.streams.demo.stack import RunningStack, running_stack, sigterm_unwinds
 from safepassage.streams.kafka.admin import create_topics
-from safepassage.streams.kafka.clients import new_producer
+from safepassage.streams.kafka.publisher import open_publisher
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
 
@@ -117,18 +115,13 @@ class Bench:
     async def measure(self, tell: Tell) -> list[BenchFigures]:
         """Every rate, in order; ``tell`` gets each as it is known."""
         await create_topics(self._settings)
-        producer = new_producer(self._settings)
-        try:
-            await producer.start()
-            async with self._following():
-                await self._warm_up(producer)
-                found = []
-                for rate in self._request.rates:
-                    found.append(await self._rate(producer, rate))
-                    tell(found[-1])
-                return found
-        finally:
-            await producer.stop()
+        async with open_publisher(self._settings) as publisher, self._following():
+            await self._warm_up(publisher.producer)
+            found = []
+            for rate in self._request.rates:
+                found.append(await self._rate(publisher.producer, rate))
+                tell(found[-1])
+            return found
 
     @asynccontextmanager
     async def _following(self) -> AsyncIterator[None]:

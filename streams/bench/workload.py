@@ -1,7 +1,5 @@
 """The documents of a benchmark, each a text of its own, so that no cache answers for it."""
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

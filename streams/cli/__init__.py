@@ -1,7 +1,5 @@
 """The ``safepassage`` command: `main`, and one module for each command."""
 
-from __future__ import annotations
-
 import sys
 from importlib import metadata
 from typing import Annotated

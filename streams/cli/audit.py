@@ -17,8 +17,7 @@ audit_app = typer.Typer(
 @audit_app.command("verify")
 def audit_verify(
     heads: Annotated[
-        Path | None,
-        typer.Option(help="Heads kept elsewhere (from `audit head`), to compare with."),
+        Path | None, typer.Option(help="Heads kept elsewhere (from `audit head`), to compare with.")
     ] = None,
 ) -> None:
     """Find changed, removed, inserted and reordered verdicts. Exits 1 if there is any."""

@@ -10,7 +10,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from safepassage.streams.cli.output import complain, open_outputs
+from safepassage.streams.cli.options import JsonFile
+from safepassage.streams.cli.output import complain, open_outputs, write_figures
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import settings
 
@@ -30,8 +31,7 @@ def bench(
     ],
     seconds: Annotated[float, typer.Option(help="How long each rate lasts.", min=1)] = 60,
     embedded: Annotated[
-        bool,
-        typer.Option("--embedded", help="Through a stack of its own, with a recorded LLM."),
+        bool, typer.Option("--embedded", help="Through a stack of its own, with a recorded LLM.")
     ] = False,
     yes: Annotated[
         bool,
@@ -46,20 +46,16 @@ def bench(
         typer.Option(help="A worker's /metrics, for how busy its roles are; may be repeated."),
     ] = None,
     length: Annotated[
-        int,
-        typer.Option(help="Texts a document has, the first with its extractions.", min=1),
+        int, typer.Option(help="Texts a document has, the first with its extractions.", min=1)
     ] = 1,
     entities: Annotated[
-        float,
-        typer.Option(help="Share of extractions that --embedded keeps.", min=0.01, max=1),
+        float, typer.Option(help="Share of extractions that --embedded keeps.", min=0.01, max=1)
     ] = 1.0,
     drain: Annotated[
         float, typer.Option(help="Seconds to wait for what is left after a rate.", min=0)
     ] = 60,
     seed: Annotated[int, typer.Option(help="Of the arrivals' times.")] = 1,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the figures there.")
-    ] = None,
+    json_file: JsonFile = None,
 ) -> None:
     """Send documents at a rate that no completion slows down, and say what becomes of them.
 
@@ -91,9 +87,7 @@ def bench(
         else bench_deployment(request, workload, settings(), _tell)
     )
     _print(found)
-    if json_file:
-        lines = ",\n".join(figures.model_dump_json(indent=1) for figures in found)
-        json_file.write_text(f"[{lines}]\n", encoding="utf-8")
+    write_figures(json_file, found)
     if any(figures.ended < figures.documents for figures in found):
         raise typer.Exit(1)
 
@@ -116,7 +110,7 @@ def _read(path: Path) -> list[Document]:
     found = list(read_documents([path], settings()))
     for rejected in found:
         if isinstance(rejected, Rejected):
-            complain.print(f"left out: {rejected}", markup=False)
+            complain.print(f"left out: {rejected}")
     kept = [document for document in found if isinstance(document, Document)]
     if not kept:
         raise OperatorError(f"{path} holds no document")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -17,7 +16,8 @@ from safepassage.streams.cli.label_options import (
     read_target,
     show_refused,
 )
-from safepassage.streams.cli.output import open_outputs, print_line
+from safepassage.streams.cli.options import JsonFile
+from safepassage.streams.cli.output import open_outputs, print_line, write_figures
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
@@ -25,14 +25,6 @@ if TYPE_CHECKING:
 
     from safepassage.scoring_worker.laboratory.evaluation.model_calibration import CalibrationReport
     from safepassage.scoring_worker.laboratory.evaluation.risk_calibration import PromiseReport
-
-
-class Probabilities(StrEnum):
-    """How scores become probabilities; auto is isotonic from 500 labels on."""
-
-    auto = "auto"
-    platt = "platt"
-    isotonic = "isotonic"
 
 
 def calibrate(
@@ -58,21 +50,21 @@ def calibrate(
         float, typer.Option(help="Confidence of the promise.", min=0.5001, max=0.9999)
     ] = 0.95,
     kind: Annotated[
-        Probabilities, typer.Option(help="How scores become probabilities.")
-    ] = Probabilities.auto,
+        Literal["auto", "platt", "isotonic"],
+        typer.Option(help="How scores become probabilities; auto: isotonic from 500 labels on."),
+    ] = "auto",
     name: Annotated[str | None, typer.Option(help="Name of the new scorer.")] = None,
     labels: Annotated[
         str | None, typer.Option(help="Who gave the labels; it stands beside the figures.")
     ] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Where all figures go, as JSON.")
-    ] = None,
+    json_file: JsonFile = None,
     seed: Annotated[int, typer.Option(help="Seed of negatives that are made.")] = 0,
 ) -> None:
     """Fit probabilities, and thresholds per entity type, on labels; write a new scorer.
 
-    Types with too few labels use the global threshold. The reliability plot is in the folder. With
-    --risk the probabilities stay, and the thresholds are those that keep the promise.
+    Types with too few labels keep the threshold that they had, or use the global one. The
+    reliability plot is in the folder. With --risk the probabilities stay, and the thresholds are
+    those that keep the promise.
     """
     from safepassage.scoring_worker.laboratory.evaluation.datasets import read_dataset
     from safepassage.scoring_worker.laboratory.evaluation.model_calibration import (
@@ -91,7 +83,7 @@ def calibrate(
         report: PromiseReport | CalibrationReport
         if risk is None:
             report = run_calibration(
-                read, base, out, target=aim, kind=kind.value, name=name, on_progress=on_progress
+                read, base, out, target=aim, kind=kind, name=name, on_progress=on_progress
             )
         else:
             report = promise(
@@ -105,8 +97,7 @@ def calibrate(
             )
     _show(report)
     print_line(f"revision {report.revision}: {out}")
-    if json_file:
-        json_file.write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    write_figures(json_file, report)
     if any(dataset.refused for dataset in read):
         raise typer.Exit(1)
 

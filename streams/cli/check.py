@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from safepassage.streams.cli.output import complain, open_outputs
+from safepassage.streams.cli.options import ScorerName
+from safepassage.streams.cli.output import complain, file_or_stdout, open_outputs
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
@@ -42,9 +41,7 @@ def check(  # noqa: PLR0917 - typer's options
             "--responses", "-r", help='JSON lines (.gz) of {"id", "context", "response"}.'
         ),
     ] = [],
-    scorer: Annotated[
-        str | None, typer.Option("--scorer", "-s", help="A scorer's name or folder.")
-    ] = None,
+    scorer: ScorerName = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Where the verdicts go; stdout if omitted.")
     ] = None,
@@ -70,7 +67,7 @@ def check(  # noqa: PLR0917 - typer's options
     open_outputs(files=(out, boxes, html))
     given = read_input(documents, extractions, responses, settings())
     for line in given.refused:
-        complain.print(f"refused {line}", markup=False, soft_wrap=True)
+        complain.print(f"refused {line}", soft_wrap=True)
     loaded = load_scorer(scorer or settings().judge, packs=settings().packs)
     typed = typing_of(settings().error_types)
     verdicts = run_check(given, new_aligner(settings()), loaded, typed)
@@ -99,6 +96,6 @@ def _boxes(verdicts: list[Verdict], documents: Mapping[str, Document]) -> list[E
 
 
 def _write(rows: Sequence[Verdict | EvidenceBoxes], out: Path | None) -> None:
-    with out.open("wb") if out else nullcontext(sys.stdout.buffer) as stream:
+    with file_or_stdout(out) as stream:
         stream.writelines(row.model_dump_json().encode() + b"\n" for row in rows)
         stream.flush()

@@ -11,8 +11,8 @@ import orjson
 import typer
 from rich.table import Table
 
+from safepassage.streams.cli.options import Since, utc
 from safepassage.streams.cli.output import open_outputs
-from safepassage.streams.cli.since_option import Since, utc
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from safepassage.streams.cli.options import DAYS_AND_TIMES, By, Reason, Since, utc
 from safepassage.streams.cli.output import complain, print_line
-from safepassage.streams.cli.signature_options import By, Reason
-from safepassage.streams.cli.since_option import Since, utc
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import settings
 
@@ -37,10 +36,7 @@ Stages = Annotated[
     typer.Option("--stage", help="Only what failed in this stage; may be repeated."),
 ]
 Until = Annotated[
-    datetime | None,
-    typer.Option(
-        "--until", formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"], help="Before this time (UTC)."
-    ),
+    datetime | None, typer.Option("--until", formats=DAYS_AND_TIMES, help="Before this time (UTC).")
 ]
 Ids = Annotated[list[str] | None, typer.Option("--id", help="Only this letter; may be repeated.")]
 
@@ -120,8 +116,7 @@ def redrive(
         int | None, typer.Option(help="At most so many, the oldest first.", min=1)
     ] = None,
     max_redrives: Annotated[
-        int,
-        typer.Option(help="Refuse what was redriven so often already and failed again.", min=1),
+        int, typer.Option(help="Refuse what was redriven so often already and failed again.", min=1)
     ] = 3,
     by: By = "",
     reason: Reason = "",

@@ -30,8 +30,7 @@ def doctor(
         bool, typer.Option("--apply", help="Together with --alter-topics: do it.")
     ] = False,
     acls: Annotated[
-        bool,
-        typer.Option("--acls", help="Only print the commands that give each role its rights."),
+        bool, typer.Option("--acls", help="Only print the commands that give each role its rights.")
     ] = False,
 ) -> None:
     """Check broker, topics, Redis, model, LLM endpoint and clocks; say what to mend.

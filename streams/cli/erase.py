@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from safepassage.streams.cli.options import By
 from safepassage.streams.cli.output import print_line
-from safepassage.streams.cli.signature_options import By
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import settings
 

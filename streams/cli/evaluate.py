@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -17,17 +16,14 @@ from safepassage.streams.cli.label_options import (
     progress_bars,
     show_refused,
 )
-from safepassage.streams.cli.output import complain, open_outputs, print_line
+from safepassage.streams.cli.options import JsonFile
+from safepassage.streams.cli.output import complain, open_outputs, print_line, write_figures
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
     from safepassage.scoring_worker.laboratory.evaluation.cases import Dataset
     from safepassage.scoring_worker.laboratory.evaluation.sources import Sources
     from safepassage.scoring_worker.laboratory.experiments.runs import Outcome
-
-DETECTORS_PANEL = "With --detector, or for folders"
-CURVE_PANEL = "With --experiment figure4 or reviews"
-
 
 FIGURE4_SIZES, REVIEWS_SIZES = "0,100,200,300,400,500", "0,25,100"
 OF_DETECTORS = frozenset({"detectors", "source"})
@@ -37,13 +33,16 @@ OF_CURVE = OF_FIGURE4 | OF_REVIEWS | {"base", "head_only", "sizes", "epochs"}
 OF_SCORERS = frozenset({"scorers", "documents", "labels", "experiment"})
 
 
-class Experiment(StrEnum):
-    """What to do beyond judging every data set with every scorer."""
+Experiment = Literal["table1", "figure4", "figure5", "reviews"]
 
-    table1 = "table1"
-    figure4 = "figure4"
-    figure5 = "figure5"
-    reviews = "reviews"
+
+def _of_detectors(told: str, *names: str) -> Any:
+    return typer.Option(*names, help=told, rich_help_panel="With --detector, or for folders")
+
+
+def _of_curve(told: str, *names: str, **more: Any) -> Any:
+    panel = "With --experiment figure4 or reviews"
+    return typer.Option(*names, help=told, rich_help_panel=panel, **more)
 
 
 def evaluate(
@@ -64,31 +63,25 @@ def evaluate(
     ] = [],
     detectors: Annotated[
         list[str],
-        typer.Option(
-            "--detector",
-            help="Judge answers with detectors in place of scorers: a name of `scorers list`, "
+        _of_detectors(
+            "Judge answers with detectors in place of scorers: a name of `scorers list`, "
             "NAME=MODEL, or all that need nothing.",
-            rich_help_panel=DETECTORS_PANEL,
+            "--detector",
         ),
     ] = [],
     keep: Annotated[
         Path | None,
         typer.Option(
             help="Folder of what detectors said, or of what draws of reviews gave: a stopped "
-            "run goes on.",
+            "run goes on."
         ),
     ] = None,
     source: Annotated[
         str | None,
-        typer.Option(
-            help='Only rows of this "source" in files that mix several, such as SNLI.',
-            rich_help_panel=DETECTORS_PANEL,
-        ),
+        _of_detectors('Only rows of this "source" in files that mix several, such as SNLI.'),
     ] = None,
     documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Where all figures go, as JSON.")
-    ] = None,
+    json_file: JsonFile = None,
     report: Annotated[
         Path | None, typer.Option(help="Folder for tables as Markdown and plots as PNG.")
     ] = None,
@@ -111,87 +104,56 @@ def evaluate(
         ),
     ] = None,
     silver: Annotated[
-        str,
-        typer.Option(
-            help="A scorer trained on silver labels: with a reader, or a cross-encoder.",
-            rich_help_panel=CURVE_PANEL,
-        ),
+        str, _of_curve("A scorer trained on silver labels: with a reader, or a cross-encoder.")
     ] = "default",
     base: Annotated[
         str | None,
-        typer.Option(
-            help="figure4: the start without silver, the folder of a base that nothing was "
+        _of_curve(
+            "figure4: the start without silver, the folder of a base that nothing was "
             "taught, or of an encoder that was taught NLI. reviews: the scorer that learns, "
-            "`default` if omitted.",
-            rich_help_panel=CURVE_PANEL,
+            "`default` if omitted."
         ),
     ] = None,
     head_only: Annotated[
         bool,
-        typer.Option(
-            "--head-only",
-            help="Refit the head of the scorer, in seconds, and fine-tune no reader.",
-            rich_help_panel=CURVE_PANEL,
+        _of_curve(
+            "Refit the head of the scorer, in seconds, and fine-tune no reader.", "--head-only"
         ),
     ] = False,
     sizes: Annotated[
         str | None,
-        typer.Option(
-            help="Numbers of gold labels, or of reviews; 0,100,200,300,400,500 if omitted, or "
-            "0,25,100.",
-            rich_help_panel=CURVE_PANEL,
+        _of_curve(
+            "Numbers of gold labels, or of reviews; 0,100,200,300,400,500 if omitted, or 0,25,100."
         ),
     ] = None,
-    folds: Annotated[
-        int, typer.Option(help="Disjoint by document.", min=2, rich_help_panel=CURVE_PANEL)
-    ] = 5,
+    folds: Annotated[int, _of_curve("Disjoint by document.", min=2)] = 5,
     epochs: Annotated[
-        float | None,
-        typer.Option(
-            help="Passes of each training; 6 if omitted, or 5 of reviews.",
-            rich_help_panel=CURVE_PANEL,
-        ),
+        float | None, _of_curve("Passes of each training; 6 if omitted, or 5 of reviews.")
     ] = None,
     learning_rate: Annotated[
-        float | None,
-        typer.Option(
-            help="figure4: of a cross-encoder; 2e-5 if omitted.", rich_help_panel=CURVE_PANEL
-        ),
+        float | None, _of_curve("figure4: of a cross-encoder; 2e-5 if omitted.")
     ] = None,
     layers: Annotated[
         int | None,
-        typer.Option(
-            help="figure4: train only so many of the last layers of a cross-encoder.",
-            min=1,
-            rich_help_panel=CURVE_PANEL,
-        ),
+        _of_curve("figure4: train only so many of the last layers of a cross-encoder.", min=1),
     ] = None,
-    draws: Annotated[
-        int, typer.Option(help="Draws of reviews at each size.", min=1, rich_help_panel=CURVE_PANEL)
-    ] = 3,
+    draws: Annotated[int, _of_curve("Draws of reviews at each size.", min=1)] = 3,
     checks: Annotated[
         float | None,
-        typer.Option(
-            help="Share of the reviews that are spot checks of accepted values; the console's if "
+        _of_curve(
+            "Share of the reviews that are spot checks of accepted values; the console's if "
             "omitted.",
             min=0,
             max=1,
-            rich_help_panel=CURVE_PANEL,
         ),
     ] = None,
     judged: Annotated[
-        int | None,
-        typer.Option(
-            help="Judge each draw on about so many cases.", min=20, rich_help_panel=CURVE_PANEL
-        ),
+        int | None, _of_curve("Judge each draw on about so many cases.", min=20)
     ] = None,
     flipped: Annotated[
         float,
-        typer.Option(
-            help="Share of the reviews' labels that are turned round, as a grader errs.",
-            min=0,
-            max=0.5,
-            rich_help_panel=CURVE_PANEL,
+        _of_curve(
+            "Share of the reviews' labels that are turned round, as a grader errs.", min=0, max=0.5
         ),
     ] = 0.0,
 ) -> None:
@@ -203,9 +165,9 @@ def evaluate(
     with_detectors = bool(detectors) or any(path.is_dir() for path in datasets)
     if with_detectors:
         _refuse(context, "judging by detectors", OF_SCORERS | OF_CURVE)
-    elif experiment is Experiment.figure4:
+    elif experiment == "figure4":
         _refuse(context, "figure4", OF_DETECTORS | OF_REVIEWS | {"scorers", "keep"})
-    elif experiment is Experiment.reviews:
+    elif experiment == "reviews":
         _refuse(context, "reviews", OF_DETECTORS | OF_FIGURE4 | {"scorers"})
     else:
         _refuse(context, "judging by scorers", OF_DETECTORS | OF_CURVE | {"keep"})
@@ -231,7 +193,7 @@ def evaluate(
         else:
             sources = label_sources(documents, seed, on_progress)
             read = [_read(path, sources, labels, limit) for path in datasets]
-            if experiment is Experiment.figure4:
+            if experiment == "figure4":
                 told = CurveSettings(
                     silver=silver,
                     base=base,
@@ -243,7 +205,7 @@ def evaluate(
                 )
                 curve = runs.curve_settings(sizes or FIGURE4_SIZES, epochs or 6.0, told)
                 found = runs.figure4(read, curve, report, on_progress)
-            elif experiment is Experiment.reviews:
+            elif experiment == "reviews":
                 recipe = Recipe(head_only=head_only)
                 recipe = replace(recipe, gold=replace(recipe.gold, epochs=epochs or 5.0))
                 reviewing = ReviewsSettings(
@@ -257,12 +219,12 @@ def evaluate(
                     seed=seed,
                 )
                 found = runs.reviews(read, reviewing, keep, report, on_progress)
-            elif experiment is Experiment.table1:
+            elif experiment == "table1":
                 found = runs.table1(read, scorers, report, on_progress)
             else:
                 evaluations = runs.judge(read, scorers or [settings().judge], on_progress)
-                figure5 = experiment is Experiment.figure5
-                found = (runs.figure5 if figure5 else runs.side_by_side)(evaluations, report)
+                shown = runs.figure5 if experiment == "figure5" else runs.side_by_side
+                found = shown(evaluations, report)
     _show(found, json_file)
     if any(dataset.refused for dataset in read):
         raise typer.Exit(1)
@@ -280,11 +242,10 @@ def _show(found: Outcome, json_file: Path | None) -> None:
     """Print all of it, and write the figures; not while a progress bar is on the screen."""
     print_tables(found.tables)
     for reason in found.left_out:
-        complain.print(f"left out: {reason}", markup=False, soft_wrap=True)
+        complain.print(f"left out: {reason}", soft_wrap=True)
     for path in found.written:
         print_line(f"written: {path}")
-    if json_file:
-        json_file.write_text(found.figures.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    write_figures(json_file, found.figures)
 
 
 def _read(path: Path, sources: Sources, labels: str | None, limit: int | None) -> Dataset:

@@ -37,7 +37,7 @@ def files(
     for row in _texts(paths) if text else _ids(paths):
         if isinstance(row, Rejected):
             refused += 1
-            complain.print(f"refused {row}", markup=False, soft_wrap=True)
+            complain.print(f"refused {row}", soft_wrap=True)
         else:
             print_line(json.dumps(row, ensure_ascii=False))
     if refused:

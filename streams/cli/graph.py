@@ -12,7 +12,8 @@ from rich.markup import escape
 from safepassage.schemas import read_jsonl
 from safepassage.schemas.base import EventId, Text
 from safepassage.streams.cli.label_options import print_tables, progress_bars
-from safepassage.streams.cli.output import open_outputs, print_line
+from safepassage.streams.cli.options import JsonFile, LabelledAnswers
+from safepassage.streams.cli.output import open_outputs, print_line, write_figures
 from safepassage.streams.runtime.errors import OperatorError
 
 if TYPE_CHECKING:
@@ -68,16 +69,11 @@ def draw_graph(
 
 @graph_app.command()
 def regime(
-    datasets: Annotated[
-        list[Path],
-        typer.Argument(metavar="DATASET...", help="JSON lines (.gz) of labelled answers."),
-    ],
+    datasets: LabelledAnswers,
     *,
     terms: Annotated[bool, typer.Option(help="Things without a name are entities, too.")] = True,
     limit: Annotated[int | None, typer.Option(help="The first so many of each.", min=1)] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Where all figures go, as JSON.")
-    ] = None,
+    json_file: JsonFile = None,
 ) -> None:
     """Measure the AUC by the length of answers and by how many entities they name."""
     from safepassage.scoring_worker.detectors.hallugraph.local_graphs import LocalExtractor
@@ -91,9 +87,7 @@ def regime(
             for path in datasets
         ]
     _show(measured)
-    if json_file:
-        lines = ",\n".join(one.model_dump_json(indent=1) for one in measured)
-        json_file.write_text(f"[{lines}]\n", encoding="utf-8")
+    write_figures(json_file, measured)
 
 
 class _AnswerRow(BaseModel):

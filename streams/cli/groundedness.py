@@ -1,19 +1,18 @@
 """``groundedness``: methods that judge answers, compared; altered answers; their own training."""
 
-from __future__ import annotations
-
 import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
+from safepassage.schemas import canonical_json
+from safepassage.schemas.error_type import ERROR_TYPES
 from safepassage.streams.cli.label_options import print_tables, progress_bars, show_refused
-from safepassage.streams.cli.output import complain, open_outputs, print_line
+from safepassage.streams.cli.options import JsonFile, LabelledAnswers
+from safepassage.streams.cli.output import complain, open_outputs, print_line, write_figures
 from safepassage.streams.runtime.errors import OperatorError
-
-if TYPE_CHECKING:
-    from safepassage.schemas.error_type import ErrorType
 
 groundedness_app = typer.Typer(
     name="groundedness",
@@ -57,9 +56,7 @@ def benchmark(
     report: Annotated[
         Path | None, typer.Option(help="Where tables and plot go: FILE.txt and FILE.png.")
     ] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Where all figures go, as JSON.")
-    ] = None,
+    json_file: JsonFile = None,
     limit: Annotated[
         int | None, typer.Option(help="About so many answers of a set, whole queries.", min=2)
     ] = None,
@@ -100,7 +97,7 @@ def benchmark(
     made = tables(found)
     print_tables(made)
     for name, why in found.left_out.items():
-        complain.print(f"left out: {name}: {why}", markup=False, soft_wrap=True)
+        complain.print(f"left out: {name}: {why}", soft_wrap=True)
     if report:
         with report.with_suffix(".txt").open("w", encoding="utf-8") as file:
             console = Console(file=file, width=150)
@@ -108,8 +105,7 @@ def benchmark(
                 console.print(table)
         plot(report.with_suffix(".png"), found)
         print_line(f"written: {report.with_suffix('.txt')}, {report.with_suffix('.png')}")
-    if json_file:
-        json_file.write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    write_figures(json_file, found)
     if any(read.refused for read in sets):
         raise typer.Exit(1)
 
@@ -142,7 +138,6 @@ def adapt(
     query are in one split, train, dev or test, 70 : 10 : 20.
     """
     from safepassage.llm_calls.settings import GraderSettings
-    from safepassage.schemas import canonical_json
     from safepassage.scoring_worker.detectors.llm.batch_calls import Asker
     from safepassage.scoring_worker.laboratory.training.adaptation.files import (
         grounded_answers,
@@ -152,23 +147,23 @@ def adapt(
         adapt as adapt_all,
     )
 
-    kinds = _kinds(error_types)
+    if unknown := sorted(set(error_types) - set(ERROR_TYPES)):
+        raise OperatorError(f"no error type {unknown[0]!r}; there are: {', '.join(ERROR_TYPES)}")
+    kinds = [kind for kind in ERROR_TYPES if not error_types or kind in error_types]
     cache = cache or cache_folder() / ANSWERS_NAME
     open_outputs(files=(out, cache))
     given, refused = grounded_answers(answers, limit)
     show_refused(answers, refused)
     with progress_bars() as on_progress:
         made = adapt_all(given, Asker(GraderSettings(llm_answers=cache)), kinds, on_progress)
-    with out.open("w", encoding="utf-8") as file:
-        for row in written_rows(made.twins):
-            file.write(canonical_json(row) + "\n")
+    _write(out, written_rows(made.twins))
     cost = "" if made.usage.cost_usd is None else f", {made.usage.cost_usd:.4f} US dollars"
     print_line(
         f"{len(made.twins)} altered answers to {len(given)}, {made.usage.input_tokens} tokens in, "
         f"{made.usage.output_tokens} out{cost}: {out}"
     )
     for why, count in made.failures.most_common():
-        complain.print(f"refused {count}: {why}", markup=False)
+        complain.print(f"refused {count}: {why}")
     if refused or made.failures:
         raise typer.Exit(1)
 
@@ -185,7 +180,7 @@ def substitute(
     *,
     out: Annotated[Path, typer.Option("--out", "-o", help="Where answers and twins go.")],
     kind: Annotated[
-        str,
+        Literal["foreign", "exchanged"],
         typer.Option(
             help="foreign: an entity of another document; exchanged: two of the sentence."
         ),
@@ -194,21 +189,15 @@ def substitute(
 ) -> None:
     """Write sentences of documents as answers, and twins with another entity in them, by rule: at
     most one of each document."""
-    from safepassage.schemas import canonical_json
     from safepassage.scoring_worker.laboratory.training.adaptation.substitutions import (
         substitutions,
     )
     from safepassage.scoring_worker.laboratory.training.corpora import known_documents, read_rows
 
-    if kind not in ("foreign", "exchanged"):
-        raise OperatorError(f"no kind {kind!r}; there are: foreign, exchanged")
     open_outputs(files=[out])
     known = (one for path in documents for one in known_documents(read_rows(path)))
-    made = substitutions(known, kind, seed)  # type: ignore[arg-type] # one of the two
-    with out.open("w", encoding="utf-8") as file:
-        for one in made:
-            for row in one.rows():
-                file.write(canonical_json(row) + "\n")
+    made = substitutions(known, kind, seed)
+    _write(out, (row for one in made for row in one.rows()))
     print_line(f"{len(made)} sentences with a twin: {out}")
 
 
@@ -227,7 +216,6 @@ def triples(
 ) -> None:
     """Write triples that people labelled as answers for `benchmark`; their context is what others
     answered to the same question and people found true."""
-    from safepassage.schemas import canonical_json
     from safepassage.scoring_worker.laboratory.experiments.groundedness.triples import (
         labelled_triples,
     )
@@ -235,9 +223,7 @@ def triples(
 
     open_outputs(files=[out])
     made = list(labelled_triples(read_rows(answers)))
-    with out.open("w", encoding="utf-8") as file:
-        for row in made:
-            file.write(canonical_json(row) + "\n")
+    _write(out, made)
     entailed = sum(row["label"] == 1 for row in made)
     print_line(f"{len(made)} triples, {entailed} of them entailed: {out}")
 
@@ -304,9 +290,7 @@ def types(
     typers: Annotated[
         list[str], typer.Option("--by", help="local or llm; both show how far they agree.")
     ] = ["local"],
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Where all figures go, as JSON.")
-    ] = None,
+    json_file: JsonFile = None,
 ) -> None:
     """Type the errors of altered sentences: agreement with the labels and with each other, and
     which types are taken for which."""
@@ -319,7 +303,7 @@ def types(
 
     open_outputs(files=[json_file])
     errors = labelled_errors(answers)
-    said = {}
+    said: dict[str, Any] = {}
     for name in typers:
         if name not in ("local", "llm"):
             raise OperatorError(f"no typer {name!r}; there are: local, llm")
@@ -327,16 +311,12 @@ def types(
         said[name] = typing.type_errors([one.stopped for one in errors]) if typing else []
     found = compared(errors, said)
     print_tables(confusion_tables(found))
-    if json_file:
-        json_file.write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    write_figures(json_file, found)
 
 
 @groundedness_app.command("quip-length")
 def quip_length(
-    datasets: Annotated[
-        list[Path],
-        typer.Argument(metavar="DATASET...", help="JSON lines (.gz) of labelled answers."),
-    ],
+    datasets: LabelledAnswers,
 ) -> None:
     """Choose QuIP's n on half of the queries of each set, and measure it on the others."""
     from safepassage.scoring_worker.laboratory.experiments.groundedness.quip import choose_length
@@ -370,9 +350,7 @@ def claim_threshold(
     limit: Annotated[
         int | None, typer.Option(help="About so many answers, whole queries.", min=2)
     ] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Where all figures go, as JSON.")
-    ] = None,
+    json_file: JsonFile = None,
 ) -> None:
     """Show what thresholds of claims stop, and fit one on half of the queries."""
     from safepassage.scoring_worker.detectors.contract import DetectorSettings
@@ -396,9 +374,7 @@ def claim_threshold(
                 detector.close()
             found.append(claim_trades(judged))
     print_tables(map(trades_table, found))
-    if json_file:
-        lines = ",\n".join(one.model_dump_json(indent=1) for one in found)
-        json_file.write_text(f"[{lines}]\n", encoding="utf-8")
+    write_figures(json_file, found)
 
 
 @groundedness_app.command("train-types")
@@ -445,18 +421,14 @@ def train_types(
     print_line(f"written: {out}")
 
 
+def _write(out: Path, rows: Iterable[Any]) -> None:
+    with out.open("w", encoding="utf-8") as file:
+        file.writelines(canonical_json(row) + "\n" for row in rows)
+
+
 def cache_folder() -> Path:
     """The folder of the user's caches; never the working folder, which may be a repository."""
     named = os.environ.get("XDG_CACHE_HOME", "")
     # The specification of these folders ignores a relative path.
     folder = Path(named) if Path(named).is_absolute() else Path.home() / ".cache"
     return folder / "safepassage" / "groundedness"
-
-
-def _kinds(named: list[str]) -> list[ErrorType]:
-    from safepassage.schemas.error_type import ERROR_TYPES
-
-    unknown = sorted(set(named) - set(ERROR_TYPES))
-    if unknown:
-        raise OperatorError(f"no error type {unknown[0]!r}; there are: {', '.join(ERROR_TYPES)}")
-    return [kind for kind in ERROR_TYPES if not named or kind in named]

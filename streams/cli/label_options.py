@@ -59,7 +59,7 @@ def progress_lines(clock: Callable[[], float] = time.monotonic) -> OnProgress:
             last, said = shown[stage] = (now, -1)
         if done > said and (done >= total or now - last >= SECONDS_BETWEEN_LINES):
             shown[stage] = (now, done)
-            complain.print(f"{stage}: {done} of {total}", markup=False, soft_wrap=True)
+            complain.print(f"{stage}: {done} of {total}", soft_wrap=True)
 
     return on_progress
 
@@ -86,7 +86,7 @@ def label_sources(documents: Iterable[Path], seed: int, on_progress: OnProgress)
 def show_refused(path: Path, refused: tuple[str, ...]) -> None:
     """One line on stderr for each row that could not be read, as far as that helps."""
     for line in refused[:SHOWN_REFUSALS]:
-        complain.print(f"refused {line}", markup=False, soft_wrap=True)
+        complain.print(f"refused {line}", soft_wrap=True)
     if len(refused) > SHOWN_REFUSALS:
         complain.print(f"refused {len(refused) - SHOWN_REFUSALS} more rows of {path}")
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from safepassage.streams.cli.options import Since, utc
 from safepassage.streams.cli.output import complain, open_outputs, print_line
-from safepassage.streams.cli.since_option import Since, utc
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ async def _write_documents(out: Path, names: dict[DocumentRef, str]) -> int:
                 row = document_row(name, await store.get(ref))
             except (DocumentStoreError, LookupError, ValueError) as error:
                 gone += 1
-                complain.print(f"no text for {name}: {type(error).__name__}", markup=False)
+                complain.print(f"no text for {name}: {type(error).__name__}")
             else:
                 stream.write(row + b"\n")
                 written.add(name)

@@ -40,14 +40,11 @@ def learn() -> None:
 
 async def _learn() -> LearningEvent:
     from safepassage.streams.kafka.admin import create_topics
-    from safepassage.streams.kafka.clients import new_producer
-    from safepassage.streams.kafka.publisher import KafkaPublisher
+    from safepassage.streams.kafka.publisher import open_publisher
     from safepassage.streams.learning.learner import Learner
 
     await create_topics(settings())
-    publisher = KafkaPublisher(new_producer(settings()), settings())
-    await publisher.start()
-    try:
+    async with open_publisher(settings()) as publisher:
         learner = Learner(publisher, settings())
         run = await learner.unfinished()
         if run is None:
@@ -55,5 +52,3 @@ async def _learn() -> LearningEvent:
             if run is None:
                 raise OperatorError(f"nothing to learn yet: {wanted}")
         return await learner.go_on(run)
-    finally:
-        await publisher.stop()

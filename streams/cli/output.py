@@ -6,11 +6,12 @@ import errno
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
+from pydantic import BaseModel
 from rich.console import Console
 
 from safepassage.schemas import Document, Event
@@ -19,7 +20,7 @@ from safepassage.streams.runtime.errors import OperatorError
 if TYPE_CHECKING:
     from safepassage.agents.intake.limits import OcrUse
 
-complain = Console(stderr=True, highlight=False)
+complain = Console(stderr=True, highlight=False, markup=False)
 
 
 def open_outputs(*, files: Iterable[Path | None] = (), folders: Iterable[Path | None] = ()) -> None:
@@ -62,6 +63,22 @@ def print_line(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
+def file_or_stdout(path: Path | None) -> AbstractContextManager[BinaryIO]:
+    """Where a command's JSON lines go."""
+    return path.open("wb") if path else nullcontext(sys.stdout.buffer)
+
+
+def write_figures(path: Path | None, figures: BaseModel | Sequence[BaseModel]) -> None:
+    """The figures as JSON, where a file is named."""
+    if path is None:
+        return
+    if isinstance(figures, BaseModel):
+        text = figures.model_dump_json(indent=2)
+    else:
+        text = "[" + ",\n".join(one.model_dump_json(indent=1) for one in figures) + "]"
+    path.write_text(text + "\n", encoding="utf-8")
+
+
 def tell_uncompared(pdfs: int, use: OcrUse) -> None:
     """That the fonts of ``pdfs`` documents may lie, where no page was read to compare them."""
     from safepassage.agents.intake.limits import ocr_is_installed
@@ -69,11 +86,7 @@ def tell_uncompared(pdfs: int, use: OcrUse) -> None:
     if not pdfs or (use != "never" and ocr_is_installed()):
         return
     why = "SAFEPASSAGE_OCR is `never`" if use == "never" else "pip install 'safepassage[ocr]'"
-    complain.print(
-        f"fonts not compared with what pages show, in {pdfs} PDF: {why}",
-        markup=False,
-        soft_wrap=True,
-    )
+    complain.print(f"fonts not compared with what pages show, in {pdfs} PDF: {why}", soft_wrap=True)
 
 
 def has_fonts(document: Event) -> bool:
@@ -94,8 +107,5 @@ def tell_omissions(document: Event) -> None:
     for omission in document.original.omissions:
         place = document.id if omission.page is None else f"{document.id} page {omission.page + 1}"
         unit = "pictures" if omission.kind == "picture" else "characters"
-        complain.print(
-            f"left out of {place}: {omission.characters} {unit}, {omission.kind}",
-            markup=False,
-            soft_wrap=True,
-        )
+        left_out = f"{omission.characters} {unit}, {omission.kind}"
+        complain.print(f"left out of {place}: {left_out}", soft_wrap=True)

@@ -12,18 +12,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from safepassage.streams.cli.options import By, Reason, named, utc
 from safepassage.streams.cli.output import print_line
-from safepassage.streams.cli.signature_options import By, Reason, named
-from safepassage.streams.cli.since_option import utc
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
     from safepassage.streams.release.promotion import Signature
-    from safepassage.streams.release.promotion_bounds import (
-        Bounds,
-        PromotionResult,
-    )
+    from safepassage.streams.release.promotion_bounds import Bounds, PromotionResult
 
 
 def promote(
@@ -40,8 +36,7 @@ def promote(
         bool, typer.Option(help="Whether standing reviews count as gold labels; yes if omitted.")
     ] = True,
     reviews_since: Annotated[
-        datetime | None,
-        typer.Option(help="Only reviews made from this time (UTC) on."),
+        datetime | None, typer.Option(help="Only reviews made from this time (UTC) on.")
     ] = None,
     max_recall_loss: Annotated[
         float, typer.Option(help="By how much recall of unsupported may fall.", min=0, max=1)

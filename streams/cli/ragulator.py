@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import orjson
 import typer
@@ -75,7 +75,8 @@ def label_pairs(
     *,
     out: Out,
     variant: Annotated[
-        str, typer.Option(help="0-shot, 0-shot-cot, 5-shot or 5-shot-cot.")
+        Literal["0-shot", "0-shot-cot", "5-shot", "5-shot-cot"],
+        typer.Option(help="0-shot, 0-shot-cot, 5-shot or 5-shot-cot."),
     ] = "0-shot",
     room: Annotated[int, typer.Option(help="Characters of a window.", min=100)] = 1_400,
     people: Annotated[
@@ -90,20 +91,16 @@ def label_pairs(
     from safepassage.scoring_worker.detectors.llm.batch_calls import Asker
     from safepassage.scoring_worker.laboratory.training.corpora import read_rows
     from safepassage.scoring_worker.laboratory.training.ragulator.labelling import (
-        VARIANTS,
         agreement,
         label,
         labelled_windows,
         whole_windows,
     )
 
-    chosen = next((known for known in VARIANTS if known == variant), None)
-    if chosen is None:
-        raise typer.BadParameter(f"--variant is one of {', '.join(VARIANTS)}")
     open_outputs(files=[out])
     pairs = _read(curated)
     grounded = [pair for pair in pairs if pair.grounded]
-    labelled = label(grounded, Asker(GraderSettings()), chosen)
+    labelled = label(grounded, Asker(GraderSettings()), variant)
     windows = [
         window for pair in pairs if not pair.grounded for window in whole_windows(pair, room)
     ]
@@ -113,7 +110,7 @@ def label_pairs(
     print_line(f"{len(windows)} windows of {len(pairs)} pairs, {failed} not labelled: {out}")
     if people:
         by_people = {str(row["id"]): frozenset(row["supporting"]) for row in read_rows(people)}
-        print_line(agreement(chosen, labelled, by_people).model_dump_json())
+        print_line(agreement(variant, labelled, by_people).model_dump_json())
 
 
 @ragulator_app.command()
@@ -122,7 +119,8 @@ def train(
     *,
     out: Out,
     model: Annotated[
-        str, typer.Option(help="lightgbm, random-forest, extended, or encoder.")
+        Literal["lightgbm", "random-forest", "extended", "encoder"],
+        typer.Option(help="lightgbm, random-forest, extended, or encoder."),
     ] = "extended",
     base: Annotated[
         str | None, typer.Option(help="With --model encoder: a folder or hub id to fine-tune.")
@@ -164,16 +162,13 @@ def train(
     from safepassage.scoring_worker.laboratory.training.ragulator.feature_files import (
         labelled_features,
     )
-    from safepassage.scoring_worker.laboratory.training.ragulator.fit import MODELS, fitted
+    from safepassage.scoring_worker.laboratory.training.ragulator.fit import fitted
 
-    chosen = next((known for known in MODELS if known == model), None)
-    if chosen is None:
-        raise typer.BadParameter(f"--model is one of {', '.join(MODELS)} or encoder")
     kept = out.with_suffix(".features.jsonl")
     open_outputs(files=(out, kept))
     measure = claim_measure(DetectorSettings(), scorer=scorer, encoder=encoder, reranker=reranker)
     with progress_bars() as on_progress:
-        forest = fitted(chosen, labelled_features(pairs, measure, kept, on_progress), on_progress)
+        forest = fitted(model, labelled_features(pairs, measure, kept, on_progress), on_progress)
     forest = forest.model_copy(update={"measures": measure.measures})
     out.write_text(forest.model_dump_json() + "\n", encoding="utf-8")
     print_line(f"{forest.parameters}, AUROC of the folds {forest.measured['folds_auroc']}: {out}")

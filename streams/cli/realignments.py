@@ -2,15 +2,14 @@
 
 import asyncio
 import contextlib
-import sys
 from collections import Counter
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
 import typer
 
-from safepassage.streams.cli.output import complain
+from safepassage.streams.cli.options import Follow
+from safepassage.streams.cli.output import complain, file_or_stdout
 from safepassage.streams.settings import settings
 
 
@@ -18,17 +17,14 @@ def realignments(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Where they go; stdout if omitted.")
     ] = None,
-    follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on with what comes, until interrupted.")
-    ] = False,
+    follow: Follow = False,
 ) -> None:
     """Write what became of accepted values in new versions as JSON lines, each once.
 
     Exits 1 if a record is no realignment.
     """
     counts: Counter[str] = Counter()
-    writing = out.open("wb") if out else nullcontext(sys.stdout.buffer)
-    with contextlib.suppress(KeyboardInterrupt), writing as stream:
+    with contextlib.suppress(KeyboardInterrupt), file_or_stdout(out) as stream:
         asyncio.run(_write(stream, counts, follow=follow))
     problems = counts.pop("problem", 0)
     complain.print(", ".join(f"{n} {name}" for name, n in sorted(counts.items())) or "none")
@@ -52,7 +48,7 @@ async def _write(stream: BinaryIO, counts: Counter[str], *, follow: bool) -> Non
                 event = decode(record, Realignment).event
             except UnreadableRecord as error:
                 counts["problem"] += 1
-                complain.print(f"{record.coordinates} is none: {error}", markup=False)
+                complain.print(f"{record.coordinates} is none: {error}")
                 continue
             if seen.first(event.id) is None:
                 counts[event.outcome] += 1

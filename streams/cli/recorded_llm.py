@@ -1,11 +1,9 @@
 """``recorded-llm``: a recording served as an LLM's endpoint."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,9 +11,6 @@ from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.logs import configure_logging
 from safepassage.streams.runtime.signals import stop_event
 from safepassage.streams.settings import settings
-
-if TYPE_CHECKING:
-    from starlette.applications import Starlette
 
 
 def recorded_llm(
@@ -26,8 +21,7 @@ def recorded_llm(
         Path | None, typer.Option("--extractions", "-e", help="What the LLM said of them.")
     ] = None,
     answers: Annotated[
-        Path | None,
-        typer.Option(help="Answers to other questions, such as those of detectors."),
+        Path | None, typer.Option(help="Answers to other questions, such as those of detectors.")
     ] = None,
     port: Annotated[int, typer.Option("--port", "-p", help="Port on the loopback interface.")] = 0,
     faults: Annotated[
@@ -42,7 +36,7 @@ def recorded_llm(
     from safepassage.streams.demo.recorded_llm.by_question import RecordedAnswers
     from safepassage.streams.demo.recorded_llm.faults import Faults
     from safepassage.streams.demo.recorded_llm.recording import Recording
-    from safepassage.streams.demo.recorded_llm.server import recorded_app
+    from safepassage.streams.demo.recorded_llm.server import recorded_app, serve
 
     configure_logging(settings(), role="recorded-llm")
     if (documents is None) != (extractions is None) or (documents is None and answers is None):
@@ -54,18 +48,16 @@ def recorded_llm(
     if recording.unmatched:
         sys.stderr.write(f"{recording.unmatched} extractions name other documents: left out\n")
     app = recorded_app(recording, faults=Faults.parse(faults), answers=told)
-    asyncio.run(_serve_recording(app, port, len(recording), len(told)))
 
+    async def serving() -> None:
+        stop = stop_event()
+        async with serve(app, port=port) as base_url:
+            sys.stdout.write(
+                f"a recording, not an LLM: answers for {len(recording)} documents "
+                f"and {len(told)} questions at {base_url}\n"
+                f"use it with  export OPENAI_BASE_URL={base_url} SAFEPASSAGE_MODEL=recorded\n"
+            )
+            sys.stdout.flush()
+            await stop.wait()
 
-async def _serve_recording(app: Starlette, port: int, documents: int, answers: int) -> None:
-    from safepassage.streams.demo.recorded_llm.server import serve
-
-    stop = stop_event()
-    async with serve(app, port=port) as base_url:
-        sys.stdout.write(
-            f"a recording, not an LLM: answers for {documents} documents "
-            f"and {answers} questions at {base_url}\n"
-            f"use it with  export OPENAI_BASE_URL={base_url} SAFEPASSAGE_MODEL=recorded\n"
-        )
-        sys.stdout.flush()
-        await stop.wait()
+    asyncio.run(serving())

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from safepassage.streams.cli.options import ScorerName
 from safepassage.streams.cli.output import complain, open_outputs, print_line
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.logs import configure_logging
@@ -27,18 +27,9 @@ if TYPE_CHECKING:
 NICENESS = 10
 
 
-class Origin(StrEnum):
-    """What a replay starts from."""
-
-    alignments = "alignments"
-    extractions = "extractions"
-
-
 def replay(
     *,
-    scorer: Annotated[
-        str | None, typer.Option("--scorer", "-s", help="A scorer's name or folder.")
-    ] = None,
+    scorer: ScorerName = None,
     thresholds: Annotated[
         Path | None,
         typer.Option(
@@ -46,17 +37,13 @@ def replay(
         ),
     ] = None,
     origin: Annotated[
-        Origin,
+        Literal["alignments", "extractions"],
         typer.Option("--from", help="What to judge again; from extractions, align them again too."),
-    ] = Origin.alignments,
+    ] = "alignments",
     alignment_threshold: Annotated[
         float | None,
         typer.Option(
-            "--tau",
-            "--alignment-threshold",
-            help="With --from extractions.",
-            min=0,
-            max=1,
+            "--tau", "--alignment-threshold", help="With --from extractions.", min=0, max=1
         ),
     ] = None,
     since: Annotated[
@@ -81,8 +68,7 @@ def replay(
         float | None, typer.Option(help="At most so many records a second.", min=0.1)
     ] = None,
     replay_id: Annotated[
-        str | None,
-        typer.Option("--id", help="Names the replay; an id that was stopped goes on."),
+        str | None, typer.Option("--id", help="Names the replay; an id that was stopped goes on.")
     ] = None,
     report: Annotated[
         Path | None, typer.Option(help="Folder for report.html and report.json.")
@@ -99,14 +85,14 @@ def replay(
     identity = replay_id or datetime.now(UTC).strftime("r%Y%m%d-%H%M%S")
     if not REPLAY_ID.fullmatch(identity):
         raise typer.BadParameter("small letters, digits and dashes, at most 40", param_hint="--id")
-    if alignment_threshold is not None and origin is Origin.alignments:
+    if alignment_threshold is not None and origin == "alignments":
         raise typer.BadParameter(
             "alignments are taken as they are; use --from extractions",
             param_hint="--alignment-threshold",
         )
     request = ReplayRequest(
         id=identity,
-        origin=origin.value,
+        origin=origin,
         since=_moment("--since", since),
         until=_moment("--until", until),
         offsets=offsets,

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from safepassage.streams.cli.options import By, Reason, named
 from safepassage.streams.cli.output import print_line
-from safepassage.streams.cli.signature_options import By, Reason, named
 from safepassage.streams.settings import settings
 
 

@@ -4,8 +4,8 @@ import asyncio
 
 import typer
 
+from safepassage.streams.cli.options import named
 from safepassage.streams.cli.output import print_line
-from safepassage.streams.cli.signature_options import named
 from safepassage.streams.settings import settings
 
 scorers_app = typer.Typer(

@@ -1,18 +1,10 @@
 """``serve``: verdicts over HTTP."""
 
-from __future__ import annotations
-
 import asyncio
-from typing import TYPE_CHECKING
 
 from safepassage.streams.cli.output import complain
 from safepassage.streams.runtime.logs import configure_logging
-from safepassage.streams.settings import Settings, settings
-
-if TYPE_CHECKING:
-    import socket
-
-    from starlette.applications import Starlette
+from safepassage.streams.settings import settings
 
 
 def serve() -> None:
@@ -21,7 +13,9 @@ def serve() -> None:
     from safepassage.service.app import service_app
     from safepassage.service.limits import Limits
     from safepassage.service.serving import check_entrance
+    from safepassage.service.serving import serve as serve_app
     from safepassage.streams.runtime.listening import open_listener
+    from safepassage.streams.runtime.signals import stop_event
 
     chosen = settings()
     token = chosen.serve_token.get_secret_value() if chosen.serve_token else None
@@ -40,13 +34,10 @@ def serve() -> None:
     with Verifier(settings=chosen) as verifier:
         app = service_app(verifier, limits=limits, token=token)
         listening = open_listener("the service", *address, "SAFEPASSAGE_SERVE")
-        asyncio.run(_serve(app, listening, chosen))
+        host, port = listening.getsockname()[:2]
+        complain.print(f"serving http://{host}:{port} (/docs describes it)")
 
+        async def serving() -> None:
+            await serve_app(app, listening, stop_event(), drain_seconds=chosen.drain_seconds)
 
-async def _serve(app: Starlette, listener: socket.socket, chosen: Settings) -> None:
-    from safepassage.service.serving import serve as serve_app
-    from safepassage.streams.runtime.signals import stop_event
-
-    host, port = listener.getsockname()[:2]
-    complain.print(f"serving http://{host}:{port} (/docs describes it)", markup=False)
-    await serve_app(app, listener, stop_event(), drain_seconds=chosen.drain_seconds)
+        asyncio.run(serving())

@@ -1,7 +1,5 @@
 """``submit``: documents from files onto their topic."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Iterator
@@ -94,7 +92,7 @@ async def _submit(
             found = allowed(read)
             if isinstance(found, Rejected):
                 refused.append(found)
-                complain.print(f"refused {found}", markup=False, soft_wrap=True)
+                complain.print(f"refused {found}", soft_wrap=True)
             else:
                 tell_omissions(found)
                 with_fonts += has_fonts(found)
@@ -134,7 +132,7 @@ def _note(event: object, decisions: Counter[str], missing: set[Coordinates]) -> 
     if isinstance(event, DeadLetter):
         decisions["documents dead-lettered"] += 1
         missing.discard(event.source)
-        complain.print(f"dead letter {event.doc_id}: {event.error}: {event.detail}", markup=False)
+        complain.print(f"dead letter {event.doc_id}: {event.error}: {event.detail}")
     elif isinstance(event, DocumentReport) and event.document.coordinates:
         missing.discard(event.document.coordinates)
         decisions["documents"] += 1

@@ -170,10 +170,7 @@ def _tuned(
 ) -> TuningSettings:
     """A stage of a reader as the command line says."""
     return replace(
-        usual,
-        epochs=epochs or usual.epochs,
-        learning_rate=rate or usual.learning_rate,
-        **common,
+        usual, epochs=epochs or usual.epochs, learning_rate=rate or usual.learning_rate, **common
     )
 
 
@@ -209,7 +206,7 @@ def _read(path: Path, sources: Sources) -> list[LabelledPair]:
 
     pairs, refused = read_labels(path, sources)
     show_refused(path, refused)
-    complain.print(f"{path.name}: {count(pairs)}", markup=False, soft_wrap=True)
+    complain.print(f"{path.name}: {count(pairs)}", soft_wrap=True)
     return pairs
 
 
@@ -224,5 +221,5 @@ def _graded(paths: list[Path], sources: Sources) -> list[LabelledPair]:
         pairs = [pair for path in paths for pair in grade(path, sources, grader)]
     finally:
         grader.close()
-    complain.print(f"graded by {grader.revision}: {count(pairs)}", markup=False, soft_wrap=True)
+    complain.print(f"graded by {grader.revision}: {count(pairs)}", soft_wrap=True)
     return pairs

@@ -1,7 +1,5 @@
 """``up``: the demo's stack, left running."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

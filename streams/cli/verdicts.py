@@ -1,37 +1,27 @@
 """``verdicts``: what was decided, for a program."""
 
 import asyncio
-import sys
 from collections import Counter
-from contextlib import nullcontext
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, BinaryIO, Literal
 
 import typer
 
-from safepassage.streams.cli.output import complain
+from safepassage.streams.cli.options import Follow
+from safepassage.streams.cli.output import complain, file_or_stdout
 from safepassage.streams.settings import settings
 
-
-class VerdictTopic(StrEnum):
-    """What `verdicts` reads."""
-
-    all = "all"
-    accepted = "accepted"
-    quarantine = "quarantine"
+VerdictTopic = Literal["all", "accepted", "quarantine"]
 
 
 def verdicts(
     topic: Annotated[
         VerdictTopic, typer.Option("--topic", "-t", help="Which topic to read.")
-    ] = VerdictTopic.all,
+    ] = "all",
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Where the verdicts go; stdout if omitted.")
     ] = None,
-    follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on with what comes, until interrupted.")
-    ] = False,
+    follow: Follow = False,
     latest: Annotated[
         bool,
         typer.Option(
@@ -49,7 +39,7 @@ def verdicts(
         )
     counts: Counter[str] = Counter()
     try:
-        with out.open("wb") if out else nullcontext(sys.stdout.buffer) as stream:
+        with file_or_stdout(out) as stream:
             asyncio.run(_write_verdicts(topic, stream, counts, follow=follow, latest=latest))
     except KeyboardInterrupt:
         complain.print("stopped")
@@ -67,7 +57,7 @@ async def _write_verdicts(
     from safepassage.streams.verdicts.deduplication import VERDICT_TOPICS, read_verdicts
     from safepassage.streams.verdicts.latest import latest_verdicts
 
-    chosen = [t for t in VERDICT_TOPICS if topic in (VerdictTopic.all, t.name)]
+    chosen = [t for t in VERDICT_TOPICS if topic in ("all", t.name)]
     results = (
         latest_verdicts(settings(), chosen)
         if latest
@@ -76,7 +66,7 @@ async def _write_verdicts(
     async for result in results:
         if not isinstance(result, Received):
             counts["problem"] += 1
-            complain.print(str(result), markup=False, soft_wrap=True)
+            complain.print(str(result), soft_wrap=True)
             continue
         counts[result.event.decision] += 1
         stream.write(result.event.to_json() + b"\n")

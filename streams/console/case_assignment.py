@@ -305,20 +305,16 @@ class ReviewDesk:
             DeskError: it cannot be answered so any more, or is being answered.
         """
         case = self.look_at(answer.case_id)
-        self._refuse_conflict(session, case, answer)
-        rivals = self._rivals_to_refuse(session, case, answer)
-        if self._saving & {case.id, *(rival.id for rival in rivals)}:
-            raise CaseTaken("A decision on this case is being saved. This one was not.")
-        return case, rivals
-
-    @staticmethod
-    def _refuse_conflict(session: Session, case: Case, answer: Answer) -> None:
         stands = case.standing
         if stands and stands.id != answer.seen:
             said = f"{stands.reviewer} decided this case meanwhile: {stands.decision}."
             if case.hidden_from(session.person):
                 said = "Somebody decided this case meanwhile."
             raise CaseChanged(f"{said} Your decision was not saved.")
+        rivals = self._rivals_to_refuse(session, case, answer)
+        if self._saving & {case.id, *(rival.id for rival in rivals)}:
+            raise CaseTaken("A decision on this case is being saved. This one was not.")
+        return case, rivals
 
     def _rivals_to_refuse(self, session: Session, case: Case, answer: Answer) -> list[Case]:
         """The open cases that accepting this one decides as well: once the acceptance counts."""
@@ -364,14 +360,10 @@ class ReviewDesk:
         ]
 
     def _review(
-        self,
-        session: Session,
-        case: Case,
-        answer: Answer,
-        now: datetime,
-        drawn: Draw | None = None,
+        self, session: Session, case: Case, answer: Answer, now: datetime, drawn: Draw | None = None
     ) -> Review:
         by_chance = drawn or next((review.draw for review in case.reviews if review.draw), None)
+        own = opinions(case.reviews).get(session.person)
         return Review(
             id=stable_id("review", case.id, session.person, now.isoformat()),
             verdict=case.verdict,
@@ -382,7 +374,7 @@ class ReviewDesk:
             seconds=min(max(0.0, now.timestamp() - answer.opened), MAX_SECONDS_OPEN),
             # Its lot may have left the sample while the case was open.
             sampled=case.sampled or (by_chance is not None and case.verdict.decision == "accepted"),
-            supersedes=self._own_opinion(session, case),
+            supersedes=own.id if own else None,
             draw=by_chance,
             reason=answer.reason,
             comment=answer.comment,
@@ -402,11 +394,6 @@ class ReviewDesk:
         if len(others) > 1 or not first_word:
             return None
         return next(iter(others.values())).double_blind
-
-    @staticmethod
-    def _own_opinion(session: Session, case: Case) -> str | None:
-        own = opinions(case.reviews).get(session.person)
-        return own.id if own else None
 
     async def _save(self, reviews: Sequence[Review]) -> None:
         """Publish ``reviews``, which are of one document, in order and in one go."""

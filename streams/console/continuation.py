@@ -1,7 +1,5 @@
 """Where the console reads on: from what its index holds, as long as the topics are the same."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from aiokafka import TopicPartition

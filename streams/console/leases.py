@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -44,9 +45,11 @@ class Lease:
 
 
 class Leases(ABC):
-    """All methods raise `LeasesAway`."""
+    """All methods raise `LeasesAway`. A lease runs for ``seconds`` where nothing else is said."""
 
-    @abstractmethod
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
     async def take(
         self,
         case_id: str,
@@ -60,6 +63,13 @@ class Leases(ABC):
         """Lease a case to ``holder``, or renew its lease; None where another has it. Unless it is
         taken ``beside`` the one that is open, all else of the holder is released. A renewed lease
         keeps its draw unless there is another."""
+        return await self._take(
+            case_id, Lease(holder, reviewer, seconds or self._seconds, drawn, beside)
+        )
+
+    @abstractmethod
+    async def _take(self, case_id: str, wanted: Lease) -> Lease | None:
+        """`take`; ``wanted`` expires in so many seconds from now."""
 
     @abstractmethod
     async def release(self, holder: str, saved: Mapping[str, str] | None = None) -> None:
@@ -82,21 +92,12 @@ class LocalLeases(Leases):
     """Of a console that is alone. After a restart every case is free again."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._seconds = seconds
+        super().__init__(seconds)
         self._clock = clock
         self._leases: dict[str, Lease] = {}
 
-    async def take(
-        self,
-        case_id: str,
-        holder: str,
-        reviewer: str,
-        *,
-        drawn: str = "",
-        beside: bool = False,
-        seconds: float | None = None,
-    ) -> Lease | None:
-        now, before = self._clock(), self._leases.get(case_id)
+    async def _take(self, case_id: str, wanted: Lease) -> Lease | None:
+        now, before, holder = self._clock(), self._leases.get(case_id), wanted.holder
         if before and before.holder != holder:
             if before.expires > now:
                 return None
@@ -104,10 +105,10 @@ class LocalLeases(Leases):
         self._leases = {
             c: lease
             for c, lease in self._leases.items()
-            if (beside or lease.holder != holder) and lease.expires + ABANDONED_SECONDS > now
+            if (wanted.beside or lease.holder != holder) and lease.expires + ABANDONED_SECONDS > now
         }
-        drawn = drawn or (before.drawn if before else "")
-        lease = Lease(holder, reviewer, now + (seconds or self._seconds), drawn, beside)
+        drawn = wanted.drawn or (before.drawn if before else "")
+        lease = replace(wanted, expires=now + wanted.expires, drawn=drawn)
         self._leases[case_id] = lease
         return lease
 
@@ -168,41 +169,26 @@ class RedisLeases(Leases):
     def __init__(
         self, redis: Redis, prefix: str, seconds: float, knows: Callable[[str], bool]
     ) -> None:
+        super().__init__(seconds)
         self._redis = redis
         self._prefix = f"console:{{{prefix}}}"  # in braces: all keys in one slot of a cluster
-        self._seconds = seconds
         self._knows = knows
-        self._take = redis.register_script(_TAKE)
-        self._release = redis.register_script(_RELEASE)
+        self._taking = redis.register_script(_TAKE)
+        self._releasing = redis.register_script(_RELEASE)
 
     async def close(self) -> None:
         await self._redis.aclose()
 
-    async def take(
-        self,
-        case_id: str,
-        holder: str,
-        reviewer: str,
-        *,
-        drawn: str = "",
-        beside: bool = False,
-        seconds: float | None = None,
-    ) -> Lease | None:
-        arguments: list[str | int] = [
-            case_id,
-            holder,
-            reviewer,
-            _milliseconds(seconds or self._seconds),
-            drawn,
-            int(beside),
-            _milliseconds(ABANDONED_SECONDS),
-        ]
+    async def _take(self, case_id: str, wanted: Lease) -> Lease | None:
+        expires, abandoned = (int(s * 1000) for s in (wanted.expires, ABANDONED_SECONDS))
+        arguments: list[str | int] = [case_id, wanted.holder, wanted.reviewer, expires]
+        arguments += [wanted.drawn, int(wanted.beside), abandoned]
         keys = [self._leases, self._saved(case_id)]
-        lease, saved = await _answer(self._take(keys=keys, args=arguments))
+        lease, saved = await _answer(self._taking(keys=keys, args=arguments))
         if not lease:
             return None
         if saved and not self._knows(saved.decode()):
-            await self.release(holder)
+            await self.release(wanted.holder)
             return None
         return _lease(lease)
 
@@ -210,7 +196,7 @@ class RedisLeases(Leases):
         saved = saved or {}
         keys = [self._leases, *map(self._saved, saved)]
         arguments: list[str | int] = [holder, READ_WITHIN_SECONDS, *saved.values()]
-        await _answer(self._release(keys=keys, args=arguments))
+        await _answer(self._releasing(keys=keys, args=arguments))
 
     async def leased(self) -> dict[str, Lease]:
         asked = self._redis.pipeline(transaction=False)
@@ -227,10 +213,6 @@ class RedisLeases(Leases):
 
     def _saved(self, case_id: str) -> str:
         return f"{self._prefix}:saved:{case_id}"
-
-
-def _milliseconds(seconds: float) -> int:
-    return int(seconds * 1000)
 
 
 def _lease(text: bytes) -> Lease:

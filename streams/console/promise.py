@@ -6,8 +6,6 @@ thresholds (`scorers.raised`): the workers obey it as any other, it survives res
 and `promote` end it, and a warning says why.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import structlog
@@ -124,10 +122,6 @@ def _reason(parts: list[LiveRisk], asked: float) -> str:
 
 
 def _measure(risk: LiveRisk) -> None:
-    for bound, value in zip(("low", "high"), risk.bounds, strict=True):
-        metrics.RISK.labels(bound).set(value)
-    for bound, value in zip(("low", "high"), risk.passed.interval, strict=True):
-        metrics.ACCEPTED_SHARE.labels(bound).set(value)
-    metrics.RISK.labels("observed").set(risk.wrong.share or 0.0)
-    metrics.ACCEPTED_SHARE.labels("observed").set(risk.passed.share or 0.0)
+    metrics.set_estimate(metrics.RISK, risk.wrong.share or 0.0, risk.bounds)
+    metrics.set_estimate(metrics.ACCEPTED_SHARE, risk.passed.share or 0.0, risk.passed.interval)
     metrics.PROMISE_CERTIFIED.set(float(risk.certified))

@@ -9,7 +9,6 @@ since no note says that it is out.
 
 import asyncio
 import time
-from typing import Any
 
 import structlog
 
@@ -50,11 +49,11 @@ class Outcomes:
     @property
     def owed(self) -> bool:
         """Whether any case has to be carried out, now or later."""
-        return self._one("SELECT 1 FROM due LIMIT 1") is not None
+        return self._store.one("SELECT 1 FROM due LIMIT 1") is not None
 
     def refusal(self, case_id: str) -> str | None:
         """The error with which the broker refuses what a case's decision leads to."""
-        row = self._one("SELECT refused FROM due WHERE case_id = ?", case_id)
+        row = self._store.one("SELECT refused FROM due WHERE case_id = ?", case_id)
         return (row and str(row[0])) or None
 
     def reviewed(self, case_id: str, review: Review) -> None:
@@ -111,10 +110,6 @@ class Outcomes:
         else:
             change, values = "DELETE FROM due WHERE case_id = ? AND said = ?", (case_id, said)
         self._store.connection.execute(change, values)
-
-    def _one(self, query: str, *values: object) -> tuple[Any, ...] | None:
-        row: tuple[Any, ...] | None = self._store.connection.execute(query, values).fetchone()
-        return row
 
     async def _carry_out(self, case: Case) -> None:
         decision = decision_on(case.verdict, case.reviews)

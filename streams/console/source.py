@@ -1,7 +1,5 @@
 """The review role: reads four topics into an index, serves the console, publishes outcomes."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket
@@ -22,13 +20,7 @@ from safepassage.streams.delivery.lag import LagMeter
 from safepassage.streams.kafka.point_reader import PointReader, Unreadable
 from safepassage.streams.kafka.protection import protection
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
-from safepassage.streams.kafka.reading import (
-    POLL_MILLISECONDS,
-    assign,
-    ends,
-    reader,
-    to_record,
-)
+from safepassage.streams.kafka.reading import POLL_MILLISECONDS, assign, ends, reader, to_record
 from safepassage.streams.kafka.records import (
     ErasedRecord,
     Record,
@@ -40,6 +32,7 @@ from safepassage.streams.runtime import metrics
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.listening import open_listener
 from safepassage.streams.runtime.progress import Progress
+from safepassage.streams.runtime.signals import pause
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, READ_BY, RoleName
 
@@ -154,8 +147,8 @@ class ReviewSource:
             await desk.leave()
             await leases.close()
             store.close()
-            if self._originals:
-                self._originals.close()
+            if originals:
+                originals.close()
         for task in working:
             if not task.cancelled():
                 try:
@@ -190,10 +183,7 @@ class ReviewSource:
     async def _read_batch(self, consumer: AIOKafkaConsumer, desk: ReviewDesk) -> None:
         fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS, max_records=BATCH_RECORDS)
         self.progress.polled()
-        with (
-            metrics.timed_batch(ROLE) if fetched else contextlib.nullcontext(),
-            desk.store.batch(),
-        ):
+        with metrics.timed_batch(ROLE) if fetched else contextlib.nullcontext(), desk.store.batch():
             for tp, messages in fetched.items():
                 self._note(desk, messages)
                 first, last = messages[0], messages[-1]
@@ -223,8 +213,8 @@ class ReviewSource:
                     log.warning("outcomes_wait_for_kafka", detail=str(error))
                 except LeasesAway:
                     log.warning("outcomes_wait_for_redis")
-                    await _pause(ending, AWAY_SECONDS)
-            await _pause(ending, OUTCOME_SECONDS)
+                    await pause(ending, AWAY_SECONDS)
+            await pause(ending, OUTCOME_SECONDS)
 
     async def _keep_promise(
         self, desk: ReviewDesk, promise: Promise, ending: asyncio.Event
@@ -238,7 +228,7 @@ class ReviewSource:
                     log.warning("promise_waits_for_kafka", detail=str(error))
                 except LeasesAway:
                     log.warning("promise_waits_for_redis")
-            await _pause(ending, PROMISE_SECONDS)
+            await pause(ending, PROMISE_SECONDS)
 
 
 def _leases(settings: Settings, store: CaseStore) -> Leases:
@@ -246,26 +236,14 @@ def _leases(settings: Settings, store: CaseStore) -> Leases:
     if "redis_url" not in settings.model_fields_set:
         return LocalLeases(settings.console_lease_seconds)
     prefix, seconds = settings.topic_prefix, settings.console_lease_seconds
-    knows = store.knows_review
-    return RedisLeases(redis_client(settings), prefix, seconds, knows)
+    return RedisLeases(redis_client(settings), prefix, seconds, store.knows_review)
 
 
 def _measure_agreement(store: CaseStore) -> None:
     every = agreements(store)[0]
     metrics.DOUBLE_REVIEWS.set(every.cases)
     if every.kappa is not None and every.interval is not None:
-        bounds = (
-            ("low", every.interval[0]),
-            ("observed", every.kappa),
-            ("high", every.interval[1]),
-        )
-        for bound, value in bounds:
-            metrics.KAPPA.labels(bound).set(value)
-
-
-async def _pause(ending: asyncio.Event, seconds: float) -> None:
-    with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(ending.wait(), seconds)
+        metrics.set_estimate(metrics.KAPPA, every.kappa, every.interval)
 
 
 def _note_record(desk: ReviewDesk, record: Record, model: type[Event]) -> None:

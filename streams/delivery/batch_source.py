@@ -4,12 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 
 import structlog
-from aiokafka import (
-    AIOKafkaConsumer,
-    ConsumerRebalanceListener,
-    ConsumerRecord,
-    TopicPartition,
-)
+from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, ConsumerRecord, TopicPartition
 from aiokafka.errors import CommitFailedError, IllegalGenerationError, RebalanceInProgressError
 
 from safepassage.streams.kafka.membership import group_member

@@ -1,7 +1,5 @@
 """The dead letters of records that could not be processed, or of which results were refused."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +12,6 @@ from safepassage.schemas import (
     Coordinates,
     DeadLetter,
     Document,
-    DocumentRef,
     DocumentVersion,
     Event,
     Extraction,
@@ -53,8 +50,8 @@ def subject_of(event: Event | None) -> Subject:
         case Claim():
             ref = event.document
             return Subject(event.response_id, event.id, ref.coordinates, ref.in_parts)
-        case Extraction():
-            return Subject(event.doc_id, event.id, _place(event.document))
+        case Extraction(document=at):
+            return Subject(event.doc_id, event.id, at.coordinates if at else None)
         case DocumentVersion():
             return Subject(event.document.id, document=event.document.coordinates)
         case AlignedExtraction():
@@ -133,10 +130,6 @@ def contents(letter: DeadLetter) -> tuple[bytes | None, bytes | None]:
         ValueError: one of them is not base64.
     """
     return _bytes(letter.key), _bytes(letter.value)
-
-
-def _place(document: DocumentRef | None) -> Coordinates | None:
-    return document.coordinates if document else None
 
 
 def _base64(raw: bytes | None) -> str | None:

@@ -183,11 +183,7 @@ class FaustSource:
     """One role on a Faust app of its own: its consumer group, agents, lanes and ledger."""
 
     def __init__(
-        self,
-        role: Role,
-        delivery: Delivery,
-        settings: Settings,
-        progress: Progress | None = None,
+        self, role: Role, delivery: Delivery, settings: Settings, progress: Progress | None = None
     ) -> None:
         self.role = role
         self.ledger: OffsetLedger[TP] = OffsetLedger()

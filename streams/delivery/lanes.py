@@ -99,7 +99,8 @@ class Lanes:
             for record in batch:
                 self._finished(record)
         finally:
-            self._end()
+            self._running -= 1
+            self._note_idle()
 
     def _begin(self, batch: list[Record]) -> None:
         self._running += 1
@@ -108,10 +109,6 @@ class Lanes:
             self._reach[partition] = max(record.offset, self._reach.get(partition, 0))
         if not self._open:
             self._owed -= len(batch)
-        self._note_idle()
-
-    def _end(self) -> None:
-        self._running -= 1
         self._note_idle()
 
     def _note_idle(self) -> None:

@@ -1,17 +1,11 @@
 """Which offsets may be committed: the one piece of bookkeeping that promise P1 rests on."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
-
-class Partition(Protocol):
-    """A topic and a partition number, hashable (aiokafka's and Faust's TopicPartition)."""
-
-    def __hash__(self) -> int: ...
-
-
-P = TypeVar("P", bound=Partition)
+P = TypeVar("P", bound=Hashable)
+"""A topic and a partition number: aiokafka's TopicPartition, and Faust's."""
 
 
 @dataclass(slots=True)

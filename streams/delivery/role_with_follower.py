@@ -1,4 +1,4 @@
-"""A role with something that it has to obey followed beside it."""
+"""A role with what it has to obey followed beside it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -7,15 +7,16 @@ from .source import Source
 
 
 class Beside:
-    """``source`` while ``follow``, which has no end, keeps up what it obeys: decisions, erasures.
+    """``source`` while each of ``followers``, which have no end, keeps up what it obeys: decisions,
+    erasures, releases.
 
-    Where that can no longer be followed the role stops: it would not know what to obey.
+    Where one can no longer be followed the role stops: it would not know what to obey.
     """
 
-    def __init__(self, source: Source, follow: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, source: Source, *followers: Callable[[], Awaitable[None]]) -> None:
         self.progress = source.progress
         self.source = source
-        self._follow = follow
+        self._followers = followers
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until ``stop`` is set.
@@ -24,15 +25,16 @@ class Beside:
             Exception: what stopped the role, or the following.
         """
         working = asyncio.create_task(self.source.run(stop))
-        following = asyncio.ensure_future(self._follow())
+        following = [asyncio.ensure_future(follow()) for follow in self._followers]
         try:
-            await asyncio.wait((working, following), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((working, *following), return_when=asyncio.FIRST_COMPLETED)
             stop.set()
             await asyncio.wait((working,))
         finally:
-            for task in (working, following):
+            for task in (working, *following):
                 task.cancel()
-            await asyncio.gather(following, return_exceptions=True)
-        if not following.cancelled():
-            following.result()
+            await asyncio.gather(*following, return_exceptions=True)
+        for task in following:
+            if not task.cancelled():
+                task.result()
         working.result()

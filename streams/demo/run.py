@@ -1,7 +1,5 @@
 """``safepassage demo`` and ``safepassage up``."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 import shlex

@@ -1,7 +1,5 @@
 """The whole stack on one machine: embedded servers, a recorded LLM, one process per role."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -13,12 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from safepassage.streams.demo.embedded import (
-    LOOPBACK,
-    embedded_stack,
-    free_port,
-    stop_process,
-)
+from safepassage.streams.demo.embedded import LOOPBACK, embedded_stack, free_port, stop_process
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.signals import die_with_parent
 from safepassage.streams.settings import Settings
@@ -170,10 +163,7 @@ def _llm_environment() -> dict[str, str]:
     if os.environ.get("OPENAI_BASE_URL"):
         return {}
     port = free_port()
-    return {
-        "OPENAI_BASE_URL": f"http://{LOOPBACK}:{port}/v1",
-        "SAFEPASSAGE_MODEL": RECORDED_MODEL,
-    }
+    return {"OPENAI_BASE_URL": f"http://{LOOPBACK}:{port}/v1", "SAFEPASSAGE_MODEL": RECORDED_MODEL}
 
 
 def _start_recorded_llm(processes: Processes, base_url: str, recording: tuple[Path, Path]) -> None:

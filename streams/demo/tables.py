@@ -1,7 +1,5 @@
 """What the demo prints: the verdicts, so that a person can follow each of them."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,10 +36,7 @@ def new_console() -> Console:
 
 
 def print_verdicts(
-    console: Console,
-    verdicts: Sequence[Verdict],
-    written: Written,
-    seconds: float,
+    console: Console, verdicts: Sequence[Verdict], written: Written, seconds: float
 ) -> None:
     """A summary, a line per document, every stopped extraction with its reason and passage."""
     labels = {_identity(row): row.label for row in written.labelled}

@@ -3,62 +3,8 @@
 import shlex
 from collections.abc import Iterator, Sequence
 
-from safepassage.streams.privacy.places import OF_DOCUMENTS
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import (
-    ACCEPTED,
-    ACCESS,
-    ALIGNMENTS,
-    CLAIMS,
-    DEAD_LETTERS,
-    DECISIONS,
-    DOCUMENT_VALUES,
-    DOCUMENTS,
-    ERASURES,
-    EXTRACTIONS,
-    KEYS,
-    MEMORIES,
-    QUARANTINE,
-    READ_BY,
-    REDRIVABLE,
-    REDRIVES,
-    REPORTS,
-    RESPONSES,
-    REVIEWS,
-    SCORERS,
-    SHADOW,
-    WITH_REPORT,
-    Access,
-    RoleName,
-)
-
-# Commands that people run beside the roles, each perhaps with a principal of its own.
-OF_COMMANDS: dict[str, Access] = {
-    "submit": Access(reads=(REPORTS, DEAD_LETTERS, ERASURES, KEYS), writes=(DOCUMENTS, RESPONSES)),
-    "release": Access(
-        reads=(SCORERS, SHADOW, ACCEPTED, QUARANTINE, REVIEWS, ERASURES, KEYS),
-        writes=(SCORERS,),
-    ),
-    "dead-letters": Access(
-        reads=(
-            *(*REDRIVABLE, DEAD_LETTERS, REDRIVES, REPORTS, ACCEPTED, QUARANTINE),
-            *(ERASURES, KEYS),
-        ),
-        writes=(*REDRIVABLE, REDRIVES),
-    ),
-    "replay": Access(
-        reads=(
-            *(ALIGNMENTS, EXTRACTIONS, CLAIMS, DOCUMENTS, RESPONSES),
-            *(ACCEPTED, QUARANTINE, REVIEWS, DECISIONS, MEMORIES),
-            *(ERASURES, KEYS),
-        )
-    ),
-    # It reads the topics of replays as well, and makes the topic of the keys.
-    "erase": Access(
-        reads=(*OF_DOCUMENTS, ERASURES, KEYS, SCORERS),
-        writes=(ERASURES, KEYS, DECISIONS, MEMORIES, DOCUMENT_VALUES),
-    ),
-}
+from safepassage.streams.topics import ACCESS, OF_COMMANDS, READ_BY, WITH_REPORT, Access, RoleName
 
 # Roles with as many workers as there is work; `deploy/kubernetes/components/keda` scales them.
 SCALED: tuple[RoleName, ...] = ("extract", "align", "score")
@@ -96,23 +42,12 @@ def _of(name: str, access: Access, settings: Settings, whose: str) -> Iterator[s
 
 
 def _of_replays(settings: Settings) -> Iterator[str]:
-    yield _command(
-        settings,
-        "erase",
-        ("Read", "DescribeConfigs"),
-        "--topic",
-        [settings.topic("replay-")],
-        pattern="--resource-pattern-type prefixed",
-    )
+    named, pattern = [settings.topic("replay-")], "--resource-pattern-type prefixed"
+    reads = ("Read", "DescribeConfigs")
+    yield _command(settings, "erase", reads, "--topic", named, pattern=pattern)
     yield "# replays create topics of their own and write nowhere else"
-    yield _command(
-        settings,
-        "replay",
-        ("Create", "Read", "Write", "DescribeConfigs"),
-        "--topic",
-        [settings.topic("replay-")],
-        pattern="--resource-pattern-type prefixed",
-    )
+    all_rights = ("Create", "Read", "Write", "DescribeConfigs")
+    yield _command(settings, "replay", all_rights, "--topic", named, pattern=pattern)
 
 
 def _of_setup(settings: Settings) -> Iterator[str]:

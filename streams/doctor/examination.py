@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Literal
 
 from safepassage.streams.kafka.admin import alter_settings, create_topics, topic_problems
-from safepassage.streams.kafka.clients import new_admin, ssl_context
+from safepassage.streams.kafka.clients import open_admin, ssl_context
 from safepassage.streams.kafka.configuration import TopicProblem
 from safepassage.streams.kafka.reading import newest_timestamp, read_erasures
 from safepassage.streams.kafka.refusals import refusal
@@ -63,12 +63,8 @@ async def check_broker(settings: Settings) -> Diagnosis:
     where = settings.kafka_bootstrap_servers
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
-            admin = new_admin(settings)
-            try:
-                await admin.start()
+            async with open_admin(settings) as admin:
                 cluster = await admin.describe_cluster()
-            finally:
-                await admin.close()
     except Exception as error:  # noqa: BLE001 - a failed login comes as KeyError out of aiokafka
         return await _why_no_broker(settings, error)
     return Diagnosis("broker", "ok", f"{where} answers; {len(cluster['brokers'])} broker(s)")
@@ -143,14 +139,9 @@ async def _bounded(subject: str, check: Check, settings: Settings) -> list[Diagn
     except TimeoutError:
         return [Diagnosis(subject, "failed", f"no answer within {patience} s", "see the above")]
     except Exception as error:  # noqa: BLE001 - a doctor that crashes helps nobody
-        return [
-            Diagnosis(
-                subject,
-                "failed",
-                refusal(error) or f"{type(error).__name__}: {first_line(error)}",
-                "the broker answers, but not to this: are this user's rights sufficient?",
-            )
-        ]
+        found = refusal(error) or f"{type(error).__name__}: {first_line(error)}"
+        remedy = "the broker answers, but not to this: are this user's rights sufficient?"
+        return [Diagnosis(subject, "failed", found, remedy)]
 
 
 async def _why_no_broker(settings: Settings, error: BaseException) -> Diagnosis:
@@ -163,17 +154,14 @@ async def _why_no_broker(settings: Settings, error: BaseException) -> Diagnosis:
     problem = await asyncio.to_thread(_probe_server, host.strip("[]"), port, settings)
     if problem:
         return Diagnosis("broker", "failed", f"{server}: {problem[0]}", problem[1])
-    return Diagnosis(
-        "broker",
-        "failed",
-        f"{server} listens, but does not talk Kafka over {protocol}: {type(error).__name__}",
-        "compare SAFEPASSAGE_KAFKA_SECURITY_PROTOCOL with the listener's"
-        + (
-            "; then SAFEPASSAGE_KAFKA_USERNAME, _PASSWORD and _SASL_MECHANISM"
-            if protocol.startswith("SASL")
-            else "; a listener with TLS or a login hangs up on clients without"
-        ),
+    found = f"{server} listens, but does not talk Kafka over {protocol}: {type(error).__name__}"
+    then = (
+        "then SAFEPASSAGE_KAFKA_USERNAME, _PASSWORD and _SASL_MECHANISM"
+        if protocol.startswith("SASL")
+        else "a listener with TLS or a login hangs up on clients without"
     )
+    remedy = f"compare SAFEPASSAGE_KAFKA_SECURITY_PROTOCOL with the listener's; {then}"
+    return Diagnosis("broker", "failed", found, remedy)
 
 
 def _probe_server(host: str, port: str, settings: Settings) -> tuple[str, str] | None:

@@ -24,14 +24,8 @@ async def check_redis(settings: Settings) -> list[Diagnosis]:
         memory, stats = await client.info("memory"), await client.info("stats")
         seconds, microseconds = await client.time()
     except AuthenticationError:
-        return [
-            Diagnosis(
-                "redis",
-                "failed",
-                "refuses the user or the password",
-                "put the password into REDIS_URL: rediss://USER:PASSWORD@HOST:PORT/0",
-            )
-        ]
+        remedy = "put the password into REDIS_URL: rediss://USER:PASSWORD@HOST:PORT/0"
+        return [Diagnosis("redis", "failed", "refuses the user or the password", remedy)]
     except (RedisError, OSError) as error:
         return [_no_redis(error)]
     finally:
@@ -46,29 +40,21 @@ async def check_model(settings: Settings) -> list[Diagnosis]:
     try:
         revision = await asyncio.to_thread(_probe_scorer, settings.judge)
     except (ImportError, LookupError, OSError, RuntimeError, ValueError) as error:
-        return [
-            Diagnosis(
-                "model",
-                "failed",
-                f"scorer {settings.judge!r} cannot be used: {first_line(error)}",
-                "set SAFEPASSAGE_SCORER to a scorer's name or to a folder that holds its "
-                "scorer.json and weights",
-            )
-        ]
+        found = f"scorer {settings.judge!r} cannot be used: {first_line(error)}"
+        remedy = (
+            "set SAFEPASSAGE_SCORER to a scorer's name or to a folder that holds its "
+            "scorer.json and weights"
+        )
+        return [Diagnosis("model", "failed", found, remedy)]
     return [Diagnosis("model", "ok", f"scorer {settings.judge!r} loads, revision {revision}")]
 
 
 async def check_llm(settings: Settings) -> list[Diagnosis]:
     """Whether the LLM endpoint answers, takes the key, and has the model."""
     if settings.openai_api_key is None and settings.openai_base_url == OPENAI_URL:
-        return [
-            Diagnosis(
-                "llm",
-                "warning",
-                "no endpoint is configured: the role `extract` cannot run",
-                "set OPENAI_API_KEY, or OPENAI_BASE_URL to any OpenAI-compatible endpoint",
-            )
-        ]
+        found = "no endpoint is configured: the role `extract` cannot run"
+        remedy = "set OPENAI_API_KEY, or OPENAI_BASE_URL to any OpenAI-compatible endpoint"
+        return [Diagnosis("llm", "warning", found, remedy)]
     from safepassage.llm_calls.client import configured_client  # noqa: PLC0415 - slow to import
 
     client = configured_client(settings, timeout=PROBE_SECONDS)
@@ -92,27 +78,18 @@ def _of_redis_memory(memory: dict[str, Any], stats: dict[str, Any]) -> Diagnosis
     limit, policy = int(memory.get("maxmemory", 0)), str(memory.get("maxmemory_policy", "?"))
     evicted = int(stats.get("evicted_keys", 0))
     if not limit:
-        return Diagnosis(
-            "redis",
-            "warning",
-            "answers, but its memory is not bounded",
-            "CONFIG SET maxmemory 1gb and maxmemory-policy allkeys-lru: it is a cache",
-        )
-    if policy == "noeviction":
-        return Diagnosis(
-            "redis",
-            "warning",
-            "is bounded, but refuses new texts when it is full (noeviction)",
-            "CONFIG SET maxmemory-policy allkeys-lru: it is a cache, and texts have a TTL",
-        )
-    if evicted:
-        return Diagnosis(
-            "redis",
-            "warning",
-            f"has evicted {evicted} keys: texts are read again from Kafka, which costs time",
-            "raise maxmemory, or lower SAFEPASSAGE_TEXT_TTL_SECONDS",
-        )
-    return Diagnosis("redis", "ok", f"answers; {limit // 2**20} MiB, {policy}, nothing evicted")
+        found = "answers, but its memory is not bounded"
+        remedy = "CONFIG SET maxmemory 1gb and maxmemory-policy allkeys-lru: it is a cache"
+    elif policy == "noeviction":
+        found = "is bounded, but refuses new texts when it is full (noeviction)"
+        remedy = "CONFIG SET maxmemory-policy allkeys-lru: it is a cache, and texts have a TTL"
+    elif evicted:
+        found = f"has evicted {evicted} keys: texts are read again from Kafka, which costs time"
+        remedy = "raise maxmemory, or lower SAFEPASSAGE_TEXT_TTL_SECONDS"
+    else:
+        found = f"answers; {limit // 2**20} MiB, {policy}, nothing evicted"
+        return Diagnosis("redis", "ok", found)
+    return Diagnosis("redis", "warning", found, remedy)
 
 
 def _probe_scorer(name: str) -> str:
@@ -139,34 +116,21 @@ async def _ask_llm(client: Any, settings: Settings) -> Diagnosis:
     try:
         return await _list_models(client, settings.model, where)
     except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
-        return Diagnosis(
-            "llm",
-            "failed",
-            f"{where} refuses the key (status {error.status_code})",
-            "set OPENAI_API_KEY to a key of this endpoint that is allowed to use the model",
-        )
+        found = f"refuses the key (status {error.status_code})"
+        remedy = "set OPENAI_API_KEY to a key of this endpoint that is allowed to use the model"
     except openai.APIConnectionError as error:
-        return Diagnosis(
-            "llm",
-            "failed",
-            f"{where} cannot be reached: {first_line(error.__cause__ or error)}",
-            "set OPENAI_BASE_URL, and check the way there: proxy, firewall, certificate",
-        )
+        found = f"cannot be reached: {first_line(error.__cause__ or error)}"
+        remedy = "set OPENAI_BASE_URL, and check the way there: proxy, firewall, certificate"
     except openai.APIStatusError as error:
-        return Diagnosis(
-            "llm",
-            "failed",
-            f"{where} answers with status {error.status_code}",
+        found = f"answers with status {error.status_code}"
+        remedy = (
             "is OPENAI_BASE_URL complete (it usually ends in /v1), SAFEPASSAGE_MODEL right, and "
-            "the account in credit?",
+            "the account in credit?"
         )
     except openai.OpenAIError as error:
-        return Diagnosis(
-            "llm",
-            "failed",
-            f"{where} gives no usable answer: {type(error).__name__}",
-            "OPENAI_BASE_URL must be an OpenAI-compatible endpoint",
-        )
+        found = f"gives no usable answer: {type(error).__name__}"
+        remedy = "OPENAI_BASE_URL must be an OpenAI-compatible endpoint"
+    return Diagnosis("llm", "failed", f"{where} {found}", remedy)
 
 
 async def _list_models(client: Any, model: str, where: str) -> Diagnosis:

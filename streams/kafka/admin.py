@@ -1,7 +1,7 @@
 """Creating and checking topics."""
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +19,10 @@ from aiokafka.protocol.metadata import MetadataRequest
 
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ALL_TOPICS, Topic, topic_config
+from safepassage.streams.topics import ALL_TOPICS, READ_BY, RoleName, Topic, topic_config
 
 from .alteration import alter_topics
-from .clients import new_admin
+from .clients import open_admin
 from .configuration import TopicProblem, configuration_problems, told_retention
 
 METADATA_PATIENCE_SECONDS = 15.0
@@ -60,9 +60,7 @@ async def create_topics(
         aiokafka.errors.KafkaError: the broker refused, for another reason than that it exists.
     """
     wanted = topics if needed is None else needed
-    admin = new_admin(settings)
-    try:
-        await admin.start()
+    async with open_admin(settings) as admin:
         known = set(await admin.list_topics())
         if all(settings.topic(topic.name) in known for topic in wanted):
             return []
@@ -76,8 +74,6 @@ async def create_topics(
             raise TopicsRefused(lacking, refused[lacking[0]].__name__)
         await _until_known(admin, names)
         return created
-    finally:
-        await admin.close()
 
 
 async def topic_problems(
@@ -85,9 +81,7 @@ async def topic_problems(
 ) -> list[TopicProblem]:
     """What is wrong with the topics as they are: missing, not to be seen by this user, with other
     partition counts, or configured so that they lose or refuse what the promises need."""
-    admin = new_admin(settings)
-    try:
-        await admin.start()
+    async with open_admin(settings) as admin:
         described = await _described(admin, [settings.topic(t.name) for t in topics])
         there = [t for t in topics if isinstance(described[settings.topic(t.name)], _Described)]
         problems = list(_of_partitions(settings, topics, described))
@@ -97,8 +91,6 @@ async def topic_problems(
             if isinstance(found, _Described)
         }
         return problems + await configuration_problems(admin, settings, there, replicas)
-    finally:
-        await admin.close()
 
 
 async def alter_settings(settings: Settings, problems: Sequence[TopicProblem]) -> None:
@@ -112,42 +104,56 @@ async def alter_settings(settings: Settings, problems: Sequence[TopicProblem]) -
         if problem.setting:
             key, value = problem.setting
             changes.setdefault(problem.topic, {})[key] = value
-    admin = new_admin(settings)
-    try:
-        await admin.start()
+    async with open_admin(settings) as admin:
         await alter_topics(admin, changes)
-    finally:
-        await admin.close()
 
 
 async def topic_retention(settings: Settings, topics: Sequence[Topic]) -> dict[str, int | None]:
     """For how many milliseconds the broker keeps the records of each topic, by its name there;
     negative is for ever, None what the broker does not tell this user."""
-    admin = new_admin(settings)
-    try:
-        await admin.start()
+    async with open_admin(settings) as admin:
         return await told_retention(admin, [settings.topic(topic.name) for topic in topics])
-    finally:
-        await admin.close()
+
+
+Committed = dict[TopicPartition, OffsetAndMetadata]
 
 
 async def committed_offsets(
-    settings: Settings, role: str, partitions: Sequence[TopicPartition]
-) -> dict[TopicPartition, OffsetAndMetadata]:
-    """What the role's group committed of ``partitions``, with the metadata that it gave; those of
-    which it committed nothing are left out. The embedded broker forgets the metadata.
+    settings: Settings, partitions: Mapping[str, Sequence[TopicPartition]]
+) -> dict[str, Committed]:
+    """What each role's group committed of its ``partitions``, with the metadata that it gave; those
+    of which it committed nothing are left out. The embedded broker forgets the metadata.
 
     Raises:
         aiokafka.errors.KafkaError: the broker refused or did not answer.
     """
-    admin = new_admin(settings)
-    try:
-        await admin.start()
-        group = settings.group(role)
-        told = await admin.list_consumer_group_offsets(group, partitions=list(partitions))
-        return {tp: committed for tp, committed in told.items() if committed.offset >= 0}
-    finally:
-        await admin.close()
+    async with open_admin(settings) as admin:
+        found = {}
+        for role, wanted in partitions.items():
+            group = settings.group(role)
+            told = await admin.list_consumer_group_offsets(group, partitions=list(wanted))
+            found[role] = {tp: committed for tp, committed in told.items() if committed.offset >= 0}
+        return found
+
+
+async def lags(
+    settings: Settings, reach: Mapping[TopicPartition, int], roles: Iterable[RoleName]
+) -> dict[str, tuple[int, bool]]:
+    """How many records of those before ``reach`` each role has not committed, and whether it ever
+    committed any.
+
+    Raises:
+        aiokafka.errors.KafkaError: the broker refused or did not answer.
+    """
+    wanted: dict[str, list[TopicPartition]] = {}
+    for role in roles:
+        names = {settings.topic(topic.name) for topic in READ_BY[role]}
+        wanted[role] = [tp for tp in reach if tp.topic in names]
+    found: dict[str, tuple[int, bool]] = {}
+    for name, done in (await committed_offsets(settings, wanted)).items():
+        behind = (reach[tp] - (done[tp].offset if tp in done else 0) for tp in wanted[name])
+        found[name] = sum(max(0, records) for records in behind), bool(done)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

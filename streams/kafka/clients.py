@@ -1,6 +1,8 @@
 """aiokafka clients, all made here so that security and limits are set in one place."""
 
+import contextlib
 import ssl
+from collections.abc import AsyncIterator
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
@@ -95,6 +97,17 @@ def new_reader(settings: Settings) -> AIOKafkaConsumer:
 
 def new_admin(settings: Settings) -> AIOKafkaAdminClient:
     return AIOKafkaAdminClient(**connection(settings))
+
+
+@contextlib.asynccontextmanager
+async def open_admin(settings: Settings) -> AsyncIterator[AIOKafkaAdminClient]:
+    """A client for topics, groups and configurations, closed on the way out."""
+    admin = new_admin(settings)
+    try:
+        await admin.start()
+        yield admin
+    finally:
+        await admin.close()
 
 
 def _fetching(settings: Settings) -> dict[str, Any]:

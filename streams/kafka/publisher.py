@@ -1,9 +1,10 @@
 """Publishing with the answer awaited: nothing counts as out before the broker said so."""
 
 import asyncio
+import contextlib
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -19,12 +20,13 @@ from aiokafka.errors import (
 )
 from aiokafka.structs import RecordMetadata
 
-from safepassage.schemas import Verdict
+from safepassage.schemas import Coordinates, Verdict
 from safepassage.streams.runtime import metrics
 from safepassage.streams.runtime.tracing import tracing
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, QUARANTINE
 
+from .clients import new_producer
 from .protection import protection
 from .records import Outgoing
 from .refusals import RIGHTS_ERRORS, refused_write
@@ -81,6 +83,11 @@ async def hand_over(
     return future
 
 
+def place_of(written: RecordMetadata) -> Coordinates:
+    """Where a record stands that was acknowledged."""
+    return Coordinates(topic=written.topic, partition=written.partition, offset=written.offset)
+
+
 async def send_values(
     producer: AIOKafkaProducer, topic: str, values: Mapping[bytes, bytes | None]
 ) -> None:
@@ -97,18 +104,18 @@ class KafkaPublisher:
     """Publishes through one aiokafka producer, which it owns between `start` and `stop`."""
 
     def __init__(self, producer: AIOKafkaProducer, settings: Settings) -> None:
-        self._producer = producer
+        self.producer = producer
         self._settings = settings
 
     async def start(self) -> None:
         try:
-            await self._producer.start()
+            await self.producer.start()
         except BaseException:
-            await self._producer.stop()  # aiokafka leaves its connections open otherwise
+            await self.producer.stop()  # aiokafka leaves its connections open otherwise
             raise
 
     async def stop(self) -> None:
-        await self._producer.stop()
+        await self.producer.stop()
 
     async def publish(self, outgoing: Sequence[Outgoing]) -> dict[int, str]:
         refused: dict[int, str] = {}
@@ -136,7 +143,7 @@ class KafkaPublisher:
         for position, outgoing in list(pending.items()):
             try:
                 handed_over.append(
-                    (position, await hand_over(self._producer, outgoing, self._settings))
+                    (position, await hand_over(self.producer, outgoing, self._settings))
                 )
             except RECORD_ERRORS as error:
                 refused[position] = type(error).__name__
@@ -170,6 +177,17 @@ class KafkaPublisher:
             _count(pending[position])
         del pending[position]
         return None
+
+
+@contextlib.asynccontextmanager
+async def open_publisher(settings: Settings) -> AsyncIterator[KafkaPublisher]:
+    """A publisher with a producer of its own, closed on the way out."""
+    publisher = KafkaPublisher(new_producer(settings), settings)
+    await publisher.start()
+    try:
+        yield publisher
+    finally:
+        await publisher.stop()
 
 
 def _may_pass(error: Exception) -> bool:

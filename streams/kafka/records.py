@@ -1,7 +1,5 @@
 """Records on their way in and out, and how events become bytes."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
@@ -195,3 +193,15 @@ def decode(record: Record, model: type[E]) -> Received[E]:
     if record.protection.erased_event(event):
         raise ErasedRecord
     return Received(record, event)
+
+
+def event_of(record: Record, model: type[E]) -> E | None:
+    """The event of ``model`` in ``record``; None where `decode` finds none.
+
+    Raises:
+        SealedRecord: it is sealed, and this process has no keys.
+    """
+    try:
+        return decode(record, model).event
+    except UnreadableRecord:
+        return None

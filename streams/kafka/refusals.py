@@ -16,7 +16,7 @@ from aiokafka.protocol.fetch import FetchRequest
 
 from safepassage.streams.settings import Settings
 
-from .clients import new_admin
+from .clients import open_admin
 
 # No repetition mends these.
 RIGHTS_ERRORS = (
@@ -35,9 +35,7 @@ async def check_rights(settings: Settings, topics: Iterable[str], groups: Iterab
         GroupAuthorizationFailedError: it may not Read a group.
         TopicAuthorizationFailedError: it may not Read some of the topics.
     """
-    admin = new_admin(settings)
-    try:
-        await admin.start()
+    async with open_admin(settings) as admin:
         for group in groups:
             answer = await admin._send_request(FindCoordinatorRequest(group, 0))
             if for_code(answer.error_code) is GroupAuthorizationFailedError:
@@ -52,8 +50,6 @@ async def check_rights(settings: Settings, topics: Iterable[str], groups: Iterab
         ]
         if refused:
             raise TopicAuthorizationFailedError(refused)
-    finally:
-        await admin.close()
 
 
 def refused_write(topic: str, error: KafkaError) -> str:

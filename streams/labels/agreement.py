@@ -1,7 +1,5 @@
 """How far two reviewers agree who did not see each other's decision."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

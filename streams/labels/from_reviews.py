@@ -1,7 +1,5 @@
 """From reviews to training data: labels, what the reviewers disagree on, and what it took."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import statistics

@@ -1,7 +1,5 @@
 """Which decisions teach and which ones judge, and how many more are wanted of each."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 

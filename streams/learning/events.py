@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from safepassage.schemas import LearningEvent, stable_id
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
 from safepassage.streams.kafka.reading import read_topics
-from safepassage.streams.kafka.records import Outgoing, UnreadableRecord, decode
+from safepassage.streams.kafka.records import Outgoing, event_of
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import LEARNING
 
@@ -58,11 +58,8 @@ async def read_runs(settings: Settings) -> Runs:
     """
     found: dict[str, LearningEvent] = {}
     async for record in read_topics(settings, [LEARNING]):
-        try:
-            event = decode(record, LearningEvent).event
-        except UnreadableRecord:
-            continue
-        found.setdefault(event.id, event)
+        if event := event_of(record, LearningEvent):
+            found.setdefault(event.id, event)
     return Runs(list(found.values()))
 
 

@@ -1,7 +1,5 @@
 """One run, step by step; each is an event, so that a run that was killed goes on after the last."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import re
@@ -14,21 +12,14 @@ from pathlib import Path
 import orjson
 import structlog
 
-from safepassage.schemas import LearningEvent, ScorerRelease, stable_id
+from safepassage.schemas import LearningEvent, stable_id
 from safepassage.scoring_worker.scorer import apart
 from safepassage.scoring_worker.scorers.raised_thresholds import parted
 from safepassage.streams.kafka.publisher import Publisher
 from safepassage.streams.labels.from_reviews import read_reviews
-from safepassage.streams.release.promotion import Incumbent, Signature, incumbent, promote
-from safepassage.streams.release.promotion_bounds import (
-    Bounds,
-    PromotionResult,
-)
-from safepassage.streams.release.releases import (
-    ReleaseRefused,
-    publish_release,
-    releases_in_force,
-)
+from safepassage.streams.release.promotion import Incumbent, Signature, incumbent, promote, release
+from safepassage.streams.release.promotion_bounds import Bounds, PromotionResult
+from safepassage.streams.release.releases import ReleaseRefused, releases_in_force
 from safepassage.streams.runtime.signals import die_with_parent
 from safepassage.streams.settings import Settings
 
@@ -235,15 +226,9 @@ class Learner:
             return
         held = (await releases_in_force(self._settings)).releases.get("shadow")
         if held is None or held.revision != judged.revision:
-            release = ScorerRelease(
-                slot="shadow",
-                scorer=judged.scorer,
-                revision=judged.revision,
-                released_at=datetime.now(UTC),
-                released_by=BY,
-                reason=f"learnt from {judged.reviews} reviews",
-            )
-            await publish_release(self._settings, release)
+            signed = Signature(BY, f"learnt from {judged.reviews} reviews")
+            what = {"slot": "shadow", "scorer": judged.scorer, "revision": judged.revision}
+            await release(self._settings, signed, **what)
         await self._say(following(judged, "shadowed"))
 
     async def _replay(self, runs: Runs, judged: LearningEvent) -> None:
@@ -305,24 +290,15 @@ async def promoted(
 async def end_shadow(settings: Settings, revision: str | None, by: str) -> None:
     """Let the scorer of ``revision`` judge beside the live one no longer, if it does."""
     held = (await releases_in_force(settings)).releases.get("shadow")
-    if held is None or held.scorer is None or held.revision != revision:
-        return
-    now = datetime.now(UTC)
-    release = ScorerRelease(
-        slot="shadow",
-        scorer=None,
-        revision=None,
-        released_at=now,
-        released_by=by,
-        reason="it was decided on",
-    )
-    await publish_release(settings, release)
+    if held and held.scorer and held.revision == revision:
+        signed = Signature(by, "it was decided on")
+        await release(settings, signed, slot="shadow", scorer=None, revision=None)
 
 
 async def named_by_releases(settings: Settings) -> set[str]:
     """The scorers that decide, shadow, or would decide after a rollback."""
     held = (await releases_in_force(settings)).releases.values()
-    names = [name for release in held for name in (release.scorer, release.previous) if name]
+    names = [name for one in held for name in (one.scorer, one.previous) if name]
     return {apart(parted(name)[0])[0] for name in names}
 
 
@@ -348,10 +324,7 @@ def _figures(path: Path) -> object:
     except (OSError, orjson.JSONDecodeError):
         return None
     sides = {
-        side: {
-            "passed": (report.get(side) or {}).get("passed"),
-            "risk": report.get(f"risk_{side}"),
-        }
+        side: {"passed": (report.get(side) or {}).get("passed"), "risk": report.get(f"risk_{side}")}
         for side in ("before", "after")
     }
     return {"compared": report.get("compared"), "flips": report.get("flips") or (), **sides}

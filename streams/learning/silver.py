@@ -6,8 +6,6 @@ that value stands in the passage, else of the same field in another document. Th
 it is worth: a value of another field may be right by chance.
 """
 
-from __future__ import annotations
-
 import random
 import shutil
 from collections import defaultdict
@@ -23,7 +21,7 @@ from safepassage.scoring_worker import Pair, Scorer
 from safepassage.scoring_worker.laboratory.evaluation.cases import labelled_pair
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.streams.kafka.reading import read_topics, tails
-from safepassage.streams.kafka.records import UnreadableRecord, decode
+from safepassage.streams.kafka.records import event_of
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ALIGNMENTS
 
@@ -45,11 +43,8 @@ async def sample(settings: Settings, labels: int) -> list[AlignedExtraction]:
     found: dict[str, AlignedExtraction] = {}
     start = await tails(settings, [ALIGNMENTS], RECORDS * labels)
     async for record in read_topics(settings, [ALIGNMENTS], start=start):
-        try:
-            aligned = decode(record, AlignedExtraction).event
-        except UnreadableRecord:
-            continue
-        if aligned.alignment.is_evidence:
+        aligned = event_of(record, AlignedExtraction)
+        if aligned and aligned.alignment.is_evidence:
             found[aligned.extraction.id] = aligned
     wanted = round(labels * (1 - CORRUPTED_SHARE))
     every = [found[name] for name in sorted(found)]

@@ -1,7 +1,6 @@
 """The role ``learn``: begins a run when there are enough new decisions, and ends what was begun."""
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable
 
 import structlog
@@ -11,6 +10,7 @@ from safepassage.streams.kafka.publisher import Publisher
 from safepassage.streams.kafka.reading import ends
 from safepassage.streams.runtime import metrics
 from safepassage.streams.runtime.progress import Progress
+from safepassage.streams.runtime.signals import pause
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import REVIEWS, RoleName
 
@@ -50,8 +50,7 @@ class LearnSource:
             except LearnsElsewhere as error:
                 log.info("learning_elsewhere", detail=str(error))
             self.progress.polled()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), self._settings.learn_poll_seconds)
+            await pause(stop, self._settings.learn_poll_seconds)
 
     async def _look(self, stop: asyncio.Event) -> None:
         """End what was begun; begin where there are enough new decisions."""

@@ -25,10 +25,7 @@ from safepassage.scoring_worker.manifest import MANIFEST_NAME, ModelError, Score
 from safepassage.scoring_worker.scorer import apart
 from safepassage.streams.labels.from_reviews import Label, labels, reviewed_cases
 from safepassage.streams.labels.wanted import judges, wanted
-from safepassage.streams.release.promotion_bounds import (
-    Bounds,
-    PromotionResult,
-)
+from safepassage.streams.release.promotion_bounds import Bounds, PromotionResult
 from safepassage.streams.release.releases import ReleaseRefused
 from safepassage.streams.runtime.errors import OperatorError
 

@@ -1,7 +1,5 @@
 """Align and score without Kafka: the same agents, the same rule, the same verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,10 +69,7 @@ def read_input(
 
 
 def check(
-    given: CheckInput,
-    aligner: Aligner,
-    scorer: Scorer,
-    type_errors: TypeVerdicts | None = None,
+    given: CheckInput, aligner: Aligner, scorer: Scorer, type_errors: TypeVerdicts | None = None
 ) -> list[Verdict]:
     """One verdict per extraction, then one per sentence of each answer, in order."""
     results = align_all(given.extractions, given.documents, aligner)

@@ -1,7 +1,5 @@
 """Documents and answers from files, folders and JSON lines."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 

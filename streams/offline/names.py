@@ -1,7 +1,5 @@
 """Which document an extraction means: by its id, or by the end of the id, where that is unique."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 

@@ -1,7 +1,5 @@
 """Documents and answers onto their topics, and waiting for what becomes of them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 
@@ -9,11 +7,10 @@ from aiokafka import TopicPartition
 from aiokafka.structs import RecordMetadata
 
 from safepassage.schemas import Coordinates, DeadLetter, Document, DocumentReport, Response
-from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.protection import protection
-from safepassage.streams.kafka.publisher import hand_over
+from safepassage.streams.kafka.publisher import hand_over, open_publisher, place_of
 from safepassage.streams.kafka.reading import assign, reader, to_record
-from safepassage.streams.kafka.records import Outgoing, UnreadableRecord, decode
+from safepassage.streams.kafka.records import Outgoing, event_of
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DEAD_LETTERS, DOCUMENTS, REPORTS, RESPONSES
 
@@ -32,20 +29,17 @@ async def submit(
     Raises:
         aiokafka.errors.KafkaError: the broker cannot be reached or does not take records.
     """
-    producer = new_producer(settings)
-    try:
-        await producer.start()
+    async with open_publisher(settings) as publisher:
         sending: list[tuple[asyncio.Future[RecordMetadata], Submittable]] = []
         reading = iter(documents)
         # In a thread: a scan takes seconds to read, in which the producer has to go on.
         while (found := await asyncio.to_thread(next, reading, None)) is not None:
-            sending.append((await hand_over(producer, _outgoing(found, anew), settings), found))
+            future = await hand_over(publisher.producer, _outgoing(found, anew), settings)
+            sending.append((future, found))
             if len(sending) >= IN_FLIGHT:
                 yield await _acknowledged(*sending.pop(0))
         for sent in sending:
             yield await _acknowledged(*sent)
-    finally:
-        await producer.stop()
 
 
 async def wait_for_reports(
@@ -80,26 +74,18 @@ def _outgoing(document: Submittable, anew: bool) -> Outgoing:
 async def _acknowledged(
     future: asyncio.Future[RecordMetadata], document: Submittable
 ) -> tuple[Coordinates, Submittable]:
-    metadata = await future
-    place = Coordinates(
-        topic=metadata.topic,
-        partition=metadata.partition,
-        offset=metadata.offset,
-    )
-    return place, document
+    return place_of(await future), document
 
 
 def _outcome(
     tp: TopicPartition, message: object, settings: Settings
 ) -> DocumentReport | DeadLetter | None:
     record = to_record(message, protection(settings))
-    try:
-        if tp.topic == settings.topic(REPORTS.name):
-            return decode(record, DocumentReport).event
-        letter = decode(record, DeadLetter).event
-    except UnreadableRecord:
-        return None
-    return None if letter.manifest_stands else letter  # the report counts what was refused
+    if tp.topic == settings.topic(REPORTS.name):
+        return event_of(record, DocumentReport)
+    letter = event_of(record, DeadLetter)
+    # Where the manifest stands, the report counts what was refused.
+    return None if letter and letter.manifest_stands else letter
 
 
 def _about(event: DocumentReport | DeadLetter) -> Coordinates | None:

@@ -4,8 +4,6 @@ Every step may be repeated, so a run that was cut off is repeated whole. From th
 role works on the documents; only the last one says that all is done.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import AsyncExitStack
@@ -21,8 +19,12 @@ from safepassage.schemas import Erasure
 from safepassage.scoring_worker.manifest import file_digest
 from safepassage.streams.agent_factory import redis_client
 from safepassage.streams.kafka.admin import topic_retention
-from safepassage.streams.kafka.clients import new_producer
-from safepassage.streams.kafka.publisher import KafkaPublisher, PublishFailed, send_values
+from safepassage.streams.kafka.publisher import (
+    KafkaPublisher,
+    PublishFailed,
+    open_publisher,
+    send_values,
+)
 from safepassage.streams.kafka.reading import read_erasures
 from safepassage.streams.kafka.records import Outgoing
 from safepassage.streams.offline.original_path import original_path
@@ -89,10 +91,10 @@ async def erase(
     """
     report = Report(tuple(documents), dry_run)
     async with AsyncExitStack() as resources:
-        writer = None if dry_run else _Writer(settings)
-        if writer:
-            resources.push_async_callback(writer.stop)
-            await writer.start()
+        writer = None
+        if not dry_run:
+            publisher = await resources.enter_async_context(open_publisher(settings))
+            writer = _Writer(publisher, settings)
             await writer.announce(documents, by, reason)
         found = await survey(settings, documents)
         await _redis(settings, found, report)
@@ -112,16 +114,9 @@ async def erase(
 class _Writer:
     """What an erasure writes."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, publisher: KafkaPublisher, settings: Settings) -> None:
         self._settings = settings
-        self._producer = new_producer(settings)
-        self._publisher = KafkaPublisher(self._producer, settings)
-
-    async def start(self) -> None:
-        await self._publisher.start()
-
-    async def stop(self) -> None:
-        await self._publisher.stop()
+        self._publisher = publisher
 
     async def announce(self, documents: Iterable[str], by: str, reason: str) -> None:
         """Say that the documents are erased; of those erased before, who said so first stays."""
@@ -140,11 +135,11 @@ class _Writer:
     async def delete_keys(self, names: Collection[str]) -> None:
         """Delete the keys of documents or snapshots, where records are sealed."""
         if self._settings.keys_file:
-            await delete_keys(self._settings, self._producer, names)
+            await delete_keys(self._settings, self._publisher.producer, names)
 
     async def tombstones(self, topic: Topic, keys: Iterable[bytes]) -> None:
         name = self._settings.topic(topic.name)
-        await send_values(self._producer, name, dict.fromkeys(keys))
+        await send_values(self._publisher.producer, name, dict.fromkeys(keys))
 
     async def _say(self, erasures: Iterable[Erasure]) -> None:
         said = list(erasures)

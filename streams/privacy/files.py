@@ -1,7 +1,5 @@
 """What lies on disk: originals, the learn folder, and scorers that learnt from a document."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass

@@ -4,17 +4,13 @@ What is added is acknowledged before anything is deleted, so a run that was cut 
 keys and never too few; the next erasure looks for those.
 """
 
-from __future__ import annotations
-
 import os
-from collections.abc import AsyncIterator, Collection, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Collection, Mapping
 
 from aiokafka import AIOKafkaProducer
 
 from safepassage.streams.kafka.admin import create_topics
-from safepassage.streams.kafka.clients import new_producer
-from safepassage.streams.kafka.publisher import send_values
+from safepassage.streams.kafka.publisher import open_publisher, send_values
 from safepassage.streams.kafka.reading import read_erasures
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.sealing.key_tree import KEY_BYTES, ROOT
@@ -35,8 +31,8 @@ async def create_keys(settings: Settings) -> str:
     seals = await _seals(settings)
     if seals.tree.nodes:
         raise OperatorError("there are keys already: `safepassage keys rewrap` changes what wraps")
-    async with _producer(settings) as producer:
-        await _write(settings, producer, seals, {ROOT: os.urandom(KEY_BYTES)})
+    async with open_publisher(settings) as publisher:
+        await _write(settings, publisher.producer, seals, {ROOT: os.urandom(KEY_BYTES)})
     await _seals(settings)
     return seals.masters.first
 
@@ -50,9 +46,9 @@ async def rewrap_keys(settings: Settings) -> tuple[int, str]:
     """
     seals = await _seals(settings)
     nodes = dict(seals.tree.nodes)
-    async with _producer(settings) as producer:
-        await _write(settings, producer, seals, nodes)
-        await delete_keys(settings, producer, ())
+    async with open_publisher(settings) as publisher:
+        await _write(settings, publisher.producer, seals, nodes)
+        await delete_keys(settings, publisher.producer, ())
     return len(nodes), seals.masters.first
 
 
@@ -99,13 +95,3 @@ async def _write(
         for path, node in nodes.items()
     }
     await send_values(producer, settings.topic(KEYS.name), wrapped)
-
-
-@asynccontextmanager
-async def _producer(settings: Settings) -> AsyncIterator[AIOKafkaProducer]:
-    producer = new_producer(settings)
-    try:
-        await producer.start()
-        yield producer
-    finally:
-        await producer.stop()

@@ -1,7 +1,5 @@
 """What stands about documents on every topic. All of it is read, once, for all documents."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections import Counter
@@ -22,9 +20,9 @@ from safepassage.schemas import (
 )
 from safepassage.schemas.layout import Original
 from safepassage.streams.delivery.dead_letter_event import contents
-from safepassage.streams.kafka.clients import new_admin
+from safepassage.streams.kafka.clients import open_admin
 from safepassage.streams.kafka.reading import read_topics
-from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
+from safepassage.streams.kafka.records import Record, UnreadableRecord, decode, event_of
 from safepassage.streams.sealing.frame import SealBroken, is_sealed, subject_of
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import (
@@ -32,11 +30,10 @@ from safepassage.streams.topics import (
     DOCUMENT_VALUES,
     DOCUMENTS,
     MEMORIES,
+    OF_DOCUMENTS,
     QUARTER,
     Topic,
 )
-
-from .places import OF_DOCUMENTS
 
 
 @dataclass(slots=True)
@@ -99,12 +96,8 @@ async def survey(
 async def _existing(settings: Settings, topics: Sequence[Topic]) -> dict[str, Topic]:
     """Those of ``topics`` that the broker has, by their names there; with all of `OF_DOCUMENTS`
     the topics of replays' verdicts as well."""
-    admin = new_admin(settings)
-    try:
-        await admin.start()
+    async with open_admin(settings) as admin:
         names = set(await admin.list_topics())
-    finally:
-        await admin.close()
     prefix, wanted = settings.topic("replay-"), list(topics)
     if topics is OF_DOCUMENTS:
         own = [n for n in sorted(names) if n.startswith(prefix) and n.endswith("-verdicts")]
@@ -153,10 +146,7 @@ class _Wanted:
 
 def _needles(doc_id: str) -> tuple[bytes, ...]:
     """How an id stands in JSON, as pydantic, orjson and others write it."""
-    return (
-        json.dumps(doc_id, ensure_ascii=False).encode(),
-        json.dumps(doc_id).encode(),
-    )
+    return (json.dumps(doc_id, ensure_ascii=False).encode(), json.dumps(doc_id).encode())
 
 
 def _digests(event: Event) -> set[str]:
@@ -172,11 +162,9 @@ def _digests(event: Event) -> set[str]:
 async def _note_shared(settings: Settings, wanted: _Wanted, found: Found) -> None:
     """An e-mail with its attachments is one file and several documents."""
     async for record in read_topics(settings, [DOCUMENTS]):
-        with contextlib.suppress(UnreadableRecord):
-            document = decode(record, Document).event
-            original = document.original
-            if original and original.uri in found.originals and not wanted.holds(document.id):
-                found.shared.add(original.uri)
+        document = event_of(record, Document)
+        if document and document.original and not wanted.holds(document.id):
+            found.shared |= {document.original.uri} & found.originals.keys()
 
 
 REMADE: tuple[Topic, ...] = (DECISIONS, MEMORIES, DOCUMENT_VALUES)

@@ -1,7 +1,5 @@
 """What is known of a document, moved on by one record at a time. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

@@ -10,8 +10,6 @@ taken over then. What is redelivered is passed over, since `DocumentValues` says
 were read, and is written after everything that follows from them.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,15 +26,10 @@ from safepassage.schemas import (
     ExtractionManifest,
     Verdict,
 )
-from safepassage.schemas.realignment import (
-    KnownValue,
-    realignment,
-    taken_over,
-    unreadable_former,
-)
+from safepassage.schemas.realignment import KnownValue, realignment, taken_over, unreadable_former
 from safepassage.schemas.rivals import with_rivals
 from safepassage.streams.delivery.record_outcomes import Outcome, Role
-from safepassage.streams.kafka.records import Outgoing, Received, Record, UnreadableRecord, decode
+from safepassage.streams.kafka.records import Outgoing, Received, Record, event_of
 from safepassage.streams.topics import (
     DOCUMENT_VALUES,
     EXTRACTIONS,
@@ -189,10 +182,5 @@ def _published(document: DocumentRef, extractions: Sequence[Extraction]) -> list
 
 def _verdict(record: Record | None, known: KnownValue) -> Verdict | None:
     """The verdict of a value as it was accepted; None where its record is gone or is another."""
-    if record is None:
-        return None
-    try:
-        verdict = decode(record, Verdict).event
-    except UnreadableRecord:
-        return None
-    return verdict if verdict.decision == "accepted" else None
+    verdict = event_of(record, Verdict) if record else None
+    return verdict if verdict and verdict.decision == "accepted" else None

@@ -1,9 +1,6 @@
 """The role in its process: what is known of the documents is read when partitions are assigned."""
 
-from __future__ import annotations
-
 import asyncio
-import contextlib
 from collections.abc import Collection, Mapping
 from functools import partial
 
@@ -14,7 +11,7 @@ from safepassage.streams.delivery.assignment_work import polling_meanwhile
 from safepassage.streams.delivery.batch_source import BatchSource
 from safepassage.streams.delivery.record_outcomes import Delivery, Role
 from safepassage.streams.kafka.reading import read_at, read_topics
-from safepassage.streams.kafka.records import UnreadableRecord, decode
+from safepassage.streams.kafka.records import event_of
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, DOCUMENT_VALUES, DOCUMENTS
 
@@ -68,11 +65,10 @@ class RealignSource(BatchSource):
             if record.value is None:
                 self._store.forget((record.key or b"").decode("utf-8", "replace"))
                 continue
-            with contextlib.suppress(UnreadableRecord):
-                known = decode(record, DocumentValues).event
-                # A member that was taken for dead may write once more, behind its successor.
-                if sum(known.reach) >= sum(self._store.get(known.doc_id).reach):
-                    self._store.put(known)
+            known = event_of(record, DocumentValues)
+            # A member that was taken for dead may write once more, behind its successor.
+            if known and sum(known.reach) >= sum(self._store.get(known.doc_id).reach):
+                self._store.put(known)
         return True
 
 

@@ -5,40 +5,32 @@ take. What is lost with the process is read again from the topic.
 """
 
 from safepassage.schemas import DocumentValues
-from safepassage.streams.runtime.local_database import local_database
+from safepassage.streams.runtime.local_database import TemporaryDatabase
 
-CACHE_MEBIBYTES = 16
 _SCHEMA = "CREATE TABLE documents (id TEXT PRIMARY KEY, known BLOB NOT NULL) WITHOUT ROWID"
 
 
-class ValuesStore:
+class ValuesStore(TemporaryDatabase):
     """The latest of each document. For one thread."""
 
     def __init__(self) -> None:
-        self._connection = local_database(CACHE_MEBIBYTES)
-        self._connection.execute(_SCHEMA)
-
-    def close(self) -> None:
-        """Give the file back."""
-        self._connection.close()
+        super().__init__(_SCHEMA)
 
     def clear(self) -> None:
         """Forget every document."""
-        self._connection.execute("DELETE FROM documents")
+        self.connection.execute("DELETE FROM documents")
 
     def get(self, doc_id: str) -> DocumentValues:
         """What is known of a document; of an unknown one that is nothing."""
-        row = self._connection.execute(
-            "SELECT known FROM documents WHERE id = ?", (doc_id,)
-        ).fetchone()
+        row = self.one("SELECT known FROM documents WHERE id = ?", doc_id)
         return DocumentValues.model_validate_json(row[0]) if row else DocumentValues(doc_id=doc_id)
 
     def put(self, known: DocumentValues) -> None:
         """Replace what is known of its document."""
-        self._connection.execute(
+        self.connection.execute(
             "INSERT OR REPLACE INTO documents VALUES (?, ?)", (known.doc_id, known.to_json())
         )
 
     def forget(self, doc_id: str) -> None:
         """A tombstone was read: the document was erased."""
-        self._connection.execute("DELETE FROM documents WHERE id = ?", (doc_id,))
+        self.connection.execute("DELETE FROM documents WHERE id = ?", (doc_id,))

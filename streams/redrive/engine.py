@@ -6,8 +6,6 @@ up by their header, ends the batch with what is there, and takes up the rest. Sh
 be sent twice, nothing comes of it: ids are made of content, so verdicts are the same (promise P3).
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -20,8 +18,13 @@ from aiokafka.structs import RecordMetadata
 
 from safepassage.schemas import Coordinates, Redrive, stable_id
 from safepassage.schemas.redrive import MAX_BATCH_LETTERS
-from safepassage.streams.kafka.clients import new_producer
-from safepassage.streams.kafka.publisher import RECORD_ERRORS, KafkaPublisher, PublishFailed
+from safepassage.streams.kafka.publisher import (
+    RECORD_ERRORS,
+    KafkaPublisher,
+    PublishFailed,
+    open_publisher,
+    place_of,
+)
 from safepassage.streams.kafka.records import Outgoing, Redriven
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.tracing import TRACEPARENT
@@ -107,15 +110,11 @@ async def settle(settings: Settings, history: History) -> int:
             )
     cut_off = list(history.open.values())
     if cut_off:
-        publisher = KafkaPublisher(new_producer(settings), settings)
-        await publisher.start()
-        try:
+        async with open_publisher(settings) as publisher:
             for begun in cut_off:
                 found = await published_of(settings, begun)
                 log.warning("redrive_cut_off", batch=begun.batch, published=len(found))
                 await _publish(publisher, _ended(begun, found, {}))
-        finally:
-            await publisher.stop()
         await history.update()
     return len(cut_off)
 
@@ -158,9 +157,8 @@ async def redrive(
         )
     chosen = {letter.id for letter in canary}
     rest = [letter for letter in letters if letter.id not in chosen]
-    run = _Run(settings, history, request)
-    await run.start()
-    try:
+    async with open_publisher(settings) as publisher:
+        run = _Run(publisher, settings, history, request)
         if canary:
             start = await before(settings)
             await run.send(canary, tell, canary=True)
@@ -170,28 +168,25 @@ async def redrive(
             run.result.held_back = len(rest)
         else:
             await run.send(rest, tell)
-    finally:
-        await run.stop()
     return run.result
 
 
 class _Run:
     """The batches of one call, one after another."""
 
-    def __init__(self, settings: Settings, history: History, request: RedriveRequest) -> None:
+    def __init__(
+        self,
+        publisher: KafkaPublisher,
+        settings: Settings,
+        history: History,
+        request: RedriveRequest,
+    ) -> None:
         self.result = RedriveResult()
         self._settings = settings
         self._history = history
         self._request = request
-        self._producer = new_producer(settings)
-        self._publisher = KafkaPublisher(self._producer, settings)
+        self._publisher = publisher
         self._batches = 0
-
-    async def start(self) -> None:
-        await self._publisher.start()
-
-    async def stop(self) -> None:
-        await self._publisher.stop()
 
     async def send(self, letters: Sequence[Letter], tell: Tell, *, canary: bool = False) -> None:
         size = self._request.batch
@@ -240,18 +235,14 @@ class _Run:
         async for letter, key, value in records_of(self._settings, letters):
             await asyncio.sleep(max(0.0, start + len(sending) / self._request.rate - loop.time()))
             try:
-                sending[letter.id] = await _put_back(self._producer, letter, key, value)
+                sending[letter.id] = await _put_back(self._publisher.producer, letter, key, value)
             except RECORD_ERRORS as error:
                 refused[letter.id] = type(error).__name__
         for letter_id, future in sending.items():
             try:
-                metadata = await future
+                published[letter_id] = place_of(await future)
             except RECORD_ERRORS as error:
                 refused[letter_id] = type(error).__name__
-            else:
-                published[letter_id] = Coordinates(
-                    topic=metadata.topic, partition=metadata.partition, offset=metadata.offset
-                )
 
 
 async def _put_back(

@@ -15,7 +15,7 @@ from aiokafka import TopicPartition
 
 from safepassage.schemas import Coordinates, Redrive
 from safepassage.streams.kafka.reading import assign, high_watermarks, read_between, reader
-from safepassage.streams.kafka.records import UnreadableRecord, decode
+from safepassage.streams.kafka.records import event_of
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import REDRIVES
 
@@ -49,10 +49,8 @@ class History:
         end = (await _ends(self.settings, {tp}))[tp]
         async for record in read_between(self.settings, {tp: (self.next_offset, end)}):
             self.next_offset = record.offset + 1
-            try:
-                self._note(decode(record, Redrive).event)
-            except UnreadableRecord:
-                continue  # nobody acts on what is no event of ours
+            if event := event_of(record, Redrive):  # nobody acts on what is none of ours
+                self._note(event)
 
     def _note(self, event: Redrive) -> None:
         if event.step == "begun":
@@ -63,11 +61,8 @@ class History:
 
     def holder(self, batch: str) -> Redrive | None:
         """The open batch before ``batch``, if there is one: its turn is first."""
-        for name, event in self.open.items():
-            if name == batch:
-                return None
-            return event
-        return None
+        first = next(iter(self.open), batch)
+        return None if first == batch else self.open[first]
 
 
 def is_under_way(begun: Redrive, now: datetime) -> bool:

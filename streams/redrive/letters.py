@@ -1,7 +1,5 @@
 """The dead letters that there are, and which of them may be redriven."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +10,13 @@ from aiokafka import TopicPartition
 from safepassage.schemas import Coordinates, DeadLetter, Stage
 from safepassage.streams.delivery.dead_letter_event import contents
 from safepassage.streams.kafka.reading import ends, offsets_since, read_between, read_topics
-from safepassage.streams.kafka.records import ErasedRecord, Record, UnreadableRecord, decode
+from safepassage.streams.kafka.records import (
+    ErasedRecord,
+    Record,
+    UnreadableRecord,
+    decode,
+    event_of,
+)
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DEAD_LETTERS, REDRIVABLE
@@ -149,10 +153,9 @@ async def letter_by_id(settings: Settings, letter_id: str) -> DeadLetter | None:
     records = read_topics(settings, [DEAD_LETTERS])
     async with contextlib.aclosing(records):
         async for record in records:
-            with contextlib.suppress(UnreadableRecord):
-                event = decode(record, DeadLetter).event
-                if event.id == letter_id:
-                    return event
+            event = event_of(record, DeadLetter)
+            if event and event.id == letter_id:
+                return event
     return None
 
 

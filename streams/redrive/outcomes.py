@@ -1,7 +1,5 @@
 """What became of redriven records: read from the topics on which the flow ends."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Collection, Mapping
 
 from aiokafka import TopicPartition
@@ -9,7 +7,7 @@ from aiokafka import TopicPartition
 from safepassage.schemas import Coordinates, DeadLetter, DocumentReport, Event, Verdict
 from safepassage.streams.delivery.record_outcomes import FAULT_REASONS
 from safepassage.streams.kafka.reading import ends, follow_topics
-from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
+from safepassage.streams.kafka.records import Record, event_of
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, DEAD_LETTERS, QUARANTINE, REPORTS
 
@@ -38,10 +36,7 @@ async def outcomes(
     try:
         while remaining:
             record = await anext(records)
-            try:
-                event = decode(record, models[record.topic]).event
-            except UnreadableRecord:
-                continue
+            event = event_of(record, models[record.topic])
             letter, error = _end(record, event, places)
             if letter in remaining and not (isinstance(event, Verdict) and letter in documents):
                 remaining.discard(letter)
@@ -51,7 +46,7 @@ async def outcomes(
 
 
 def _end(
-    record: Record, event: Event, places: Mapping[Coordinates, str]
+    record: Record, event: Event | None, places: Mapping[Coordinates, str]
 ) -> tuple[str | None, str | None]:
     """The letter that ``event`` is the end of, and what went wrong."""
     match event:

@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from safepassage.schemas import Assessment, ScorerRelease
-from safepassage.streams.delivery.batch_source import BatchSource
-from safepassage.streams.memory.live import LiveMemory
+from safepassage.schemas import Assessment
 from safepassage.streams.runtime.threads import in_daemon_thread
 from safepassage.streams.settings import Settings
 
@@ -140,59 +138,18 @@ def warm_up(scorer: Scorer) -> None:
         log.warning("warm_up_failed", scorer=scorer.name, reason=assessment.failure)
 
 
-class ScoreSource:
-    """Runs the score role, follows the releases and the decisions that are to be remembered, and
-    keeps the shadow beside it."""
+async def follow_scorers(
+    settings: Settings, held: InForce, live: LiveScorer, shadow: ShadowScoring
+) -> None:
+    """Put what is released after ``held`` into force, without end.
 
-    def __init__(
-        self,
-        source: BatchSource,
-        live: LiveScorer,
-        shadow: ShadowScoring,
-        settings: Settings,
-        *,
-        held: InForce,
-        memory: LiveMemory,
-    ) -> None:
-        self.progress = source.progress
-        self._source = source
-        self._live = live
-        self._shadow = shadow
-        self._settings = settings
-        self._held = held
-        self._memory = memory
-
-    async def run(self, stop: asyncio.Event) -> None:
-        """Score until ``stop`` is set.
-
-        Raises:
-            ReleaseRefused: what was released cannot be put into force.
-            Exception: what stopped the role (see `Delivery.handle`).
-        """
-        working = asyncio.create_task(self._source.run(stop))
-        following = [asyncio.create_task(run) for run in (self._follow(), self._memory.run())]
-        shadowing = asyncio.create_task(self._shadow.run())
-        try:
-            await asyncio.wait((working, *following), return_when=asyncio.FIRST_COMPLETED)
-            stop.set()
-            await asyncio.wait((working,))
-        finally:
-            for task in (working, *following, shadowing):
-                task.cancel()
-            await asyncio.gather(*following, shadowing, return_exceptions=True)
-        for task in following:
-            if not task.cancelled():
-                task.result()
-        working.result()
-
-    async def _follow(self) -> None:
-        async for release in follow_releases(self._settings, self._held):
-            await self._obey(release)
-
-    async def _obey(self, release: ScorerRelease) -> None:
+    Raises:
+        ReleaseRefused: what was released cannot be put into force.
+    """
+    async for release in follow_releases(settings, held):
         if release.slot == "shadow":
-            self._shadow.change_to(release.scorer, release.revision)
+            shadow.change_to(release.scorer, release.revision)
         elif release.scorer is None:
             raise ReleaseRefused("a live release names no scorer; run `safepassage rollback`")
         else:
-            await self._live.change_to(release.scorer, release.revision)
+            await live.change_to(release.scorer, release.revision)

@@ -64,9 +64,9 @@ async def incumbent(settings: Settings) -> Incumbent:
     Raises:
         ReleaseLost: it is not known any more which was.
     """
-    release = (await releases_in_force(settings)).live
-    if release and release.scorer:
-        return Incumbent(release.scorer, release.revision)
+    held = (await releases_in_force(settings)).live
+    if held and held.scorer:
+        return Incumbent(held.scorer, held.revision)
     return Incumbent(settings.judge, None)
 
 
@@ -135,7 +135,7 @@ async def promote(
         raise ReleaseRefused("the candidate does not meet the bounds; nothing was changed")
     if await incumbent(settings) != live:
         raise ReleaseRefused("another scorer went live meanwhile; compare with that one")
-    return await _release(
+    return await release(
         settings,
         signed,
         slot="live",
@@ -152,12 +152,12 @@ async def rollback(settings: Settings, signed: Signature) -> ScorerRelease:
     Raises:
         ReleaseRefused: there is no promotion to take back, or the last one is lost.
     """
-    release = (await releases_in_force(settings)).live
-    if release is None or release.previous is None:
-        why = "nothing was promoted yet" if release is None else "the last release was a rollback"
+    last = (await releases_in_force(settings)).live
+    if last is None or last.previous is None:
+        why = "nothing was promoted yet" if last is None else "the last release was a rollback"
         raise ReleaseRefused(f"there is nothing to roll back to: {why}")
-    return await _release(
-        settings, signed, slot="live", scorer=release.previous, revision=release.previous_revision
+    return await release(
+        settings, signed, slot="live", scorer=last.previous, revision=last.previous_revision
     )
 
 
@@ -171,14 +171,14 @@ async def reinstate(
     """
     held = await releases_in_force(settings)
     try:
-        release = held.live
+        live = held.live
     except ReleaseLost:
         pass
     else:
-        known = release.scorer if release else f"{settings.judge}, as configured"
+        known = live.scorer if live else f"{settings.judge}, as configured"
         raise ReleaseRefused(f"nothing is lost: live is {known}; use `safepassage promote`")
     revision = await _revision_of(scorer, load)
-    return await _release(settings, signed, slot="live", scorer=scorer, revision=revision)
+    return await release(settings, signed, slot="live", scorer=scorer, revision=revision)
 
 
 async def shadow(
@@ -190,7 +190,7 @@ async def shadow(
         ReleaseRefused: it cannot be loaded.
     """
     revision = await _revision_of(candidate, load) if candidate is not None else None
-    return await _release(settings, signed, slot="shadow", scorer=candidate, revision=revision)
+    return await release(settings, signed, slot="shadow", scorer=candidate, revision=revision)
 
 
 async def _revision_of(scorer: str, load: Load) -> str:
@@ -199,12 +199,17 @@ async def _revision_of(scorer: str, load: Load) -> str:
     return loaded.revision
 
 
-async def _release(settings: Settings, signed: Signature, **what: Any) -> ScorerRelease:
-    release = ScorerRelease(
+async def release(settings: Settings, signed: Signature, **what: Any) -> ScorerRelease:
+    """Put ``what`` into force: the fields of a `ScorerRelease`.
+
+    Raises:
+        PublishFailed: the broker did not take it.
+    """
+    made = ScorerRelease(
         released_at=datetime.now(UTC), released_by=signed.by, reason=signed.reason, **what
     )
-    await publish_release(settings, release)
-    return release
+    await publish_release(settings, made)
+    return made
 
 
 def compare(

@@ -11,8 +11,7 @@ import structlog
 from aiokafka import TopicPartition
 
 from safepassage.schemas import ScorerRelease
-from safepassage.streams.kafka.clients import new_producer
-from safepassage.streams.kafka.publisher import KafkaPublisher
+from safepassage.streams.kafka.publisher import open_publisher
 from safepassage.streams.kafka.reading import extent, follow_topics, read_topics
 from safepassage.streams.kafka.records import Outgoing, Record, UnreadableRecord, decode
 from safepassage.streams.runtime.errors import OperatorError
@@ -127,10 +126,6 @@ async def publish_release(settings: Settings, release: ScorerRelease) -> None:
     Raises:
         PublishFailed: the broker did not take it.
     """
-    publisher = KafkaPublisher(new_producer(settings), settings)
-    await publisher.start()
-    try:
+    async with open_publisher(settings) as publisher:
         if await publisher.publish([Outgoing(SCORERS, release.slot, release)]):
             raise ReleaseRefused("the broker refuses the release")
-    finally:
-        await publisher.stop()

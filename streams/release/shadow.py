@@ -9,7 +9,6 @@ release. Its verdicts are a measurement: what a crash or a full queue takes is n
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ import structlog
 from safepassage.schemas import AlignedExtraction, Verdict
 from safepassage.streams.kafka.publisher import Publisher
 from safepassage.streams.kafka.reading import read_topics, tails
-from safepassage.streams.kafka.records import Outgoing, UnreadableRecord, decode
+from safepassage.streams.kafka.records import Outgoing, event_of
 from safepassage.streams.runtime import metrics
 from safepassage.streams.runtime.threads import in_daemon_thread
 from safepassage.streams.settings import Settings
@@ -132,9 +131,9 @@ async def shadowing_revision(settings: Settings) -> str:
         return release.revision
     last: tuple[int, str] | None = None
     async for record in read_topics(settings, [SHADOW], start=await tails(settings, [SHADOW], 1)):
-        with contextlib.suppress(UnreadableRecord):
-            if revision := decode(record, Verdict).event.scorer_revision:
-                last = max(last or (0, ""), (record.timestamp, revision))
+        verdict = event_of(record, Verdict)
+        if verdict and verdict.scorer_revision:
+            last = max(last or (0, ""), (record.timestamp, verdict.scorer_revision))
     if last is None:
         raise ReleaseRefused("no candidate ever shadowed: run `safepassage shadow SCORER` first")
     return last[1]

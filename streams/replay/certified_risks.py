@@ -1,7 +1,5 @@
 """The risk of what passes, before and after: by labels that chance chose."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from safepassage.scoring_worker.learnt_from import DigestKeyMissing, LearntFrom

@@ -4,10 +4,8 @@ Three passes over the topics, so that memory holds one small `Opinion` per extra
 and whole verdicts only of the examples.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from statistics import fmean
 
 from safepassage.schemas import Decision, Verdict
@@ -26,16 +24,7 @@ from safepassage.streams.verdicts.latest import LatestPerExtraction
 
 from .certified_risks import certified_risks
 from .opinions import OneSide, Opinion
-from .report_schema import (
-    Agreement,
-    Cost,
-    Example,
-    Flip,
-    Measured,
-    ReplayReport,
-    ScoreChange,
-    Side,
-)
+from .report_schema import Agreement, Cost, Example, Flip, Measured, ReplayReport, ScoreChange, Side
 
 EXAMPLES_PER_FLIP = 3
 
@@ -187,13 +176,9 @@ def _side(outcomes: Sequence[Opinion]) -> Side:
     )
 
 
-def _cost(outcomes: Iterable[Opinion]) -> Cost:
-    prices, times = [], []
-    for outcome in outcomes:
-        if outcome.usd is not None:
-            prices.append(outcome.usd)
-        if outcome.milliseconds is not None:
-            times.append(outcome.milliseconds)
+def _cost(outcomes: Sequence[Opinion]) -> Cost:
+    prices = [o.usd for o in outcomes if o.usd is not None]
+    times = [o.milliseconds for o in outcomes if o.milliseconds is not None]
     return Cost(
         usd=sum(prices) if prices else None, mean_milliseconds=fmean(times) if times else None
     )

@@ -17,8 +17,7 @@ from safepassage.scoring_worker.memory.learning import memory_revision, remember
 from safepassage.streams.agent_factory import document_store
 from safepassage.streams.delivery.record_outcomes import Failed, Outcome, Step
 from safepassage.streams.kafka.admin import create_topics
-from safepassage.streams.kafka.clients import new_producer
-from safepassage.streams.kafka.publisher import KafkaPublisher, Publisher, PublishFailed
+from safepassage.streams.kafka.publisher import Publisher, PublishFailed, open_publisher
 from safepassage.streams.kafka.reading import read_between
 from safepassage.streams.kafka.records import Outgoing, Received, Record, UnreadableRecord, decode
 from safepassage.streams.memory.live import memory_as_it_stands
@@ -89,10 +88,7 @@ async def run_replay(
     await create_topics(settings, topics)
     memory = await _remember(request.memory, scorer, settings)
     state = await _begin(request, scorer, memory, settings)
-    async with AsyncExitStack() as resources:
-        publisher = KafkaPublisher(new_producer(settings), settings)
-        await publisher.start()
-        resources.push_async_callback(publisher.stop)
+    async with AsyncExitStack() as resources, open_publisher(settings) as publisher:
         steps = await _steps(state.plan, scorer, settings, resources)
         replay = _Replay(state, steps, publisher, settings)
         on_progress(replay.state)

@@ -17,7 +17,7 @@ from aiokafka.errors import KafkaError
 
 from safepassage.schemas import AlignedExtraction, Verdict
 from safepassage.streams.kafka.reading import ends, follow_topics
-from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
+from safepassage.streams.kafka.records import Record, event_of
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, ALIGNMENTS, QUARANTINE
 
@@ -148,11 +148,8 @@ class LiveGuard:
         return False
 
     def _note(self, record: Record) -> None:
-        try:
-            if record.topic == self._settings.topic(ALIGNMENTS.name):
-                aligned = decode(record, AlignedExtraction).event
+        if record.topic == self._settings.topic(ALIGNMENTS.name):
+            if aligned := event_of(record, AlignedExtraction):
                 self._window.aligned(aligned.extraction.id, record.timestamp)
-            else:
-                self._window.judged(decode(record, Verdict).event.extraction_id, record.timestamp)
-        except UnreadableRecord:
-            return
+        elif verdict := event_of(record, Verdict):
+            self._window.judged(verdict.extraction_id, record.timestamp)

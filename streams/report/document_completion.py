@@ -1,7 +1,5 @@
 """When is a document done? Joins its manifest with its verdicts and dead letters."""
 
-from __future__ import annotations
-
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field

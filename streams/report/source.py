@@ -26,6 +26,7 @@ from safepassage.streams.kafka.records import (
     Record,
     UnreadableRecord,
     decode,
+    event_of,
     outcome_of,
 )
 from safepassage.streams.runtime import metrics
@@ -43,7 +44,7 @@ BATCH_RECORDS = 1_000
 TAIL_REPORTS = 4 * GIVE_UP_DOCUMENTS
 
 
-class ReportSource:
+class ReportSource(ConsumerRebalanceListener):  # type: ignore[misc]
     """Reads four topics whose partitions are assigned together, by document."""
 
     def __init__(
@@ -70,11 +71,9 @@ class ReportSource:
         Raises:
             PublishFailed: reports could not be written; nothing of theirs is committed.
         """
-        listener = _OnAssignment(self)
         unlisten = protection(self._settings).listen(self._erased.append)
-        async with group_member(
-            self._settings, ROLE, list(self._models), listener, stop
-        ) as consumer:
+        names = list(self._models)
+        async with group_member(self._settings, ROLE, names, self, stop) as consumer:
             try:
                 while not stop.is_set():
                     await self._read_batch(consumer)
@@ -83,10 +82,14 @@ class ReportSource:
                 unlisten()
                 self._lag.clear()
 
-    def reassigned(self, partitions: Iterable[TopicPartition]) -> None:
-        """Called by the rebalance listener: everything uncommitted is delivered again, and until
-        then nothing is committed, which could take back what others have done meanwhile."""
-        self._assigned = set(partitions)
+    async def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:
+        """Everything uncommitted is delivered again, and until then nothing is committed, which
+        could take back what others have done meanwhile."""
+        self._assigned = set(assigned)
+
+    async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
+        """What is not committed is somebody else's from now on."""
+        self._assigned = set()
 
     async def _take_up(self, consumer: AIOKafkaConsumer, fetched: Fetched) -> Fetched:
         """Start afresh with a new assignment; returns the first records of the latest one."""
@@ -116,10 +119,9 @@ class ReportSource:
         async for record in read_topics(
             self._settings, [REPORTS], start=start, partitions=sorted(partitions)
         ):
-            with contextlib.suppress(UnreadableRecord):
-                report = decode(record, DocumentReport).event
-                if last := report.document.coordinates:
-                    documents.append([*report.earlier_parts, last])
+            report = event_of(record, DocumentReport)
+            if report and (last := report.document.coordinates):
+                documents.append([*report.earlier_parts, last])
         return documents
 
     async def _read_batch(self, consumer: AIOKafkaConsumer) -> None:
@@ -203,15 +205,3 @@ def _tell_given_up(closed: Sequence[Closed]) -> None:
         document = given_up.report.document.id if given_up.report else None
         metrics.GIVEN_UP.labels("reported" if given_up.report else "without_manifest").inc()
         log.warning("document_given_up", doc_id=document, records=len(given_up.held))
-
-
-class _OnAssignment(ConsumerRebalanceListener):  # type: ignore[misc]
-    def __init__(self, source: ReportSource) -> None:
-        self._source = source
-
-    async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
-        """What is not committed is somebody else's from now on."""
-        self._source.reassigned(())
-
-    async def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:
-        self._source.reassigned(assigned)

@@ -1,10 +1,7 @@
 """Liveness, readiness and metrics over HTTP, answered by the worker's own event loop."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
-import socket
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Literal
 
@@ -72,8 +69,8 @@ async def health_answered(
     if settings.health_port is None:
         yield
         return
-    listener = _listener(settings.health_host, settings.health_port)
-    with contextlib.closing(listener):
+    at = settings.health_host, settings.health_port
+    with contextlib.closing(open_listener("/health", *at, "SAFEPASSAGE_HEALTH")) as listener:
         app = health_app(progress, settings.stalled_after_seconds, stage)
         server = quiet_server(app, drain_seconds=1)
         serving = asyncio.create_task(server.serve([listener]))
@@ -82,7 +79,3 @@ async def health_answered(
         finally:
             server.should_exit = True
             await serving
-
-
-def _listener(host: str, port: int) -> socket.socket:
-    return open_listener("/health", host, port, "SAFEPASSAGE_HEALTH")

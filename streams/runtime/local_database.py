@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 _SUFFIXES = ("", "-wal", "-shm", "-journal")
 
@@ -38,6 +39,29 @@ def local_database(cache_mebibytes: int, file: Path | None = None) -> sqlite3.Co
         connection.close()
         raise
     return connection
+
+
+class Database:
+    """What a process keeps in a database of its own. For one thread."""
+
+    connection: sqlite3.Connection
+
+    def one(self, query: str, *values: object) -> tuple[Any, ...] | None:
+        """The first row."""
+        row: tuple[Any, ...] | None = self.connection.execute(query, values).fetchone()
+        return row
+
+    def close(self) -> None:
+        """Give the file back."""
+        self.connection.close()
+
+
+class TemporaryDatabase(Database):
+    """One that is gone with the process."""
+
+    def __init__(self, schema: str, cache_mebibytes: int = 16) -> None:
+        self.connection = local_database(cache_mebibytes)
+        self.connection.executescript(schema)
 
 
 def delete_database(file: Path) -> None:

@@ -1,7 +1,5 @@
 """Every metric, in one place: name, labels and what it is for."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -96,6 +94,13 @@ LEARNING = Counter("safepassage_learning_runs", "Runs of learning, by how they e
 GIVEN_UP = Counter(
     "safepassage_documents_given_up", "Documents whose verdicts never all came", ("outcome",)
 )
+
+
+def set_estimate(gauge: Gauge, observed: float, interval: tuple[float, float]) -> None:
+    """What was observed, and the bounds that it has."""
+    low, high = interval
+    for bound, value in (("low", low), ("observed", observed), ("high", high)):
+        gauge.labels(bound).set(value)
 
 
 @contextmanager

@@ -72,6 +72,12 @@ def stop_event(leave: Leave | None = None) -> asyncio.Event:
     return stop
 
 
+async def pause(stop: asyncio.Event, seconds: float) -> None:
+    """Rest for ``seconds``, or until ``stop`` is set."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(stop.wait(), seconds)
+
+
 async def unless_stopped(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
     """The result of ``work``; None where ``stop`` was set first, which cancels it."""
     working = asyncio.ensure_future(work)

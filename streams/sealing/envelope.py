@@ -8,8 +8,6 @@ The subject is a document's id, or a snapshot's name. Topic, key and subject are
 value that was moved to another topic or key does not open.
 """
 
-from __future__ import annotations
-
 import os
 
 from cryptography.exceptions import InvalidTag

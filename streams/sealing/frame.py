@@ -1,7 +1,5 @@
 """What a sealed value looks like from outside; without cryptography, for processes without keys."""
 
-from __future__ import annotations
-
 from safepassage.streams.runtime.errors import OperatorError
 
 MAGIC = b"\0SPS1"

@@ -1,7 +1,5 @@
 """Seals and opens records with the keys on the topic ``keys``, as far as they were read."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from pathlib import Path
 

@@ -22,7 +22,7 @@ from safepassage.streams.kafka.records import (
     UnreadableRecord,
     decode,
 )
-from safepassage.streams.runtime.local_database import local_database
+from safepassage.streams.runtime.local_database import TemporaryDatabase
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, QUARANTINE, Topic
 
@@ -31,7 +31,6 @@ VERDICT_TOPICS = (ACCEPTED, QUARANTINE)
 # About 150 bytes each, on disk. Repetitions come soon after the first, after a restart or a
 # rebalance.
 REMEMBERED_VERDICTS = 2_000_000
-CACHE_MEBIBYTES = 16
 _SCHEMA = """
 CREATE TABLE ids (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, note BLOB NOT NULL);
 """
@@ -101,30 +100,25 @@ class Deduplicator:
         self._seen.close()
 
 
-class LastIds:
+class LastIds(TemporaryDatabase):
     """The last ``limit`` ids, with a note for each: on disk, above a few megabytes. For one
     thread."""
 
     def __init__(self, limit: int = REMEMBERED_VERDICTS) -> None:
         self._limit = limit
-        self._connection = local_database(CACHE_MEBIBYTES)
-        self._connection.executescript(_SCHEMA)
+        super().__init__(_SCHEMA)
 
     def first(self, identifier: str, note: bytes = b"") -> bytes | None:
         """The note of the id's first record; None where this is the first, whose is ``note``."""
         key = digest_of(identifier)
-        known = self._connection.execute("SELECT note FROM ids WHERE id = ?", (key,)).fetchone()
+        known = self.one("SELECT note FROM ids WHERE id = ?", key)
         if known is not None:
             return bytes(known[0])
-        added = self._connection.execute("INSERT INTO ids VALUES (NULL, ?, ?)", (key, note))
-        self._connection.execute(
+        added = self.connection.execute("INSERT INTO ids VALUES (NULL, ?, ?)", (key, note))
+        self.connection.execute(
             "DELETE FROM ids WHERE number <= ?", ((added.lastrowid or 0) - self._limit,)
         )
         return None
-
-    def close(self) -> None:
-        """Give the file back."""
-        self._connection.close()
 
 
 class Places:
@@ -150,10 +144,7 @@ def substance(verdict: Verdict) -> bytes:
 
 
 async def read_verdicts(
-    settings: Settings,
-    topics: Sequence[Topic] = VERDICT_TOPICS,
-    *,
-    follow: bool = False,
+    settings: Settings, topics: Sequence[Topic] = VERDICT_TOPICS, *, follow: bool = False
 ) -> AsyncIterator[Result]:
     """The verdicts on ``topics`` as they are now, each once; with ``follow``, and what comes.
 

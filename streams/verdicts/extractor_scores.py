@@ -12,15 +12,18 @@ from safepassage.schemas import Decision, Verdict
 from safepassage.schemas.proportion import Proportion
 from safepassage.schemas.reviews_that_count import case_id
 from safepassage.streams.kafka.reading import offsets_since, read_topics
-from safepassage.streams.kafka.records import UnreadableRecord, decode
-from safepassage.streams.runtime.local_database import local_database
+from safepassage.streams.kafka.records import event_of
+from safepassage.streams.runtime.local_database import TemporaryDatabase
 from safepassage.streams.settings import Settings
 
 from .deduplication import VERDICT_TOPICS
 
 UNKNOWN_MODEL = "(not recorded)"
 PROMPT_DIGITS = 8
-CACHE_MEBIBYTES = 16
+_SCHEMA = """
+CREATE TABLE extractions (id BLOB PRIMARY KEY, at INTEGER NOT NULL, model TEXT NOT NULL,
+    prompt TEXT NOT NULL, decision TEXT NOT NULL) WITHOUT ROWID
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ def scores(counts: Mapping[tuple[str, str, Decision], int]) -> list[ExtractorSco
     return sorted(rows, key=lambda row: row.score.share or 0.0, reverse=True)
 
 
-class ExtractorTally:
+class ExtractorTally(TemporaryDatabase):
     """Counts each extraction once, with its latest verdict, however often it was judged.
 
     What a person decided is left out: it says nothing about the guardrail's judgement. The
@@ -72,20 +75,12 @@ class ExtractorTally:
     """
 
     def __init__(self) -> None:
-        self._connection = local_database(CACHE_MEBIBYTES)
-        self._connection.execute(
-            "CREATE TABLE extractions (id BLOB PRIMARY KEY, at INTEGER NOT NULL, "
-            "model TEXT NOT NULL, prompt TEXT NOT NULL, decision TEXT NOT NULL) WITHOUT ROWID"
-        )
-
-    def close(self) -> None:
-        """Give the file back."""
-        self._connection.close()
+        super().__init__(_SCHEMA)
 
     def add(self, verdict: Verdict, at: int) -> None:
         """Count a verdict that was published ``at`` (any clock, compared only with itself)."""
         if verdict.review is None:
-            self._connection.execute(
+            self.connection.execute(
                 "INSERT INTO extractions VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
                 "at = excluded.at, model = excluded.model, prompt = excluded.prompt, "
                 "decision = excluded.decision WHERE at <= excluded.at",
@@ -94,7 +89,7 @@ class ExtractorTally:
 
     def counts(self) -> Counter[tuple[str, str, Decision]]:
         """Extractions by model, prompt and decision."""
-        rows = self._connection.execute(
+        rows = self.connection.execute(
             "SELECT model, prompt, decision, count(*) FROM extractions GROUP BY 1, 2, 3"
         )
         return Counter({(model, prompt, said): number for model, prompt, said, number in rows})
@@ -112,9 +107,8 @@ async def compare_extractors(
     start = await offsets_since(settings, VERDICT_TOPICS, since) if since else None
     with contextlib.closing(ExtractorTally()) as tally:
         async for record in read_topics(settings, VERDICT_TOPICS, start=start):
-            if record.timestamp >= earliest:
-                with contextlib.suppress(UnreadableRecord):
-                    tally.add(decode(record, Verdict).event, record.timestamp)
+            if record.timestamp >= earliest and (verdict := event_of(record, Verdict)):
+                tally.add(verdict, record.timestamp)
         return scores(tally.counts())
 
 

@@ -1,7 +1,5 @@
 """One verdict for each extraction: a person's where one decided, else the last scorer's."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import AsyncIterator, Sequence
 from contextlib import closing
@@ -11,7 +9,7 @@ from safepassage.schemas.reviews_that_count import case_id
 from safepassage.schemas.verdict_after_review import decision_on, verdict_in_place
 from safepassage.streams.kafka.records import Received
 from safepassage.streams.labels.from_reviews import reviewed_cases, stream_reviews
-from safepassage.streams.runtime.local_database import local_database
+from safepassage.streams.runtime.local_database import TemporaryDatabase
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, QUARANTINE, Topic
 
@@ -31,7 +29,7 @@ _TIME = struct.Struct(">Q")
 _PLACE = struct.Struct(">IQ")
 
 
-class LatestPerExtraction:
+class LatestPerExtraction(TemporaryDatabase):
     """Which record holds the verdict that counts for each extraction, across revisions.
 
     A person's decision outranks any scorer's on the same text and value; otherwise the later
@@ -40,12 +38,7 @@ class LatestPerExtraction:
     """
 
     def __init__(self) -> None:
-        self._connection = local_database(CACHE_MEBIBYTES)
-        self._connection.executescript(_SCHEMA)
-
-    def close(self) -> None:
-        """Give the file back."""
-        self._connection.close()
+        super().__init__(_SCHEMA, CACHE_MEBIBYTES)
 
     def note(self, received: Received[Verdict]) -> None:
         """Count ``received``, which was let through by a `Deduplicator`."""
@@ -55,7 +48,7 @@ class LatestPerExtraction:
         if review and not review.stands:
             self._raise_to("taken_back", case, rank)
         by_worker = review is None or review.in_place
-        self._connection.execute(
+        self.connection.execute(
             "INSERT INTO extractions VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
             "by_worker = excluded.by_worker, rank = excluded.rank, case_id = excluded.case_id "
             "WHERE (by_worker, rank) < (excluded.by_worker, excluded.rank)",
@@ -64,7 +57,7 @@ class LatestPerExtraction:
 
     def note_review(self, review: Review) -> None:
         """Count one person's review; of those with one id the last counts."""
-        self._connection.execute(
+        self.connection.execute(
             "INSERT OR REPLACE INTO reviews VALUES (?, ?, ?)",
             (digest_of(case_id(review.verdict)), review.id, review.to_json()),
         )
@@ -72,10 +65,8 @@ class LatestPerExtraction:
     def holds(self, received: Received[Verdict]) -> bool:
         """Whether ``received`` is its extraction's verdict."""
         case = digest_of(case_id(received.event))
-        current = self._connection.execute(
-            "SELECT case_id FROM extractions WHERE id = ?",
-            (digest_of(received.event.extraction_id),),
-        ).fetchone()
+        extraction = digest_of(received.event.extraction_id)
+        current = self.one("SELECT case_id FROM extractions WHERE id = ?", extraction)
         known = self._counts(case)
         if current is None or known is None:
             return False
@@ -83,23 +74,21 @@ class LatestPerExtraction:
 
     def opinions(self, verdict: Verdict) -> list[Review]:
         """What people in force say of the case of ``verdict``."""
-        rows = self._connection.execute(
+        rows = self.connection.execute(
             "SELECT review FROM reviews WHERE case_id = ?", (digest_of(case_id(verdict)),)
         )
         cases = reviewed_cases(Review.model_validate_json(row[0]) for row in rows)
         return [opinion for case in cases for opinion in case.opinions.values()]
 
     def _raise_to(self, what: str, case: bytes, rank: bytes) -> None:
-        self._connection.execute(
+        self.connection.execute(
             f"INSERT INTO cases (id, {what}) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET "  # noqa: S608
             f"{what} = max(coalesce({what}, x''), excluded.{what})",
             (case, rank),
         )
 
     def _counts(self, case: bytes) -> bytes | None:
-        row = self._connection.execute(
-            "SELECT scored, decided, taken_back FROM cases WHERE id = ?", (case,)
-        ).fetchone()
+        row = self.one("SELECT scored, decided, taken_back FROM cases WHERE id = ?", case)
         scored, decided, back = row or (None, None, None)
         rank: bytes | None = decided if decided and (not back or back < decided) else None
         return rank or scored or decided

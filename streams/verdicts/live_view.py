@@ -5,8 +5,8 @@ It reads outside every group and asks for other groups' offsets without joining 
 
 import asyncio
 import time
-from collections import Counter, defaultdict, deque
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 
 from aiokafka import TopicPartition
@@ -16,25 +16,16 @@ from rich.table import Table
 from rich.text import Text
 
 from safepassage.schemas import DriftWarning, Verdict
-from safepassage.streams.kafka.clients import new_admin
+from safepassage.streams.kafka import admin
 from safepassage.streams.kafka.reading import ends, follow_topics, read_topics, tails
-from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
+from safepassage.streams.kafka.records import Record, event_of
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import (
-    ACCEPTED,
-    DEAD_LETTERS,
-    QUARANTINE,
-    READ_BY,
-    WARNINGS,
-    Topic,
-)
+from safepassage.streams.topics import ACCEPTED, DEAD_LETTERS, QUARANTINE, READ_BY, WARNINGS
 
 from .deduplication import VERDICT_TOPICS
 
 # `review` reads outside every group, so that it has neither lag nor a rate of its own.
-GROUPED: Mapping[str, tuple[Topic, ...]] = {
-    role: topics for role, topics in READ_BY.items() if role != "review"
-}
+GROUPED = {role: topics for role, topics in READ_BY.items() if role != "review"}
 COUNTED = tuple(topic for topics in GROUPED.values() for topic in topics)
 
 WINDOW_VERDICTS = 2_000
@@ -74,11 +65,8 @@ class Stream:
 
     def stopped_by_type(self) -> list[tuple[str, int, int]]:
         """Entity type, how many were stopped, of how many; most frequent types first."""
-        totals: Counter[str] = Counter()
-        stopped: Counter[str] = Counter()
-        for entity_type, was_stopped in self.window:
-            totals[entity_type] += 1
-            stopped[entity_type] += was_stopped
+        totals = Counter(entity_type for entity_type, _ in self.window)
+        stopped = Counter(entity_type for entity_type, was_stopped in self.window if was_stopped)
         return [(name, stopped[name], count) for name, count in totals.most_common(MAX_TYPES)]
 
 
@@ -92,7 +80,7 @@ class TrafficMeter:
     async def read(self) -> Traffic:
         """Rates since the last call (0 at the first), and lags as they are."""
         reach = await ends(self._settings, COUNTED)
-        committed = await self._committed(reach)
+        behind = await admin.lags(self._settings, reach, GROUPED)
         now, totals = time.monotonic(), _totals(reach)
         before, former = self._last or (now, totals)
         self._last = now, totals
@@ -100,44 +88,8 @@ class TrafficMeter:
         rates = {name: max(0, totals[name] - former.get(name, 0)) / seconds for name in totals}
         return Traffic(
             {topic.name: rates[self._settings.topic(topic.name)] for topic in COUNTED},
-            {role: self._lag(role, reach, committed[role]) for role in GROUPED},
+            {role: records if ran else None for role, (records, ran) in behind.items()},
         )
-
-    def _lag(
-        self,
-        role: str,
-        reach: Mapping[TopicPartition, int],
-        committed: Mapping[TopicPartition, int],
-    ) -> int | None:
-        names = {self._settings.topic(topic.name) for topic in GROUPED[role]}
-        if not any(offset >= 0 for offset in committed.values()):
-            return None
-        behind = (
-            end - max(0, committed.get(tp, 0)) for tp, end in reach.items() if tp.topic in names
-        )
-        return sum(max(0, records) for records in behind)
-
-    async def _committed(
-        self, reach: Iterable[TopicPartition]
-    ) -> dict[str, dict[TopicPartition, int]]:
-        """The offsets that each role's group committed."""
-        by_topic: dict[str, list[TopicPartition]] = defaultdict(list)
-        for tp in reach:
-            by_topic[tp.topic].append(tp)
-        admin = new_admin(self._settings)
-        await admin.start()
-        try:
-            committed = {}
-            for role, topics in GROUPED.items():
-                wanted = [
-                    tp for topic in topics for tp in by_topic[self._settings.topic(topic.name)]
-                ]
-                group = self._settings.group(role)
-                held = await admin.list_consumer_group_offsets(group, None, wanted)
-                committed[role] = {tp: known.offset for tp, known in held.items()}
-            return committed
-        finally:
-            await admin.close()
 
 
 async def snapshot(settings: Settings) -> RenderableType:
@@ -180,10 +132,7 @@ async def watch(settings: Settings) -> AsyncIterator[RenderableType]:
 
 def render(stream: Stream, traffic: Traffic) -> RenderableType:
     """The view. Texts of documents are never read as markup."""
-    parts: list[RenderableType] = [
-        Columns([_roles(traffic), _stopped(stream)]),
-        _latest(stream),
-    ]
+    parts: list[RenderableType] = [Columns([_roles(traffic), _stopped(stream)]), _latest(stream)]
     if stream.warnings:
         parts.append(_warnings(stream))
     return Group(*parts)
@@ -226,13 +175,9 @@ def _warnings(stream: Stream) -> Table:
 
 
 def _note(stream: Stream, record: Record, settings: Settings) -> None:
-    try:
-        if record.topic == settings.topic(WARNINGS.name):
-            stream.note(decode(record, DriftWarning).event)
-        else:
-            stream.note(decode(record, Verdict).event)
-    except UnreadableRecord:
-        return
+    is_warning = record.topic == settings.topic(WARNINGS.name)
+    if event := event_of(record, DriftWarning) if is_warning else event_of(record, Verdict):
+        stream.note(event)
 
 
 def _totals(reach: Mapping[TopicPartition, int]) -> dict[str, int]:

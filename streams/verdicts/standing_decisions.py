@@ -21,33 +21,25 @@ from safepassage.schemas.verdict_after_review import (
     verdict_in_place,
     verdict_taken_back,
 )
-from safepassage.streams.delivery.role_with_follower import Beside
-from safepassage.streams.delivery.source import Source
 from safepassage.streams.kafka.reading import follow_topics, read_topics
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
-from safepassage.streams.runtime.local_database import local_database
+from safepassage.streams.runtime.local_database import TemporaryDatabase
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DECISIONS
 
 log = structlog.get_logger(__name__)
 
-CACHE_MEBIBYTES = 16
 _SCHEMA = "CREATE TABLE decisions (case_id TEXT PRIMARY KEY, decision BLOB NOT NULL) WITHOUT ROWID"
 
 
-class StandingDecisions:
+class StandingDecisions(TemporaryDatabase):
     """The latest decision on each case. For one thread."""
 
     def __init__(self) -> None:
         self.next_offset = 0
         self.on_change: Callable[[str], None] = lambda _: None
         """Told the case of every decision that is noted."""
-        self._connection = local_database(CACHE_MEBIBYTES)
-        self._connection.execute(_SCHEMA)
-
-    def close(self) -> None:
-        """Give the file back."""
-        self._connection.close()
+        super().__init__(_SCHEMA)
 
     def note(self, record: Record) -> None:
         """Count one record of the topic. What is no decision is left out; a tombstone takes the
@@ -64,24 +56,22 @@ class StandingDecisions:
         if decision.decision is None:
             self._forget(decision.case_id)
             return
-        self._connection.execute(
+        self.connection.execute(
             "INSERT OR REPLACE INTO decisions VALUES (?, ?)", (decision.case_id, decision.to_json())
         )
         self.on_change(decision.case_id)
 
     def decision(self, case_id: str) -> StandingDecision | None:
         """What stands on a case; None where nothing does."""
-        row = self._connection.execute(
-            "SELECT decision FROM decisions WHERE case_id = ?", (case_id,)
-        ).fetchone()
+        row = self.one("SELECT decision FROM decisions WHERE case_id = ?", case_id)
         return StandingDecision.model_validate_json(row[0]) if row else None
 
     def cases(self) -> list[str]:
         """Every case on which a decision stands."""
-        return [row[0] for row in self._connection.execute("SELECT case_id FROM decisions")]
+        return [row[0] for row in self.connection.execute("SELECT case_id FROM decisions")]
 
     def _forget(self, case_id: str) -> None:
-        self._connection.execute("DELETE FROM decisions WHERE case_id = ?", (case_id,))
+        self.connection.execute("DELETE FROM decisions WHERE case_id = ?", (case_id,))
         self.on_change(case_id)
 
     def settle(self, verdict: Verdict) -> Verdict:
@@ -106,14 +96,8 @@ async def decisions_in_force(settings: Settings) -> StandingDecisions:
     return held
 
 
-def held_to(source: Source, held: StandingDecisions, settings: Settings) -> Beside:
-    """``source``, whose role settles its verdicts with ``held``, which is kept up to date beside
-    it."""
-
-    async def follow() -> None:
-        place = TopicPartition(settings.topic(DECISIONS.name), 0)
-        start = {place: held.next_offset}
-        async for record in follow_topics(settings, [DECISIONS], start=start):
-            held.note(record)
-
-    return Beside(source, follow)
+async def follow_decisions(settings: Settings, held: StandingDecisions) -> None:
+    """Keep ``held`` up to date, without end."""
+    start = {TopicPartition(settings.topic(DECISIONS.name), 0): held.next_offset}
+    async for record in follow_topics(settings, [DECISIONS], start=start):
+        held.note(record)

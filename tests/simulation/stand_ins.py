@@ -187,10 +187,8 @@ def stand_ins(
     seams: dict[str, Any] = {
         f"{streams}.kafka.membership.new_group_consumer": member,
         f"{streams}.kafka.reading.new_reader": lambda _: Consumer(broker),
-        f"{streams}.kafka.admin.new_admin": lambda _: Admin(broker),
-        f"{streams}.worker.new_producer": lambda _: Producer(broker),
-        f"{streams}.release.releases.new_producer": lambda _: Producer(broker),
-        f"{streams}.replay.engine.new_producer": lambda _: Producer(broker),
+        f"{streams}.kafka.clients.new_admin": lambda _: Admin(broker),
+        f"{streams}.kafka.publisher.new_producer": lambda _: Producer(broker),
         f"{streams}.replay.engine.create_topics": create_topics,
         f"{streams}.worker.prepare_topics": nothing,
         f"{streams}.worker._check_rights": nothing,

@@ -74,8 +74,8 @@ def fit_head(
         )
         if not by_people:  # types of silver labels are often invented
             fitted = {name: one for name, one in fitted.items() if name in ("", CLAIM_TYPE)}
-            own = {name: one for name, one in thresholds.by_type.items() if name in fitted}
-            by_type = manifest.thresholds.by_type | own
+            of_claims = {n: one for n, one in thresholds.by_type.items() if n in fitted}
+            by_type = manifest.thresholds.by_type | of_claims
             thresholds = thresholds.model_copy(update={"by_type": by_type})
         found["thresholds"] = {
             name or "all": one.model_dump(mode="json") for name, one in fitted.items()

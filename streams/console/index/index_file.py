@@ -4,8 +4,6 @@ A kept one holds, in the transaction of the rows that they led to, up to where t
 So a kill at any moment costs what was not committed, and that is read again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sqlite3
@@ -18,7 +16,7 @@ import structlog
 
 from safepassage.schemas import Review, StandingDecision, Verdict
 from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.runtime.local_database import delete_database, local_database
+from safepassage.streams.runtime.local_database import Database, delete_database, local_database
 
 from .tables import LAYOUT, SCHEMA
 
@@ -48,7 +46,7 @@ class Position(NamedTuple):
     timestamp: int
 
 
-class IndexFile:
+class IndexFile(Database):
     """``connection`` is replaced where the index is built anew. For one thread.
 
     Raises:
@@ -71,10 +69,6 @@ class IndexFile:
     def kept(self) -> bool:
         """Whether it outlives the process."""
         return self._file is not None
-
-    def close(self) -> None:
-        """Give the file back."""
-        self.connection.close()
 
     @contextmanager
     def batch(self) -> Iterator[None]:

@@ -1,7 +1,5 @@
 """Which case a reviewer gets next, and by which draw."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from safepassage.schemas import Draw

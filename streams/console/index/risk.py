@@ -1,7 +1,5 @@
 """The risk of what passes, live: how much of it is wrong, by the spot checks of one scorer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -7,7 +7,7 @@ built from the topics (see `safepassage.streams.console.index.index_file`).
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import zstandard
 
@@ -85,15 +85,8 @@ class Case:
 
 
 _OF_A_CASE = (
-    "cases",
-    "bodies",
-    "reviews",
-    "published",
-    "decisions",
-    "opinions",
-    "labelled",
-    "agreement",
-    "due",
+    *("cases", "bodies", "reviews", "published", "decisions", "opinions", "labelled"),
+    *("agreement", "due"),
 )
 
 
@@ -134,7 +127,7 @@ class CaseStore(IndexFile):
         if verdict.review:
             self._add_published(case, verdict, at)
             return case
-        known = self._one("SELECT at, decision FROM cases WHERE id = ?", case)
+        known = self.one("SELECT at, decision FROM cases WHERE id = ?", case)
         stops = verdict.decision != "accepted"
         if known and (known[0], known[1] != "accepted") > (at, stops):
             return case
@@ -147,7 +140,7 @@ class CaseStore(IndexFile):
         """Note a review; returns its case. The same review twice is one."""
         case = case_id(review.verdict)
         at = int(moment(review.decided_at).timestamp() * 1000)
-        if not self._one("SELECT 1 FROM cases WHERE id = ?", case):
+        if not self.one("SELECT 1 FROM cases WHERE id = ?", case):
             # Not read yet, or gone by retention: the review has it, and any record is newer.
             self._put_case(case, review.verdict, UNKNOWN_TIME, "")
         self.connection.execute(
@@ -195,17 +188,17 @@ class CaseStore(IndexFile):
 
     def carried_out(self, case: str) -> tuple[str, str] | None:
         """The last review of a case whose effect is out, and the verdict it was applied to."""
-        row = self._one("SELECT review_id, judged FROM decisions WHERE case_id = ?", case)
+        row = self.one("SELECT review_id, judged FROM decisions WHERE case_id = ?", case)
         return (str(row[0]), str(row[1])) if row else None
 
     def reviewed(self, case: str) -> bool:
         """Whether anybody ever reviewed the case."""
-        return self._one("SELECT 1 FROM reviews WHERE case_id = ?", case) is not None
+        return self.one("SELECT 1 FROM reviews WHERE case_id = ?", case) is not None
 
     def case(self, case: str) -> Case | None:
         """The case of this id, if there is something to show."""
-        row = self._one("SELECT at, pool, settled FROM cases WHERE id = ?", case)
-        body = self._one("SELECT verdict FROM bodies WHERE case_id = ?", case)
+        row = self.one("SELECT at, pool, settled FROM cases WHERE id = ?", case)
+        body = self.one("SELECT verdict FROM bodies WHERE case_id = ?", case)
         if not row or not body:
             return None
         verdict = Verdict.model_validate_json(_unpacked(body[0]))
@@ -213,8 +206,8 @@ class CaseStore(IndexFile):
 
     def place_of(self, case: str) -> str | None:
         """Where the verdict of a case stands on ``accepted``, if only there it can be read."""
-        row = self._one("SELECT place FROM cases WHERE id = ? AND decision = 'accepted'", case)
-        body = self._one("SELECT 1 FROM bodies WHERE case_id = ?", case)
+        row = self.one("SELECT place FROM cases WHERE id = ? AND decision = 'accepted'", case)
+        body = self.one("SELECT 1 FROM bodies WHERE case_id = ?", case)
         return str(row[0]) if row and row[0] and not body else None
 
     def keep(self, case: str, verdict: Verdict) -> None:
@@ -272,7 +265,7 @@ class CaseStore(IndexFile):
         """The case at ``position`` in the order of the lots, ``without`` some."""
         query, values = self._select("id", wanted, person)
         marks = ", ".join("?" * len(without))
-        row = self._one(
+        row = self.one(
             f"{query} AND id NOT IN ({marks}) ORDER BY lot, id LIMIT 1 OFFSET ?",
             *values,
             *without,
@@ -282,20 +275,18 @@ class CaseStore(IndexFile):
 
     def draws(self, *, accepted: bool) -> int:
         """How many cases of the queue, or of the spot checks, were drawn by chance and judged."""
-        row = self._one(
-            "SELECT count(*) FROM labelled WHERE accepted = ? AND drawn IS NOT NULL", accepted
-        )
-        return int(row[0]) if row else 0
+        query = "SELECT count(*) FROM labelled WHERE accepted = ? AND drawn IS NOT NULL"
+        return self._number(query, accepted)
 
     def holds(self, case: str, wanted: CaseFilter, person: str) -> bool:
         """Whether a case belongs to the filter."""
         query, values = self._select("1", wanted, person)
-        return self._one(f"{query} AND id = ?", *values, case) is not None
+        return self.one(f"{query} AND id = ?", *values, case) is not None
 
     def count(self, wanted: CaseFilter, person: str) -> int:
         """How many cases the filter holds."""
         query, values = self._select("count(*)", wanted, person)
-        return int(self.connection.execute(query, values).fetchone()[0])
+        return self._number(query, *values)
 
     def reviews_of(self, case: str) -> list[Review]:
         """Every review of a case, in the order they were made."""
@@ -312,16 +303,15 @@ class CaseStore(IndexFile):
 
     def knows_review(self, review_id: str) -> bool:
         """Whether the review of this id was read."""
-        return self._one("SELECT 1 FROM reviews WHERE id = ?", review_id) is not None
+        return self.one("SELECT 1 FROM reviews WHERE id = ?", review_id) is not None
 
     def reviews_made(self, person: str) -> int:
         """How many reviews the person ever made, skips and undos included."""
-        query = "SELECT count(*) FROM reviews WHERE person = ?"
-        return int(self.connection.execute(query, (person,)).fetchone()[0])
+        return self._number("SELECT count(*) FROM reviews WHERE person = ?", person)
 
     def published(self, case: str) -> Verdict | None:
         """The latest verdict that the reviews of a case led to."""
-        row = self._one(
+        row = self.one(
             "SELECT verdict FROM published WHERE case_id = ? ORDER BY at DESC, rowid DESC", case
         )
         return Verdict.model_validate_json(_unpacked(row[0])) if row else None
@@ -330,7 +320,7 @@ class CaseStore(IndexFile):
         """Whether a decision was already applied to this verdict of a scorer, or to one that it
         does not name."""
         query = "SELECT 1 FROM published WHERE case_id = ? AND judged IN (?, '')"
-        return self._one(query, case, judged) is not None
+        return self.one(query, case, judged) is not None
 
     def _add_published(self, case: str, verdict: Verdict, at: int) -> None:
         self.connection.execute(
@@ -395,7 +385,7 @@ class CaseStore(IndexFile):
         reviews = self.reviews_of(case)
         if not reviews:
             return
-        row = self._one("SELECT decision FROM cases WHERE id = ?", case)
+        row = self.one("SELECT decision FROM cases WHERE id = ?", case)
         says: Decision | None = row[0] if row else None
         in_force = opinions(reviews)
         self.connection.execute("DELETE FROM opinions WHERE case_id = ?", (case,))
@@ -436,16 +426,16 @@ class CaseStore(IndexFile):
         )
 
     def _select(self, what: str, wanted: CaseFilter, person: str) -> tuple[str, list[object]]:
-        has_skips = self._one(ANY_SKIP, person) is not None
+        has_skips = self.one(ANY_SKIP, person) is not None
         return select(what, wanted, person, has_skips=has_skips)
+
+    def _number(self, query: str, *values: object) -> int:
+        row = self.one(query, *values)
+        return int(row[0]) if row else 0
 
     def _reviews(self, query: str, *values: object) -> list[Review]:
         rows = self.connection.execute(query, values)
         return [Review.model_validate_json(_unpacked(row[0])) for row in rows]
-
-    def _one(self, query: str, *values: object) -> tuple[Any, ...] | None:
-        row: tuple[Any, ...] | None = self.connection.execute(query, values).fetchone()
-        return row
 
 
 def _judged(verdict: Verdict) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
+from dataclasses import dataclass, field
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -60,25 +61,17 @@ class TokenLogin:
         return Person(name, ReviewerLogin(way="shared_token", subject=name), self.role)
 
 
+@dataclass(frozen=True, slots=True)
 class Login:
-    """How people come in here: ``way`` is one of `TokenLogin`, `ProxyLogin`, `OidcLogin`.
-    ``secret`` seals the sessions; ``shown`` is a token that was made for this start. Where it is
-    ``behind_tls`` browsers come by https, whatever reaches this process."""
+    """How people come in here. ``secret`` seals the sessions; ``shown`` is a token that was made
+    for this start. Where it is ``behind_tls`` browsers come by https, whatever reaches this
+    process."""
 
-    def __init__(
-        self,
-        way: TokenLogin | ProxyLogin | OidcLogin,
-        secret: str,
-        revocations: Revocations,
-        shown: str | None = None,
-        *,
-        behind_tls: bool = False,
-    ) -> None:
-        self.way = way
-        self.secret = secret
-        self.revocations = revocations
-        self.shown = shown
-        self.behind_tls = behind_tls
+    way: TokenLogin | ProxyLogin | OidcLogin
+    secret: str = field(repr=False)
+    revocations: Revocations
+    shown: str | None = field(default=None, repr=False)
+    behind_tls: bool = False
 
 
 def login_of(settings: LoginSettings) -> Login:

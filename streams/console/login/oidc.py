@@ -5,8 +5,6 @@ Authlib asks and joserfc checks signatures. What is checked of an ID token (Open
 issuer, the audience and the authorized party, the times, and the nonce of this attempt.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit

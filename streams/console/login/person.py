@@ -1,7 +1,5 @@
 """A person who logged in, and the role that the groups of the login give."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 

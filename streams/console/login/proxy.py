@@ -1,7 +1,5 @@
 """Login by a header that a trusted proxy sets."""
 
-from __future__ import annotations
-
 import hmac
 import ipaddress
 import unicodedata

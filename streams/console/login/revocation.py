@@ -1,7 +1,5 @@
 """People whose sessions are over: the subjects listed in a file."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from functools import wraps
 
 from starlette.applications import Starlette
@@ -81,10 +81,9 @@ def console_app(
     Raises:
         LookupError: a route declares no role, and is not open to everybody.
     """
-    console = Console(desk, texts, login, originals, promise=promise)
-    console.double_share = settings.console_double_share
-    if candidates is not None:
-        console.learns_with(candidates, settings)
+    console = Console(
+        desk, texts, login, settings, originals=originals, promise=promise, candidates=candidates
+    )
     own_health = health_app([progress], settings.stalled_after_seconds)
     middleware = [Middleware(Guard)]
     if proxies := [str(network) for network in settings.console_proxies]:
@@ -146,25 +145,20 @@ class Console:
         desk: ReviewDesk,
         texts: DocumentTexts,
         login: Login,
-        originals: Originals | None = None,
+        settings: Settings,
         *,
-        promise: Promise | None = None,
+        originals: Originals | None,
+        promise: Promise | None,
+        candidates: Candidates | None,
     ) -> None:
         self.desk = desk
         self._promise = promise
-        self._candidates: Candidates | None = None
-        self.double_share = 0.0
-        self._wanted: Callable[[], Sequence[str]] = tuple
+        self._candidates = candidates
+        self._settings = settings
         self.entrance = Entrance(login, desk.leases)
         self.views = Views(desk, texts, self.entrance, originals)
         self._texts = texts
         self._originals = originals
-
-    def learns_with(self, candidates: Candidates, settings: Settings) -> None:
-        """Show what is learnt from decisions, and let people promote it."""
-        self._candidates = candidates
-        bounds = settings.learn_held, settings.learn_min_labels
-        self._wanted = lambda: measures.labels_wanted(self.desk.store, *bounds)
 
     def routes(self) -> list[BaseRoute]:
         """Every path of the console."""
@@ -298,12 +292,8 @@ class Console:
         cases = {case_id(review.verdict) for review in made}
         on_them = [review for case in cases for review in self.desk.store.reviews_of(case)]
         undone = {review.supersedes for review in on_them if review.decision == "undone"}
-        context = {
-            "reviews": made,
-            "undone": undone,
-            "claim": claim,
-            "refusal": self.desk.refusal,
-        }
+        refusal = self.desk.refusal
+        context = {"reviews": made, "undone": undone, "claim": claim, "refusal": refusal}
         return render("decisions.html", self.views.frame(session) | context)
 
     @allowed("reader")
@@ -318,9 +308,8 @@ class Console:
         run = str(request.path_params["run"])
         if self._candidates is None:
             return PlainTextResponse("Nothing learns here.", 404)
-        answer = self._candidates.promote
-        if form.get("answer") != "promote":
-            answer = self._candidates.refuse
+        promotes = form.get("answer") == "promote"
+        answer = self._candidates.promote if promotes else self._candidates.refuse
         try:
             await answer(run, session.signature)
         except (OperatorError, PublishFailed) as error:
@@ -328,8 +317,12 @@ class Console:
         return RedirectResponse("/learning", 303)
 
     async def _learning(self, session: Session, alert: str = "", status: int = 200) -> Response:
-        runs = None if self._candidates is None else await self._candidates.runs()
-        context = {"alert": alert, "wanted": self._wanted(), **learning_page(runs)}
+        runs, wanted = None, list[str]()
+        if self._candidates is not None:
+            runs = await self._candidates.runs()
+            bounds = self._settings.learn_held, self._settings.learn_min_labels
+            wanted = measures.labels_wanted(self.desk.store, *bounds)
+        context = {"alert": alert, "wanted": wanted, **learning_page(runs)}
         return render("learning.html", self.views.frame(session) | context, status)
 
     @allowed("reader")
@@ -350,16 +343,13 @@ class Console:
     async def agreement(self, _request: Request, session: Session) -> Response:
         """How far reviewers agree who did not see each other's decision."""
         found = measures.agreements(self.desk.store)
-        context = {"agreements": found, "share": self.double_share}
+        context = {"agreements": found, "share": self._settings.console_double_share}
         return render("agreement.html", self.views.frame(session) | context)
 
     @allowed("reader")
     async def help(self, _request: Request, session: Session) -> Response:
         """What is asked of a reviewer, the keys, and the reasons in words."""
-        context = {
-            "reasons": sorted(REASONS.items()),
-            "skipped": POOLS["skipped"],
-        }
+        context = {"reasons": sorted(REASONS.items()), "skipped": POOLS["skipped"]}
         return render("help.html", self.views.frame(session) | context)
 
 

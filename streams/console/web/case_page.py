@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from safepassage.field_words import field_words
-from safepassage.schemas import Review, Verdict, render_value
+from safepassage.schemas import Alignment, Review, Verdict, render_value
 from safepassage.schemas.error_type import DESCRIPTIONS
 from safepassage.schemas.reviews_that_count import opinions
 from safepassage.schemas.wording import REASONS
@@ -195,10 +195,10 @@ def _trail(verdict: Verdict) -> tuple[tuple[str, str], ...]:
         ("Scorer", verdict.scorer),
         ("Scorer revision", verdict.scorer_revision),
         ("Memory", verdict.memory.snapshot if verdict.memory else None),
-        ("Alignment", _alignment_words(verdict) if alignment else None),
+        ("Alignment", _alignment_words(alignment) if alignment else None),
         ("Document", verdict.doc_id),
         ("Document digest", document.digest if document else None),
-        ("Record", _record(verdict)),
+        ("Record", str(document.coordinates) if document and document.coordinates else None),
         ("Extraction", verdict.extraction_id),
         ("Verdict", verdict.id),
         ("Former verdict", verdict.former.verdict_id if verdict.former else None),
@@ -209,14 +209,6 @@ def _trail(verdict: Verdict) -> tuple[tuple[str, str], ...]:
     return tuple((label, value) for label, value in rows if value)
 
 
-def _alignment_words(verdict: Verdict) -> str:
-    alignment = verdict.alignment
-    if alignment is None:
-        return ""
+def _alignment_words(alignment: Alignment) -> str:
     places = f", {alignment.occurrences} places" if alignment.occurrences > 1 else ""
     return f"{alignment.route}, {alignment.matches} of {alignment.length} match{places}"
-
-
-def _record(verdict: Verdict) -> str | None:
-    place = verdict.document.coordinates if verdict.document else None
-    return str(place) if place else None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeGuard
 
-from safepassage.schemas import canonical_json
+from safepassage.schemas import canonical_json, strict_json
 from safepassage.schemas.base import Json
 
 MAX_CORRECTION_CHARACTERS = 10_000
@@ -81,14 +81,9 @@ def _read(original: Json, form: Mapping[str, str]) -> Json:
 
 def _parse_json(text: str) -> Json:
     try:
-        parsed: Json = json.loads(text, parse_constant=_refuse_constant)
+        return strict_json(text)
     except (ValueError, RecursionError):
         raise BadCorrection("This is not JSON: check quotes, commas and brackets.") from None
-    return parsed
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(name)
 
 
 def _scalar(original: Json, typed: str, name: str) -> Json:

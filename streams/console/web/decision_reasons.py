@@ -7,12 +7,9 @@ from typing import Final
 from safepassage.schemas import ReviewDecision
 from safepassage.schemas.review import DECISION_REASONS, MAX_COMMENT, DecisionReason
 
-_DECISIONS: Final[Mapping[str, ReviewDecision]] = {
-    "supports": "supports",
-    "insufficient": "insufficient",
-    "corrected": "corrected",
-    "skipped": "skipped",
-}
+_DECISIONS: Final[tuple[ReviewDecision, ...]] = (
+    *("supports", "insufficient", "corrected", "skipped"),
+)
 _SHORT: Final[Mapping[DecisionReason, str]] = {
     "wrong_field": "Wrong field",
     "other_person": "Other person",
@@ -33,20 +30,16 @@ class ReasonButton:
 
 
 REASON_BUTTONS: Final = tuple(
-    [
-        ReasonButton(reason, _SHORT[reason], sentence, str(key))
-        for key, (reason, sentence) in enumerate(DECISION_REASONS.items(), start=1)
-    ]
+    ReasonButton(reason, _SHORT[reason], sentence, str(key))
+    for key, (reason, sentence) in enumerate(DECISION_REASONS.items(), start=1)
 )
 
 
-def read_decision(
-    form: Mapping[str, str],
-) -> tuple[ReviewDecision, DecisionReason | None] | None:
+def read_decision(form: Mapping[str, str]) -> tuple[ReviewDecision, DecisionReason | None] | None:
     """What the pressed button says, "insufficient:denied" being a refusal with its reason; a
     correction has its reason beside it. None where there is no such decision."""
     name, _, with_it = form.get("decision", "").partition(":")
-    decision = _DECISIONS.get(name)
+    decision = next((known for known in _DECISIONS if known == name), None)
     said = with_it or (form.get("reason", "") if decision == "corrected" else "")
     reason = next((known for known in DECISION_REASONS if known == said), None)
     if decision is None or (said and reason is None) or (with_it and decision != "insufficient"):

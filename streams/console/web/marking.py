@@ -18,9 +18,9 @@ MAX_AROUND_CHARACTERS = 45_000
 
 # Controls, invisible signs and everything that reorders text: in a quarantine they are evidence.
 _INVISIBLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
+    "([\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
-    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff])"
 )
 
 
@@ -112,20 +112,14 @@ def visible_change(text: str) -> Markup:
     if not text.isspace():
         return _render(signed)
     signed = signed.replace(" ", "␣").replace("\t", "⇥")
-    invisible = (sign in _LIKE_A_BLANK or _INVISIBLE.match(sign) for sign in signed)
-    named = (_named(s) if hidden else s for s, hidden in zip(signed, invisible, strict=True))
-    return Markup("").join(named)
+    return Markup("").join(
+        _named(sign) if sign in _LIKE_A_BLANK or _INVISIBLE.match(sign) else sign for sign in signed
+    )
 
 
 def _render(text: str) -> Markup:
-    parts: list[str] = []
-    position = 0
-    for match in _INVISIBLE.finditer(text):
-        parts.append(escape(text[position : match.start()]))
-        parts.append(_named(match.group()))
-        position = match.end()
-    parts.append(escape(text[position:]))
-    return Markup("").join(parts)
+    parts = enumerate(_INVISIBLE.split(text))  # every second one is such a sign
+    return Markup("").join(_named(part) if at % 2 else escape(part) for at, part in parts)
 
 
 def _named(sign: str) -> Markup:

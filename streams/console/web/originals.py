@@ -5,8 +5,6 @@ Which file is shown is said by an event, and events are anybody's: only files be
 names, and nothing is ever fetched. They are drawn in a process that may die.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from collections import OrderedDict

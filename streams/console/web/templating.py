@@ -17,25 +17,6 @@ STATIC = HERE / "static"
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
-def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(HERE / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        visible=visible,
-        visible_change=visible_change,
-        plain=plain,
-        cut=cut,
-        ago=ago,
-        percent=percent,
-    )
-    return environment
-
-
 def render(name: str, context: Mapping[str, object], status: int = 200) -> HTMLResponse:
     """The page of a template."""
     return HTMLResponse(ENVIRONMENT.get_template(name).render(context), status_code=status)
@@ -58,4 +39,13 @@ def percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.1f}%"
 
 
-ENVIRONMENT = _environment()
+ENVIRONMENT = Environment(
+    loader=FileSystemLoader(HERE / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+ENVIRONMENT.filters |= {
+    one.__name__: one for one in (visible, visible_change, plain, cut, ago, percent)
+}

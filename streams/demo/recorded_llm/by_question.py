@@ -7,10 +7,9 @@ from pathlib import Path
 
 from pydantic import Field
 
-from safepassage.schemas import BadLine, read_jsonl
 from safepassage.schemas.base import Contract, Json, Text
 
-from .recording import RecordingError
+from .recording import rows
 
 
 class RecordedAnswer(Contract):
@@ -36,12 +35,7 @@ class RecordedAnswers:
             RecordingError: a line is no answer.
             OSError: the file cannot be opened.
         """
-        found = []
-        for row in read_jsonl(path, RecordedAnswer):
-            if isinstance(row, BadLine):
-                raise RecordingError(str(row))
-            found.append(row)
-        return cls(found)
+        return cls(rows(path, RecordedAnswer))
 
     def __len__(self) -> int:
         return len(self._answers)

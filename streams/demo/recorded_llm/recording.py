@@ -12,6 +12,7 @@ from typing import TypeVar
 from safepassage.agents.extraction.answers import Finding
 from safepassage.schemas import (
     BadLine,
+    Contract,
     Document,
     Extraction,
     LabelledExtraction,
@@ -20,7 +21,7 @@ from safepassage.schemas import (
     text_digest,
 )
 
-Row = TypeVar("Row", Document, LabelledExtraction)
+Row = TypeVar("Row", bound=Contract)
 
 
 class RecordingError(ValueError):
@@ -72,7 +73,7 @@ class Recording:
             RecordingError: a line is no row.
             OSError: a file cannot be opened.
         """
-        return cls(_rows(documents, Document), _rows(extractions, LabelledExtraction))
+        return cls(rows(documents, Document), rows(extractions, LabelledExtraction))
 
     def __len__(self) -> int:
         return len(self._texts)
@@ -100,7 +101,13 @@ class Recording:
         return [row.finding for row in self._answers[longest]]
 
 
-def _rows(path: Path, model: type[Row]) -> Iterator[Row]:
+def rows(path: Path, model: type[Row]) -> Iterator[Row]:
+    """The rows of a file of the recording.
+
+    Raises:
+        RecordingError: a line is no row.
+        OSError: the file cannot be opened.
+    """
     for row in read_jsonl(path, model):
         if isinstance(row, BadLine):
             raise RecordingError(str(row))

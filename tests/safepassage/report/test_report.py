@@ -109,7 +109,7 @@ def test_segments_overlap_and_lose_nothing():
         ("ef", (1,), False),
         ("gh", (), False),
     ]
-    assert marks_of(0, verdict("A", "x", "∆∆ §§ ##", "quarantined")) == []
+    assert marks_of(0, verdict("A", "x", "∆∆ §§ ##", "quarantined"), ()) == []
 
 
 def test_what_cannot_be_printed_is_replaced():

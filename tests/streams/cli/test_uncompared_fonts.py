@@ -50,7 +50,7 @@ def test_fonts_that_were_not_compared_are_said_with_the_way_to_compare_them(
     said: str,
 ) -> None:
     monkeypatch.setattr(limits, "ocr_is_installed", lambda: installed)
-    monkeypatch.setattr(output, "complain", output.Console(stderr=True, highlight=False))
+    monkeypatch.setattr(output, "complain", output.Console(stderr=True, markup=False))
     tell_uncompared(pdfs, use)
     told = capsys.readouterr().err
     assert told.endswith(f"{said}\n") if said else not told

@@ -19,7 +19,7 @@ from safepassage.schemas import Coordinates, Document, ExtractionManifest
 from safepassage.streams.delivery.faust_source import FaustSource, SafeConsumer
 from safepassage.streams.delivery.record_outcomes import Outcome
 from safepassage.streams.kafka.records import Outgoing, Received, Record
-from safepassage.streams.report.source import ReportSource, _OnAssignment
+from safepassage.streams.report.source import ReportSource
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DOCUMENTS, MANIFESTS
 from tests.streams.broker import batch_source, faust_source
@@ -182,7 +182,7 @@ async def test_a_report_written_during_a_rebalance_is_not_committed(rebalanced: 
     class Publisher(FakePublisher):
         async def publish(self, outgoing: Sequence[Outgoing]) -> dict[int, str]:
             if rebalanced:
-                await _OnAssignment(source).on_partitions_revoked([])
+                await source.on_partitions_revoked([])
             return await super().publish(outgoing)
 
     source = ReportSource(Publisher(), Settings())

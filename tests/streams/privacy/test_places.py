@@ -20,10 +20,17 @@ from safepassage.schemas import (
 from safepassage.schemas.realignment import DocumentValues, DocumentVersion, Realignment
 from safepassage.streams.kafka.protection import Protection, SealedRecord
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode, opened_value
-from safepassage.streams.privacy.places import OF_DOCUMENTS, PERSONAL_DATA
 from safepassage.streams.sealing.frame import is_sealed
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ACCEPTED, ALL_TOPICS, DOCUMENTS, QUARANTINE, Topic
+from safepassage.streams.topics import (
+    ACCEPTED,
+    ALL_TOPICS,
+    DOCUMENTS,
+    OF_DOCUMENTS,
+    PERSONAL_DATA,
+    QUARANTINE,
+    Topic,
+)
 
 from .deployment import Traces, add_master_key
 

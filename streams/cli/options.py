@@ -1,0 +1,52 @@
+"""Options that several commands have, and how their values are told."""
+
+from __future__ import annotations
+
+import getpass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from safepassage.schemas import ScorerRelease
+
+DAYS_AND_TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]
+
+Since = Annotated[
+    datetime | None,
+    typer.Option("--since", formats=DAYS_AND_TIMES, help="From this time (UTC) on."),
+]
+By = Annotated[
+    str,
+    typer.Option(
+        "--by",
+        help="Who does it; your login if omitted.",
+        callback=lambda given: given or getpass.getuser(),
+        show_default=False,
+    ),
+]
+Reason = Annotated[str, typer.Option("--reason", help="Why, for those who read it later.")]
+LabelledAnswers = Annotated[
+    list[Path], typer.Argument(metavar="DATASET...", help="JSON lines (.gz) of labelled answers.")
+]
+Follow = Annotated[
+    bool, typer.Option("--follow", "-f", help="Go on with what comes, until interrupted.")
+]
+JsonFile = Annotated[Path | None, typer.Option("--json", help="Where all figures go, as JSON.")]
+ScorerName = Annotated[
+    str | None, typer.Option("--scorer", "-s", help="A scorer's name or folder.")
+]
+
+
+def utc(when: datetime | None) -> datetime | None:
+    """The same moment with its time zone: the options are in UTC."""
+    return when.replace(tzinfo=UTC) if when else None
+
+
+def named(release: ScorerRelease) -> str:
+    """A release in one line, for the operator."""
+    if release.scorer is None:
+        return "none"
+    return f"{release.scorer}, revision {release.revision}, by {release.released_by}"
