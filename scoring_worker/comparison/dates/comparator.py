@@ -119,12 +119,8 @@ def _why_incomplete(
         return _shifted_by_zone(value, seen)
     elsewhere = [date for date, _ in seen] + dates_in(around, passage.language)
     for date in less:
-        lacks_only_year = (
-            date.year is None
-            and date.month is not None
-            and (date.day is not None or value.day is None)
-        )
-        if lacks_only_year and any(other.year == value.year for other in elsewhere):
+        dated = date.month is not None and (date.day is not None or value.day is None)
+        if date.year is None and dated and any(other.year == value.year for other in elsewhere):
             detail = f"the passage says {date}; its year may stand elsewhere"
             return Finding(code="date_completed", detail=detail)
     if base(passage.language) not in _READ_WHOLE:

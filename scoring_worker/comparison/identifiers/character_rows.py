@@ -101,11 +101,6 @@ def _letters(text: str) -> _Letters:
     return _letters_kept(text) if len(text) <= 4_096 else _spread(text)
 
 
-@lru_cache(maxsize=512)
-def _letters_kept(text: str) -> _Letters:
-    return _spread(text)
-
-
 def _spread(text: str) -> _Letters:
     row: list[str] = []
     at: list[int] = []
@@ -116,6 +111,9 @@ def _spread(text: str) -> _Letters:
                 row.append(letter)
                 at.append(number)
     return _Letters("".join(row), tuple(at))
+
+
+_letters_kept = lru_cache(maxsize=512)(_spread)
 
 
 @lru_cache(maxsize=4_096)
