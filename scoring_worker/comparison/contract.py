@@ -44,6 +44,14 @@ class Place:
     start: int
     end: int
 
+    def overlaps(self, other: "Place") -> bool:
+        """Whether a code point is of both."""
+        return self.start < other.end and other.start < self.end
+
+    def is_part_of(self, other: "Place") -> bool:
+        """Whether ``other`` holds it and more."""
+        return other.start <= self.start and self.end <= other.end and self != other
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:

@@ -170,11 +170,7 @@ def _in_quote(passage: Passage) -> list[tuple[Figure, Place, bool]]:
 
 
 def _rivals(known: list[_Seen], places: tuple[Place, ...]) -> tuple[Place, ...]:
-    apart = (
-        one.place
-        for one in known
-        if all(one.place.end <= at.start or at.end <= one.place.start for at in places)
-    )
+    apart = (one.place for one in known if not any(map(one.place.overlaps, places)))
     return tuple(dict.fromkeys(apart))[:_MAX_PLACES]
 
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from safepassage.passages.function_words import FUNCTION_WORDS
 from safepassage.scoring_worker.comparison.contract import Passage
 from safepassage.scoring_worker.comparison.dates import compare_date, dates_in
-from safepassage.scoring_worker.comparison.denials.assertion_status import scoped
+from safepassage.scoring_worker.comparison.denials.scopes import denies
 from safepassage.scoring_worker.comparison.figures.agreement import agreement
 from safepassage.scoring_worker.comparison.figures.figure import Figure
 from safepassage.scoring_worker.comparison.figures.search import figures_in
@@ -265,4 +265,4 @@ def _stems(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=8_192)
 def _denied(text: str) -> bool:
-    return any(scope.sense == "denied" for scope in scoped(Passage(text))[1])
+    return denies(text)
