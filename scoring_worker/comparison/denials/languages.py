@@ -23,10 +23,12 @@ A line is ``section: phrase; phrase``; in a word with an apostrophe ``*`` stands
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+
+from safepassage.scoring_worker.text.closed_classes import lines_of
 
 from .tokens import Token, phrase_of, tokens_of
 
@@ -123,27 +125,21 @@ class Language:
 def languages() -> Mapping[str, Language]:
     """Every language that is read, by its code."""
     sources = sorted(Path(__file__).with_name("languages").glob("*.txt"))
-    return {path.stem: _language(path.stem, path.read_text("utf-8")) for path in sources}
+    return {path.stem: _language(path) for path in sources}
 
 
-def _language(code: str, text: str) -> Language:
+def _language(path: Path) -> Language:
     raw: dict[str, list[str]] = {section: [] for section in CUES}
-    for section, phrases in _lines(text):
-        raw.setdefault(section, []).extend(phrases)
+    for line in lines_of(path):
+        section, _, phrases = line.partition(": ")
+        raw.setdefault(section, []).extend(filter(None, map(str.strip, phrases.split(";"))))
     cues = Phrases()
     for section in CUES:
         for phrase in raw[section]:
             cues.add(phrase, section)
     folded = {section: frozenset(map(phrase_of, phrases)) for section, phrases in raw.items()}
     concord = "yes" in raw.get("concord", ())
-    return Language(code, raw, folded, cues, cues.beginnings(), concord)
-
-
-def _lines(text: str) -> Iterator[tuple[str, list[str]]]:
-    for line in text.splitlines():
-        if line and not line.startswith("#"):
-            section, _, phrases = line.partition(": ")
-            yield section, [part.strip() for part in phrases.split(";") if part.strip()]
+    return Language(path.stem, raw, folded, cues, cues.beginnings(), concord)
 
 
 @cache

@@ -6,12 +6,13 @@ The name of a field is a role: the passage need not contain it.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from pydantic import JsonValue
 
 from safepassage.scoring_worker.comparison.answers.absence import is_empty
 from safepassage.scoring_worker.comparison.contract import Comparison, Question
+from safepassage.scoring_worker.text.closed_classes import lines_of
 
 from .enumerations import claimed_by_others, with_unclaimed
 from .parts import MAX_DEPTH, Budget, NestedPart, together, too_deep
@@ -69,8 +70,7 @@ def as_one_value(filled: Mapping[str, JsonValue]) -> JsonValue | None:
 
 @cache
 def _roles() -> Mapping[str, str]:
-    text = files(__package__).joinpath("fields.txt").read_text("utf-8")
-    rows = [line.split(": ", 1) for line in text.splitlines() if line and line[0] != "#"]
+    rows = [line.split(": ", 1) for line in lines_of(Path(__file__).with_name("fields.txt"))]
     return {name.strip(): role for role, names in rows for name in names.split(";")}
 
 

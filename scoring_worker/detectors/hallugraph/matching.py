@@ -24,7 +24,6 @@ from safepassage.scoring_worker.comparison.names.comparator import compare_names
 from safepassage.scoring_worker.text.segmentation import words_of
 
 from .clauses import (
-    Role,
     conflicts,
     cues,
     is_negated,
@@ -175,24 +174,21 @@ def _same_relation(edge: Edge, other: Edge, *, turned: bool) -> bool:
     if edge.roles is None or other.roles is None:
         return _same_words(edge, other, turned=turned)
     theirs = other.roles[::-1] if turned else other.roles
-    if any(map(opposed, edge.roles, theirs)) or _exchanged(edge.roles, theirs):
+    exchanged = edge.roles[0] != edge.roles[1] and edge.roles == theirs[::-1]
+    if exchanged or any(map(opposed, edge.roles, theirs)):
         return False
     # With a verb between them on both sides, only roles can show that a turn changes nothing.
     verbs = turned and stems(edge.relation) and stems(other.relation)
     if verbs and (edge.roles[0] == edge.roles[1] or edge.roles != theirs):
         return False
+    earlier = order(*edge.roles)  # what comes first has to be said; what is said, not told
     return (
-        _same_order(order(*edge.roles), order(*theirs))
+        (not earlier or earlier == order(*theirs))
         and not conflicts(edge.force, other.force)
         and not _contrary(edge, other)
         and _same_predicate(edge, other)
         and _same_polarity(edge, other)
     )
-
-
-def _same_order(mine: int, theirs: int) -> bool:
-    """What comes first has to be said; what is said of it need not be told."""
-    return not mine or mine == theirs
 
 
 def _contrary(edge: Edge, other: Edge) -> bool:
@@ -234,24 +230,17 @@ def _same_polarity(edge: Edge, other: Edge) -> bool:
     return _denied(edge.said) == _denied(other.said)
 
 
-def _exchanged(mine: tuple[Role, Role], theirs: tuple[Role, Role]) -> bool:
-    return mine[0] != mine[1] and mine == theirs[::-1]
-
-
 def _same_words(edge: Edge, other: Edge, *, turned: bool) -> bool:
     """The same of edges that an LLM wrote: their order is their direction."""
     mine, theirs = _words(edge.relation), _words(other.relation)
     said, quoted = stems(edge.relation), stems(other.relation)
-    if turned and bool(mine & _AGENTS) == bool(theirs & _AGENTS) and not _joins(mine | theirs):
+    # A relation without words, or that says no more than "and", has no direction.
+    directed = not mine | theirs <= cues("conjunctions")
+    if turned and directed and bool(mine & _AGENTS) == bool(theirs & _AGENTS):
         return False
     if said and not set(said) & set(quoted):
         return False
     return _denied(edge.said) == _denied(other.said)
-
-
-def _joins(words: frozenset[str]) -> bool:
-    """Whether a relation has no direction: it has no words, or says no more than "and"."""
-    return words <= cues("conjunctions")
 
 
 def _words(text: str) -> frozenset[str]:
