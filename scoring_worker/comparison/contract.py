@@ -116,10 +116,12 @@ def undecided(
     detail: str = "",
     places: tuple[Place, ...] = (),
     more: tuple[Finding, ...] = (),
+    *,
+    rivals: tuple[Place, ...] = (),
 ) -> Comparison:
     """*Not comparable*, with a finding that says why before the findings ``more``."""
     findings = (Finding(code=code, detail=detail[:_LONGEST_DETAIL]), *more)
-    return Comparison("not_comparable", kind, places, findings=findings)
+    return Comparison("not_comparable", kind, places, rivals, findings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar
 
 import torch
@@ -149,22 +148,13 @@ class Architecture(ABC):
 
     def _layer_norm(self, name: str) -> Affine:
         weight, bias = self._weight(f"{name}.weight"), self._weight(f"{name}.bias")
-        return partial(
-            functional.layer_norm,
-            normalized_shape=(len(weight),),
-            weight=weight,
-            bias=bias,
-            eps=self.shape.layer_norm_eps,
-        )
+        size, eps = (len(weight),), self.shape.layer_norm_eps
+        return lambda rows: functional.layer_norm(rows, size, weight, bias, eps)
 
 
 class _Bert(Architecture):
     first_position = 0
-    query_key_value = (
-        "attention.self.query",
-        "attention.self.key",
-        "attention.self.value",
-    )
+    query_key_value = ("attention.self.query", "attention.self.key", "attention.self.value")
     attended = "attention.output.dense"
     attention_norm = "attention.output.LayerNorm"
 

@@ -5,6 +5,7 @@ words, which ends at a conjunction or at the end of the sentence. The phrases ar
 """
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import attrgetter
@@ -142,12 +143,10 @@ def _languages_of(tokens: tuple[Token, ...], known: str | None) -> tuple[Languag
     if known is not None:
         found = languages().get(known.casefold()[:2])
         return () if found is None else (found,)
-    votes: dict[str, int] = {}
-    for at, token in enumerate(tokens):
-        for code in () if is_month_of_date(tokens, at) else voters().get(token.text, ()):
-            votes[code] = votes.get(code, 0) + 1
+    words = (t.text for at, t in enumerate(tokens) if not is_month_of_date(tokens, at))
+    votes = Counter(code for word in words for code in voters().get(word, ()))
     most = max(votes.values(), default=0)
-    return tuple(language for code, language in languages().items() if votes.get(code, 0) == most)
+    return tuple(language for code, language in languages().items() if votes[code] == most)
 
 
 def _cues(text: str, tokens: tuple[Token, ...], spoken: tuple[Language, ...]) -> list[Cue]:

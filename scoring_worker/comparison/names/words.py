@@ -5,7 +5,9 @@ So words are *different* only where the quote shows another value in the very pl
 between the same words, or another acronym of the same shape. The rest is for the judge to read.
 """
 
+import re
 from collections.abc import Sequence
+from itertools import islice
 
 from safepassage.schemas import Finding, FindingCode
 from safepassage.scoring_worker.comparison.contract import (
@@ -99,12 +101,9 @@ def of_spelling(found: Spelling, kind: Kind, more: tuple[Finding, ...]) -> Compa
 
 def _literally(value: str, quote: str, kind: Kind) -> Comparison:
     """A value without words ("✓", "—") is looked for as it is."""
-    places: list[Place] = []
-    at = quote.find(value) if value else -1
-    while at >= 0 and len(places) < MOST_PLACES:
-        places.append(Place(at, at + len(value)))
-        at = quote.find(value, at + len(value))
-    return Comparison("same" if places else "not_comparable", kind, tuple(places))
+    found = islice(re.finditer(re.escape(value), quote), MOST_PLACES) if value else ()
+    places = tuple(Place(*match.span()) for match in found)
+    return Comparison("same" if places else "not_comparable", kind, places)
 
 
 def _with_particles(word: Word, quoted: Sequence[Word]) -> tuple[Place, ...]:

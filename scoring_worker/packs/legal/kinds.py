@@ -101,7 +101,7 @@ def kind_of_acronym(value: str, folded: str) -> str | None:
     if not _ACRONYM.fullmatch(value) or fold(value) in known_places():
         return None
     before, found, _ = folded.partition(f"({fold(value)})")
-    last = [word.text for word in words(before)][-2 * len(value) :]
+    last = words(before)[-2 * len(value) :]
     for start in range(len(last)) if found else ():
         name = last[start:]
         initials = "".join(word[0] for word in name if word not in _SMALL)

@@ -108,17 +108,13 @@ def _place(quote: str, comparison: Comparison) -> Place | None:
 
 def _same_place(notes: Notes, value: str, folded: str) -> Place | None:
     """Where the quote has the value's place under another name ("BC", "Colombie-Britannique")."""
-    sought, resolved = _spaced(plain_places(fold(value))), plain_places(folded)
-    if (not sought or sought == _spaced(fold(value))) and resolved == folded:
+    sought, resolved = words(plain_places(fold(value))), plain_places(folded)
+    if (not sought or sought == words(fold(value))) and resolved == folded:
         return None
-    if f" {sought} " in f" {_spaced(resolved)} ":
+    if f" {' '.join(sought)} " in f" {' '.join(words(resolved))} ":
         notes.feature("same_place")
         return Place(0, len(folded))
     return None
-
-
-def _spaced(folded: str) -> str:
-    return " ".join(word.text for word in words(folded))
 
 
 def _kind(

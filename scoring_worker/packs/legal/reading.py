@@ -36,7 +36,7 @@ def examine_role(
 def type_words(entity_type: str, folded: str) -> float:
     """How many of the type's words the passage has, in [0, 1]."""
     asked = [w for w in re.findall(r"[a-z]{3,}", fold(entity_type)) if w not in {"the", "for"}]
-    there = {word.text[:5] for word in words(folded)}
+    there = {word[:5] for word in words(folded)}
     found = sum(word[:5] in there for word in asked)
     return found / len(asked) if asked else 0.0
 

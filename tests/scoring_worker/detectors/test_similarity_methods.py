@@ -30,7 +30,6 @@ def test_quip_counts_by_hand_and_does_not_join_passages():
     assert quoted(["AB\n c"], ["ab c"], 21) == [1.0]
 
 
-
 def test_quip_of_an_answer_is_the_mean_of_its_sentences():
     context = "The lease runs for two years from the first of June."
     answer = Answer((context,), f"{context} Zzzz zzzz zzzz zzzz zzzz zzzz.")
