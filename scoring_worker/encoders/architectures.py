@@ -205,10 +205,7 @@ def architecture_of(encoder: Any) -> Architecture | None:
 
 
 def stored_architecture(
-    shape: Any,
-    weights: StoredWeights,
-    words: Callable[[Tensor], Tensor],
-    dtype: torch.dtype,
+    shape: Any, weights: StoredWeights, words: Callable[[Tensor], Tensor], dtype: torch.dtype
 ) -> Architecture | None:
     """How a stored encoder is read; None where it cannot be packed.
 

@@ -17,12 +17,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from safepassage.schemas.memory import (
-    MAX_LIKE,
-    LikeCase,
-    MemoryEntry,
-    MemorySnapshot,
-)
+from safepassage.schemas.memory import MAX_LIKE, LikeCase, MemoryEntry, MemorySnapshot
 
 from .nearest_votes import NEAREST, Neighbour, vote_features
 from .reviewed_alike import Recall

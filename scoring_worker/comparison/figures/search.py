@@ -129,10 +129,7 @@ def _parse_text(value: str, language: str | None) -> Figure | None:
     english = style_of("en")
     # Without a language words are read as English, and digits with points have none.
     worded = language not in (None, "en") and not _POINTED.fullmatch(value)
-    others = (
-        ("en", style) if worded else None,
-        ("en", english) if style != english else None,
-    )
+    others = (("en", style) if worded else None, ("en", english) if style != english else None)
     for tongue, other_style in filter(None, others):
         other = _only(value, tongue, other_style)
         if figure is None or other is None:

@@ -12,12 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from safepassage.schemas import Finding, FindingCode
-from safepassage.scoring_worker.comparison.contract import (
-    Comparison,
-    Passage,
-    different,
-    undecided,
-)
+from safepassage.scoring_worker.comparison.contract import Comparison, Passage, different, undecided
 from safepassage.scoring_worker.text.language import script_of
 from safepassage.scoring_worker.text.segmentation import Word, words_of
 

@@ -23,16 +23,7 @@ from safepassage.scoring_worker.comparison.identifiers.character_rows import key
 from safepassage.scoring_worker.comparison.names.comparator import compare_names
 from safepassage.scoring_worker.text.segmentation import words_of
 
-from .clauses import (
-    conflicts,
-    cues,
-    is_negated,
-    opposed,
-    opposites,
-    order,
-    stem,
-    stems,
-)
+from .clauses import conflicts, cues, is_negated, opposed, opposites, order, stem, stems
 from .graph import Edge, Entity, Graph
 
 _SAME = 2
