@@ -239,17 +239,12 @@ class _Sample:
         self.strata = [one for one in strata if len(one.scores)]
         draws = sum(len(one.scores) for one in self.strata)
         self.scales = [one.share * draws / len(one.scores) for one in self.strata]
-        reached = [one.below > GRID for one in self.strata]
+        reached = [(one, one.below > GRID) for one in self.strata]
         nothing = np.zeros(len(GRID), dtype=np.int64)
-        self.labels = sum(
-            (_above(one.scores) * r for one, r in zip(self.strata, reached, strict=True)), nothing
-        )
-        self.wrong = sum(
-            (_above(o.scores[o.wrong]) * r for o, r in zip(self.strata, reached, strict=True)),
-            nothing,
-        )
-        alone = sum((r.astype(np.int64) for r in reached), nothing) == 1
-        weighed = [r & (not one.alike) for one, r in zip(self.strata, reached, strict=True)]
+        self.labels = sum((_above(one.scores) * r for one, r in reached), nothing)
+        self.wrong = sum((_above(one.scores[one.wrong]) * r for one, r in reached), nothing)
+        alone = sum((r.astype(np.int64) for _, r in reached), nothing) == 1
+        weighed = [r & (not one.alike) for one, r in reached]
         self.exact = alone & ~np.any([nothing.astype(bool), *weighed], axis=0)
         weights = [s * one.weights for one, s in zip(self.strata, self.scales, strict=True)]
         self.every = np.concatenate([*weights, np.zeros(0)])

@@ -102,16 +102,15 @@ def _keys(entity: Entity) -> Iterator[str]:
 
 
 def _matching(entity: Entity, near: Sequence[Entity]) -> tuple[Entity, ...]:
-    if entity.kind == "figure":
-        return tuple([other for other in near if _same_figure(entity.text, other)])
-    if entity.kind == "date":
-        return tuple([other for other in near if _same_date(entity.text, other)])
+    if entity.kind in {"figure", "date"}:
+        same = _same_figure if entity.kind == "figure" else _same_date
+        return tuple([other for other in near if same(entity.text, other)])
     if entity.kind == "identifier":
         return tuple(near)
     if entity.kind == "thing":
         # What has a key is found by it alone; "the court" is any court, a named one only itself.
-        same = [other for other in near if other.key == entity.key]
-        return tuple([o for o in same if " " in o.key or _stems(entity.text) <= _stems(o.text)])
+        alike = [other for other in near if other.key == entity.key]
+        return tuple([o for o in alike if " " in o.key or _stems(entity.text) <= _stems(o.text)])
     if entity.kind == "term":
         return tuple([other for other in near if _stems(entity.text) <= _stems(other.text)])
     return _same_names(entity, near)
