@@ -27,8 +27,8 @@ from babel.numbers import format_currency, format_decimal, format_percent, forma
 from babel.units import format_unit
 from pydantic import JsonValue
 
-from safepassage.scoring_worker.comparison.contract import Answer, Passage
-from safepassage.scoring_worker.comparison.figures.comparator import compare_figures
+from safepassage.scoring_worker.comparison.contract import Answer, Passage, Question
+from safepassage.scoring_worker.comparison.values import compare_value
 
 LOCALES = (
     "en_US", "en_IN", "de_DE", "de_CH", "fr_FR", "fr_CH", "es_ES", "es_MX", "pt_BR", "pt_PT",
@@ -64,7 +64,7 @@ class Row:
             (value, self.right, "same"),
             (other, self.altered, "different"),
         ):
-            answer = compare_figures(asked, passage).answer
+            answer = compare_value(Question("", asked, passage)).answer
             answers.append(answer)
             if answer != wanted:
                 self.misses.append(f"{answer:15}{asked!r:28}{text!r}")
@@ -195,10 +195,10 @@ def speed() -> str:
         "30 days of it, unopened."
     )
     passages = [sentence.format(at % 28 + 1, at * 37, at, at % 97)[:200] for at in range(1, 4001)]
-    compare_figures("1 EUR", Passage(passages[0], language="en"))
+    compare_value(Question("", "1 EUR", Passage(passages[0], language="en")))
     start = time.process_time()
     for at, passage in enumerate(passages):
-        compare_figures(f"{at * 37 + 0.5} EUR", Passage(passage, language="en"))
+        compare_value(Question("", f"{at * 37 + 0.5} EUR", Passage(passage, language="en")))
     return f"{len(passages) / (time.process_time() - start):,.0f} comparisons a second"
 
 

@@ -8,10 +8,10 @@ from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, JsonValue, ValidationError, model_validator
+from pydantic import Field, JsonValue, model_validator
 
 from safepassage.schemas.base import Contract, is_empty
-from safepassage.scoring_worker.manifest import REVISION_HEX_DIGITS, ModelError
+from safepassage.scoring_worker.manifest import REVISION_HEX_DIGITS, read_contract
 
 MAX_TREES = 2_000
 MAX_NODES = 4_096
@@ -91,12 +91,7 @@ class Forest(Contract):
         Raises:
             ModelError: it cannot be read, or is no forest.
         """
-        try:
-            return cls.model_validate_json(path.read_bytes())
-        except OSError as error:
-            raise ModelError(f"cannot read {path}: {error.strerror}") from error
-        except ValidationError as error:
-            raise ModelError(f"{path} is no forest: {error.errors()[0]['msg']}") from error
+        return read_contract(cls, path, "forest")
 
 
 class Predictor:

@@ -7,12 +7,13 @@ so that a half-copied or altered model cannot score (fail closed).
 
 import hashlib
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, TypeVar
 
 import orjson
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
 from safepassage.schemas.base import Contract, Probability, is_empty
+from safepassage.schemas.jsonl import validation_summary
 
 from .learnt_from import LearntFrom
 
@@ -22,8 +23,25 @@ PACKAGED_BASE = "default"
 """``base`` of a scorer on the words, vocabulary and shape of the scorer that ships."""
 
 
+C = TypeVar("C", bound=Contract)
+
+
 class ModelError(ValueError):
     """A model directory or name that cannot be loaded; the message says what to do."""
+
+
+def read_contract(model: type[C], path: Path, kind: str) -> C:
+    """The ``model`` in a JSON file; ``kind`` is what people call it.
+
+    Raises:
+        ModelError: the file cannot be read, or is no such thing.
+    """
+    try:
+        return model.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise ModelError(f"cannot read {path}: {error.strerror}") from error
+    except ValidationError as error:
+        raise ModelError(f"{path} is no {kind}: {validation_summary(error)}") from error
 
 
 class PlattCalibration(Contract):
@@ -71,7 +89,8 @@ class Thresholds(Contract):
 
     def of(self, entity_type: str, group: str = "") -> float:
         """The threshold for ``entity_type``, compared without case, else for ``group``."""
-        found = self._folded().get(entity_type.casefold()) or self.by_group.get(group)
+        folded = {name.casefold(): threshold for name, threshold in self.by_type.items()}
+        found = folded.get(entity_type.casefold()) or self.by_group.get(group)
         return self.default if found is None else found.value
 
     @property
@@ -80,9 +99,6 @@ class Thresholds(Contract):
         is the whole stream."""
         every = (*self.by_type.values(), *self.by_group.values())
         return min([self.default, *(one.value for one in every)]) >= 1.0
-
-    def _folded(self) -> dict[str, TypeThreshold]:
-        return {name.casefold(): threshold for name, threshold in self.by_type.items()}
 
 
 class ScorerManifest(Contract):
@@ -124,13 +140,9 @@ class ScorerManifest(Contract):
         """Hex digits that change with every field, and through ``files`` with every file."""
         said = self.model_dump(mode="json")
         # those that never said keep the revision they had
-        for later, unsaid in (
-            ("learnt_from", None),
-            ("languages", None),
-            ("others", None),
-            ("hypothesis_first", False),
-        ):
-            if said[later] is unsaid:
+        unsaid = {"learnt_from": None, "languages": None, "others": None, "hypothesis_first": False}
+        for later, nothing in unsaid.items():
+            if said[later] is nothing:
                 del said[later]
         canonical = orjson.dumps(said, option=orjson.OPT_SORT_KEYS)
         return hashlib.sha256(canonical).hexdigest()[:REVISION_HEX_DIGITS]
@@ -142,15 +154,7 @@ class ScorerManifest(Contract):
         Raises:
             ModelError: it is missing or malformed, or a file is missing, altered or unlisted.
         """
-        path = folder / MANIFEST_NAME
-        try:
-            manifest = cls.model_validate_json(path.read_bytes())
-        except OSError as error:
-            raise ModelError(f"cannot read {path}: {error.strerror}") from error
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"])) or "the file"
-            raise ModelError(f"{path} is not a scorer manifest: {where}: {first['msg']}") from error
+        manifest = read_contract(cls, folder / MANIFEST_NAME, "scorer manifest")
         manifest.verify(folder)
         return manifest
 

@@ -28,9 +28,8 @@ def apart(name: str) -> tuple[str, str]:
 def judge_named(scorer: str, claim_scorer: str | None) -> str:
     """The name of ``scorer`` with the claims judged by ``claim_scorer``. A name that says already
     who judges claims stands."""
-    return (
-        scorer if not claim_scorer or CLAIMS_BY in scorer else f"{scorer}{CLAIMS_BY}{claim_scorer}"
-    )
+    stands = not claim_scorer or CLAIMS_BY in scorer
+    return scorer if stands else f"{scorer}{CLAIMS_BY}{claim_scorer}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +123,7 @@ class Pair:
         field: SchemaField | None = None,
     ) -> Pair:
         """The pair of a value and where its quote stands, or what was retrieved for it."""
+        absent = alignment.absent
         return cls(
             premise=alignment.passage,
             hypothesis=hypothesis,
@@ -136,9 +136,7 @@ class Pair:
             language=alignment.language,
             day_first=alignment.day_first,
             field=field,
-            absent=None
-            if alignment.absent is None
-            else tuple([(word.start, word.end) for word in alignment.absent]),
+            absent=None if absent is None else tuple([(one.start, one.end) for one in absent]),
         )
 
 

@@ -6,7 +6,7 @@ was retrieved, or but for a denial.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from safepassage.passages.claim_content import content_of
@@ -15,7 +15,7 @@ from safepassage.passages.words import placed_words
 from safepassage.schemas import Finding, FindingCode
 
 from .contract import Comparison, Passage, Place, Question
-from .denials.assertion_status import scoped
+from .denials.scopes import scoped
 from .figures.comparator import compare_figure
 from .figures.figure import Figure
 from .figures.search import figures_in
@@ -25,10 +25,7 @@ MAX_SENTENCES = 64
 """Sentences of a passage that are held against a claim."""
 _FEWEST = 2
 """Words besides its figures that a claim has to share with a sentence to repeat it."""
-_OF_UNITS: Mapping[str, FindingCode] = {
-    "currency_differs": "currency_differs",
-    "unit_differs": "unit_differs",
-}
+_OF_UNITS: Sequence[FindingCode] = ("currency_differs", "unit_differs")
 _DIGIT = re.compile(r"\d")
 
 
@@ -77,13 +74,12 @@ def _of_figure(
 ) -> Finding:
     """The finding for a figure that the passage has not."""
     (found,) = seen.findings
-    of_unit = found.code in _OF_UNITS
+    of_unit: FindingCode | None = next((one for one in _OF_UNITS if one == found.code), None)
     exact = figure.bound in ("none", "exactly")
-    gone = of_unit or _is_nowhere(question, figure.number)
+    gone = of_unit is not None or _is_nowhere(question, figure.number)
     repeated = _in_its_place(claim, passage, figure, question.passage.language)
     if exact and gone and any(of_unit or _is_another(figure, one) for one in repeated):
-        code: FindingCode = _OF_UNITS[found.code] if of_unit else "number_differs"
-        return Finding(code=code, detail=found.detail)
+        return Finding(code=of_unit or "number_differs", detail=found.detail)
     return Finding(code="figure_unseen", detail=found.detail)
 
 

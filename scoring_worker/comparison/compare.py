@@ -17,11 +17,9 @@ from .claims import compare_claim
 from .contract import Comparison, Question
 from .denials.assertion_status import read_denial
 from .nested.objects import compare_list, compare_object
-from .nested.parts import MAX_DEPTH, Budget, too_deep
+from .nested.parts import MAX_DEPTH, MAX_FINDINGS, Budget, too_deep
 from .passage_language import with_language
-from .values import compare_date_in_parts, compare_value
-
-MAX_FINDINGS = 20
+from .values import compare_date_value, compare_value
 
 
 def compare(question: Question) -> Comparison:
@@ -52,7 +50,7 @@ def _compare(question: Question, depth: int, budget: Budget) -> Comparison:
     if isinstance(value, list):
         return compare_list(question, value, depth, budget, _compare)
     if isinstance(value, Mapping):
-        compared = compare_date_in_parts(question)
+        compared = compare_date_value(question)
         if compared is None:
             return compare_object(question, value, depth, budget, _compare)
     else:

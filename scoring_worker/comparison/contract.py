@@ -44,6 +44,14 @@ class Place:
     start: int
     end: int
 
+    def overlaps(self, other: "Place") -> bool:
+        """Whether a code point is of both."""
+        return self.start < other.end and other.start < self.end
+
+    def is_part_of(self, other: "Place") -> bool:
+        """Whether ``other`` holds it and more."""
+        return other.start <= self.start and self.end <= other.end and self != other
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -108,10 +116,12 @@ def undecided(
     detail: str = "",
     places: tuple[Place, ...] = (),
     more: tuple[Finding, ...] = (),
+    *,
+    rivals: tuple[Place, ...] = (),
 ) -> Comparison:
     """*Not comparable*, with a finding that says why before the findings ``more``."""
     findings = (Finding(code=code, detail=detail[:_LONGEST_DETAIL]), *more)
-    return Comparison("not_comparable", kind, places, findings=findings)
+    return Comparison("not_comparable", kind, places, rivals, findings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """The language of a passage, where its document did not say."""
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -60,8 +61,8 @@ def _clear(texts: tuple[str, ...]) -> str | None:
 class _Votes:
     """Small words of a text by language: those that one language alone has, and all of them."""
 
-    own: dict[str, int]
-    shared: dict[str, int]
+    own: Counter[str]
+    shared: Counter[str]
     words: int
 
     @property
@@ -84,15 +85,10 @@ class _Votes:
 
 
 def _votes(texts: tuple[str, ...]) -> _Votes:
-    own: dict[str, int] = {}
-    shared: dict[str, int] = {}
     words = words_beside_dates(*texts)
-    spoken = voters()
-    for codes in filter(None, map(spoken.get, words)):
-        if len(codes) == 1:
-            own[codes[0]] = own.get(codes[0], 0) + 1
-        for code in codes:
-            shared[code] = shared.get(code, 0) + 1
+    told = list(filter(None, map(voters().get, words)))
+    own = Counter(codes[0] for codes in told if len(codes) == 1)
+    shared = Counter(code for codes in told for code in codes)
     return _Votes(own, shared, len(words))
 
 

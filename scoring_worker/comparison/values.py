@@ -1,7 +1,6 @@
 """Text and numbers: which comparator a plain value is for."""
 
 import re
-from functools import lru_cache
 from typing import Literal
 
 from .contract import Comparison, Question
@@ -39,10 +38,11 @@ def compare_value(question: Question) -> Comparison:
         return Comparison("not_comparable", "words")
     counted = _counts(written, passage.language)
     identifier = _identifier(written, entity_type)
-    if identifier != "asked" and (counted or _names_a_month(written, passage.language)):
-        date = date_of_value(value, passage.language, entity_type)
-        if date is not None:
-            return at_asked_end(question, compare_date(date, passage))
+    short = len(written) <= _LONGEST_MONTH
+    if identifier != "asked" and (counted or (short and month_named(written, passage.language))):
+        compared = compare_date_value(question)
+        if compared is not None:
+            return compared
     figure = parse_figure(value, passage.language) if counted else None
     if figure is not None and not (identifier in _FIRST and _is_code(written, figure.kind)):
         return compare_figure(figure, passage, entity_type, question.unit)
@@ -50,7 +50,7 @@ def compare_value(question: Question) -> Comparison:
         return compare_identifiers(written, passage, entity_type)
     if is_name(written, entity_type):
         return compare_names(written, passage, entity_type)
-    found = compare_words(written, passage, entity_type)
+    found = compare_words(written, passage)
     return at_asked_end(question, found) if is_open_end(written) else found
 
 
@@ -59,15 +59,7 @@ def _counts(written: str, language: str | None) -> bool:
     if any(map(str.isnumeric, written)):
         return True
     lowered = written[:_LONGEST_COUNT].lower()
-    return any(
-        next(number_words(lowered, tongue), None) is not None
-        for tongue in {language, "en"}
-        if tongue
-    )
-
-
-def _names_a_month(written: str, language: str | None) -> bool:
-    return len(written) <= _LONGEST_MONTH and month_named(written, language)
+    return any(next(number_words(lowered, tongue), None) for tongue in {language, "en"})
 
 
 def _is_code(written: str, kind: str) -> bool:
@@ -85,13 +77,13 @@ def _identifier(written: str, entity_type: str) -> Literal["asked", "certain", "
     known = identifier_of(written, entity_type)
     if known is None:
         return "certain" if _has_leading_zero(written) else None
-    if _asks(entity_type)[0]:
+    if asks_for_identifier(entity_type):
         return "asked"
     return "shaped" if known.form == "code" else "certain"
 
 
-def compare_date_in_parts(question: Question) -> Comparison | None:
-    """Compare an object that is a date in parts; None for any other."""
+def compare_date_value(question: Question) -> Comparison | None:
+    """Compare a date, which may be an object of its parts; None for any other value."""
     date = date_of_value(question.value, question.passage.language, question.entity_type)
     return None if date is None else at_asked_end(question, compare_date(date, question.passage))
 
@@ -102,18 +94,12 @@ def _has_leading_zero(text: str) -> bool:
     return len(bare) >= _MIN_DIGITS and bare.isdigit() and bare[0] == "0" and bare.strip("0") != ""
 
 
-@lru_cache(maxsize=4096)
-def _asks(entity_type: str) -> tuple[bool, bool]:
-    """Whether a type asks for an identifier, and for a name: a schema has few types."""
-    return asks_for_identifier(entity_type), name_kind(entity_type) is not None
-
-
 def is_name(value: str, entity_type: str) -> bool:
     """Whether the type asks for a name, or the value is written as one: words in capitals."""
     words = value.split()
     if not words or len(words) > _LONGEST_NAME:
         return False
-    if _asks(entity_type)[1]:
+    if name_kind(entity_type) is not None:
         return True
     capitals = [word for word in words if word[0].isupper()]
     return len(capitals) > 1 and len(capitals) == len(words)

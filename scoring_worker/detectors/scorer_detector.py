@@ -50,10 +50,8 @@ class ScorerDetector:
             if claimed is None:
                 found.append(Grounding.undetermined("context_too_long"))
                 continue
-            judged = tuple(
-                _judged(claim, [next(scores) for _ in claim.windows]) for claim in claimed
-            )
-            found.append(grounding_of(judged))
+            rows = [(claim, [next(scores) for _ in claim.windows]) for claim in claimed]
+            found.append(grounding_of(tuple([_judged(*row) for row in rows])))
         return found
 
     def close(self) -> None:
@@ -120,9 +118,5 @@ def _judged(claim: _Asked, scores: Sequence[float | None]) -> ClaimGrounding:
 
 def _pair(answer: Answer, claim: _Asked, window: Window) -> Pair:
     text = answer.response[claim.start : claim.end]
-    return Pair(
-        premise=answer.context[window.passage][window.start : window.end],
-        hypothesis=hypothesis(CLAIM_TYPE, text),
-        entity_type=CLAIM_TYPE,
-        value=text,
-    )
+    premise = answer.context[window.passage][window.start : window.end]
+    return Pair(premise, hypothesis(CLAIM_TYPE, text), CLAIM_TYPE, text)

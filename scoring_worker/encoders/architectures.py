@@ -12,7 +12,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar
 
 import torch
@@ -127,15 +126,15 @@ class Architecture(ABC):
         """The size of every weight but the words, by name."""
         width, wide = shape.hidden_size, shape.intermediate_size
         found: Sizes = {_POSITIONS: (shape.max_position_embeddings, width)}
-        found |= _norm_sizes(_FIRST_NORM, width)
+        found |= _sizes(_FIRST_NORM, width)
         for number in range(shape.num_hidden_layers):
             name = f"encoder.layer.{number}."
             for part in (*cls.query_key_value, cls.attended):
-                found |= _linear_sizes(name + part, width, width)
-            found |= _linear_sizes(name + "intermediate.dense", width, wide)
-            found |= _linear_sizes(name + "output.dense", wide, width)
-            found |= _norm_sizes(name + cls.attention_norm, width)
-            found |= _norm_sizes(name + "output.LayerNorm", width)
+                found |= _sizes(name + part, width, width)
+            found |= _sizes(name + "intermediate.dense", wide, width)
+            found |= _sizes(name + "output.dense", width, wide)
+            found |= _sizes(name + cls.attention_norm, width)
+            found |= _sizes(name + "output.LayerNorm", width)
         return found
 
     def _weight(self, name: str) -> Tensor:
@@ -149,22 +148,13 @@ class Architecture(ABC):
 
     def _layer_norm(self, name: str) -> Affine:
         weight, bias = self._weight(f"{name}.weight"), self._weight(f"{name}.bias")
-        return partial(
-            functional.layer_norm,
-            normalized_shape=(len(weight),),
-            weight=weight,
-            bias=bias,
-            eps=self.shape.layer_norm_eps,
-        )
+        size, eps = (len(weight),), self.shape.layer_norm_eps
+        return lambda rows: functional.layer_norm(rows, size, weight, bias, eps)
 
 
 class _Bert(Architecture):
     first_position = 0
-    query_key_value = (
-        "attention.self.query",
-        "attention.self.key",
-        "attention.self.value",
-    )
+    query_key_value = ("attention.self.query", "attention.self.key", "attention.self.value")
     attended = "attention.output.dense"
     attention_norm = "attention.output.LayerNorm"
 
@@ -215,10 +205,7 @@ def architecture_of(encoder: Any) -> Architecture | None:
 
 
 def stored_architecture(
-    shape: Any,
-    weights: StoredWeights,
-    words: Callable[[Tensor], Tensor],
-    dtype: torch.dtype,
+    shape: Any, weights: StoredWeights, words: Callable[[Tensor], Tensor], dtype: torch.dtype
 ) -> Architecture | None:
     """How a stored encoder is read; None where it cannot be packed.
 
@@ -243,12 +230,9 @@ def _kind(shape: Any) -> type[Architecture] | None:
     return _ARCHITECTURES.get(getattr(shape, "model_type", ""))
 
 
-def _linear_sizes(name: str, inputs: int, outputs: int) -> Sizes:
-    return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
-
-
-def _norm_sizes(name: str, width: int) -> Sizes:
-    return {f"{name}.weight": (width,), f"{name}.bias": (width,)}
+def _sizes(name: str, *size: int) -> Sizes:
+    """Of a linear layer (outputs, inputs) or of a norm (width)."""
+    return {f"{name}.weight": size, f"{name}.bias": size[:1]}
 
 
 def _buckets(distances: Tensor) -> Tensor:

@@ -149,11 +149,10 @@ def _available() -> DeviceChoice:
 
 
 def _demand(device: DeviceChoice) -> DeviceChoice:
-    there = {"cpu": True, "cuda": torch.cuda.is_available, "mps": torch.backends.mps.is_available}
-    check = there.get(device)
-    if check is None:
+    if device not in _TILE_TOKENS:
         raise ModelError(f"no device {device!r}; use auto, cpu, cuda or mps")
-    if callable(check) and not check():
+    there = torch.cuda.is_available() if device == "cuda" else torch.backends.mps.is_available()
+    if device != "cpu" and not there:
         raise ModelError(f"torch sees no {device} device here; use --device cpu")
     return device
 

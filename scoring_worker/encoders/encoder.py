@@ -112,11 +112,8 @@ class Encoder:
         distinct = {pair: at for at, pair in enumerate(dict.fromkeys(asked))}
         scores = self._score_distinct([(at, *pair) for pair, at in distinct.items()])
         where = [distinct[pair] for pair in asked]
-        failures = {
-            at: scores.failures[source]
-            for at, source in enumerate(where)
-            if source in scores.failures
-        }
+        known = scores.failures
+        failures = {at: known[source] for at, source in enumerate(where) if source in known}
         return EncoderScores(scores.probabilities[where], failures)
 
     def unreadable(
@@ -128,8 +125,7 @@ class Encoder:
 
     def _typical(self) -> list[list[Piece]]:
         pieces, _ = self._tokenizer.pieces([(at, *pair) for at, pair in enumerate(TYPICAL_PAIRS)])
-        rows = PackedBert.tile_rows
-        return tiles(pieces, PackedBert.tile_tokens, rows=rows, packed=True)
+        return tiles(pieces, PackedBert.tile_tokens, rows=PackedBert.tile_rows, packed=True)
 
     def _score_distinct(self, pairs: list[tuple[int, str, str]]) -> EncoderScores:
         probabilities = np.full(len(pairs), np.nan)
@@ -145,10 +141,8 @@ class Encoder:
         self, pairs: list[tuple[int, str, str]]
     ) -> Iterator[tuple[list[Piece], dict[int, PairFailure]]]:
         """Tokenises one chunk ahead of the forward pass."""
-        chunks = [
-            pairs[start : start + TOKENISED_AHEAD]
-            for start in range(0, len(pairs), TOKENISED_AHEAD)
-        ]
+        starts = range(0, len(pairs), TOKENISED_AHEAD)
+        chunks = [pairs[start : start + TOKENISED_AHEAD] for start in starts]
         if len(chunks) < 2:
             yield from map(self._tokenizer.pieces, chunks)
             return

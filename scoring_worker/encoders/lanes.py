@@ -63,14 +63,10 @@ class Lanes(Generic[Outcome]):
             if self._cuda:
                 torch.cuda.empty_cache()
             return self._halved(tile, _failure(error), alone=len(tile) == 1)
-        found: list[tuple[Piece, Outcome | PairFailure]] = []
-        lost = []
-        for piece, outcome in zip(tile, computed, strict=True):
-            if outcome is None:
-                lost.append(piece)
-            else:
-                found.append((piece, outcome))
-        return found + self._halved(lost, NOT_FINITE, alone=len(tile) == 1)
+        both = list(zip(tile, computed, strict=True))
+        lost = [piece for piece, outcome in both if outcome is None]
+        found = [(piece, outcome) for piece, outcome in both if outcome is not None]
+        return [*found, *self._halved(lost, NOT_FINITE, alone=len(tile) == 1)]
 
     def _halved(
         self, tile: Sequence[Piece], failure: PairFailure, *, alone: bool

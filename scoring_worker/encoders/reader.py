@@ -77,15 +77,13 @@ class Reader:
         placement: Placement,
     ) -> None:
         self.placement = placement
-        types = model.shape.type_vocab_size if hasattr(model.shape, "type_vocab_size") else 1
+        types = getattr(model.shape, "type_vocab_size", 1)
         self._windows = WindowMaker(tokenizer, max_length, types=types)
         self._pad = model.shape.pad_token_id or 0
         self._trunk = self._packed_trunk(model)
         if self._trunk is None:
             if placement.precision == "int8":
-                raise ModelError(
-                    "int8 is for BERT and MPNet models on a CPU; use fp32 or bf16 here"
-                )
+                raise ModelError("int8 is for BERT and MPNet on a CPU; use fp32 or bf16 here")
             self._model = model.module().to(placement.device).to(placement.dtype)
         else:
             self._heads = model.head_rows(placement.dtype)
@@ -158,10 +156,7 @@ class Reader:
             (np.round(logits.double().cpu().numpy(), DECIMALS), states.double().cpu().numpy())
             for logits, states in rows
         ]
-        return [
-            both if all(np.isfinite(numbers).all() for numbers in both) else None
-            for both in computed
-        ]
+        return [both if all(np.isfinite(one).all() for one in both) else None for both in computed]
 
     def _packed(self, tile: Sequence[Piece]) -> Iterator[tuple[Tensor, Tensor]]:
         assert self._trunk is not None  # noqa: S101 (for the type checker; `_compute` knows)
@@ -178,9 +173,8 @@ class Reader:
         device = self.placement.device
         inputs = {name: rows.to(device) for name, rows in inputs.items()}
         hidden = self._model.encoder(**inputs).last_hidden_state
-        for states, logits, piece in zip(
-            hidden, self._model.heads(hidden).float(), tile, strict=True
-        ):
+        heads = self._model.heads(hidden).float()
+        for states, logits, piece in zip(hidden, heads, tile, strict=True):
             yield logits[: len(piece)], states[list(piece.kept)]
 
 

@@ -31,6 +31,7 @@ from safepassage.scoring_worker.manifest import ModelError, file_digest
 from .architectures import Architecture, architecture_of, stored_architecture
 from .shape import EncoderShape, shape_in
 from .stored_weights import SCALES, BlockWords, StoredWeights, blocks_of, bytes_of
+from .weight_folders import first_line
 
 HEADS = ("tokens", "claim", "founded")
 READER_FILE = "reader.safetensors"
@@ -228,8 +229,7 @@ def _refusing(folder: Path) -> Iterator[None]:
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
         if isinstance(error, ModelError):
             raise
-        first = next(iter(str(error).splitlines()), type(error).__name__)
-        raise ModelError(f"{folder} holds no usable reader: {first[:300]}") from error
+        raise ModelError(f"{folder} holds no usable reader: {first_line(error)}") from error
 
 
 def _stacked(part: Callable[[str], Tensor]) -> tuple[Tensor, Tensor]:
@@ -242,8 +242,7 @@ def trainable(model: ReaderModel) -> ReaderModel:
     """``model`` with its words as an ordinary (frozen) table, so that training can save it."""
     blocks = model.encoder.get_input_embeddings()
     if isinstance(blocks, BlockWords):
-        every = torch.arange(len(blocks.scales))
-        words = blocks(every)
+        words = blocks(torch.arange(len(blocks.scales)))
         table = nn.Embedding(len(words), words.shape[1], _weight=words, _freeze=True)
         model.encoder.set_input_embeddings(table)
     return model

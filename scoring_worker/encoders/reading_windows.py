@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tokenizers import Encoding, Tokenizer
+from tokenizers import Tokenizer
 
-from .batching import MAX_WINDOWS, MIN_PREMISE_ROOM, PairFailure, Piece, unfit
+from .batching import PairFailure, PairWindows, Piece
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,59 +38,19 @@ class Window:
 
 
 class WindowMaker:
-    """Tokenises tasks without padding or truncation, which it switches off in ``tokenizer``: that
-    is its own from now on. (A copy of 250,000 words costs 190 MB.)
-
-    Special tokens written in a text are read as plain text. A passage too long for the model
-    becomes overlapping windows; nothing is cut off.
+    """From tasks to windows, with ``tokenizer`` as `PairWindows` has it. A passage too long for the
+    model becomes overlapping windows; nothing is cut off. ``types``: how many the model knows.
     """
 
     def __init__(self, tokenizer: Tokenizer, max_length: int, *, types: int) -> None:
-        self._tokenizer = tokenizer
-        self._tokenizer.no_padding()
-        self._tokenizer.no_truncation()
-        self._tokenizer.encode_special_tokens = True
-        self._max_length = max_length
-        self._types = types
-        self._specials = self._tokenizer.num_special_tokens_to_add(is_pair=True)
+        self._pairs = PairWindows(tokenizer, max_length, typed=types > 1, hypothesis_first=True)
 
     def windows(self, tasks: Sequence[Task]) -> tuple[list[Window], dict[int, PairFailure]]:
         """The windows of all tasks in order, and why some have none."""
-        failures = {
-            at: failure for at, task in enumerate(tasks) if (failure := unfit(*_texts(task)))
-        }
-        fit = [at for at in range(len(tasks)) if at not in failures]
-        texts = [(tasks[at].asked, tasks[at].passage) for at in fit]
-        made: list[Window] = []
-        for at, encoding in zip(fit, self._tokenizer.encode_batch(texts), strict=True):
-            if len(encoding) <= self._max_length:
-                made.append(self._window(at, encoding))
-                continue
-            windows = self._split(tasks[at])
-            if isinstance(windows, PairFailure):
-                failures[at] = windows
-            else:
-                made += [self._window(at, window) for window in windows]
+        asked = [(at, task.passage, task.asked) for at, task in enumerate(tasks)]
+        encoded, failures = self._pairs.encoded(asked)
+        made = [
+            Window(at, one.ids, self._pairs.types(one), one.sequence_ids, one.offsets)
+            for at, one in encoded
+        ]
         return made, failures
-
-    def _window(self, task: int, encoding: Encoding) -> Window:
-        types = encoding.type_ids if self._types > 1 else [0] * len(encoding)
-        return Window(task, encoding.ids, types, encoding.sequence_ids, encoding.offsets)
-
-    def _split(self, task: Task) -> list[Encoding] | PairFailure:
-        asked = self._tokenizer.encode(task.asked, add_special_tokens=False)
-        room = self._max_length - self._specials - len(asked)
-        if room < MIN_PREMISE_ROOM:
-            detail = f"the question takes {len(asked)} of {self._max_length} tokens"
-            return PairFailure("scorer_failed", detail)
-        shown = self._tokenizer.encode(task.passage, add_special_tokens=False)
-        shown.truncate(room, stride=room // 4)
-        windows = [shown, *shown.overflowing]
-        if len(windows) > MAX_WINDOWS:
-            detail = f"the passage takes {len(windows)} windows, more than {MAX_WINDOWS}"
-            return PairFailure("scorer_failed", detail)
-        return [self._tokenizer.post_process(asked, window) for window in windows]
-
-
-def _texts(task: Task) -> tuple[str, str]:
-    return task.passage, task.asked

@@ -26,14 +26,7 @@ from transformers import (
 from safepassage.scoring_worker.manifest import ModelError
 
 from .published import head_of
-from .weight_folders import (
-    PICKLES,
-    SENTENCEPIECES,
-    TOKENIZERS,
-    VOCABULARIES,
-    first_line,
-    from_hub,
-)
+from .weight_folders import PICKLES, SENTENCEPIECES, TOKENIZERS, VOCABULARIES, first_line, from_hub
 
 _NO_LIMIT = 100_000
 """Tokenizers that know no limit claim one of 1e30."""

@@ -12,18 +12,14 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _STEM = 6
 MAX_WORDS = 12
 """Words of either side that count; more differ where a claim is put in other words altogether."""
-_COUNT_WORDS = frozenset(
-    {
-        *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
-        *("twelve", "twenty", "thirty", "forty", "fifty", "sixty", "hundred", "thousand"),
-    }
-)
-_MONTHS = frozenset(
-    {
-        *("january", "february", "march", "april", "may", "june", "july", "august"),
-        *("september", "october", "november", "december"),
-    }
-)
+_COUNT_WORDS = frozenset({
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve", "twenty", "thirty", "forty", "fifty", "sixty", "hundred", "thousand",
+})  # fmt: skip
+_MONTHS = frozenset({
+    "january", "february", "march", "april", "may", "june", "july", "august", "september",
+    "october", "november", "december",
+})  # fmt: skip
 
 
 def features(stopped: StoppedClaim) -> frozenset[str]:
@@ -65,14 +61,13 @@ def _of_word(word: str) -> Iterator[str]:
 def _closest(passage: str, claim: list[str]) -> str:
     """The sentence of the passage that shares most words with the claim."""
     wanted = {_stem(word) for word in claim}
-    best, most = passage, -1.0
-    for start, end in sentences(passage):
-        text = passage[start:end]
+
+    def shared(text: str) -> float:
         words = {_stem(word) for word in _WORD.findall(text)}
-        shared = len(words & wanted) / (1 + len(words | wanted))
-        if shared > most:
-            best, most = text, shared
-    return best
+        return len(words & wanted) / (1 + len(words | wanted))
+
+    texts = (passage[start:end] for start, end in sentences(passage))
+    return max(texts, key=shared, default=passage)
 
 
 def _stem(word: str) -> str:

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from safepassage.llm_calls.settings import GraderSettings
 from safepassage.schemas.error_type import DESCRIPTIONS, ErrorType, ErrorTyping
-from safepassage.scoring_worker.detectors.llm.batch_calls import Asker, Conversation, NoAnswer
+from safepassage.scoring_worker.detectors.llm.batch_calls import Asker, NoAnswer
 from safepassage.scoring_worker.detectors.llm.prompting import (
     AnswerForm,
     Prompt,
@@ -55,16 +55,9 @@ class LLMTyper:
         Raises:
             AskingMisconfigured: the endpoint refuses every request.
         """
-        found = self._asker.run(_typed, claims)
-        return [
-            None
-            if isinstance(said, NoAnswer)
-            else ErrorTyping(
-                types=tuple(dict.fromkeys(said.types)), typed_by="llm", revision=self._revision
-            )
-            for said, _ in found
-        ]
+        found = self._asker.run(lambda talk, stopped: talk.ask(ask(stopped)), claims)
+        return [None if isinstance(said, NoAnswer) else self._typing(said) for said, _ in found]
 
-
-async def _typed(conversation: Conversation, stopped: StoppedClaim) -> TypedAnswer:
-    return await conversation.ask(ask(stopped))
+    def _typing(self, said: TypedAnswer) -> ErrorTyping:
+        types = tuple(dict.fromkeys(said.types))
+        return ErrorTyping(types=types, typed_by="llm", revision=self._revision)

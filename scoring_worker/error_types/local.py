@@ -10,12 +10,10 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from safepassage.schemas.base import Contract
 from safepassage.schemas.error_type import ERROR_TYPES, ErrorType, ErrorTyping
 from safepassage.schemas.ids import stable_id
-from safepassage.scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.manifest import ModelError, read_contract
 
 from .contract import StoppedClaim
 from .features import features
@@ -56,14 +54,8 @@ class LocalTyper:
         Raises:
             ModelError: it is missing or malformed.
         """
-        try:
-            raw = path.read_bytes()
-            weights = TypeWeights.model_validate_json(raw)
-        except OSError as error:
-            raise ModelError(f"cannot read {path}: {error.strerror}") from error
-        except ValidationError as error:
-            raise ModelError(f"{path} holds no weights of error types") from error
-        return cls(weights, stable_id("error-types", raw.decode())[:16])
+        weights = read_contract(TypeWeights, path, "file of weights of error types")
+        return cls(weights, stable_id("error-types", path.read_bytes().decode())[:16])
 
     def probabilities(self, stopped: StoppedClaim) -> Mapping[ErrorType, float]:
         """Of every type, together 1."""

@@ -17,12 +17,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from safepassage.schemas.memory import (
-    MAX_LIKE,
-    LikeCase,
-    MemoryEntry,
-    MemorySnapshot,
-)
+from safepassage.schemas.memory import MAX_LIKE, LikeCase, MemoryEntry, MemorySnapshot
 
 from .nearest_votes import NEAREST, Neighbour, vote_features
 from .reviewed_alike import Recall
@@ -62,7 +57,7 @@ class TypeMemory:
         return dict(rows)
 
     def neighbours(self, state: Bytes) -> tuple[dict[str, list[Neighbour]], list[LikeCase]]:
-        """The nearest of each reviewer, and the cases most like ``state``. None where the state is
+        """The nearest of each reviewer, and the cases most like ``state``; none where the state is
         of another width than theirs."""
         if len(state) != self._states.width:
             return {}, []
@@ -72,24 +67,14 @@ class TypeMemory:
             name: [self._neighbour(row, name, likeness) for row in rows]
             for name, rows in nearest.items()
         }
-        leading = sorted(
-            {row for rows in nearest.values() for row in rows},
-            key=lambda row: (-likeness[row], row),
-        )
+        leading = {row for rows in nearest.values() for row in rows}
         cases: dict[str, LikeCase] = {}
-        for row in leading:
+        for row in sorted(leading, key=lambda row: (-likeness[row], row)):
             entry = self._listed[row]
-            cases.setdefault(
-                entry.case_id,
-                LikeCase(
-                    case_id=entry.case_id,
-                    likeness=round(float(likeness[row]), LIKENESS_DECIMALS),
-                    votes=entry.votes,
-                ),
-            )
-            if len(cases) == MAX_LIKE:
-                break
-        return voting, list(cases.values())
+            alike = round(float(likeness[row]), LIKENESS_DECIMALS)
+            case = LikeCase(case_id=entry.case_id, likeness=alike, votes=entry.votes)
+            cases.setdefault(entry.case_id, case)
+        return voting, list(cases.values())[:MAX_LIKE]
 
     def _neighbour(self, row: int, reviewer: str, likeness: Floats) -> Neighbour:
         entry = self._listed[row]

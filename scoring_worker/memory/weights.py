@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from safepassage.schemas.base import Contract
 from safepassage.schemas.ids import stable_id
-from safepassage.scoring_worker.manifest import ModelError
+from safepassage.scoring_worker.manifest import read_contract
 
 WEIGHTS = Path(__file__).with_name("weights.json")
 DECIMALS = 4
@@ -46,9 +46,4 @@ def packaged_weights() -> MemoryWeights:
     Raises:
         ModelError: the file is missing or malformed.
     """
-    try:
-        return MemoryWeights.model_validate_json(WEIGHTS.read_bytes())
-    except OSError as error:
-        raise ModelError(f"cannot read {WEIGHTS}: {error.strerror}") from error
-    except ValidationError as error:
-        raise ModelError(f"{WEIGHTS} holds no weights of a memory") from error
+    return read_contract(MemoryWeights, WEIGHTS, "file of a memory's weights")

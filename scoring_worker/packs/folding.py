@@ -2,22 +2,12 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import lru_cache
 
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "–": "-", "—": "-"})
 _DOTTED = re.compile(r"\b(?:[a-z]\.){2,}(?![a-z]{2})")
 _WORD = re.compile(r"[a-z0-9]+")
 REDACTED = re.compile(r"\bx{3,}\w*|\[\s*(?:x{2,}|redacted|\.\.\.)\s*\]|\*{3,}|_{3,}")
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A run of letters and digits of a folded text."""
-
-    text: str
-    start: int
-    end: int
 
 
 @lru_cache(maxsize=256)
@@ -34,11 +24,6 @@ def fold(text: str) -> str:
     return " ".join(joined.split())
 
 
-def words(folded: str) -> list[Word]:
-    """The words of a folded text, in order."""
-    return [Word(match[0], match.start(), match.end()) for match in _WORD.finditer(folded)]
-
-
-def squeeze(folded: str) -> str:
-    """Letters and digits only: what is left when a scanner's blanks and dashes are ignored."""
-    return "".join(_WORD.findall(folded))
+def words(folded: str) -> list[str]:
+    """The runs of letters and digits of a folded text, in order."""
+    return _WORD.findall(folded)

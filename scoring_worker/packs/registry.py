@@ -1,8 +1,9 @@
 """The packs by name: ``SAFEPASSAGE_PACKS=legal,contracts``, none by default."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -18,19 +19,8 @@ class UnknownPack(ModelError):
     """A pack was asked for that does not exist; the message lists those that do."""
 
 
-def _legal() -> Pack:
-    from .legal.pack import LegalPack  # noqa: PLC0415 - a pack costs nothing until it is asked for
-
-    return LegalPack()
-
-
-def _contracts() -> Pack:
-    from .contracts.pack import ContractsPack  # noqa: PLC0415 - see above
-
-    return ContractsPack()
-
-
-_PACKS: dict[str, Callable[[], Pack]] = {"contracts": _contracts, "legal": _legal}
+_PACKS = {"contracts": "ContractsPack", "legal": "LegalPack"}
+"""The class of each, in the module ``pack`` of its room: it costs nothing until it is asked for."""
 NAMES = tuple(_PACKS)
 
 
@@ -67,7 +57,8 @@ def packs_named(names: Iterable[str]) -> tuple[Pack, ...]:
 
 @cache
 def _loaded(name: str) -> Pack:
-    return _PACKS[name]()
+    pack: Pack = getattr(import_module(f"{__package__}.{name}.pack"), _PACKS[name])()
+    return pack
 
 
 def with_packs(

@@ -57,16 +57,16 @@ class AcceptedRisk(Contract):
         # What was accepted says nothing of values that were stopped then, and the other way round.
         counted = labels if newly else [label for label in labels if label.accepted]
         strata = strata_of(counted)
-        known = cls(confidence=confidence, asked=asked)
-        if not any(label.accepted for label in labels):
-            return known.model_copy(update={"lacking": "no spot check of accepted values counts"})
-        if newly and len(strata) < 2:
-            why = f"{newly} values pass that were stopped, and chance drew no label of such"
-            return known.model_copy(update={"lacking": why})
         found = risk_at(strata, _BETWEEN, confidence)
-        if not found.labels:
+        why = ""
+        if not any(label.accepted for label in labels):
+            why = "no spot check of accepted values counts"
+        elif newly and len(strata) < 2:
+            why = f"{newly} values pass that were stopped, and chance drew no label of such"
+        elif not found.labels:
             why = "no spot check of what it accepts counts"
-            return known.model_copy(update={"lacking": why})
+        if why:
+            return cls(confidence=confidence, asked=asked, lacking=why)
         low, high = found.bounds
         certified = asked is not None and keeps(strata, _BETWEEN, asked, confidence)
         needed = None if asked is None else labels_needed(asked, confidence, found.observed)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -80,10 +80,8 @@ class Stratum:
         labels = np.asarray(wrong, dtype=bool)
         inverse = np.ones(len(values)) if weights is None else np.asarray(weights, np.float64)
         sizes = None if population is None else np.asarray(population, dtype=np.float64)
-        if (
-            len({len(values), len(labels), len(inverse), len(inverse if sizes is None else sizes)})
-            != 1
-        ):
+        columns = (values, labels, inverse, inverse if sizes is None else sizes)
+        if len(set(map(len, columns))) != 1:
             raise ValueError("scores, labels, weights and population sizes differ in number")
         if not np.isfinite(values).all() or not ((inverse > 0) & np.isfinite(inverse)).all():
             raise ValueError("a score is not finite, or a weight not above 0")
@@ -99,10 +97,7 @@ class Stratum:
 
     def only(self, rows: NDArray[np.bool_]) -> Stratum:
         """The stratum where all other rows count as never accepted; every draw stays a draw."""
-        scores = np.where(rows, self.scores, -1.0)
-        return Stratum(
-            scores, self.wrong, self.weights, self.share, self.highest, self.population, self.below
-        )
+        return replace(self, scores=np.where(rows, self.scores, -1.0))
 
     def terms(self, threshold: float, risk: float, scale: float) -> Floats:
         """[draws] with the mean scale · (wrong − risk · accepted) per case of the population."""
@@ -244,23 +239,13 @@ class _Sample:
         self.strata = [one for one in strata if len(one.scores)]
         draws = sum(len(one.scores) for one in self.strata)
         self.scales = [one.share * draws / len(one.scores) for one in self.strata]
-        reached = [one.below > GRID for one in self.strata]
+        reached = [(one, one.below > GRID) for one in self.strata]
         nothing = np.zeros(len(GRID), dtype=np.int64)
-        self.labels = sum(
-            (_above(one.scores) * r for one, r in zip(self.strata, reached, strict=True)), nothing
-        )
-        self.wrong = sum(
-            (_above(o.scores[o.wrong]) * r for o, r in zip(self.strata, reached, strict=True)),
-            nothing,
-        )
-        alone = sum((r.astype(np.int64) for r in reached), nothing) == 1
-        alike = np.array([one.alike for one in self.strata], dtype=bool)
-        self.exact = (
-            alone
-            & ~np.any([r & (not plain) for r, plain in zip(reached, alike, strict=True)], axis=0)
-            if self.strata
-            else alone
-        )
+        self.labels = sum((_above(one.scores) * r for one, r in reached), nothing)
+        self.wrong = sum((_above(one.scores[one.wrong]) * r for one, r in reached), nothing)
+        alone = sum((r.astype(np.int64) for _, r in reached), nothing) == 1
+        weighed = [r & (not one.alike) for one, r in reached]
+        self.exact = alone & ~np.any([nothing.astype(bool), *weighed], axis=0)
         weights = [s * one.weights for one, s in zip(self.strata, self.scales, strict=True)]
         self.every = np.concatenate([*weights, np.zeros(0)])
 

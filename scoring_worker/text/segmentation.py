@@ -85,16 +85,6 @@ def words_of(text: str) -> tuple[Word, ...]:
     return _words_kept(text) if len(text) <= _KEPT else _long_words_kept(text[:LONGEST_TEXT])
 
 
-@lru_cache(maxsize=512)
-def _words_kept(text: str) -> tuple[Word, ...]:
-    return _words(text)
-
-
-@lru_cache(maxsize=4)
-def _long_words_kept(text: str) -> tuple[Word, ...]:
-    return _words(text)
-
-
 def _words(text: str) -> tuple[Word, ...]:
     found: list[Word] = []
     before = -1
@@ -107,6 +97,7 @@ def _words(text: str) -> tuple[Word, ...]:
     return tuple(found)
 
 
+_words_kept, _long_words_kept = lru_cache(maxsize=512)(_words), lru_cache(maxsize=4)(_words)
 _made = tuple.__new__
 """Makes a tuple with names in half the time of calling its class: a passage has many words."""
 

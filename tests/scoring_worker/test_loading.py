@@ -148,7 +148,7 @@ def damage_base(out):
         (damage_missing, "is missing"),
         (damage_altered, "was changed"),
         (damage_unlisted, "not in scorer.json"),
-        (damage_manifest, "not a scorer manifest: kind"),
+        (damage_manifest, "no scorer manifest: kind"),
         (damage_base, "not those it was trained on"),
     ],
 )

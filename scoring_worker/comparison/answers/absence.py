@@ -14,16 +14,16 @@ from safepassage.scoring_worker.comparison.contract import (
     different,
     undecided,
 )
-from safepassage.scoring_worker.comparison.denials.assertion_status import scoped
 from safepassage.scoring_worker.comparison.denials.cued_text import CuedText
 from safepassage.scoring_worker.comparison.denials.languages import in_any
-from safepassage.scoring_worker.comparison.denials.scopes import Scope
+from safepassage.scoring_worker.comparison.denials.scopes import Scope, scoped
 from safepassage.scoring_worker.comparison.denials.tokens import phrase_of
 from safepassage.scoring_worker.comparison.denials.type_words import asks_for, mentions_of_type
 
 from .entries import Entry, entries_of, is_labelled, place_of, said
 
 Absence = Literal["none", "unstated", "either"]
+_SECTIONS: tuple[Absence, ...] = ("either", "none", "unstated")
 _LONGEST = 60
 _DEEPEST = 4
 
@@ -37,13 +37,10 @@ def absence_of(value: JsonValue, depth: int = 0) -> Absence | None:
         return "either"
     if isinstance(value, str):
         return _of_words(value)
-    if isinstance(value, list | Mapping):
-        parts = list(value.values()) if isinstance(value, Mapping) else value
-        if depth < _DEEPEST and all(
-            absence_of(part, depth + 1) == "either" for part in parts[:_LONGEST]
-        ):
-            return "either" if len(parts) <= _LONGEST else None
-    return None
+    parts = list(value.values()) if isinstance(value, Mapping) else value
+    if not isinstance(parts, list) or depth >= _DEEPEST or len(parts) > _LONGEST:
+        return None
+    return "either" if all(absence_of(part, depth + 1) == "either" for part in parts) else None
 
 
 def is_empty(value: JsonValue) -> bool:
@@ -72,8 +69,7 @@ def _of_words(value: str) -> Absence | None:
 @cache
 def _first_letters() -> frozenset[str]:
     """With which the phrases that say that there is none begin; most values begin with others."""
-    sections = ("either", "none", "unstated")
-    return frozenset(phrase[0] for section in sections for phrase in in_any(section))
+    return frozenset(phrase[0] for section in _SECTIONS for phrase in in_any(section))
 
 
 def compare_none(question: Question, wanted: Absence) -> Comparison:
@@ -87,7 +83,7 @@ def compare_none(question: Question, wanted: Absence) -> Comparison:
     labelled = [entry for entry in entries if is_labelled(entry, question.entity_type)]
     alone = entries if len(entries) == 1 else []
     for entry in labelled or alone:
-        stated = _stated(reading, entry)
+        stated = next((one for one in _SECTIONS if said(reading, entry, one)), None)
         if stated is not None:
             place = place_of(reading, question.passage, entry.start, entry.end)
             return _decide(wanted, stated, place)
@@ -95,18 +91,6 @@ def compare_none(question: Question, wanted: Absence) -> Comparison:
     if denied:
         return _decide(wanted, "none", denied)
     return _given(question, reading, labelled)
-
-
-def _stated(reading: CuedText, entry: Entry) -> Absence | None:
-    sections: tuple[tuple[str, Absence], ...] = (
-        ("either", "either"),
-        ("none", "none"),
-        ("unstated", "unstated"),
-    )
-    for section, absence in sections:
-        if said(reading, entry, section, anywhere=True):
-            return absence
-    return None
 
 
 def _decide(wanted: Absence, stated: Absence, places: tuple[Place, ...]) -> Comparison:

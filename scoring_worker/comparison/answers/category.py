@@ -50,7 +50,7 @@ def compare_category(question: Question, value: str) -> Comparison | None:
         # "male" within "female", or "time" within "part time", is not said by itself.
         if not any(mine.start <= place.start and place.end <= mine.end for mine in own)
     )
-    own = tuple(mine for mine in own if not any(_within(mine, place) for place in others))
+    own = tuple(mine for mine in own if not any(map(mine.is_part_of, others)))
     if own:
         return Comparison("same", "category", own, others)
     if not others:
@@ -74,10 +74,6 @@ def _number(option: str) -> float | None:
         return float(option)
     except ValueError:
         return None
-
-
-def _within(place: Place, other: Place) -> bool:
-    return other.start <= place.start and place.end <= other.end and place != other
 
 
 def _said(question: Question, option: str) -> tuple[Place, ...]:

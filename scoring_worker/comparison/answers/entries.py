@@ -80,23 +80,17 @@ def is_labelled(entry: Entry, entity_type: str) -> bool:
     return any(same_stem(word, other) for word in entry.label for other in asked)
 
 
-def said(reading: CuedText, entry: Entry, section: str, *, anywhere: bool = False) -> bool:
-    """Whether the entry as a whole is a phrase of ``section`` in any language.
-
-    ``anywhere`` also takes the words before its first comma or bracket.
-    """
-    phrase = _phrase(reading, entry.start, entry.end)
-    cut = next(
-        (at for at in range(entry.start, entry.end) if reading.tokens[at].text in {",", "("}),
-        entry.end,
-    )
-    shorter = _phrase(reading, entry.start, cut) if anywhere else phrase
-    return bool(in_any(section) & {phrase, shorter})
+def said(reading: CuedText, entry: Entry, section: str) -> bool:
+    """Whether the entry, or its words before the first comma or bracket, are a phrase of
+    ``section`` in any language."""
+    signs = (at for at in range(entry.start, entry.end) if reading.tokens[at].text in {",", "("})
+    ends = entry.end, next(signs, entry.end)
+    return any(_phrase(reading, entry.start, end) in in_any(section) for end in ends)
 
 
 def _phrase(reading: CuedText, start: int, end: int) -> str:
     texts = [token.text for token in reading.tokens[start:end] if token.text != "\n"]
-    while texts and texts[-1] in {".", "!", ","} and len(texts) > 1:
+    while len(texts) > 1 and texts[-1] in {".", "!", ","}:
         texts.pop()
     return " ".join(texts)
 

@@ -12,10 +12,9 @@ from safepassage.scoring_worker.comparison.contract import (
     different,
     undecided,
 )
-from safepassage.scoring_worker.comparison.denials.assertion_status import scoped
 from safepassage.scoring_worker.comparison.denials.cued_text import CuedText
 from safepassage.scoring_worker.comparison.denials.languages import in_any
-from safepassage.scoring_worker.comparison.denials.scopes import Scope
+from safepassage.scoring_worker.comparison.denials.scopes import Scope, scoped
 from safepassage.scoring_worker.comparison.denials.tokens import phrase_of
 from safepassage.scoring_worker.comparison.denials.type_words import (
     asks_for,
@@ -30,11 +29,9 @@ _LONGEST_ANSWER = 20
 
 def truth_of(value: JsonValue) -> bool | None:
     """What a value that is no more than yes or no says; None for any other value."""
-    if isinstance(value, bool):
-        return value
-    return (
-        _truth_of_words(value) if isinstance(value, str) and len(value) <= _LONGEST_ANSWER else None
-    )
+    if isinstance(value, str):
+        return _truth_of_words(value) if len(value) <= _LONGEST_ANSWER else None
+    return value if isinstance(value, bool) else None
 
 
 @lru_cache(maxsize=256)
@@ -68,9 +65,9 @@ def _answers(question: Question, reading: CuedText) -> list[tuple[bool, tuple[Pl
         if not is_labelled(entry, question.entity_type):
             continue
         place = place_of(reading, passage, entry.start, entry.end)
-        if said(reading, entry, "yes said", anywhere=True):
+        if said(reading, entry, "yes said"):
             found.append((True, place))
-        elif said(reading, entry, "no said", anywhere=True):
+        elif said(reading, entry, "no said"):
             found.append((False, place))
     return found
 
@@ -106,22 +103,13 @@ def _by_denial(
 def _is_lifted(reading: CuedText, scopes: tuple[Scope, ...], at: int) -> bool:
     """Whether the sentence takes its denial back in part: "may not assign without consent"."""
     start, end = sentence_around(reading, at, at, len(reading.tokens))
-    cues = {
-        scope.cue.start
-        for scope in scopes
-        if scope.sense == "denied" and scope.cue.start in range(start, end)
-    }
-    conditions = any(
-        scope.sense == "supposed" and start <= scope.cue.start < end for scope in scopes
-    )
-    return conditions or (
+    here = [scope for scope in scopes if start <= scope.cue.start < end]
+    if any(scope.sense == "supposed" for scope in here):
+        return True
+    cues = {scope.cue.start for scope in here if scope.sense == "denied"}
+    # "and" or a comma between the denials coordinates them: "does not smoke and never has".
+    return (
         len(cues) > 1
         and not any(lang.concord for lang in reading.languages)
-        and not _is_coordinated(reading, cues)
+        and not reading.is_listed(min(cues), max(cues))
     )
-
-
-def _is_coordinated(reading: CuedText, cues: set[int]) -> bool:
-    """Whether "and" or a comma stands between the denials: "does not smoke and never has"."""
-    between = range(min(cues), max(cues))
-    return any(at in reading.marks["and"] or reading.tokens[at].text == "," for at in between)

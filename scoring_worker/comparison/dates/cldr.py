@@ -107,9 +107,8 @@ def month_words(code: str) -> frozenset[str]:
         months = Locale.parse(code).months
         for context in ("format", "stand-alone"):
             for _, name in _table(months, context, "wide"):
-                for written in _spellings(name):
-                    words = [part(token) for token in tokens(written) if is_part(token)]
-                    found |= {word for word in words[:1] if len(words) == 1}
+                for words in map(_parts, _spellings(name)):
+                    found |= set(words) if len(words) == 1 else set()
     return frozenset(found)
 
 
@@ -136,9 +135,7 @@ def _add(found: Written, number: int, name: str, glued: set[tuple[str, str]], wi
         return
     for written in _spellings(name):
         for before, after in {("", ""), *glued}:
-            words = tuple(
-                part(token) for token in tokens(before + written + after) if is_part(token)
-            )
+            words = _parts(before + written + after)
             if words and not all(word.isdigit() for word in words):
                 found.names.setdefault(words, set()).add(number)
                 if wide and len(words) == 1:
@@ -168,6 +165,10 @@ def _patterns(locale: Locale) -> tuple[set[tuple[str, str]], set[str]]:
         eras = locale.eras.get(width, {})
         words |= {token.text for token in tokens(eras.get(1, "")) if token.kind == "word"}
     return glued, words
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    return tuple(part(token) for token in tokens(name) if is_part(token))
 
 
 def is_part(token: Token) -> bool:

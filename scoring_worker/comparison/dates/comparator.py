@@ -119,12 +119,8 @@ def _why_incomplete(
         return _shifted_by_zone(value, seen)
     elsewhere = [date for date, _ in seen] + dates_in(around, passage.language)
     for date in less:
-        lacks_only_year = (
-            date.year is None
-            and date.month is not None
-            and (date.day is not None or value.day is None)
-        )
-        if lacks_only_year and any(other.year == value.year for other in elsewhere):
+        dated = date.month is not None and (date.day is not None or value.day is None)
+        if date.year is None and dated and any(other.year == value.year for other in elsewhere):
             detail = f"the passage says {date}; its year may stand elsewhere"
             return Finding(code="date_completed", detail=detail)
     if base(passage.language) not in _READ_WHOLE:
@@ -156,8 +152,8 @@ def _with_time(
     if agrees:
         return Comparison("same", "date", places, rivals)
     if agrees is None:
-        found = Finding(code="time_ambiguous", detail="its half of the day or its zone is open")
-        return Comparison("not_comparable", "date", places, rivals, (found,))
+        detail = "its half of the day or its zone is open"
+        return undecided("date", "time_ambiguous", detail, places, rivals=rivals)
     code: FindingCode = "time_differs" if times else "date_more_precise"
     return _different(code, f"the value says {value}", rivals)
 
@@ -184,14 +180,13 @@ def _without_dates(
     found = tokens(passage.quote)
     words = lexicon(passage.language)
     if words.anywhere(found, "relative") or words.anywhere(found, "season"):
-        seen = Finding(code="date_relative", detail="the passage dates by another day or a season")
-        return Comparison("not_comparable", "date", rivals=rivals, findings=(seen,))
+        detail = "the passage dates by another day or a season"
+        return undecided("date", "date_relative", detail, rivals=rivals)
     whole = value.is_full and spells(passage.language)
     whole = whole or (value.year is not None and base(passage.language) in _READ_WHOLE)
     if whole and is_known(passage.language):
         return _different("date_missing", f"no date in the passage; the value says {value}", rivals)
-    seen = Finding(code="date_not_seen", detail="no date is seen in the passage")
-    return Comparison("not_comparable", "date", rivals=rivals, findings=(seen,))
+    return undecided("date", "date_not_seen", "no date is seen in the passage", rivals=rivals)
 
 
 def _said(dates: Sequence[PartialDate], value: PartialDate) -> str:

@@ -1,6 +1,7 @@
 """Day and year on the two sides of a month's name, in digits."""
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from .month_names import month_at
 from .month_neighbours import (
@@ -12,6 +13,7 @@ from .month_neighbours import (
     is_glued,
     is_time,
     is_year,
+    touch,
 )
 from .tokens import Token
 
@@ -59,13 +61,8 @@ def _more_days_left(date: Around, near: Neighbours) -> None:
 
 def _is_in_digits(found: Sequence[Token], at: int) -> bool:
     """Whether the number is the end of a date in digits: 2009-03-26 to 17 August 2023."""
-    return (
-        at > 1
-        and found[at - 1].text in "-/."
-        and found[at - 2].kind == "number"
-        and found[at - 2].end == found[at - 1].start
-        and found[at - 1].end == found[at].start
-    )
+    signed = at > 1 and found[at - 1].text in "-/." and found[at - 2].kind == "number"
+    return signed and touch(found, at - 2, at)
 
 
 def look_right(date: Around, near: Neighbours) -> None:
@@ -92,12 +89,11 @@ def look_right(date: Around, near: Neighbours) -> None:
 def _is_month_first(near: Neighbours, at: int) -> bool:
     """ "No. 5 January 17, 2012": a day behind the month that a full year follows."""
     after = near.on(at + 1)
-    return (
-        after is not None
-        and near.found[after].width == 4
-        and is_year(near.found[after].number)
-        and 1 <= (near.found[at].number or 0) <= 31
-    )
+    return _is_full_year(after, near) and 1 <= (near.found[at].number or 0) <= 31
+
+
+def _is_full_year(at: int | None, near: Neighbours) -> TypeGuard[int]:
+    return at is not None and near.found[at].width == 4 and is_year(near.found[at].number)
 
 
 def _days_right(date: Around, near: Neighbours, at: int) -> None:
@@ -169,17 +165,15 @@ def _short_year(date: Around, near: Neighbours, at: int) -> None:
     if is_glued(found, at, after=True):
         date.misread = True
         return
-    between = found[at - 1]
-    marked = between.kind == "sign" and between.text in "-'’/."
-    written_on = between.end == token.start
+    marked = found[at - 1].kind == "sign" and found[at - 1].text in "-'’/."
     following = found[at + 1] if at + 1 < len(found) else None
     ends = following is None or following.kind != "word" or following.text in near.read.connectors
-    if (marked or written_on or ends) and not is_decimal_after(found, at):
+    if (marked or touch(found, at - 1, at) or ends) and not is_decimal_after(found, at):
         date.year, date.last = token.number, at + 1
 
 
 def year_before_day(date: Around, near: Neighbours) -> None:
     """Latvian and Kazakh: 2012. gada 17. janvāris."""
     at = near.back(date.first)
-    if at is not None and near.found[at].width == 4 and is_year(near.found[at].number):
+    if _is_full_year(at, near):
         date.year, date.first = near.found[at].number, at

@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 from .cldr import WIDELY_READ, base, is_part, known_languages, part, written_in
@@ -29,15 +29,15 @@ class MonthName:
     english: bool
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Names:
     """What one language (or all) writes around dates."""
 
-    by_word: dict[str, list[MonthName]] = field(default_factory=dict)
-    stems: dict[str, int] = field(default_factory=dict)
-    unspaced: re.Pattern[str] | None = None
-    connectors: frozenset[str] = frozenset()
-    weekdays: frozenset[str] = frozenset()
+    by_word: dict[str, list[MonthName]]
+    stems: dict[str, int]
+    unspaced: re.Pattern[str] | None
+    connectors: frozenset[str]
+    weekdays: frozenset[str]
 
 
 def names(language: str | None) -> Names:
@@ -49,27 +49,26 @@ def names(language: str | None) -> Names:
 @lru_cache(maxsize=64)
 def _names(own: str | None) -> Names:
     read = WIDELY_READ | ({own} if own else set())
+    spoken = [written_in(each) for each in read & known_languages()]
     merged: dict[tuple[str, ...], set[int]] = defaultdict(set)
-    english = set(written_in("en").names)
-    for each in read & known_languages():
-        for written, months in written_in(each).names.items():
+    for each in spoken:
+        for written, months in each.names.items():
             merged[written] |= months
     mine = written_in(own).names if own else {}
-    found = Names()
+    english = written_in("en").names
+    by_word: dict[str, list[MonthName]] = {}
     for written, months in {**merged, **mine}.items():
         name = MonthName(written, tuple(sorted(months)), written in mine, written in english)
-        found.by_word.setdefault(written[0], []).append(name)
-    for several in found.by_word.values():
+        by_word.setdefault(written[0], []).append(name)
+    for several in by_word.values():
         several.sort(key=lambda name: -len(name.words))
-    found.stems = _stems(own)
-    found.unspaced = _alternatives(found.by_word)
-    found.connectors = frozenset().union(
-        *(written_in(each).connectors for each in read & known_languages())
+    return Names(
+        by_word,
+        _stems(own),
+        _alternatives(by_word),
+        frozenset().union(*(each.connectors for each in spoken)),
+        frozenset().union(*(each.weekdays for each in spoken)),
     )
-    found.weekdays = frozenset().union(
-        *(written_in(each).weekdays for each in read & known_languages())
-    )
-    return found
 
 
 def _stems(own: str | None) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from .month_names import MonthName, Names
 from .tokens import Token, word_set
@@ -53,17 +54,16 @@ class Neighbours:
 
     def back(self, index: int) -> int | None:
         """The number before token ``index``, or None."""
-        for at in range(index - 1, max(self.done, index - 1 - MOST_SKIPPED) - 1, -1):
-            token = self.found[at]
-            if token.kind == "number":
-                return at
-            if not self.passes(token) and not self.is_ending(at):
-                return None
-        return None
+        return self._first_number(
+            range(index - 1, max(self.done, index - 1 - MOST_SKIPPED) - 1, -1)
+        )
 
     def on(self, index: int) -> int | None:
         """The number at or behind token ``index``, or None."""
-        for at in range(index, min(len(self.found), index + MOST_SKIPPED)):
+        return self._first_number(range(index, min(len(self.found), index + MOST_SKIPPED)))
+
+    def _first_number(self, walk: range) -> int | None:
+        for at in walk:
             token = self.found[at]
             if token.kind == "number":
                 return at
@@ -84,12 +84,13 @@ class Neighbours:
             return False
         before = found[at - 1]
         if before.kind == "sign" and before.text in "-'’." and at > 1:
-            return (
-                found[at - 2].kind == "number"
-                and found[at - 2].end == before.start
-                and (before.end == found[at].start)
-            )
-        return before.kind == "number" and before.end == found[at].start
+            return found[at - 2].kind == "number" and touch(found, at - 2, at)
+        return before.kind == "number" and touch(found, at - 1, at)
+
+
+def touch(found: Sequence[Token], first: int, last: int) -> bool:
+    """Whether no blank stands between the tokens ``first`` to ``last``, which is the last one."""
+    return all(one.end == other.start for one, other in pairwise(found[first : last + 1]))
 
 
 def is_year(number: int | None) -> bool:
@@ -99,45 +100,32 @@ def is_year(number: int | None) -> bool:
 
 def is_time(found: Sequence[Token], at: int) -> bool:
     """14:30, 14h30, 2 pm: no day and no year."""
-    following = found[at + 1] if at + 1 < len(found) else None
-    if following is None:
+    if at + 1 >= len(found):
         return False
-    glued = following.start == found[at].end
-    if following.text in (":", "h") and glued:
+    if found[at + 1].text in (":", "h") and touch(found, at, at + 1):
         return True
-    if at and found[at - 1].text == ":" and found[at - 1].end == found[at].start:
+    if at and found[at - 1].text == ":" and touch(found, at - 1, at):
         return at > 1 and found[at - 2].kind == "number"
-    return following.text in ("am", "pm", "uhr")
+    return found[at + 1].text in ("am", "pm", "uhr")
 
 
 def is_decimal(found: Sequence[Token], at: int) -> bool:
     """Whether the number is the end of another one: 3.17, 1,017."""
     if at < 2 or found[at - 1].text not in (".", ",", ":"):
         return False
-    before = found[at - 2]
-    return (
-        before.kind == "number"
-        and before.end == found[at - 1].start
-        and (found[at - 1].end == found[at].start)
-    )
+    return found[at - 2].kind == "number" and touch(found, at - 2, at)
 
 
 def is_decimal_after(found: Sequence[Token], at: int) -> bool:
     """Whether the number is the beginning of another one."""
     if at + 2 >= len(found) or found[at + 1].text not in (".", ",", ":"):
         return False
-    return found[at + 1].start == found[at].end and is_decimal(found, at + 2)
+    return touch(found, at, at + 1) and is_decimal(found, at + 2)
 
 
 def is_glued(found: Sequence[Token], at: int, after: bool = False) -> bool:
     """Whether a letter that scanners take for a digit is written onto the number: l7, 2O12."""
-    if at and found[at - 1].end == found[at].start and set(found[at - 1].text) <= _MISREAD:
+    if at and touch(found, at - 1, at) and set(found[at - 1].text) <= _MISREAD:
         return True
-    return (
-        after
-        and at + 1 < len(found)
-        and found[at + 1].start == found[at].end
-        and set(found[at + 1].text) <= set("lioszb|")
-        and at + 2 < len(found)
-        and found[at + 2].start == found[at + 1].end
-    )
+    misread = after and at + 2 < len(found) and set(found[at + 1].text) <= set("lioszb|")
+    return misread and touch(found, at, at + 2)

@@ -28,37 +28,27 @@ _FILLERS = frozenset({"and"})
 @cache
 def first_words(language: str | None) -> frozenset[str]:
     """The words that a number in words begins with."""
-    code = base(language) or "en"
-    return frozenset(words[0] for table in (_days(code), _years(code)) for words in table)
+    tables = spelled_days(language), spelled_years(language)
+    return frozenset(words[0] for table in tables for words in table)
 
 
 def spells(language: str | None) -> bool:
     """Whether numbers in words are read in this language."""
-    code = base(language)
-    return code is not None and bool(_days(code))
+    return base(language) is not None and bool(spelled_days(language))
 
 
 def spelled_days(language: str | None) -> dict[Words, int]:
     """1 to 31 in every form of the language; empty where it is not known."""
-    return _days(base(language) or "en")
+    return _spelled(base(language) or "en", range(1, 32), ORDINAL, COUNT)
 
 
 def spelled_years(language: str | None) -> dict[Words, int]:
     """1900 to 2099 in every form of the language."""
-    return _years(base(language) or "en")
+    return _spelled(base(language) or "en", range(1900, 2100), YEAR, COUNT)
 
 
 @cache
-def _days(language: str) -> dict[Words, int]:
-    return _spelled(language, range(1, 32), ORDINAL, COUNT)
-
-
-@cache
-def _years(language: str) -> dict[Words, int]:
-    return _spelled(language, range(1900, 2100), YEAR, COUNT)
-
-
-def _spelled(language: str, numbers: Iterable[int], *kinds: str) -> dict[Words, int]:
+def _spelled(language: str, numbers: range, *kinds: str) -> dict[Words, int]:
     found: dict[Words, int] = {}
     for number in numbers if language in spelling_languages() else ():
         for text in (text for kind in kinds for text in spellings(language, number, kind)):

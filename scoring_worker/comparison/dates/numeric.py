@@ -46,7 +46,8 @@ def _read(
             weak: Certainty = "embedded" if certainty == "embedded" and not joined else "weak"
             yield doubted(date, weak)
         elif last - first == 1:
-            yield from _alone(text, run, first, date)
+            if _is_alone(text, run):
+                yield date
         else:
             yield date
             yield from _first_of_range(text, date)
@@ -145,12 +146,11 @@ def _single(number: int, width: int, start: int, end: int) -> PartialDate | None
     return None
 
 
-def _alone(text: str, run: Run, first: int, date: PartialDate) -> Iterator[PartialDate]:
-    """A lone number: no year where it is an amount, a share or part of a decimal."""
+def _is_alone(text: str, run: Run) -> bool:
+    """Whether a lone number may be a year: it is no amount, no share and no part of a decimal."""
     before, after = text[max(0, run.start - 2) : run.start], text[run.end : run.end + 2]
     decimal = re.match(r"[.,]\d", after) or re.search(r"\d[.,:]$", before)
-    if not decimal and not after.lstrip().startswith(("%", "€", "$", "£")):
-        yield date
+    return not decimal and not after.lstrip().startswith(("%", "€", "$", "£"))
 
 
 def _first_of_range(text: str, last: PartialDate) -> Iterator[PartialDate]:

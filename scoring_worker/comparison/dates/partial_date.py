@@ -84,8 +84,8 @@ def of_readings(
     readings: list[Parts], start: int, end: int, digits: tuple[int, ...] = ()
 ) -> PartialDate:
     """A stated date with these readings (at least one)."""
-    year, month, day = readings[0]
-    return PartialDate(year, month, day, start, end, tuple(readings[1:]), digits=digits)
+    first, *others = readings
+    return PartialDate(*first, start, end, tuple(others), digits=digits)
 
 
 def doubted(date: PartialDate, certainty: Certainty) -> PartialDate:

@@ -40,18 +40,18 @@ def _lettered(found: Sequence[Token], at: int) -> Iterator[PartialDate]:
 
 def _named(found: Sequence[Token], at: int, language: str | None) -> Iterator[PartialDate]:
     year, last = _year(found, at + 1)
+    last = at if year is None else last
     first = at - 1
     while first > max(-1, at - 4) and found[first].kind != "number":
         ordinal = spelled_days(language).get((found[first].text,))
         if ordinal is not None and ordinal <= 4:
-            yield _quarter(found, first, last if year is not None else at, year, ordinal)
+            yield _quarter(found, first, last, year, ordinal)
             return
         if found[first].width > 4:
             return
         first -= 1
     if first >= 0 and _is_quarter(found[first]):
-        number = found[first].number
-        yield _quarter(found, first, last if year is not None else at, year, number)
+        yield _quarter(found, first, last, year, found[first].number)
 
 
 def _quarter(

@@ -51,7 +51,10 @@ def _dates_in(text: str, language: str | None, day_first: bool | None) -> tuple[
     if _DIGIT.search(text):
         numeric = [*roman_dates(text), *numeric_dates(text, language, day_first)]
         numeric.sort(key=lambda date: date.certainty != "stated")
-        noisy = [_noise(match) for match in _NOISY.finditer(text)]
+        noisy = [
+            PartialDate(start=match.start(), end=match.end(), certainty="unread")
+            for match in _NOISY.finditer(text)
+        ]
         taken = _without_overlaps([*taken, *quarters(found, words, language), *numeric, *noisy])
     taken = _without_overlaps([*taken, *other_calendar_dates(text, found)])
     taken.sort(key=lambda date: date.start)
@@ -69,10 +72,6 @@ def _without_overlaps(dates: Sequence[PartialDate]) -> list[PartialDate]:
             covered[date.start : date.end] = b"\1" * (date.end - date.start)
             kept.append(date)
     return kept
-
-
-def _noise(match: re.Match[str]) -> PartialDate:
-    return PartialDate(start=match.start(), end=match.end(), certainty="unread")
 
 
 def _doubt(
@@ -111,16 +110,10 @@ def _with_shared_years(text: str, dates: list[PartialDate]) -> list[PartialDate]
     """ "March 4 and April 26, 2016": the year stands once and holds for both."""
     for index in range(len(dates) - 2, -1, -1):
         date, following = dates[index], dates[index + 1]
-        near = following.start - date.end <= _GAP_OF_SHARED_YEAR
         between = text[date.end : following.start]
-        if (
-            date.year is None
-            and date.month is not None
-            and following.year is not None
-            and following.month is not None
-            and near
-            and not any(c in between for c in ".;:!?\n")
-        ):
+        near = len(between) <= _GAP_OF_SHARED_YEAR and not any(c in between for c in ".;:!?\n")
+        lacks = date.year is None and date.month is not None
+        if near and lacks and following.year is not None and following.month is not None:
             dates[index] = replace(date, year=following.year, others=())
     return dates
 
@@ -130,13 +123,9 @@ def day_first_of(text: str) -> bool | None:
     first, 01/17/2012 for month first. None where none decides or two contradict."""
     seen: set[bool] = set()
     for date in numeric_dates(text[:_LONGEST], None, None):
-        if len(date.digits) == 3 and date.certainty == "stated" and date.digits[2] is not None:
+        if len(date.digits) == 3 and date.certainty == "stated":
             a, b, _ = date.digits
-            if (
-                a <= 31
-                and b <= 31
-                and (a > 12) != (b > 12)
-                and "." not in text[date.start : date.end]
-            ):
+            dotted = "." in text[date.start : date.end]
+            if max(a, b) <= 31 and (a > 12) != (b > 12) and not dotted:
                 seen.add(a > 12)
     return seen.pop() if len(seen) == 1 else None

@@ -1,7 +1,7 @@
 """Times of day: 14:30, 2.30 pm, 14h30, 14 Uhr, 14.30 Uhr, 14時30分, 오후 2시 30분, T14:30:00Z."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from .partial_date import Time
 
@@ -52,7 +52,7 @@ def offset_of(zone: str | None) -> int | None:
     return minutes if signs[1] == "+" else -minutes
 
 
-def same_time(value: Time, stated: Iterator[Time] | list[Time]) -> bool | None:
+def same_time(value: Time, stated: Iterable[Time]) -> bool | None:
     """Whether one of ``stated`` is the value's time; None where the zones or the halves of the day
     leave it open."""
     open_ = False

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Literal
+
+from safepassage.scoring_worker.text.closed_classes import lines_of
 
 from .cldr import base
 from .tokens import Token, tokens
@@ -78,13 +80,11 @@ def _lexicon(code: str | None) -> Lexicon:
 
 @cache
 def _lines() -> dict[str, dict[Role, set[Phrase]]]:
-    text = (resources.files(__package__) / "vague_words.txt").read_text("utf-8")
     found: dict[str, dict[Role, set[Phrase]]] = {}
-    for line in text.splitlines():
-        head, colon, phrases = line.partition(": ")
-        if colon and not line.startswith("#"):
-            code, role = head.split()
-            found.setdefault(code, {})[role] = set(_phrases(phrases))  # type: ignore[index]
+    for line in lines_of(Path(__file__).with_suffix(".txt")):
+        head, _, phrases = line.partition(": ")
+        code, role = head.split()
+        found.setdefault(code, {})[role] = set(_phrases(phrases))  # type: ignore[index]
     return found
 
 

@@ -1,6 +1,5 @@
 """The date that an extracted value states, whatever form it was given in."""
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -53,6 +52,7 @@ _BESIDE = word_set(
     і ц ve den vom from
     """
 )
+_OF_TIMES = frozenset({"am", "pm", "m", "p", "z", "est", "cet"})
 
 
 def date_of_value(
@@ -70,7 +70,7 @@ def date_of_value(
     if isinstance(value, bool) or value is None or isinstance(value, list):
         return None
     if isinstance(value, int | float):
-        whole = math.isfinite(value) and value == int(value) and 1000 <= value < 3000
+        whole = 1000 <= value < 3000 and value == int(value)
         return PartialDate(int(value)) if whole and asks_for_date(entity_type) else None
     return _of_text(value, language, entity_type) if len(value) <= _LONGEST else None
 
@@ -90,9 +90,10 @@ def _of_text(text: str, language: str | None, entity_type: str) -> PartialDate |
     if len(found) != 1:
         return _time_alone(text, language) if not found else None
     date = found[0]
-    if not _is_meant(text, date, entity_type) or not _says_only(text, date, language):
+    rest = text[: date.start] + " " + text[date.end :]
+    times = times_in(rest)
+    if not _is_meant(text, date, entity_type) or not _says_only(rest, language, timed=bool(times)):
         return None
-    times = times_in(text[: date.start] + " " + text[date.end :])
     return replace(date, start=0, end=0, time=times[0] if len(times) == 1 else None)
 
 
@@ -108,21 +109,16 @@ def _is_meant(text: str, date: PartialDate, entity_type: str) -> bool:
     return dated or not text.strip().isdecimal()
 
 
-def _says_only(text: str, date: PartialDate, language: str | None) -> bool:
+def _says_only(rest: str, language: str | None, *, timed: bool) -> bool:
     """Whether nothing but a weekday, an article and a time stand beside the date."""
     read = names(language)
-    rest = tokens(text[: date.start] + " " + text[date.end :])
-    times = bool(times_in(text[: date.start] + " " + text[date.end :]))
-    for token in rest:
-        if token.kind == "number" and not times:
-            return False
-        if token.kind == "word" and token.text not in _BESIDE:
-            known = token.text in read.weekdays or token.text in read.connectors
-            if not known and not (
-                times and token.text in ("am", "pm", "m", "p", "z", "est", "cet")
-            ):
-                return False
-    return True
+    known = {*_BESIDE, *read.weekdays, *read.connectors}
+    if timed:
+        known |= _OF_TIMES
+    return all(
+        token.kind == "sign" or (timed if token.kind == "number" else token.text in known)
+        for token in tokens(rest)
+    )
 
 
 def _of_iso(match: re.Match[str]) -> PartialDate | None:
@@ -183,9 +179,7 @@ def _number(part: JsonValue, language: str | None, month: bool) -> int | None:
     if isinstance(part, bool | list | Mapping) or part is None:
         return None
     if isinstance(part, int | float):
-        return (
-            int(part) if math.isfinite(part) and part == int(part) and 0 <= part <= 9999 else None
-        )
+        return int(part) if 0 <= part <= 9999 and part == int(part) else None
     text = part.strip()
     if text.isdecimal() and len(text) <= 4:
         return int(text)

@@ -7,12 +7,11 @@ words that CLDR's own patterns put there. What stands between is bounded, so the
 
 from collections.abc import Iterator, Sequence
 
-from .cldr import base
 from .digits_beside_months import look_left, look_right, take_year, year_before_day
-from .month_names import MonthName, month_at, names
+from .month_names import month_at, names
 from .month_neighbours import MOST_SKIPPED, Around, Neighbours
 from .number_words import LONGEST, first_words, spelled_days, spelled_years, without_fillers
-from .partial_date import Certainty, PartialDate, Parts
+from .partial_date import Certainty, PartialDate, Parts, doubted, of_readings
 from .tokens import Token
 
 
@@ -46,7 +45,7 @@ def _spelled(
     found, start = near.found, date.last
     while start < len(found) and start - date.last < MOST_SKIPPED and near.passes(found[start]):
         start += 1
-    firsts = first_words(base(near.language))
+    firsts = first_words(near.language)
     for begin in dict.fromkeys((date.last, start)):
         if begin >= len(found) or found[begin].text not in firsts:
             continue
@@ -96,10 +95,9 @@ def worded_dates(found: Sequence[Token], language: str | None) -> Iterator[Parti
 
 def _foreign(date: Around, language: str | None) -> bool:
     """A short name of another language is a month only in a full date: "out", "set", "sun"."""
-    name: MonthName = date.name
-    known = name.own if language else name.english
+    known = date.name.own if language else date.name.english
     full = date.year is not None and bool(date.days)
-    return not known and not full and sum(map(len, name.words)) <= 3
+    return not known and not full and sum(map(len, date.name.words)) <= 3
 
 
 def _around(date: Around, near: Neighbours) -> Around:
@@ -118,19 +116,16 @@ def _written(found: Sequence[Token], date: Around) -> Iterator[PartialDate]:
     start, end = found[date.first].start, found[date.last - 1].end
     certainty: Certainty = "unread" if date.misread else "stated"
     if not date.days or date.misread:
-        yield from _one(date, None, start, end, certainty)
+        yield _one(date, None, start, end, certainty)
         return
     for index, (day, at) in enumerate(date.days):
         first = start if index == 0 else found[at].start
         last = end if index == len(date.days) - 1 else found[at].end
-        yield from _one(date, day, first, last, certainty)
+        yield _one(date, day, first, last, certainty)
 
 
-def _one(
-    date: Around, day: int | None, start: int, end: int, certainty: Certainty
-) -> Iterator[PartialDate]:
+def _one(date: Around, day: int | None, start: int, end: int, certainty: Certainty) -> PartialDate:
     readings = [Parts(date.year, month, day) for month in date.name.months]
     if date.maybe_year and day is not None:
         readings += [Parts(day, month, None) for month in date.name.months]
-    year, month, only = readings[0]
-    yield PartialDate(year, month, only, start, end, tuple(readings[1:]), certainty=certainty)
+    return doubted(of_readings(readings, start, end), certainty)

@@ -5,7 +5,7 @@ weaker is for the judge, with a finding that says what was read. A type that ask
 denied ("Excluded Risks") is never refused for it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -14,9 +14,9 @@ from typing import Literal, cast
 from safepassage.schemas import Finding, FindingCode
 from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Place, Question
 
-from .cued_text import MAX_AROUND, MAX_QUOTE, Cue, CuedText, read
+from .cued_text import MAX_AROUND, MAX_QUOTE, Cue, CuedText
 from .languages import Telling, languages, telling
-from .scopes import Scope, scopes_of
+from .scopes import Scope, denies, scoped
 from .tokens import small_words, small_words_of, tokens_of
 from .type_words import asks_for, context_of_type, denied_words_of_type, same_stem, words_of_type
 
@@ -92,12 +92,8 @@ def read_denial(question: Question, comparison: Comparison) -> Comparison:
 def may_deny(passage: Passage) -> bool:
     """Whether a passage has any word that a denial or a hypothesis needs; most have none, and
     this takes a tenth of the time of reading them."""
-    words = small_words_of(
-        passage.before[-MAX_AROUND:],
-        passage.quote[:MAX_QUOTE],
-        passage.after[:MAX_AROUND],
-        *passage.between,
-    )
+    around = passage.before[-MAX_AROUND:], passage.after[:MAX_AROUND]
+    words = small_words_of(passage.quote[:MAX_QUOTE], *around, *passage.between)
     return _telling_of(passage).among(words)
 
 
@@ -109,27 +105,14 @@ def _telling_of(passage: Passage) -> Telling:
 def _may_be_denied(passage: Passage, places: Sequence[Place]) -> bool:
     """Whether a word with which denials begin stands right before a figure. Few figures have one,
     and for the others the passage need not be read."""
-    before = passage.before[-_RIGHT_BEFORE:]
     if any(passage.between):
         return may_deny(passage)
     known = _telling_of(passage)
-    return any(
-        known.among(
-            small_words(
-                f"{before} {passage.quote[max(0, place.start - _RIGHT_BEFORE) : place.start]}"[
-                    -_RIGHT_BEFORE:
-                ]
-            )
-        )
-        for place in places[:MAX_PLACES]
-    )
-
-
-@lru_cache(maxsize=256)
-def scoped(passage: Passage) -> tuple[CuedText, tuple[Scope, ...]]:
-    """The reading of ``passage`` and the scopes of its cues; the last few hundred are kept."""
-    reading = read(passage)
-    return reading, scopes_of(reading)
+    for place in places[:MAX_PLACES]:
+        near = passage.quote[max(0, place.start - _RIGHT_BEFORE) : place.start]
+        if known.among(small_words(f"{passage.before} {near}"[-_RIGHT_BEFORE:])):
+            return True
+    return False
 
 
 def places_denied(passage: Passage, places: Sequence[Place]) -> frozenset[Place]:
@@ -165,7 +148,7 @@ def _decide(
     codes = [{sighting.code for sighting in sightings} for sightings in by_place]
     if not all(codes):
         # One place is free of it: that place may be the answer.
-        return replace(comparison, findings=(*comparison.findings, *_elsewhere(seen)))
+        return replace(comparison, findings=(*comparison.findings, *_findings(seen, "_elsewhere")))
     denied = all("denied" in found for found in codes)
     if denied and (asks_for(question.entity_type, "asks") or _asks_in_words(question, seen)):
         detail = f"the type asks for what the passage denies: {seen[0].words!r}"
@@ -174,7 +157,7 @@ def _decide(
         decisive = [sighting for sighting in seen if sighting.code in _DECISIVE]
         findings = _findings(decisive or seen)
     else:
-        findings = _elsewhere([s for s in seen if s.code in _DECISIVE])
+        findings = _findings([s for s in seen if s.code in _DECISIVE], "_elsewhere")
         findings += _findings([s for s in seen if s.code not in _DECISIVE])
     # A contradiction among them makes it different.
     return replace(comparison, answer="not_comparable", findings=(*comparison.findings, *findings))
@@ -186,24 +169,21 @@ def _asks_in_words(question: Question, seen: Sequence[Sighting]) -> bool:
     return any(word in asked for s in seen if s.code == "denied" for word in s.words.split()[:1])
 
 
-def _findings(sightings: Sequence[Sighting]) -> list[Finding]:
-    return [Finding(code=code, detail=detail) for code, detail in _details(sightings)]
-
-
-def _elsewhere(sightings: Sequence[Sighting]) -> list[Finding]:
-    """Findings for cues over some places of the value, where another place may be the answer."""
-    return [
-        Finding(code=cast(FindingCode, f"{code}_elsewhere"), detail=detail)
-        for code, detail in _details(sightings)
-    ]
-
-
-def _details(sightings: Sequence[Sighting]) -> Iterator[tuple[Seen, str]]:
+def _findings(
+    sightings: Sequence[Sighting], where: Literal["", "_elsewhere"] = ""
+) -> list[Finding]:
+    """A finding for each code; ``_elsewhere`` for cues over some places of the value, where another
+    place may be the answer."""
     codes: dict[Seen, list[str]] = {}
     for sighting in sightings:
         codes.setdefault(sighting.code, []).append(repr(sighting.words))
-    for code, words in codes.items():
-        yield code, f"{_SAID[code]}: {', '.join(words[:4])}"[:500]
+    return [
+        Finding(
+            code=cast(FindingCode, f"{code}{where}"),
+            detail=f"{_SAID[code]}: {', '.join(words[:4])}"[:500],
+        )
+        for code, words in codes.items()
+    ]
 
 
 def _sightings(
@@ -266,17 +246,16 @@ def _covers(question: Question, kind: str, scope: Scope, first: int, last: int) 
         return False
     if kind in _FIGURES:
         # "was not paid on 5 May" says nothing of the date, "not on 5 May" does.
-        return not scope.backward and first - scope.cue.end <= (
-            1 if scope.negator or scope.sense == "supposed" else -1
-        )
+        near = 1 if scope.negator or scope.sense == "supposed" else -1
+        return not scope.backward and first - scope.cue.end <= near
     return scope.sense != "of_another" or kind != "name"
 
 
 @lru_cache(maxsize=1024)
 def _denies_itself(value: str) -> bool:
     """Whether the value has a denial of its own ("not accepted")."""
-    return any(scope.sense == "denied" for scope in scopes_of(read(Passage(value[:2_000])))) or (
-        any(asks_for(token.text, "asks") for token in tokens_of(value[:2_000]) if token.is_word)
+    return denies(value[:2_000]) or any(
+        asks_for(token.text, "asks") for token in tokens_of(value[:2_000]) if token.is_word
     )
 
 
@@ -302,7 +281,7 @@ def _is_sure(
         article = scope.cue.end - scope.cue.start > 1
         linked = any(reading.is_in("prepositions", at) for at in range(scope.cue.end, first))
         return gap <= _NEAR and (gap <= 0 or linked or not article)
-    return not personal and (gap <= _LISTED_NEAR or _is_listed(reading, scope.cue.end, first))
+    return not personal and (gap <= _LISTED_NEAR or reading.is_listed(scope.cue.end, first))
 
 
 def _is_of_another(reading: CuedText, cue: Cue) -> bool:
@@ -326,13 +305,6 @@ def _is_attribute(reading: CuedText, scope: Scope) -> bool:
     )
 
 
-def _is_listed(reading: CuedText, start: int, end: int) -> bool:
-    """Whether a comma or an "and" stands between tokens: the reach was followed part by part."""
-    return any(
-        reading.tokens[at].text == "," or at in reading.marks["and"] for at in range(start, end)
-    )
-
-
 def _is_full_name(reading: CuedText, first: int, last: int) -> bool:
     """Two capitalised words or more: what is denied beside a person is seldom the person."""
     words = [t for t in reading.tokens[first:last] if t.is_word]
@@ -348,8 +320,7 @@ def _denied_twice(reading: CuedText, denials: Sequence[Scope]) -> bool:
     backward = [scope.cue for scope in denials if scope.backward]
     return bool(forward and backward) or any(
         0 <= later.start - earlier.end <= _TWICE
-        and not any(t.text == "," for t in reading.tokens[earlier.end : later.start])
-        and not reading.marks["and"] & set(range(earlier.end, later.start))
+        and not reading.is_listed(earlier.end, later.start)
         and "no" not in earlier.sections
         for earlier, later in pairwise(forward)
     )

@@ -5,9 +5,9 @@ words, which ends at a conjunction or at the end of the sentence. The phrases ar
 """
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
 from operator import attrgetter
 
 from safepassage.schemas.alignment import PASSAGE_JOINT
@@ -21,7 +21,6 @@ MAX_QUOTE = 20_000
 """Characters of a quote that are read for denials; beyond them nothing is known."""
 MAX_AROUND = 400
 """Characters of what stands before and after that are read: a sentence is seldom longer."""
-_READ_PASSAGES = 256
 _MOST_JOINTS = 32
 """Joints of a quote whose gaps are read; an elided quote has a few."""
 
@@ -71,18 +70,18 @@ class CuedText:
         """Tokens ``start`` to ``end`` as the text writes them."""
         return self.text[self.tokens[start].start : self.tokens[end - 1].end] if start < end else ""
 
+    def is_listed(self, start: int, end: int) -> bool:
+        """Whether a comma or an "and" is among the tokens: they are of several parts."""
+        return any(
+            self.tokens[at].text == "," or at in self.marks["and"] for at in range(start, end)
+        )
+
     def is_in(self, section: str, at: int) -> bool:
         """Whether the token is a phrase of ``section`` in a language of the passage."""
         return any(language.has(section, self.tokens[at].text) for language in self.languages)
 
 
-def read(passage: Passage) -> CuedText:
-    """The reading of ``passage``; the last few hundred are remembered."""
-    bare = not passage.heading and passage.day_first is None
-    return _read(passage if bare else replace(passage, heading="", day_first=None))
-
-
-def with_gaps(passage: Passage) -> tuple[str, tuple[tuple[int, int], ...]]:
+def _with_gaps(passage: Passage) -> tuple[str, tuple[tuple[int, int], ...]]:
     """The quote with what it leaves out in place of its joints, and how far that moves what
     follows: (place in the quote, code points) from left to right.
 
@@ -108,10 +107,10 @@ def with_gaps(passage: Passage) -> tuple[str, tuple[tuple[int, int], ...]]:
     return text, tuple(shifts)
 
 
-@lru_cache(maxsize=_READ_PASSAGES)
-def _read(passage: Passage) -> CuedText:
+def read(passage: Passage) -> CuedText:
+    """The reading of ``passage``."""
     before = passage.before[-MAX_AROUND:]
-    quote, shifts = with_gaps(passage)
+    quote, shifts = _with_gaps(passage)
     after = passage.after[:MAX_AROUND] if len(passage.quote) <= MAX_QUOTE else ""
     if before and not before[-1].isspace():
         before += " "
@@ -144,19 +143,17 @@ def _languages_of(tokens: tuple[Token, ...], known: str | None) -> tuple[Languag
     if known is not None:
         found = languages().get(known.casefold()[:2])
         return () if found is None else (found,)
-    votes: dict[str, int] = {}
-    for at, token in enumerate(tokens):
-        for code in () if is_month_of_date(tokens, at) else voters().get(token.text, ()):
-            votes[code] = votes.get(code, 0) + 1
+    words = (t.text for at, t in enumerate(tokens) if not is_month_of_date(tokens, at))
+    votes = Counter(code for word in words for code in voters().get(word, ()))
     most = max(votes.values(), default=0)
-    return tuple(language for code, language in languages().items() if votes.get(code, 0) == most)
+    return tuple(language for code, language in languages().items() if votes[code] == most)
 
 
 def _cues(text: str, tokens: tuple[Token, ...], spoken: tuple[Language, ...]) -> list[Cue]:
     """Cues from left to right, none over another; the longest where several begin."""
     cues: list[Cue] = []
     several = len(spoken) > 1
-    beginnings = _beginnings(spoken)
+    beginnings = frozenset[str]().union(*(language.beginnings for language in spoken))
     at = 0
     for start, (word, _, _) in enumerate(tokens):
         if (word not in beginnings and "'" not in word) or start < at:
@@ -165,11 +162,10 @@ def _cues(text: str, tokens: tuple[Token, ...], spoken: tuple[Language, ...]) ->
         if several and is_month_of_date(tokens, at):
             continue
         found = [
-            (end, labels)
+            match
             for language in spoken
-            for match in [language.cues.longest(tokens, at)]
-            if match is not None and not _is_name(text, tokens, at, match[0], language)
-            for end, labels in [match]
+            if (match := language.cues.longest(tokens, at)) is not None
+            and not _is_name(text, tokens, at, match[0], language)
         ]
         if not found:
             continue
@@ -180,12 +176,6 @@ def _cues(text: str, tokens: tuple[Token, ...], spoken: tuple[Language, ...]) ->
         cues.append(Cue(at, end, sections, _is_sure(tokens, at, end, spoken)))
         at = end
     return cues
-
-
-def _beginnings(spoken: tuple[Language, ...]) -> frozenset[str]:
-    if len(spoken) == 1:
-        return spoken[0].beginnings
-    return frozenset().union(*(language.beginnings for language in spoken))
 
 
 def _is_name(

@@ -23,12 +23,14 @@ A line is ``section: phrase; phrase``; in a word with an apostrophe ``*`` stands
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
-from .tokens import Token, tokens_of
+from safepassage.scoring_worker.text.closed_classes import lines_of
+
+from .tokens import Token, phrase_of, tokens_of
 
 _ANY = "*"
 
@@ -61,8 +63,7 @@ class Phrases:
         """Learn ``phrase`` under ``label``. A word with an apostrophe may begin or end in ``*``."""
         node = self._root
         for part in phrase.split():
-            starred = part if _ANY in part else None
-            for word in [starred] if starred else [token.text for token in tokens_of(part)]:
+            for word in [part] if _ANY in part else [token.text for token in tokens_of(part)]:
                 node = _grow(node, word.casefold())
         node.labels.append(label)
 
@@ -100,7 +101,6 @@ CUES = (
 )  # fmt: skip
 """Sections that are looked for in running text, as one set of phrases."""
 _TURNING = tuple(section for section in CUES if section not in {"pseudo", "close", "and"})
-_CONCORD = "concord"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,40 +124,22 @@ class Language:
 @cache
 def languages() -> Mapping[str, Language]:
     """Every language that is read, by its code."""
-    folder = files(__package__).joinpath("languages")
-    sources = sorted(folder.iterdir(), key=lambda path: path.name)
-    return {
-        code: _language(code, path.read_text("utf-8"))
-        for path in sources
-        for code, _, suffix in [path.name.partition(".")]
-        if suffix == "txt"
-    }
+    sources = sorted(Path(__file__).with_name("languages").glob("*.txt"))
+    return {path.stem: _language(path) for path in sources}
 
 
-def _language(code: str, text: str) -> Language:
+def _language(path: Path) -> Language:
     raw: dict[str, list[str]] = {section: [] for section in CUES}
-    for section, phrases in _lines(text):
-        raw.setdefault(section, []).extend(phrases)
+    for line in lines_of(path):
+        section, _, phrases = line.partition(": ")
+        raw.setdefault(section, []).extend(filter(None, map(str.strip, phrases.split(";"))))
     cues = Phrases()
     for section in CUES:
-        for phrase in raw.get(section, ()):
+        for phrase in raw[section]:
             cues.add(phrase, section)
-    folded = {
-        section: frozenset(
-            " ".join(token.text for token in tokens_of(phrase)) for phrase in phrases
-        )
-        for section, phrases in raw.items()
-    }
-    return Language(
-        code, raw, folded, cues, cues.beginnings(), concord="yes" in raw.get(_CONCORD, ())
-    )
-
-
-def _lines(text: str) -> Iterator[tuple[str, list[str]]]:
-    for line in text.splitlines():
-        if line and not line.startswith("#"):
-            section, _, phrases = line.partition(": ")
-            yield section, [part.strip() for part in phrases.split(";") if part.strip()]
+    folded = {section: frozenset(map(phrase_of, phrases)) for section, phrases in raw.items()}
+    concord = "yes" in raw.get("concord", ())
+    return Language(path.stem, raw, folded, cues, cues.beginnings(), concord)
 
 
 @cache

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
-from .cued_text import Cue, CuedText
+from safepassage.scoring_worker.comparison.contract import Passage
+
+from .cued_text import Cue, CuedText, read
 from .tokens import MARK
 
 Sense = Literal["denied", "excepted", "supposed", "of_another"]
@@ -42,7 +45,24 @@ class Scope:
     backward: bool = False
 
 
-def scopes_of(reading: CuedText) -> tuple[Scope, ...]:
+def denies(text: str) -> bool:
+    """Whether ``text`` by itself denies anything."""
+    return any(scope.sense == "denied" for scope in scoped(Passage(text))[1])
+
+
+def scoped(passage: Passage) -> tuple[CuedText, tuple[Scope, ...]]:
+    """The reading of ``passage`` and the scopes of its cues; the last few hundred are kept."""
+    bare = not passage.heading and passage.day_first is None
+    return _scoped(passage if bare else replace(passage, heading="", day_first=None))
+
+
+@lru_cache(maxsize=256)
+def _scoped(passage: Passage) -> tuple[CuedText, tuple[Scope, ...]]:
+    reading = read(passage)
+    return reading, _scopes_of(reading)
+
+
+def _scopes_of(reading: CuedText) -> tuple[Scope, ...]:
     """The scopes of every cue of ``reading``; each is bounded, so all are linear in the text.
 
     What is excepted from a denial is not denied ("no injury except a fracture"); what is excepted
@@ -142,12 +162,8 @@ def _backward(reading: CuedText, at: int) -> int:
     left = _BACK_REACH
     while at > 0 and left > 0:
         token = reading.tokens[at - 1]
-        ends = (
-            token.text in {",", ":"}
-            or is_break(reading, at - 1)
-            or at - 1 in reading.marks["close"]
-        )
-        if ends or at - 1 in reading.marks["and"]:
+        marked = at - 1 in reading.marks["close"] or at - 1 in reading.marks["and"]
+        if marked or token.text in {",", ":"} or is_break(reading, at - 1):
             return at
         left -= token.is_word
         at -= 1
@@ -174,21 +190,12 @@ def is_break(reading: CuedText, at: int) -> bool:
     token = reading.tokens[at]
     following = reading.tokens[at + 1] if at + 1 < len(reading.tokens) else None
     if token.text == MARK:
-        return (
-            following is None
-            or not reading.text[following.start].islower()
-            or "\n" in (reading.text[token.start + 1 : token.end])
-        )
+        several = "\n" in reading.text[token.start + 1 : token.end]
+        return several or following is None or not reading.text[following.start].islower()
     if token.text != ".":
         return token.text in _STOPS
     if following is None or following.start == token.end:
         return following is None
-    return not reading.text[following.start].islower() and not _abbreviates(reading, at)
-
-
-def _abbreviates(reading: CuedText, at: int) -> bool:
-    """Whether the full stop ``at`` belongs to "Dr." or to an initial."""
-    if at == 0 or not reading.tokens[at - 1].is_word:
-        return False
-    word = reading.tokens[at - 1].text
-    return len(word) == 1 or word in _ABBREVIATIONS
+    before = reading.tokens[at - 1].text if at and reading.tokens[at - 1].is_word else ""
+    abbreviates = len(before) == 1 or before in _ABBREVIATIONS
+    return not abbreviates and not reading.text[following.start].islower()

@@ -7,11 +7,10 @@ from functools import lru_cache
 from rapidfuzz.distance import Prefix
 
 from safepassage.schemas import entity_type_name
-from safepassage.scoring_worker.comparison.contract import Passage
 
-from .cued_text import CuedText, read
+from .cued_text import CuedText
 from .languages import in_any, telling
-from .scopes import Scope, is_break, scopes_of
+from .scopes import Scope, denies, is_break
 from .tokens import small_words, tokens_of
 
 _STEM = 4
@@ -39,9 +38,7 @@ def context_of_type(entity_type: str) -> frozenset[str]:
     words = words_of_type(entity_type)
     joints = in_any("prepositions")
     head = next((at for at, word in enumerate(words) if at and word in joints), len(words)) - 1
-    return frozenset(word for at, word in enumerate(words) if at != head and len(word) >= _STEM) - {
-        words[head] if words else ""
-    }
+    return frozenset(w for w in words if len(w) >= _STEM).difference(words[head : head + 1])
 
 
 @lru_cache(maxsize=4096)
@@ -53,7 +50,7 @@ def asks_for(entity_type: str, section: str) -> bool:
     bare = entity_type[:MAX_TYPE]
     if section != "asks" or not telling(None).among(small_words(bare)):
         return False
-    return any(scope.sense == "denied" for scope in scopes_of(read(Passage(bare))))
+    return denies(bare)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +95,7 @@ def denied_words_of_type(
         return None
     first, last = value
     start, end = sentence_around(reading, first, last)
-    own = [reading.tokens[at].text for at in range(first, last)]
+    own = [token.text for token in reading.tokens[first:last]]
     mentions = [
         mention
         for mention in mentions_of_type(entity_type, reading, scopes, start, end)

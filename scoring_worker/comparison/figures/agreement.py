@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import attrgetter
 from typing import Literal
 
 from safepassage.schemas import FindingCode
 
-from .figure import Bound, Figure, FigureReading
+from .figure import Figure, FigureReading
 from .units import same_quantity
 
 Level = Literal[0, 1, 2]
@@ -50,7 +51,7 @@ def agreement(value: Figure, other: Figure, end: End | None) -> Agreement:
     best = max(found, key=_rank)
     if best.level == 0:
         return best
-    return _weaker(best, _bounds(value, other, end))
+    return min(best, _bounds(value, other, end), key=attrgetter("level"))
 
 
 def _read_as(
@@ -121,32 +122,20 @@ def _is_rate(unit: str, other: str) -> bool:
 
 def _bounds(value: Figure, other: Figure, end: End | None) -> Agreement:
     if other.part in ("low", "high") and value.part == "whole":
-        return _end(other, end)
+        if end is None:
+            return Agreement(1, "part_of_range")
+        return _SAME if end == other.part else Agreement(0, "range_end_differs")
     if value.ordinal != other.ordinal:
         return Agreement(1, "ordinal_differs")
     mine, theirs = value.bound, other.bound
     if mine == theirs or {mine, theirs} == {"none", "exactly"}:
         return _SAME
-    if mine == "none" and end is not None and _asked(theirs, end):
+    asked = {"low": "up", "high": "down", None: ""}[end]
+    if mine == "none" and _DIRECTION.get(theirs) == asked:
         return _SAME
     opposed = {_DIRECTION.get(mine), _DIRECTION.get(theirs)} == {"up", "down"}
     decided = opposed or (mine == "exactly" and theirs in _DIRECTION)
     return Agreement(0, "comparator_differs") if decided else Agreement(1, "comparator_unsure")
-
-
-def _end(other: Figure, end: End | None) -> Agreement:
-    """The end of a range for a single value: right if the entity type asks for this end."""
-    if end is None:
-        return Agreement(1, "part_of_range")
-    return _SAME if end == other.part else Agreement(0, "range_end_differs")
-
-
-def _asked(bound: Bound, end: End) -> bool:
-    return _DIRECTION.get(bound) == ("up" if end == "low" else "down")
-
-
-def _weaker(one: Agreement, other: Agreement) -> Agreement:
-    return other if other.level < one.level else one
 
 
 def _rank(found: Agreement) -> tuple[int, bool]:

@@ -1,12 +1,10 @@
 """Does the quote hold this number, amount of money or quantity?"""
 
 import re
-from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
+from operator import attrgetter
 from typing import NamedTuple
-
-from pydantic import JsonValue
 
 from safepassage.schemas import Finding, FindingCode
 from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Place, undecided
@@ -17,12 +15,13 @@ from .context import WORD, asked_end, names_unit, scale_named, unit_named, unit_
 from .figure import Figure, FigureReading
 from .number_words import has_number_words, number_words
 from .plain_text import fold
-from .search import figures_in, parse_figure
+from .search import figures_in
 
 _REACH = 48
 """Code points before and after the quote that can still belong to a figure in it."""
 _SHOWN = 60
 _MAX_PLACES = 32
+_LEVEL, _START = attrgetter("level"), attrgetter("start")
 _EAST_ASIAN_NUMERALS = re.compile(r"[〇零一二三四五六七八九十两兩壹贰貳叁參肆伍陆陸柒捌玖拾]")
 
 
@@ -34,32 +33,10 @@ class _Seen(NamedTuple):
     found: Agreement
 
 
-def compare_figures(value: JsonValue, passage: Passage, entity_type: str = "") -> Comparison:
-    """Compare every figure of ``value``, which may have words beside them.
-
-    *Different* where one of them is; *same* where all are in the quote. The words are left to
-    others. A value without figures is not comparable.
-    """
-    figure = parse_figure(value, passage.language)
-    if figure is not None:
-        return compare_figure(figure, passage, entity_type)
-    figures = _whole_figures(value, passage.language)
-    found = [compare_figure(one, passage, entity_type) for one in figures]
-    if not found:
-        return Comparison("not_comparable", "number")
-    worst = next((one for one in found if one.answer == "different"), None)
-    worst = worst or next((one for one in found if one.answer == "not_comparable"), found[0])
-    places = tuple(dict.fromkeys(place for one in found for place in one.places))
-    rivals = dict.fromkeys(place for one in found for place in one.rivals)
-    return replace(
-        worst, places=places, rivals=tuple(place for place in rivals if place not in places)
-    )
-
-
 def compare_figure(
     figure: Figure, passage: Passage, entity_type: str = "", unit: str | None = None
 ) -> Comparison:
-    """Compare one figure, as :func:`parse_figure` gives it, with those of the quote; ``unit`` is
+    """Compare one figure, as `parse_figure` gives it, with those of the quote; ``unit`` is
     the schema's.
 
     *Same*: the quote holds it, in its own or a converted unit, and no bound parts them.
@@ -91,11 +68,9 @@ def compare_figure(
         )
     if not _is_read(figure, passage, any_figures=bool(known)):
         return undecided(figure.kind, "number_unread", "numbers may be in words that are not read")
-    code = _code(known)
     rivals = tuple(dict.fromkeys(one.place for one in known))[:_MAX_PLACES]
-    return Comparison(
-        "different", figure.kind, rivals=rivals, findings=(_finding(code, figure, known, passage),)
-    )
+    findings = (_finding(_code(known), figure, known),)
+    return Comparison("different", figure.kind, rivals=rivals, findings=findings)
 
 
 class _Asked:
@@ -132,7 +107,7 @@ class _Asked:
     @cached_property
     def scale(self) -> Fraction | None:
         """The scale that its type, its label or its unit names ("in millions"), if one does."""
-        if _is_scaled(self.figure):
+        if any(reading.step > 1 for reading in self.figure.readings):
             return None
         labels = (self.entity_type, self.passage.heading, self.unit or "")
         named = (scale_named(label, self.passage.language) for label in labels)
@@ -143,10 +118,12 @@ class _Asked:
         found = agreement(figure, other, self.end)
         if found.level or found.code != "number_differs" or self.scale is None:
             return found
-        return max(found, agreement(_scaled(figure, self.scale), other, self.end), key=_level)
+        return max(found, agreement(_scaled(figure, self.scale), other, self.end), key=_LEVEL)
 
 
 def _found(asked: _Asked, other: Figure, *, whole: bool) -> Agreement:
+    if not whole:
+        return Agreement(1, "number_cut")
     figure, passage = asked.figure, asked.passage
     found = asked.agreement(figure, other)
     if asked.with_unit is not None and other.kind != "number" and other.readings:
@@ -156,23 +133,13 @@ def _found(asked: _Asked, other: Figure, *, whole: bool) -> Agreement:
     elif found.level == 2 and asked.currencies and not _pays_in(other, asked.currencies):
         found = Agreement(0, "currency_differs")
     if found.code in ("unit_missing", "currency_missing") and names_unit(passage, figure):
-        found = Agreement(2)
-    if not whole:
-        return Agreement(1, "number_cut")
+        return Agreement(2)
     return found
 
 
 def _pays_in(figure: Figure, currencies: frozenset[str]) -> bool:
     """Whether an amount may be in one of ``currencies``; where none is written, it may."""
     return any(not one.currencies or one.currencies & currencies for one in figure.readings)
-
-
-def _level(found: Agreement) -> int:
-    return found.level
-
-
-def _is_scaled(figure: Figure) -> bool:
-    return any(reading.step > 1 for reading in figure.readings)
 
 
 def _scaled(figure: Figure, scale: Fraction) -> Figure:
@@ -203,18 +170,14 @@ def _in_quote(passage: Passage) -> list[tuple[Figure, Place, bool]]:
 
 
 def _rivals(known: list[_Seen], places: tuple[Place, ...]) -> tuple[Place, ...]:
-    apart = (
-        one.place
-        for one in known
-        if all(one.place.end <= at.start or at.end <= one.place.start for at in places)
-    )
+    apart = (one.place for one in known if not any(map(one.place.overlaps, places)))
     return tuple(dict.fromkeys(apart))[:_MAX_PLACES]
 
 
 def _ranges_of(held: list[_Seen], seen: list[_Seen]) -> tuple[Place, ...]:
     """The ranges of which a figure that is held is the end that the type asks for."""
-    ends = sorted({one.place for one in held if one.figure.part in ("low", "high")}, key=_start)
-    whole = sorted({one.place for one in seen if _is_range(one.figure)}, key=_start)
+    ends = sorted({one.place for one in held if one.figure.part in ("low", "high")}, key=_START)
+    whole = sorted({one.place for one in seen if _is_range(one.figure)}, key=_START)
     found = []
     at = 0
     for range_ in whole:  # both in order, and no two ranges overlap: one pass
@@ -223,10 +186,6 @@ def _ranges_of(held: list[_Seen], seen: list[_Seen]) -> tuple[Place, ...]:
         if at < len(ends) and ends[at].end <= range_.end:
             found.append(range_)
     return tuple(found[:_MAX_PLACES])
-
-
-def _start(place: Place) -> int:
-    return place.start
 
 
 def _is_range(figure: Figure) -> bool:
@@ -241,9 +200,7 @@ def _code(known: list[_Seen]) -> FindingCode:
     return next((code for code in codes if code != "number_differs"), "number_differs")
 
 
-def _finding(
-    code: FindingCode, figure: Figure, seen: list[_Seen], passage: Passage | None = None
-) -> Finding:
+def _finding(code: FindingCode, figure: Figure, seen: list[_Seen]) -> Finding:
     says = ", ".join(_shown(one.figure) for one in seen[:3]) or "no number"
     return Finding(code=code, detail=f"passage says {says}; value says {_shown(figure)}")
 
@@ -257,14 +214,11 @@ def _shown(figure: Figure) -> str:
     scaled = one.step > 1  # "65k" is 65,000, and its digits alone would mislead
     written = any(map(str.isdecimal, figure.digits)) and one.high is None and not scaled
     amount = figure.digits if written else _decimal(one)
-    unit = next(iter(one.currencies)) if len(one.currencies) == 1 else _unit(one.unit)
+    unit = (one.unit or "").replace("-per-", "/").replace("-", " ")
+    if len(one.currencies) == 1:
+        (unit,) = one.currencies
     bound = "" if figure.bound == "none" else figure.bound.replace("_", " ")
     return " ".join(part for part in (bound, amount, unit) if part)[:_SHOWN]
-
-
-def _unit(unit: str | None) -> str:
-    """CLDR's name of a unit, as people read it: "square meter"."""
-    return (unit or "").replace("-per-", "/").replace("-", " ")
 
 
 def _decimal(reading: FigureReading) -> str:
@@ -286,9 +240,3 @@ def _is_read(figure: Figure, passage: Passage, *, any_figures: bool) -> bool:
         if any(words.value in amounts for words in number_words(lowered, language)):
             return False
     return any_figures
-
-
-def _whole_figures(value: JsonValue, language: str | None) -> list[Figure]:
-    if not isinstance(value, str):
-        return []
-    return [one for one in figures_in(value, language) if one.part == "whole" and one.readings]

@@ -1,6 +1,6 @@
 """Figures that make one: "10–15", "between 10 and 15", "5 ft 11 in"."""
 
-from .figure import Figure, FigurePart, FigureReading
+from .figure import Figure, FigureReading
 from .figure_reader import Read
 from .plain_text import Folded
 
@@ -63,12 +63,10 @@ def _range(folded: Folded, one: Read, other: Read) -> tuple[Figure, ...] | None:
         return None
     place = folded.place(one.start, other.end)
     whole = Figure(place, place, "", readings, other.figure.bound)
-    low: FigurePart = "low"
-    high: FigurePart = "high"
     return (
         whole,
-        one.figure._replace(readings=lows, part=low, bound="none"),
-        other.figure._replace(readings=highs, part=high, bound="none"),
+        one.figure._replace(readings=lows, part="low", bound="none"),
+        other.figure._replace(readings=highs, part="high", bound="none"),
     )
 
 
@@ -107,7 +105,5 @@ def _sum(folded: Folded, one: Read, other: Read) -> tuple[Figure, ...] | None:
 
 
 def _part(figure: Figure) -> Figure:
-    part: FigurePart = "part"
-    return figure._replace(
-        part=part, readings=tuple(one._replace(sure=False) for one in figure.readings)
-    )
+    readings = tuple(one._replace(sure=False) for one in figure.readings)
+    return figure._replace(part="part", readings=readings)

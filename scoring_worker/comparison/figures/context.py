@@ -64,12 +64,10 @@ def names_unit(passage: Passage, figure: Figure) -> bool:
     """Whether the label or column's head names the unit or currency that a cell leaves out."""
     folded = fold(passage.heading[:_MAX_LABEL])
     lexicon = lexicon_of(passage.language)
-    for match in re.finditer(r"[^\s()\[\]:,;]+", folded.text):
-        hit = lexicon.after(folded, match.start())
-        for sense in hit[1] if hit else ():
-            for reading in figure.readings:
-                if sense.unit and sense.unit == reading.unit:
-                    return True
-                if sense.currencies & reading.currencies:
-                    return True
-    return False
+    starts = (match.start() for match in re.finditer(r"[^\s()\[\]:,;]+", folded.text))
+    return any(
+        (sense.unit and sense.unit == one.unit) or sense.currencies & one.currencies
+        for hit in (lexicon.after(folded, start) for start in starts)
+        for sense in (hit[1] if hit else ())
+        for one in figure.readings
+    )

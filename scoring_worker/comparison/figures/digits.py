@@ -99,24 +99,24 @@ def amounts(written: str, style: Style) -> tuple[Amount, ...]:
         return ()
     if {last} == before:
         groups = written.split(last)
-        return (_amount("".join(groups), "", sure=True),) if _are_groups(groups, last) else ()
+        return (_amount("".join(groups), ""),) if _are_groups(groups, last) else ()
     whole, _, fraction = written.rpartition(last)
     groups = whole.split(before.pop())
     if last in _GROUPING_ONLY or not _are_groups(groups, last):
         return ()
-    return (_amount("".join(groups), fraction, sure=True),)
+    return (_amount("".join(groups), fraction),)
 
 
 def _with_one_sign(written: str, sign: str, style: Style) -> tuple[Amount, ...]:
     left, _, right = written.partition(sign)
     if sign in _GROUPING_ONLY:
-        return (_amount(left + right, "", sure=True),) if _are_groups([left, right], "") else ()
-    as_decimal = _amount(left, right, sure=True)
+        return (_amount(left + right, ""),) if _are_groups([left, right], "") else ()
+    as_decimal = _amount(left, right)
     if sign not in ".," or not _could_group(written, sign):
         return (as_decimal,)
-    grouped = _amount(left + right, "", sure=True)
+    grouped = _amount(left + right, "")
     if style.decimal is None:
-        return (_unsure(grouped), _unsure(as_decimal))
+        return (grouped._replace(sure=False), as_decimal._replace(sure=False))
     chosen, other = (as_decimal, grouped) if sign == style.decimal else (grouped, as_decimal)
     return (chosen,) if style.sure else (chosen, other._replace(elsewhere=True))
 
@@ -141,16 +141,9 @@ def _are_groups(groups: list[str], sign: str) -> bool:
     return (sizes <= {3} and len(first) <= 3) or (sizes == {2} and len(first) <= 2)
 
 
-def _amount(whole: str, fraction: str, *, sure: bool) -> Amount:
-    return Amount(
-        Fraction(int(whole + fraction or "0"), 10 ** len(fraction)),
-        Fraction(1, 10 ** len(fraction)),
-        sure,
-    )
-
-
-def _unsure(amount: Amount) -> Amount:
-    return Amount(amount.value, amount.step, sure=False)
+def _amount(whole: str, fraction: str) -> Amount:
+    step = Fraction(1, 10 ** len(fraction))
+    return Amount(int(whole + fraction or "0") * step, step, sure=True)
 
 
 class Core(NamedTuple):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from .affixes import PLAIN, closed, is_glued, read_prefix, read_suffix, signs_of, times
 from .bounds import bound_after, bound_before
 from .digits import Amount, Core
-from .figure import Figure, FigurePart, FigureReading
+from .figure import Figure, FigureReading
 from .lexicon import ONE, Lexicon, Sense
 from .plain_text import Folded
 
@@ -56,29 +56,15 @@ def read(folded: Folded, core: Core, floor: int, lexicon: Lexicon) -> Read | Non
 def piece(folded: Folded, start: int, end: int, amount: Amount | None) -> Read:
     """Digits that are a piece of a date, a file number or the like: what equals them may be it."""
     readings = (FigureReading(amount.value, amount.step, sure=False),) if amount else ()
-    part: FigurePart = "part"
     digits = folded.text[start:end] if amount else ""
     core = Core(start, end, (amount,) if amount else ())
     place = folded.place(start, end)
-    return Read(Figure(place, place, digits, readings, part=part), start, end, core)
+    return Read(Figure(place, place, digits, readings, part="part"), start, end, core)
 
 
 def _readings(
     core: Core, factor: Fraction, senses: list[Sense], signs: tuple[tuple[Fraction, bool], ...]
 ) -> tuple[FigureReading, ...]:
-    if senses == [PLAIN] and len(core.amounts) == 1 and len(signs) == 1:  # most figures
-        ((value, step, sure, elsewhere),) = core.amounts
-        ((sign, certain),) = signs
-        amount = times(value, factor, sign)
-        return (
-            FigureReading(
-                amount,
-                times(step, factor),
-                high=core.second,
-                sure=sure and certain,
-                elsewhere=elsewhere,
-            ),
-        )
     return tuple(
         FigureReading(
             amount=times(amount.value, factor, sense.factor, sign),

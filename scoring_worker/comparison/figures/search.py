@@ -44,9 +44,7 @@ def _kept(text: str, language: str | None) -> tuple[Figure, ...]:
     return _figures(fold(text), language, style_of(language))
 
 
-@lru_cache(maxsize=2)
-def _long_kept(text: str, language: str | None) -> tuple[Figure, ...]:
-    return _figures(fold(text), language, style_of(language))
+_long_kept = lru_cache(maxsize=2)(_kept.__wrapped__)
 
 
 def _figures(folded: Folded, language: str | None, style: Style) -> tuple[Figure, ...]:
@@ -131,10 +129,7 @@ def _parse_text(value: str, language: str | None) -> Figure | None:
     english = style_of("en")
     # Without a language words are read as English, and digits with points have none.
     worded = language not in (None, "en") and not _POINTED.fullmatch(value)
-    others = (
-        ("en", style) if worded else None,
-        ("en", english) if style != english else None,
-    )
+    others = (("en", style) if worded else None, ("en", english) if style != english else None)
     for tongue, other_style in filter(None, others):
         other = _only(value, tongue, other_style)
         if figure is None or other is None:
@@ -158,15 +153,11 @@ def _only(value: str, language: str | None, style: Style) -> Figure | None:
     if len(whole) != 1 or not whole[0].readings:
         return None
     place = whole[0].place
-    before, after = fold(value[: place.start]).lowered, fold(value[place.end :]).lowered
-    head = before.strip(_AROUND)
-    tail = after.strip(_AROUND)
-    bounds = head + "\0" + tail
+    around = value[: place.start], value[place.end :]
+    head, tail = (fold(side).lowered.strip(_AROUND) for side in around)
     if not head and (not tail or tail in _AGE):
         return whole[0]
-    if whole[0].bound == "none" or bounds.count("\0") != 1:
-        return None
-    return whole[0] if _is_bound(head, tail) else None
+    return whole[0] if whole[0].bound != "none" and _is_bound(head, tail) else None
 
 
 def _is_bound(head: str, tail: str) -> bool:
@@ -177,9 +168,9 @@ def _is_bound(head: str, tail: str) -> bool:
 
 def _plain(number: float) -> Figure | None:
     """A JSON number: read as it is, in no language."""
-    text = repr(number) if isinstance(number, float) else _digits(number)
-    if text is None:
-        return None
+    if isinstance(number, int) and abs(number) >= 10**MAX_DIGITS:
+        return None  # Python itself refuses to write very long ones
+    text = repr(number)
     try:
         amount = Fraction(text)
     except ValueError:  # NaN and the infinities
@@ -195,8 +186,3 @@ def _place_value(text: str) -> Fraction:
     _, _, decimals = digits.partition(".")
     places = len(decimals) if decimals.strip("0") else 0
     return Fraction(1, 10 ** max(0, places - int(exponent or 0)))
-
-
-def _digits(number: int) -> str | None:
-    """An integer of a bearable length: Python itself refuses to write very long ones."""
-    return str(number) if abs(number) < 10**MAX_DIGITS else None

@@ -73,12 +73,7 @@ def in_words(words: Words) -> Core:
     value = Fraction(words.value, words.denominator)
     amount = Amount(value, Fraction(1), sure=not words.almost)
     return Core(
-        words.start,
-        words.end,
-        (amount,),
-        in_words=True,
-        ordinal=words.ordinal,
-        almost=words.almost,
+        words.start, words.end, (amount,), in_words=True, ordinal=words.ordinal, almost=words.almost
     )
 
 

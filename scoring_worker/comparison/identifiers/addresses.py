@@ -2,6 +2,7 @@
 
 import ipaddress
 import re
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from safepassage.scoring_worker.comparison.contract import Place
@@ -45,18 +46,16 @@ def address_of(value: str, *, url: bool) -> Address | None:
 
 def addresses(text: str) -> list[Address]:
     """The first 64 addresses of a text, in order, bare host names among them."""
-    found: list[Address] = []
-    for match in _TOKEN.finditer(text):
-        token = match[0][:_LONGEST]
-        if "." in token or ":" in token:
-            bare = token.strip(_EDGES)
-            start = match.start() + len(token) - len(token.lstrip(_EDGES))
-            address = _address(bare, Place(start, start + len(bare)))
-            if address:
-                found.append(address)
-                if len(found) == _MOST:
-                    break
-    return found
+    return list(islice(filter(None, map(_address_at, _TOKEN.finditer(text))), _MOST))
+
+
+def _address_at(match: re.Match[str]) -> Address | None:
+    token = match[0][:_LONGEST]
+    if "." not in token and ":" not in token:
+        return None
+    bare = token.strip(_EDGES)
+    start = match.start() + len(token) - len(token.lstrip(_EDGES))
+    return _address(bare, Place(start, start + len(bare)))
 
 
 def _address(token: str, place: Place) -> Address | None:

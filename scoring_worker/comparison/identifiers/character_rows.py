@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from safepassage.scoring_worker.comparison.contract import Place
@@ -74,36 +74,24 @@ def rows_of(key: str, quote: str, words: frozenset[str]) -> list[Row]:
 def literal(value: str, quote: str) -> tuple[Place, ...]:
     """Where ``value`` stands letter by letter, and nothing of a longer token beside it; at most
     sixteen places. For identifiers with signs that are no separators ("Mg2(1+x)Si")."""
-    places: list[Place] = []
-    at = quote.find(value) if value else -1
-    for _ in range(_MOST):
-        if at < 0 or len(places) == 16:
-            break
-        end = at + len(value)
-        if not _tied_before(quote, at, frozenset()) and not _tied_behind(quote, end):
-            places.append(Place(at, end))
-        at = quote.find(value, end)
-    return tuple(places)
+    found = islice(re.finditer(re.escape(value), quote), _MOST) if value else ()
+    whole = (
+        Place(start, end)
+        for start, end in (match.span() for match in found)
+        if not _tied_before(quote, start, frozenset()) and not _tied_behind(quote, end)
+    )
+    return tuple(islice(whole, 16))
 
 
 def candidates(quote: str) -> list[Candidate]:
     """The first 200 tokens that have a digit."""
-    found: list[Candidate] = []
-    for match in _TOKEN.finditer(quote):
-        if any(map(str.isdigit, match[0])):
-            found.append(Candidate(key_of(match[0]), Place(*match.span())))
-            if len(found) == _MOST_CANDIDATES:
-                break
-    return found
+    tokens = (match for match in _TOKEN.finditer(quote) if any(map(str.isdigit, match[0])))
+    first = islice(tokens, _MOST_CANDIDATES)
+    return [Candidate(key_of(match[0]), Place(*match.span())) for match in first]
 
 
 def _letters(text: str) -> _Letters:
     return _letters_kept(text) if len(text) <= 4_096 else _spread(text)
-
-
-@lru_cache(maxsize=512)
-def _letters_kept(text: str) -> _Letters:
-    return _spread(text)
 
 
 def _spread(text: str) -> _Letters:
@@ -116,6 +104,9 @@ def _spread(text: str) -> _Letters:
                 row.append(letter)
                 at.append(number)
     return _Letters("".join(row), tuple(at))
+
+
+_letters_kept = lru_cache(maxsize=512)(_spread)
 
 
 @lru_cache(maxsize=4_096)

@@ -11,15 +11,15 @@ from functools import lru_cache, partial
 
 from rapidfuzz.distance import Levenshtein
 
-from safepassage.schemas import Finding, FindingCode
+from safepassage.schemas import Finding
 from safepassage.scoring_worker.comparison.contract import Comparison, Passage, different, undecided
 from safepassage.scoring_worker.comparison.names.types import type_words
 from safepassage.scoring_worker.text.closed_classes import word_list
 
-from .addresses import Address, address_of, addresses, is_part
+from .addresses import address_of, addresses, is_part
 from .character_rows import Candidate, candidates, key_of, literal, rows_of
 from .check_digits import check_of, isbn_13
-from .phones import Match, compare_phones, is_phone
+from .phones import compare_phones, is_phone
 
 _different, _undecided = partial(different, "identifier"), partial(undecided, "identifier")
 _LONGEST = 128
@@ -55,7 +55,7 @@ def identifier_of(value: str, entity_type: str) -> Identifier | None:
     bare = value.strip()
     if not bare or (len(bare) > _LONGEST and not bare.startswith("http")):
         return None
-    words = _type_words(entity_type)
+    words = frozenset(type_words(entity_type))
     address = address_of(bare, url=not words.isdisjoint(_URLS))
     if address:
         return Identifier(address.form, address.key)
@@ -70,7 +70,7 @@ def _code(bare: str, words: frozenset[str], entity_type: str) -> Identifier | No
         return None
     checked = check_of(key, words)
     if checked and (checked[1] or not words.isdisjoint({checked[0], *_ASKS})):
-        return Identifier(*_with_check(checked, key))
+        return Identifier(checked[0], key, checked[1])
     if asks_for_identifier(entity_type):
         return Identifier("code", key)
     digits = sum(map(str.isdigit, key))
@@ -82,9 +82,7 @@ def _code(bare: str, words: frozenset[str], entity_type: str) -> Identifier | No
 def asks_for_identifier(entity_type: str) -> bool:
     """Whether a type asks for an identifier and not for a count."""
     words = type_words(entity_type)
-    if any(word in _ASKS or word.endswith(_ENDINGS) for word in words):
-        return True
-    if "".join(words).endswith(_ENDINGS):
+    if not _ASKS.isdisjoint(words) or any(w.endswith(_ENDINGS) for w in (*words, "".join(words))):
         return True
     return any(
         word in _NUMBER and (number + 1 == len(words) or words[number + 1] not in _COUNTS)
@@ -105,18 +103,21 @@ def compare_identifiers(value: str, passage: Passage, entity_type: str = "") -> 
         if len(value) > _LONGEST:
             return _undecided("identifier_long", f"longer than {_LONGEST} characters")
         known = Identifier("code", key_of(value))
-    checks = _check_finding(known)
     if not known.key:
         return Comparison("not_comparable", "identifier")
+    words = frozenset(type_words(entity_type))
     if known.form in {"email", "url", "ip"}:
         answer = _addresses(known, passage.quote)
     elif known.form == "phone":
-        answer = _of_phones(compare_phones(value, passage.quote))
+        answer = compare_phones(value, passage.quote)
     else:
-        answer = _codes(known, value, passage.quote, _type_words(entity_type))
-    findings = (*answer.findings, *checks)
+        answer = _codes(known, value, passage.quote, words)
+    findings = answer.findings
+    if known.check is False:
+        detail = f"wrong for a number of the form {known.form}"
+        findings = (*findings, Finding(code="check_digit", detail=detail))
     settled = answer.answer
-    if settled != "same" and _outside(known, passage, entity_type):
+    if settled != "same" and _outside(known, passage, words):
         findings = (*findings, Finding(code="outside_quote", detail="stands beside the quote"))
         settled = settled if answer.rivals else "not_comparable"
     return Comparison(settled, "identifier", answer.places, answer.rivals, findings)
@@ -127,9 +128,8 @@ def _codes(known: Identifier, value: str, quote: str, words: frozenset[str]) -> 
     if known.form == "isbn" and len(known.key) == 10:
         keys.add(isbn_13(known.key))
     elif known.form == "isbn" and known.key.startswith("978"):
-        keys |= {
-            c.key for c in candidates(quote) if len(c.key) == 10 and _same_isbn(c.key, known.key)
-        }
+        tens = (c.key for c in candidates(quote) if len(c.key) == 10 and c.key[:9].isdigit())
+        keys |= {ten for ten in tens if isbn_13(ten) == known.key}
     rows = [row for key in sorted(keys) for row in rows_of(key, quote, words)]
     whole = tuple(row.place for row in rows if row.whole) or literal(value.strip(), quote)
     if whole:
@@ -139,12 +139,8 @@ def _codes(known: Identifier, value: str, quote: str, words: frozenset[str]) -> 
     if rows:
         place = rows[0].place
         if rows[0].loosely:
-            return undecided(
-                "identifier", "identifier_part", "more digits stand behind a blank", (place,)
-            )
-        return different(
-            "identifier", "identifier_longer", "it is a part of a longer one", (place,)
-        )
+            return _undecided("identifier_part", "more digits stand behind a blank", (place,))
+        return _different("identifier_longer", "it is a part of a longer one", (place,))
     rival = _nearest(known.key, candidates(quote))
     if rival:
         detail = f"the quote has {quote[rival.place.start : rival.place.end][:80]}"
@@ -158,10 +154,6 @@ def _nearest(key: str, others: list[Candidate]) -> Candidate | None:
     return others[min(scored)[1]] if scored else None
 
 
-def _same_isbn(ten: str, thirteen: str) -> bool:
-    return ten[:9].isdigit() and isbn_13(ten) == thirteen
-
-
 def _addresses(known: Identifier, quote: str) -> Comparison:
     there = [address for address in addresses(quote) if address.form == known.form]
     same = tuple(address.place for address in there if address.key == known.key)
@@ -169,45 +161,13 @@ def _addresses(known: Identifier, quote: str) -> Comparison:
         return Comparison("same", "identifier", same)
     parts = tuple(a.place for a in there if is_part(known.key, a.key) or is_part(a.key, known.key))
     if parts:
-        return undecided(
-            "identifier", "identifier_part", "the quote has more or less of the path", parts
-        )
+        return _undecided("identifier_part", "the quote has more or less of the path", parts)
     rivals = tuple(address.place for address in there[:16])
     if not rivals:
         return _different("identifier_absent", "not in the quote")
-    return different(
-        "identifier", "identifier_differs", f"the quote has {_shown(there[0])}", rivals
-    )
+    return _different("identifier_differs", f"the quote has {there[0].key[:80]}", rivals)
 
 
-def _shown(address: Address) -> str:
-    return address.key[:80]
-
-
-def _of_phones(match: Match) -> Comparison:
-    if match.answer == "different":
-        code: FindingCode = "identifier_differs" if match.rivals else "identifier_absent"
-        return _different(code, match.detail or "not in the quote", match.rivals)
-    findings = (Finding(code="phone_prefix", detail=match.detail),) if match.detail else ()
-    return Comparison(match.answer, "identifier", match.places, findings=findings)
-
-
-def _outside(known: Identifier, passage: Passage, entity_type: str) -> bool:
-    words = _type_words(entity_type)
+def _outside(known: Identifier, passage: Passage, words: frozenset[str]) -> bool:
     around = (passage.before, passage.after, passage.heading)
     return any(row.whole for text in around if text for row in rows_of(known.key, text, words))
-
-
-def _check_finding(known: Identifier) -> tuple[Finding, ...]:
-    if known.check is not False:
-        return ()
-    return (Finding(code="check_digit", detail=f"wrong for a number of the form {known.form}"),)
-
-
-def _with_check(checked: tuple[str, bool], key: str) -> tuple[str, str, bool]:
-    return checked[0], key, checked[1]
-
-
-@lru_cache(maxsize=4_096)
-def _type_words(entity_type: str) -> frozenset[str]:
-    return frozenset(type_words(entity_type))

@@ -5,26 +5,17 @@ phonenumbers (Apache-2.0, Google's library) decides whether two numbers are one:
 """
 
 import re
-from typing import NamedTuple
+from itertools import islice
 
 import phonenumbers
 
-from safepassage.scoring_worker.comparison.contract import Answer, Place
+from safepassage.scoring_worker.comparison.contract import Comparison, Place, different, undecided
 from safepassage.scoring_worker.text.closed_classes import word_list
 
 _PHONE = re.compile(r"(?<![\w+])\+?\(?[0-9](?:[ \u00a0()./‐–-]{0,3}[0-9]){5,19}(?![\w])")
 _ASKED = word_list("asks_phone")
 _MOST = 32
 _CODES = (phonenumbers.MatchType.EXACT_MATCH, phonenumbers.MatchType.NSN_MATCH)
-
-
-class Match(NamedTuple):
-    """The answer, where the number stands, and where others stand."""
-
-    answer: Answer
-    places: tuple[Place, ...] = ()
-    rivals: tuple[Place, ...] = ()
-    detail: str = ""
 
 
 def is_phone(value: str, words: frozenset[str]) -> bool:
@@ -34,15 +25,13 @@ def is_phone(value: str, words: frozenset[str]) -> bool:
     return looks and (value.startswith("+") or not words.isdisjoint(_ASKED))
 
 
-def compare_phones(value: str, quote: str) -> Match:
+def compare_phones(value: str, quote: str) -> Comparison:
     """Compare a number with those in the quote, at most 32 of them."""
     digits = _digits(value)
     places: list[Place] = []
     partly: list[Place] = []
     rivals: list[Place] = []
-    for number, match in enumerate(_PHONE.finditer(quote)):
-        if number == _MOST:
-            break
+    for match in islice(_PHONE.finditer(quote), _MOST):
         place = Place(*match.span())
         other = _digits(match[0])
         if other == digits:
@@ -55,11 +44,13 @@ def compare_phones(value: str, quote: str) -> Match:
         else:
             rivals.append(place)
     if places:
-        return Match("same", tuple(places))
+        return Comparison("same", "identifier", tuple(places))
     if partly:
-        return Match("not_comparable", tuple(partly), detail="with another prefix")
-    detail = "the quote has another number" if rivals else ""
-    return Match("different", rivals=tuple(rivals), detail=detail)
+        return undecided("identifier", "phone_prefix", "with another prefix", tuple(partly))
+    if not rivals:
+        return different("identifier", "identifier_absent", "not in the quote")
+    detail = "the quote has another number"
+    return different("identifier", "identifier_differs", detail, tuple(rivals))
 
 
 def _digits(text: str) -> str:

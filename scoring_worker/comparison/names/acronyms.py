@@ -91,9 +91,8 @@ def _spelt_by_passage(letters: str, quoted: Sequence[Word], quote: str) -> Spell
             possible = possible or spelt
         elif possible is None and quote[word.start].isupper() and not quote.isupper():
             end = _titled_run(quoted, quote, start)
-            if _initials(quoted[start:end]) not in {"", letters} and _same_shape(
-                letters, _initials(quoted[start:end])
-            ):
+            initials = _initials(quoted[start:end])
+            if initials not in {"", letters} and _same_shape(letters, initials):
                 possible = Spelling("other", place_of(word, quoted[end - 1]))
     return possible
 

@@ -8,15 +8,11 @@ gives only in part, in another script or as an acronym is for the judge to read.
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from safepassage.schemas import Finding, FindingCode
-from safepassage.scoring_worker.comparison.contract import (
-    Comparison,
-    Passage,
-    different,
-    undecided,
-)
+from safepassage.scoring_worker.comparison.contract import Comparison, Passage, different, undecided
 from safepassage.scoring_worker.text.language import script_of
 from safepassage.scoring_worker.text.segmentation import Word, words_of
 
@@ -47,7 +43,7 @@ def compare_names(value: str, passage: Passage, entity_type: str = "") -> Compar
     """
     sought = words_of(value)
     if len(sought) > _MOST_PARTS * 2 or not sought:
-        return compare_words(value, passage, entity_type)
+        return compare_words(value, passage)
     quote = passage.quote
     words = words_of(quote)
     found = quoted_in_a_row(value, sought, passage, words, "name")
@@ -61,22 +57,21 @@ def compare_names(value: str, passage: Passage, entity_type: str = "") -> Compar
     kind = name_kind(entity_type)
     if is_solid(value):
         return compare_solid(sought, value, words, quote, kind=kind, outside=outside)
-    quoted = Quoted(words, quote, _is_flat(quote), passage.language, kind)
+    flat = quote.isupper() or quote.islower()  # capitals tell nothing
+    quoted = Quoted(words, quote, flat, passage.language, kind)
     read = _in_windows(parts, quoted, entity_type)
     answer = read.comparison if read else None
     if read is None or read.loose:
         spelt = spelling(sought, value, words, quote)
         if spelt and (answer is None or spelt.verdict != "other"):
-            return of_spelling(spelt.verdict, spelt.place, "name", outside)
+            return of_spelling(spelt, "name", outside)
     if answer is not None and answer.answer == "not_comparable" and _BRACKETED.search(quote):
         # Blanks in place of the brackets: no place in the quote moves.
         bare = _BRACKETED.sub(lambda found: " " * len(found[0]), quote)
         again = quoted_in_a_row(value, sought, passage, words_of(bare), "name")
         answer = again or answer
     answer = answer or absent_name(parts.core, quoted, script_of(value), bool(outside))
-    return Comparison(
-        answer.answer, "name", answer.places, answer.rivals, (*answer.findings, *outside)
-    )
+    return replace(answer, findings=(*answer.findings, *outside))
 
 
 def _without_company(
@@ -105,6 +100,10 @@ class _WindowAnswer(NamedTuple):
     near: int
     loose: bool
 
+    @property
+    def rank(self) -> tuple[int, bool]:
+        return self.near, self.comparison.answer == "not_comparable"
+
 
 def _in_windows(parts: NameParts, quoted: Quoted, entity_type: str) -> _WindowAnswer | None:
     """The answer of the span that holds most of the name, the undecided one of two that hold as
@@ -119,13 +118,9 @@ def _in_windows(parts: NameParts, quoted: Quoted, entity_type: str) -> _WindowAn
         read = _WindowAnswer(answer, len(parts.core) - unlike, loose)
         if answer.answer == "same":
             return read
-        if best is None or _rank(read) > _rank(best):
+        if best is None or read.rank > best.rank:
             best = read
     return best
-
-
-def _rank(read: _WindowAnswer) -> tuple[int, bool]:
-    return read.near, read.comparison.answer == "not_comparable"
 
 
 def _anchors(core: Sequence[Word], words: Sequence[Word]) -> list[int]:
@@ -144,7 +139,11 @@ def _read(window: Window, parts: NameParts, quoted: Quoted, entity_type: str) ->
         return Comparison("same", "name", (window.place,), findings=order)
     for missing in window.missing:
         if _decides(missing, parts, quoted, entity_type):
-            return _differs(missing, quoted, parts)
+            rival = quoted.words[missing.rival]
+            given = quoted.text[rival.start : rival.end][:60]
+            wanted = parts.text[missing.part.start : missing.part.end][:60]
+            detail = f"the quote has {given} for {wanted}"
+            return different("name", "name_differs", detail, (place_of(rival),))
     codes: dict[Relation, FindingCode] = {
         "initial": "name_initial",
         "misread": "name_close",
@@ -179,7 +178,7 @@ def _decides(missing: Missing, parts: NameParts, quoted: Quoted, entity_type: st
         and quoted.language != "de"  # capitals on every noun
         and rival.keys.plain not in asked
         and missing.rival > 0
-        and not _begins_sentence(rival, quoted.text)
+        and not quoted.text[: rival.start].rstrip().endswith((".", "!", "?"))
         and len(parts.core) > 1
     )
 
@@ -188,32 +187,12 @@ def _is_typing_error(missing: Missing, parts: NameParts, quoted: Quoted) -> bool
     """Whether a letter too many or too few is more likely than another name: in a name of several
     words ("Canda Border Services Agency"). A letter changed for another stays a difference."""
     rival = quoted.words[missing.rival].keys.plain
-    return (
-        len(parts.core) >= (_SEVERAL_WORDS - (quoted.kind == "organisation"))
-        and quoted.kind != "person"
-        and len(missing.part.keys.plain) >= _LONG_WORD
-        and len(rival) != len(missing.part.keys.plain)
-    )
-
-
-def _begins_sentence(word: Word, text: str) -> bool:
-    return text[: word.start].rstrip().endswith((".", "!", "?"))
+    several = len(parts.core) >= _SEVERAL_WORDS - (quoted.kind == "organisation")
+    wanted = len(missing.part.keys.plain)
+    return several and quoted.kind != "person" and len(rival) != wanted >= _LONG_WORD
 
 
 def _dotted(missing: Missing, quoted: Quoted) -> bool:
     """An initial with its point is no other word."""
     rival = quoted.words[missing.rival]
     return is_initial(rival) and quoted.text[rival.end : rival.end + 1] == "."
-
-
-def _differs(missing: Missing, quoted: Quoted, parts: NameParts) -> Comparison:
-    rival = quoted.words[missing.rival]
-    given = quoted.text[rival.start : rival.end][:60]
-    wanted = parts.text[missing.part.start : missing.part.end][:60]
-    detail = f"the quote has {given} for {wanted}"
-    return different("name", "name_differs", detail, (place_of(rival),))
-
-
-def _is_flat(quote: str) -> bool:
-    """Whether capitals tell nothing: all letters are capitals, or none is."""
-    return quote.isupper() or quote.islower()

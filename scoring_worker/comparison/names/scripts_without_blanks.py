@@ -98,11 +98,8 @@ def _other_katakana(sought: Sequence[Word], words: Sequence[Word]) -> Place | No
 def _shares_script(value: str, quote: str) -> bool:
     """Whether the quote has characters of one of the scripts of the name; kana may be the reading
     of a name in Han characters, and the other way round."""
-    if _KATAKANA.search(value):
-        return _KATAKANA.search(quote) is not None
-    if _HAN.search(value):
-        return _HAN.search(quote) is not None
-    return _SOLID.search(quote) is not None
+    own = next((script for script in (_KATAKANA, _HAN) if script.search(value)), _SOLID)
+    return own.search(quote) is not None
 
 
 def _shared(sought: Sequence[Word], words: Sequence[Word]) -> tuple[Place, ...]:

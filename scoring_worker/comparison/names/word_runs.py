@@ -4,7 +4,6 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Literal
 
 from safepassage.scoring_worker.comparison.contract import Place
 from safepassage.scoring_worker.text.segmentation import Word
@@ -13,18 +12,13 @@ MOST_PLACES = 16
 _MOST_TRIES = 256
 """Starts that are tried: a text of repeated letters offers one at every word."""
 
-How = Literal["exact", "plain", "spelt"]
-HOWS: tuple[How, ...] = ("exact", "plain", "spelt")
-"""In the order of `Keys`."""
-
 
 @dataclass(frozen=True, slots=True)
 class Runs:
     """``places``: the value's words in a row. ``respaced``: its letters in a row, with a blank
-    more or less ("the rapist" for "therapist"). ``how``: which keys agreed, *exact* where no
-    accent was left out."""
+    more or less ("the rapist" for "therapist"). ``exact``: no accent was left out."""
 
-    how: How
+    exact: bool
     places: tuple[Place, ...] = ()
     respaced: tuple[Place, ...] = ()
 
@@ -66,7 +60,7 @@ def runs_of(value: Sequence[Word], passage: Sequence[Word]) -> Runs:
     """
     respaced: Runs | None = None
     if value and passage:
-        for key, how in enumerate(HOWS):
+        for key in range(3):  # of `Keys`
             if key and not _differ(value, passage, key):
                 continue
             sought = [word.keys[key] for word in value]
@@ -74,12 +68,12 @@ def runs_of(value: Sequence[Word], passage: Sequence[Word]) -> Runs:
             written, letters = "".join(sought), "".join(parts)
             if written not in letters:
                 continue
-            found = _runs(Row(value, sought, written), Row(passage, parts, letters), how)
+            found = _runs(Row(value, sought, written), Row(passage, parts, letters), exact=key == 0)
             if found.places:
                 return found
             if found.respaced and respaced is None:
                 respaced = found
-    return respaced or Runs("exact")
+    return respaced or Runs(exact=True)
 
 
 def _differ(value: Sequence[Word], passage: Sequence[Word], key: int) -> bool:
@@ -87,7 +81,7 @@ def _differ(value: Sequence[Word], passage: Sequence[Word], key: int) -> bool:
     return any(word.keys[key] != word.keys[0] for words in (value, passage) for word in words)
 
 
-def _runs(value: Row, passage: Row, how: How) -> Runs:
+def _runs(value: Row, passage: Row, *, exact: bool) -> Runs:
     places: list[Place] = []
     respaced: list[Place] = []
     wanted = value.parts_between(0, len(value.words) - 1)
@@ -105,7 +99,7 @@ def _runs(value: Row, passage: Row, how: How) -> Runs:
             at = passage.letters.find(value.letters, at + len(value.letters))
         else:
             at = passage.letters.find(value.letters, _next_start(passage, at))
-    return Runs(how, tuple(places), tuple(respaced[:MOST_PLACES]))
+    return Runs(exact, tuple(places), tuple(respaced[:MOST_PLACES]))
 
 
 def _next_start(passage: Row, at: int) -> int:

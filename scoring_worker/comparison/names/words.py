@@ -5,7 +5,9 @@ So words are *different* only where the quote shows another value in the very pl
 between the same words, or another acronym of the same shape. The rest is for the judge to read.
 """
 
+import re
 from collections.abc import Sequence
+from itertools import islice
 
 from safepassage.schemas import Finding, FindingCode
 from safepassage.scoring_worker.comparison.contract import (
@@ -18,9 +20,9 @@ from safepassage.scoring_worker.comparison.contract import (
 )
 from safepassage.scoring_worker.text.segmentation import LONGEST_TEXT, Word, words_of
 
-from .acronyms import spelling
+from .acronyms import Spelling, spelling
 from .word_agreement import inflects, same_but_misread, with_hangul_particle
-from .word_runs import MOST_PLACES, Runs, runs_of
+from .word_runs import MOST_PLACES, runs_of
 
 _MOST_NAMED = 8
 """Missing words that a finding names."""
@@ -28,7 +30,7 @@ _CANDIDATES = 32
 """Words of the quote with the same first letters that are looked at for one missing word."""
 
 
-def compare_words(value: str, passage: Passage, entity_type: str = "") -> Comparison:
+def compare_words(value: str, passage: Passage) -> Comparison:
     """Compare the words of ``value`` with the quote.
 
     *Same*: all of them in a row, whatever case, accents or hyphens; ``places`` are all such rows.
@@ -48,13 +50,9 @@ def compare_words(value: str, passage: Passage, entity_type: str = "") -> Compar
         return different("words", "figure_differs", detail, (rival,), outside)
     spelt = spelling(sought, value, quoted, passage.quote) if not places else None
     if spelt:
-        return of_spelling(spelt.verdict, spelt.place, "words", outside)
-    return Comparison(
-        "not_comparable",
-        "words",
-        places[:MOST_PLACES],
-        findings=(*_seen(sought, missing, places), *outside),
-    )
+        return of_spelling(spelt, "words", outside)
+    findings = (_seen(sought, missing, places), *outside)
+    return Comparison("not_comparable", "words", places[:MOST_PLACES], findings=findings)
 
 
 def quoted_in_a_row(
@@ -68,7 +66,9 @@ def quoted_in_a_row(
         return _literally(value.strip(), passage.quote, kind)
     runs = runs_of(sought, quoted)
     if runs.places:
-        return Comparison("same", kind, runs.places, findings=_accents(runs))
+        accents = Finding(code="accents_differ", detail="the same but for accents")
+        findings = () if runs.exact else (accents,)
+        return Comparison("same", kind, runs.places, findings=findings)
     if len(sought) == 1:
         places = _with_particles(sought[0], quoted)
         if places:
@@ -88,41 +88,27 @@ def outside_quote(sought: Sequence[Word], passage: Passage) -> tuple[Finding, ..
     return ()
 
 
-def of_spelling(
-    verdict: str, place: Place, kind: Kind, more: tuple[Finding, ...] = ()
-) -> Comparison:
+def of_spelling(found: Spelling, kind: Kind, more: tuple[Finding, ...]) -> Comparison:
     """The answer where an acronym stands for words, may, or stands for others."""
-    if verdict == "spelt":
+    place = (found.place,)
+    if found.verdict == "spelt":
         finding = Finding(code="acronym_spelt", detail="words of the quote spell the acronym")
-        return Comparison("same", kind, (place,), findings=(finding,))
-    if verdict == "possible":
-        return undecided(kind, "acronym_possible", "the initials agree", (place,), more)
-    return different(kind, "acronym_differs", "another acronym of the same shape", (place,), more)
+        return Comparison("same", kind, place, findings=(finding,))
+    if found.verdict == "possible":
+        return undecided(kind, "acronym_possible", "the initials agree", place, more)
+    return different(kind, "acronym_differs", "another acronym of the same shape", place, more)
 
 
 def _literally(value: str, quote: str, kind: Kind) -> Comparison:
     """A value without words ("✓", "—") is looked for as it is."""
-    places: list[Place] = []
-    at = quote.find(value) if value else -1
-    while at >= 0 and len(places) < MOST_PLACES:
-        places.append(Place(at, at + len(value)))
-        at = quote.find(value, at + len(value))
-    return Comparison("same" if places else "not_comparable", kind, tuple(places))
-
-
-def _accents(runs: Runs) -> tuple[Finding, ...]:
-    if runs.how == "exact":
-        return ()
-    return (Finding(code="accents_differ", detail="the same but for accents"),)
+    found = islice(re.finditer(re.escape(value), quote), MOST_PLACES) if value else ()
+    places = tuple(Place(*match.span()) for match in found)
+    return Comparison("same" if places else "not_comparable", kind, places)
 
 
 def _with_particles(word: Word, quoted: Sequence[Word]) -> tuple[Place, ...]:
-    exact = word.keys.exact
-    return tuple(
-        Place(other.start, other.end)
-        for other in quoted
-        if with_hangul_particle(exact, other.keys.exact)
-    )[:MOST_PLACES]
+    found = [w for w in quoted if with_hangul_particle(word.keys.exact, w.keys.exact)]
+    return tuple(Place(other.start, other.end) for other in found[:MOST_PLACES])
 
 
 def _look_up(
@@ -163,15 +149,13 @@ def _merged(words: list[Word]) -> tuple[Place, ...]:
     return tuple(places)
 
 
-def _seen(
-    sought: Sequence[Word], missing: list[Word], places: tuple[Place, ...]
-) -> tuple[Finding, ...]:
+def _seen(sought: Sequence[Word], missing: list[Word], places: tuple[Place, ...]) -> Finding:
     if missing:
         named = ", ".join(word.keys.exact[:40] for word in missing[:_MOST_NAMED])
-        return (Finding(code="words_missing", detail=f"{len(missing)} not in the quote: {named}"),)
+        return Finding(code="words_missing", detail=f"{len(missing)} not in the quote: {named}")
     several = len(places) > 1 or len(sought) > 1
     code: FindingCode = "words_scattered" if several else "word_inflected"
-    return (Finding(code=code, detail="all there, in other places or forms"),)
+    return Finding(code=code, detail="all there, in other places or forms")
 
 
 def _other_figure(sought: Sequence[Word], quoted: Sequence[Word]) -> Place | None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from safepassage.schemas import Finding
-from safepassage.scoring_worker.comparison.contract import Comparison, Place
+from safepassage.scoring_worker.comparison.contract import Place, different
 
 from .parts import NestedPart
 
@@ -77,13 +77,12 @@ def _unclaimed(quote: str, held: Sequence[Place]) -> list[Place]:
             found.append(Place(*following.span("part")))
         if preceding:
             found.append(Place(start + preceding.start("part"), start + preceding.end("part")))
-    return [part for part in dict.fromkeys(found) if _is_free(quote, part, held)]
-
-
-def _is_free(quote: str, part: Place, held: Sequence[Place]) -> bool:
-    words = quote[part.start : part.end].split()
-    overlaps = any(part.start < other.end and other.start < part.end for other in held)
-    return len(words) <= _MOST_WORDS and not overlaps
+    return [
+        part
+        for part in dict.fromkeys(found)
+        if len(quote[part.start : part.end].split()) <= _MOST_WORDS
+        and not any(map(part.overlaps, held))
+    ]
 
 
 def claimed_by_others(parts: Sequence[NestedPart]) -> list[NestedPart]:
@@ -100,22 +99,14 @@ def claimed_by_others(parts: Sequence[NestedPart]) -> list[NestedPart]:
         compared = part.comparison
         if not compared.places or not compared.rivals or compared.kind == "words":
             continue
-        free = tuple(place for place in compared.places if not _within(place, others))
+        free = tuple(p for p in compared.places if not any(map(p.is_part_of, others)))
         rivals = tuple(place for place in compared.rivals if place not in others)
         if not free and rivals:
-            finding = Finding(
-                code="part_of_another", detail="it is a piece of another field's value"
-            )
+            detail = "it is a piece of another field's value"
             made[at] = NestedPart(
                 part.name,
-                Comparison("different", compared.kind, (), rivals, (finding, *compared.findings)),
+                different(compared.kind, "part_of_another", detail, rivals, compared.findings),
             )
-        elif free != compared.places and free:
+        elif free:
             made[at] = NestedPart(part.name, replace(compared, places=free))
     return made
-
-
-def _within(place: Place, others: Sequence[Place]) -> bool:
-    return any(
-        other.start <= place.start and place.end <= other.end and other != place for other in others
-    )

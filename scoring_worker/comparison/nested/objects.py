@@ -3,15 +3,16 @@
 The name of a field is a role: the passage need not contain it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from pydantic import JsonValue
 
 from safepassage.scoring_worker.comparison.answers.absence import is_empty
 from safepassage.scoring_worker.comparison.contract import Comparison, Question
+from safepassage.scoring_worker.text.closed_classes import lines_of
 
 from .enumerations import claimed_by_others, with_unclaimed
 from .parts import MAX_DEPTH, Budget, NestedPart, together, too_deep
@@ -35,13 +36,8 @@ def compare_object(
     whole = as_one_value(filled)
     if whole is not None:
         return compare(_asked(question, "", whole), depth + 1, budget)
-    parts: list[NestedPart] = []
-    complete = True
-    for name, part in filled.items():
-        if depth >= MAX_DEPTH or not budget.take():
-            complete = False
-            break
-        parts.append(NestedPart(name, compare(_asked(question, name, part), depth + 1, budget)))
+    asked = ((name, _asked(question, name, part)) for name, part in filled.items())
+    parts, complete = _parts(asked, depth, budget, compare)
     parts = claimed_by_others(parts)
     compared = together("object", parts, complete=complete)
     if compared.answer == "different":
@@ -69,8 +65,7 @@ def as_one_value(filled: Mapping[str, JsonValue]) -> JsonValue | None:
 
 @cache
 def _roles() -> Mapping[str, str]:
-    text = files(__package__).joinpath("fields.txt").read_text("utf-8")
-    rows = [line.split(": ", 1) for line in text.splitlines() if line and line[0] != "#"]
+    rows = [line.split(": ", 1) for line in lines_of(Path(__file__).with_name("fields.txt"))]
     return {name.strip(): role for role, names in rows for name in names.split(";")}
 
 
@@ -91,17 +86,20 @@ def compare_list(
     """Every element that is not null, with ``compare``, each as a value of the list's own type."""
     if depth >= MAX_DEPTH:
         return too_deep("list")
-    parts: list[NestedPart] = []
-    elements: list[JsonValue] = []
-    complete = True
-    for number, element in enumerate(value, 1):
-        if element is None or element == "":
-            continue
-        if not budget.take():
-            complete = False
-            break
-        asked = replace(question, value=element)
-        elements.append(element)
-        parts.append(NestedPart(f"element {number}", compare(asked, depth + 1, budget)))
-    parts = with_unclaimed(question.passage.quote, parts, elements)
+    filled = [(n, one) for n, one in enumerate(value, 1) if one is not None and one != ""]
+    asked = ((f"element {number}", replace(question, value=one)) for number, one in filled)
+    parts, complete = _parts(asked, depth, budget, compare)
+    parts = with_unclaimed(question.passage.quote, parts, [element for _, element in filled])
     return together("list", parts, complete=complete)
+
+
+def _parts(
+    asked: Iterable[tuple[str, Question]], depth: int, budget: Budget, compare: Compare
+) -> tuple[list[NestedPart], bool]:
+    """The parts by name, and whether these are all."""
+    parts: list[NestedPart] = []
+    for name, question in asked:
+        if depth >= MAX_DEPTH or not budget.take():
+            return parts, False
+        parts.append(NestedPart(name, compare(question, depth + 1, budget)))
+    return parts, True

@@ -36,14 +36,11 @@ def of_different_records(
         homes = [_homes(part.comparison.places, records) for part in placed]
         if set.intersection(*homes) or not all(homes):
             continue
-        if _has_rival_beside(placed, homes, records) or _of_one_shape(
-            quote, placed, homes, records
-        ):
-            finding = Finding(
-                code="other_record",
-                detail="the passage gives these in different places: "
-                + ", ".join(part.name[:60] for part in placed)[:400],
-            )
+        complete = _has_rival_beside(placed, homes, records)
+        if complete or _of_one_shape(quote, placed, homes, records):
+            names = ", ".join(part.name[:60] for part in placed)[:400]
+            detail = f"the passage gives these in different places: {names}"
+            finding = Finding(code="other_record", detail=detail)
             return replace(compared, answer="different", findings=(finding, *compared.findings))
     return compared
 

@@ -8,7 +8,7 @@ a text in another language has roles and forces only where its words are there t
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final, Literal
@@ -17,7 +17,8 @@ import snowballstemmer
 
 from safepassage.passages.function_words import FUNCTION_WORDS
 from safepassage.scoring_worker.manifest import file_digest
-from safepassage.scoring_worker.text.segmentation import Word, words_of
+from safepassage.scoring_worker.text.closed_classes import sections_of
+from safepassage.scoring_worker.text.segmentation import words_of
 
 Role = Literal[
     "doer", "taker", "goal", "source", "before", "after", "with", "without", "above", "below",
@@ -47,13 +48,9 @@ _PREPOSITIONS: Final[tuple[Role, ...]] = (
     "source", "goal", "before", "after", "with", "without", "above", "below",
 )  # fmt: skip
 _TWO_WORDS: Final[dict[tuple[str, str], Role]] = {
-    ("prior", "to"): "before",
-    ("previous", "to"): "before",
-    ("subsequent", "to"): "after",
-    ("earlier", "than"): "before",
-    ("sooner", "than"): "before",
-    ("later", "than"): "after",
-}
+    ("prior", "to"): "before", ("previous", "to"): "before", ("subsequent", "to"): "after",
+    ("earlier", "than"): "before", ("sooner", "than"): "before", ("later", "than"): "after",
+}  # fmt: skip
 _PREFIXES: Final = ("re", "up", "over", "under", "mis", "out", "fore", "un", "with")
 _MODAL_PARTICIPLES: Final = frozenset(
     {
@@ -126,7 +123,9 @@ class Clauses:
         self._places = places
         self._words = words_of(sentence)
         self._plain = [word.keys.plain for word in self._words]
-        self._inside = [_covering(word, places) for word in self._words]
+        self._inside = [
+            any(start <= word.start < end for start, end in places) for word in self._words
+        ]
         self._starts = self._clause_starts()
         self._roles: list[Role] = []
         for number in range(len(places)):
@@ -146,23 +145,22 @@ class Clauses:
 
     def between(self, start: int, end: int) -> tuple[str, ...]:
         """Stems of the content words in ``sentence[start:end]`` that belong to no entity."""
-        return tuple(
-            [
-                stem(self._plain[at])
-                for at, word in enumerate(self._words)
-                if start <= word.start and word.end <= end
-                and self._inside[at] is None and _is_predicate(self._plain, at)
-            ]
-        )  # fmt: skip
+        free = (at for at in self._free(start, end) if _is_predicate(self._plain, at))
+        return tuple([stem(self._plain[at]) for at in free])
 
     def force(self, end: int) -> Force:
         """The force that holds at ``end``: of the modal nearest before it in its clause."""
         start = self.clause_start(end - 1)
         nearest: Force = ""
-        for at, word in enumerate(self._words):
-            if start <= word.start and word.end <= end and self._inside[at] is None:
-                nearest = self._force_of(at) or nearest
+        for at in self._free(start, end):
+            nearest = self._force_of(at) or nearest
         return nearest
+
+    def _free(self, start: int, end: int) -> Iterator[int]:
+        """The words within ``sentence[start:end]`` that belong to no entity."""
+        for at, word in enumerate(self._words):
+            if start <= word.start and word.end <= end and not self._inside[at]:
+                yield at
 
     def _force_of(self, at: int) -> Force:
         word, following = self._plain[at], self._plain[at + 1 : at + 2]
@@ -189,7 +187,7 @@ class Clauses:
         starts += [
             word.start
             for at, word in enumerate(self._words)
-            if at and self._inside[at] is None and self._plain[at] in cues("openings")
+            if at and not self._inside[at] and self._plain[at] in cues("openings")
         ]
         return sorted(starts)
 
@@ -207,7 +205,7 @@ class Clauses:
         if before in cues("conjunctions") or self._text[:start].rstrip().endswith(","):
             return self._roles[number - 1] if number else ""
         verbs = any(
-            self._inside[near] is None
+            not self._inside[near]
             and (_is_predicate(self._plain, near) or self._plain[near] in cues("auxiliaries"))
             for near in range(head)
             if self._words[near].start >= clause
@@ -218,7 +216,7 @@ class Clauses:
         """The number of the first word of the noun phrase of the entity that word ``at`` begins."""
         for back in range(1, _NOUN_PHRASE + 1):
             near = at - back
-            if near < 0 or self._words[near].start < clause or self._inside[near] is not None:
+            if near < 0 or self._words[near].start < clause or self._inside[near]:
                 break
             if self._plain[near] in cues("determiners"):
                 return near
@@ -247,8 +245,9 @@ class Clauses:
             return False
         if self._plain[at] == "of" and number + 1 < len(self._places):
             return self.acts(number + 1)
-        free = self._inside[at] is None
-        return free and (self._plain[at] in cues("auxiliaries") or _is_predicate(self._plain, at))
+        return not self._inside[at] and (
+            self._plain[at] in cues("auxiliaries") or _is_predicate(self._plain, at)
+        )
 
     def _is_passive(self, number: int) -> bool:
         """Whether a form of "be" with a participle follows the entity, and what is "of" it."""
@@ -317,13 +316,6 @@ def _lemma(word: str) -> str | None:
     return None if prefix is None else prefix + known[word[len(prefix) :]]
 
 
-def _covering(word: Word, places: Sequence[tuple[int, int]]) -> int | None:
-    for number, (start, end) in enumerate(places):
-        if start <= word.start < end:
-            return number
-    return None
-
-
 @cache
 def _grammar() -> frozenset[str]:
     names = (
@@ -340,15 +332,8 @@ def _irregular() -> dict[str, str]:
 
 
 @cache
-def _sections() -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    name = ""
-    for line in _PATH.read_text("utf-8").splitlines():
-        if line.startswith("["):
-            name = line.strip("[]")
-        elif not line.startswith("#"):
-            found[name] = (*found.get(name, ()), *line.split())
-    return found
+def _sections() -> dict[str, list[str]]:
+    return sections_of(_PATH)
 
 
 @cache

@@ -3,7 +3,6 @@
 import asyncio
 from typing import Final
 
-from safepassage.passages.granularity import windows
 from safepassage.scoring_worker.comparison.rules_version import rules_revision
 from safepassage.scoring_worker.detectors.contract import Answer, DetectorSettings, Grounding
 from safepassage.scoring_worker.detectors.llm.batch_calls import Conversation
@@ -13,7 +12,7 @@ from safepassage.scoring_worker.detectors.llm.prompting import Prompt, prompt, p
 
 from .detector import grounding_of
 from .graph import QUERY, Graphs
-from .stated_graphs import Piece, StatedGraph, drawn, held, joined
+from .stated_graphs import Piece, StatedGraph, drawn, held, joined, pieces_of
 
 PIECE_CHARACTERS: Final = 3_000
 """Of a passage that are asked about at once: more has more statements than an answer has room."""
@@ -40,10 +39,7 @@ class StatedGraphs:
         Raises:
             NoAnswer: the LLM gave none that can be used.
         """
-        pieces = [
-            Piece(answer.context[w.passage][w.start : w.end], w.passage, w.start)
-            for w in windows(answer.context, PIECE_CHARACTERS, overlap=0)
-        ]
+        pieces = pieces_of(answer.context, PIECE_CHARACTERS)
         if len(pieces) > MAX_PIECES:
             return Grounding.undetermined("texts_too_long")
         if answer.query.strip():
@@ -59,9 +55,8 @@ class StatedGraphs:
 
 def graph_prompt(text: str) -> Prompt[StatedGraph]:
     """What the entities and relations of ``text`` are."""
-    return prompt(
-        "graph", EXTRACTION, {"TEXT": text}, "What is the graph of the text?", StatedGraph
-    )
+    question = "What is the graph of the text?"
+    return prompt("graph", EXTRACTION, {"TEXT": text}, question, StatedGraph)
 
 
 def load_llm(settings: DetectorSettings) -> LLMDetector:

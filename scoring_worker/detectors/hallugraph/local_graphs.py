@@ -56,29 +56,18 @@ class LocalExtractor:
             return NoGraph("texts_too_long")
         known = vocabulary((text, _language(text)) for text in texts)
         passages = [*enumerate(answer.context), (QUERY, answer.query)]
-        return Graphs(
-            answer=_graph(self._sentences(0, answer.response, known), _neighbours),
-            reference=_graph(
-                [
-                    each
-                    for number, text in passages
-                    for each in self._sentences(number, text, known)
-                ],
-                _within_reach,
-            ),
-        )
+        own = self._sentences(0, answer.response, known)
+        quoted = [each for place in passages for each in self._sentences(*place, known)]
+        return Graphs(_graph(own, _neighbours), _graph(quoted, _within_reach))
 
     def _sentences(self, passage: int, text: str, known: Vocabulary) -> list[_Sentence]:
         language = _language(text)
-        return [
-            _Sentence(
-                passage, start, text[start:end],
-                mentions(
-                    text[start:end], known, language, terms=self._terms, packs=self._packs
-                ),
-            )
-            for start, end in sentences(text)
-        ]  # fmt: skip
+        made = []
+        for start, end in sentences(text):
+            said = text[start:end]
+            found = mentions(said, known, language, terms=self._terms, packs=self._packs)
+            made.append(_Sentence(passage, start, said, found))
+        return made
 
 
 class _Sentence:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from safepassage.passages.function_words import FUNCTION_WORDS
 from safepassage.scoring_worker.comparison.contract import Passage
 from safepassage.scoring_worker.comparison.dates import compare_date, dates_in
-from safepassage.scoring_worker.comparison.denials.assertion_status import scoped
+from safepassage.scoring_worker.comparison.denials.scopes import denies
 from safepassage.scoring_worker.comparison.figures.agreement import agreement
 from safepassage.scoring_worker.comparison.figures.figure import Figure
 from safepassage.scoring_worker.comparison.figures.search import figures_in
@@ -23,17 +23,7 @@ from safepassage.scoring_worker.comparison.identifiers.character_rows import key
 from safepassage.scoring_worker.comparison.names.comparator import compare_names
 from safepassage.scoring_worker.text.segmentation import words_of
 
-from .clauses import (
-    Role,
-    conflicts,
-    cues,
-    is_negated,
-    opposed,
-    opposites,
-    order,
-    stem,
-    stems,
-)
+from .clauses import conflicts, cues, is_negated, opposed, opposites, order, stem, stems
 from .graph import Edge, Entity, Graph
 
 _SAME = 2
@@ -112,16 +102,15 @@ def _keys(entity: Entity) -> Iterator[str]:
 
 
 def _matching(entity: Entity, near: Sequence[Entity]) -> tuple[Entity, ...]:
-    if entity.kind == "figure":
-        return tuple([other for other in near if _same_figure(entity.text, other)])
-    if entity.kind == "date":
-        return tuple([other for other in near if _same_date(entity.text, other)])
+    if entity.kind in {"figure", "date"}:
+        same = _same_figure if entity.kind == "figure" else _same_date
+        return tuple([other for other in near if same(entity.text, other)])
     if entity.kind == "identifier":
         return tuple(near)
     if entity.kind == "thing":
         # What has a key is found by it alone; "the court" is any court, a named one only itself.
-        same = [other for other in near if other.key == entity.key]
-        return tuple([o for o in same if " " in o.key or _stems(entity.text) <= _stems(o.text)])
+        alike = [other for other in near if other.key == entity.key]
+        return tuple([o for o in alike if " " in o.key or _stems(entity.text) <= _stems(o.text)])
     if entity.kind == "term":
         return tuple([other for other in near if _stems(entity.text) <= _stems(other.text)])
     return _same_names(entity, near)
@@ -175,24 +164,21 @@ def _same_relation(edge: Edge, other: Edge, *, turned: bool) -> bool:
     if edge.roles is None or other.roles is None:
         return _same_words(edge, other, turned=turned)
     theirs = other.roles[::-1] if turned else other.roles
-    if any(map(opposed, edge.roles, theirs)) or _exchanged(edge.roles, theirs):
+    exchanged = edge.roles[0] != edge.roles[1] and edge.roles == theirs[::-1]
+    if exchanged or any(map(opposed, edge.roles, theirs)):
         return False
     # With a verb between them on both sides, only roles can show that a turn changes nothing.
     verbs = turned and stems(edge.relation) and stems(other.relation)
     if verbs and (edge.roles[0] == edge.roles[1] or edge.roles != theirs):
         return False
+    earlier = order(*edge.roles)  # what comes first has to be said; what is said, not told
     return (
-        _same_order(order(*edge.roles), order(*theirs))
+        (not earlier or earlier == order(*theirs))
         and not conflicts(edge.force, other.force)
         and not _contrary(edge, other)
         and _same_predicate(edge, other)
         and _same_polarity(edge, other)
     )
-
-
-def _same_order(mine: int, theirs: int) -> bool:
-    """What comes first has to be said; what is said of it need not be told."""
-    return not mine or mine == theirs
 
 
 def _contrary(edge: Edge, other: Edge) -> bool:
@@ -234,24 +220,17 @@ def _same_polarity(edge: Edge, other: Edge) -> bool:
     return _denied(edge.said) == _denied(other.said)
 
 
-def _exchanged(mine: tuple[Role, Role], theirs: tuple[Role, Role]) -> bool:
-    return mine[0] != mine[1] and mine == theirs[::-1]
-
-
 def _same_words(edge: Edge, other: Edge, *, turned: bool) -> bool:
     """The same of edges that an LLM wrote: their order is their direction."""
     mine, theirs = _words(edge.relation), _words(other.relation)
     said, quoted = stems(edge.relation), stems(other.relation)
-    if turned and bool(mine & _AGENTS) == bool(theirs & _AGENTS) and not _joins(mine | theirs):
+    # A relation without words, or that says no more than "and", has no direction.
+    directed = not mine | theirs <= cues("conjunctions")
+    if turned and directed and bool(mine & _AGENTS) == bool(theirs & _AGENTS):
         return False
     if said and not set(said) & set(quoted):
         return False
     return _denied(edge.said) == _denied(other.said)
-
-
-def _joins(words: frozenset[str]) -> bool:
-    """Whether a relation has no direction: it has no words, or says no more than "and"."""
-    return words <= cues("conjunctions")
 
 
 def _words(text: str) -> frozenset[str]:
@@ -265,4 +244,4 @@ def _stems(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=8_192)
 def _denied(text: str) -> bool:
-    return any(scope.sense == "denied" for scope in scoped(Passage(text))[1])
+    return denies(text)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import torch
 
-from safepassage.passages.granularity import windows
 from safepassage.schemas import stable_id
 from safepassage.schemas.evidence import MAX_TRIPLE_CHARACTERS
 from safepassage.scoring_worker.detectors.contract import Answer, Detector, DetectorSettings
@@ -29,7 +29,16 @@ from safepassage.scoring_worker.manifest import ModelError
 
 from .detector import HalluGraph
 from .graph import QUERY, Graphs, NoGraph
-from .stated_graphs import MAX_LISTED, Piece, StatedGraph, StatedTriple, drawn, held, joined
+from .stated_graphs import (
+    MAX_LISTED,
+    Piece,
+    StatedGraph,
+    StatedTriple,
+    drawn,
+    held,
+    joined,
+    pieces_of,
+)
 
 PIECE_CHARACTERS: Final = 600
 """A paragraph: of longer texts such models write the first triples alone."""
@@ -82,10 +91,11 @@ class Seq2SeqExtractor:
         """Nothing is held open."""
 
     def _graphs(self, answer: Answer) -> Graphs | NoGraph:
-        own = _pieces((answer.response,))
-        known = _pieces(answer.context)
+        own = pieces_of((answer.response,), PIECE_CHARACTERS)
+        known = pieces_of(answer.context, PIECE_CHARACTERS)
         if answer.query.strip():
-            known += [Piece(piece.text, QUERY, piece.start) for piece in _pieces((answer.query,))]
+            asked = pieces_of((answer.query,), PIECE_CHARACTERS)
+            known += [replace(piece, passage=QUERY) for piece in asked]
         if len(own) + len(known) > MAX_PIECES:
             return NoGraph("texts_too_long")
         try:
@@ -153,10 +163,3 @@ def load_triples(settings: DetectorSettings) -> Detector:
         revision=f"triples-{revision}",
     )
     return HalluGraph("hallugraph_triples", extractor)
-
-
-def _pieces(texts: Sequence[str]) -> list[Piece]:
-    return [
-        Piece(texts[w.passage][w.start : w.end], w.passage, w.start)
-        for w in windows(texts, PIECE_CHARACTERS, overlap=0)
-    ]

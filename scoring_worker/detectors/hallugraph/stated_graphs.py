@@ -12,6 +12,7 @@ from typing import Final
 
 from pydantic import Field
 
+from safepassage.passages.granularity import windows
 from safepassage.schemas.evidence import MAX_TRIPLE_CHARACTERS
 from safepassage.scoring_worker.comparison.contract import Place
 from safepassage.scoring_worker.detectors.llm.prompting import AnswerForm
@@ -46,6 +47,14 @@ class Piece:
     text: str
     passage: int = 0
     start: int = 0
+
+
+def pieces_of(texts: Sequence[str], room: int) -> list[Piece]:
+    """``texts`` in pieces of at most ``room`` characters, one behind the other."""
+    return [
+        Piece(texts[w.passage][w.start : w.end], w.passage, w.start)
+        for w in windows(texts, room, overlap=0)
+    ]
 
 
 def held(stated: StatedGraph, piece: Piece) -> Graph:

@@ -81,11 +81,11 @@ class Conversation:
 
 
 class Asker:
-    """Runs coroutines that converse with an LLM. Its kept answers live as long as it does."""
+    """Runs coroutines that converse with an LLM. Its ``answers``, kept, live as long as it does."""
 
     def __init__(self, settings: GraderSettings) -> None:
         self.settings = settings
-        self._kept = AnswerCache(settings.llm_answers)
+        self.answers = AnswerCache(settings.llm_answers)
         self._callers: dict[float, Caller] = {}
 
     def run(
@@ -154,14 +154,6 @@ class Asker:
             )
         return self._callers[temperature]
 
-    def kept(self, key: str) -> KeptAnswer | None:
-        """An answer that was given before."""
-        return self._kept.get(key)
-
-    def keep(self, answer: KeptAnswer) -> None:
-        """Keep an answer."""
-        self._kept.keep(answer)
-
 
 @dataclass(frozen=True, slots=True)
 class _Asking:
@@ -174,19 +166,14 @@ class _Asking:
 
     async def answer(self, asked: Prompt[A], temperature: float, sample: int) -> tuple[A, Usage]:
         """The answer, kept or asked for; a question that several ask at once is asked once."""
-        key = answer_key(
-            self.asker.settings.model,
-            asked.messages,
-            asked.form,
-            temperature=temperature,
-            sample=sample,
-        )
+        model, form = self.asker.settings.model, asked.form
+        key = answer_key(model, asked.messages, form, temperature=temperature, sample=sample)
         async with self.locks[key]:
             return await self._answer(key, asked, temperature)
 
     async def _answer(self, key: str, asked: Prompt[A], temperature: float) -> tuple[A, Usage]:
         asker = self.asker
-        kept = asker.kept(key)
+        kept = asker.answers.get(key)
         if kept is not None:
             with contextlib.suppress(SchemaMismatch):  # somebody edited the file: ask again
                 return _read(kept.content, asked), priced(_usage_of(kept), asker.settings)
@@ -210,7 +197,7 @@ class _Asking:
             raise NoAnswer("llm_timeout" if isinstance(error, LLMTimeout) else error.code) from None
         usage = spent.usage()
         usage = usage.model_copy(update={"milliseconds": round(usage.milliseconds, 3)})
-        asker.keep(
+        asker.answers.keep(
             KeptAnswer(
                 key=key,
                 content=content,

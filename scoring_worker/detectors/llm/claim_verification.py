@@ -51,16 +51,10 @@ class Comparison(AnswerForm):
     unsupported: tuple[Unsupported, ...] = Field(max_length=MAX_CLAIMS)
 
 
-def of_context(answer: Answer) -> Prompt[Claims]:
-    """The claims of the context."""
-    material = {"TEXT": passages(answer.context)}
-    return prompt("claims", EXTRACTION, material, "What are the claims of the text?", Claims)
-
-
-def of_response(answer: Answer) -> Prompt[Claims]:
-    """The claims of the answer."""
-    material = {"TEXT": answer.response}
-    return prompt("claims", EXTRACTION, material, "What are the claims of the text?", Claims)
+def claims_of(text: str) -> Prompt[Claims]:
+    """The claims of a text."""
+    question = "What are the claims of the text?"
+    return prompt("claims", EXTRACTION, {"TEXT": text}, question, Claims)
 
 
 def comparison(source: Sequence[str], answer: Sequence[str]) -> Prompt[Comparison]:
@@ -94,18 +88,17 @@ class ClaimsVerified:
     async def judge(self, conversation: Conversation, answer: Answer) -> Grounding:
         """As grounded as the worst claim. A comparison that numbers what nobody claimed is void."""
         source, claimed = await asyncio.gather(
-            conversation.ask(of_context(answer)),
-            conversation.ask(of_response(answer)),
+            conversation.ask(claims_of(passages(answer.context))),
+            conversation.ask(claims_of(answer.response)),
         )
         if not source.claims:
             return Grounding.undetermined("no_context")
         if not claimed.claims:
             return Grounding.undetermined("no_claims")
         compared = await conversation.ask(comparison(source.claims, claimed.claims))
+        unsupported = {found.number for found in compared.unsupported}
         try:
-            score = response_score(
-                len(claimed.claims), {found.number for found in compared.unsupported}
-            )
+            score = response_score(len(claimed.claims), unsupported)
         except ValueError:
             raise NoAnswer("answer_schema_mismatch") from None
         return Grounding(score=score)

@@ -42,10 +42,9 @@ class LLMDetector:
         """
         found = self._asker.run(self._judge, answers)
         return [
-            replace(
-                Grounding.undetermined(judged.code) if isinstance(judged, NoAnswer) else judged,
-                usage=usage,
-            )
+            Grounding(None, judged.code, usage=usage)
+            if isinstance(judged, NoAnswer)
+            else replace(judged, usage=usage)
             for judged, usage in found
         ]
 

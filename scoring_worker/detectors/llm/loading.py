@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from safepassage.llm_calls.settings import GraderSettings
 from safepassage.scoring_worker.detectors.contract import DetectorSettings
@@ -13,6 +13,9 @@ from .claim_verification import ClaimsVerified
 from .detector import LLMDetector, Method
 from .one_question import DirectPrompting, LynxPrompt
 from .refchecker import RefChecker
+
+if TYPE_CHECKING:
+    from safepassage.scoring_worker.detectors.nli.pairs import PairProbabilities
 
 _METHODS: Final[dict[str, Callable[[], Method]]] = {
     "direct_prompt": DirectPrompting,
@@ -36,13 +39,9 @@ def load_self_check(settings: DetectorSettings) -> LLMDetector:
     from safepassage.scoring_worker.detectors.nli.pairs import cross_encoder  # noqa: PLC0415
     from safepassage.scoring_worker.encoders.published import CONTEXT_NLI, HEADS  # noqa: PLC0415
 
-    from .self_check import SelfCheck  # noqa: PLC0415
-
-    pairs = cross_encoder(
-        settings.model or CONTEXT_NLI, settings, HEADS[CONTEXT_NLI], contradicts=True
-    )
-    asker = asker_of(settings)
-    return LLMDetector("self_check", SelfCheck(pairs, asker.settings.llm_samples), asker)
+    named = settings.model or CONTEXT_NLI
+    pairs = cross_encoder(named, settings, HEADS[CONTEXT_NLI], contradicts=True)
+    return _self_check("self_check", pairs, settings)
 
 
 def load_reader_samples(settings: DetectorSettings) -> LLMDetector:
@@ -53,11 +52,15 @@ def load_reader_samples(settings: DetectorSettings) -> LLMDetector:
     """
     from safepassage.scoring_worker.detectors.nli.pairs import reader_pairs  # noqa: PLC0415
 
+    pairs = reader_pairs(settings.model or "default", settings, inverted=True)
+    return _self_check("reader_samples", pairs, settings)
+
+
+def _self_check(name: str, pairs: PairProbabilities, settings: DetectorSettings) -> LLMDetector:
     from .self_check import SelfCheck  # noqa: PLC0415
 
-    pairs = reader_pairs(settings.model or "default", settings, inverted=True)
     asker = asker_of(settings)
-    return LLMDetector("reader_samples", SelfCheck(pairs, asker.settings.llm_samples), asker)
+    return LLMDetector(name, SelfCheck(pairs, asker.settings.llm_samples), asker)
 
 
 def asker_of(settings: DetectorSettings) -> Asker:

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from safepassage.passages.granularity import aggregate
-from safepassage.schemas.evidence import MAX_TRIPLE_CHARACTERS, Evidence, JudgedTriple, TripleStatus
+from safepassage.schemas.evidence import MAX_TRIPLE_CHARACTERS, Evidence, JudgedTriple
 from safepassage.scoring_worker.detectors.contract import Answer, Grounding
 from safepassage.scoring_worker.detectors.llm.prompting import AnswerForm, Prompt, passages, prompt
 
@@ -36,6 +36,9 @@ You compare one statement, written as subject | relation | object, with a contex
 """
 
 
+Label = Literal["entailment", "contradiction", "neutral"]
+
+
 class Triple(AnswerForm):
     """One statement."""
 
@@ -56,7 +59,7 @@ class Triples(AnswerForm):
 class Checked(AnswerForm):
     """What the context makes of one triple."""
 
-    label: Literal["entailment", "contradiction", "neutral"]
+    label: Label
 
 
 def extraction(answer: Answer) -> Prompt[Triples]:
@@ -71,15 +74,8 @@ def check(answer: Answer, triple: Triple) -> Prompt[Checked]:
     return prompt("triple_check", CHECKING, material, "What does the context say of it?", Checked)
 
 
-Label = Literal["entailment", "contradiction", "neutral"]
-
 SUPPORT: Final[dict[Label, float]] = {"entailment": 1.0, "neutral": 0.0, "contradiction": 0.0}
 """Of ungrounded answers both count: what the context leaves open is not supported by it."""
-_STATUS: Final[dict[Label, TripleStatus]] = {
-    "entailment": "supported",
-    "neutral": "unsupported",
-    "contradiction": "unsupported",
-}
 
 
 def soft_score(labels: Sequence[Label]) -> float | None:
@@ -108,7 +104,7 @@ class RefChecker:
                 subject=triple.subject,
                 relation=triple.relation,
                 object=triple.object,
-                status=_STATUS[label],
+                status="supported" if label == "entailment" else "unsupported",
             )
             for triple, label in zip(distinct, labels, strict=True)
         )

@@ -74,23 +74,21 @@ class SelfCheck:
         # Off the loop: the model computes for seconds, and other conversations have timeouts.
         contradicted = await asyncio.to_thread(self._contradictions, drawn, texts)
         judged = []
-        for (start, end), row in zip(sentences, contradicted, strict=True):
+        for place, row in zip(sentences, contradicted, strict=True):
             score = sentence_score(row)
             failure = "pair_not_scored" if score is None else None
-            judged.append(ClaimGrounding(start, end, score, failure))
+            judged.append(ClaimGrounding(*place, score, failure))
         score = aggregate("min", [claim.score for claim in judged])
         failure = "pair_not_scored" if score is None else None
         return Grounding(score=score, failure=failure, claims=tuple(judged))
 
     async def _draw(self, conversation: Conversation, answer: Answer) -> list[str]:
         asked = ask(answer)
-        drawn = await asyncio.gather(
-            *(
-                conversation.ask(asked, temperature=TEMPERATURE, sample=number)
-                for number in range(self._samples)
-            )
-        )
-        return [said.answer for said in drawn]
+        asking = [
+            conversation.ask(asked, temperature=TEMPERATURE, sample=number)
+            for number in range(self._samples)
+        ]
+        return [said.answer for said in await asyncio.gather(*asking)]
 
     def _contradictions(
         self, drawn: Sequence[str], texts: Sequence[str]

@@ -6,8 +6,9 @@ sentence. The methods differ in model, in the output that counts, and in what a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ from safepassage.scoring_worker.detectors.contract import (
     Grounding,
 )
 from safepassage.scoring_worker.detectors.scorer_detector import WINDOW_CHARACTERS, grounding_of
+from safepassage.scoring_worker.detectors.similarity.detectors import sources_of
 from safepassage.scoring_worker.encoders.published import (
     CONTEXT_NLI,
     FACT_KB,
@@ -62,30 +64,23 @@ class NLIDetector:
         """One grounding per answer, in order; all pairs of all answers are scored together."""
         asked = [self._asked(answer) for answer in answers]
         together = [pair for one in asked if isinstance(one, _Asked) for pair in one.pairs]
-        found = self._pairs.probabilities(
-            [source for source, _ in together], [sentence for _, sentence in together]
-        )
-        if self._reading.contradiction:
-            found = 1.0 - found
-        groundings, start = [], 0
-        for one in asked:
-            if isinstance(one, Grounding):
-                groundings.append(one)
-                continue
-            groundings.append(one.grounding(found[start : start + len(one.pairs)]))
-            start += len(one.pairs)
-        return groundings
+        sources, sentences = [source for source, _ in together], [said for _, said in together]
+        found = self._pairs.probabilities(sources, sentences)
+        support = iter(1.0 - found if self._reading.contradiction else found)
+        return [
+            one if isinstance(one, Grounding) else one.grounding(islice(support, len(one.pairs)))
+            for one in asked
+        ]
 
     def close(self) -> None:
         """Nothing is held open."""
 
     def _asked(self, answer: Answer) -> _Asked | Grounding:
-        sources = [
-            answer.context[window.passage][window.start : window.end]
-            for window in windows(answer.context, self._reading.room)
-        ]
         if self._reading.sources == "sentences":
-            sources = [text[start:end] for text in answer.context for start, end in claims(text)]
+            sources = sources_of(answer, whole=False)
+        else:
+            found = windows(answer.context, self._reading.room)
+            sources = [answer.context[one.passage][one.start : one.end] for one in found]
         places = claims(answer.response)
         if not sources or not places:
             return Grounding.undetermined("no_context" if not sources else "no_claims")
@@ -102,8 +97,8 @@ class _Asked:
     places: tuple[tuple[int, int], ...]
     pairs: tuple[tuple[str, str], ...]
 
-    def grounding(self, support: np.ndarray) -> Grounding:
-        rows = support.reshape(len(self.places), -1)
+    def grounding(self, support: Iterable[float]) -> Grounding:
+        rows = np.array(list(support)).reshape(len(self.places), -1)
         judged = []
         for (start, end), row in zip(self.places, rows, strict=True):
             score = over_windows([None if np.isnan(value) else float(value) for value in row])
@@ -131,12 +126,8 @@ def load_hub_model(name: str, settings: DetectorSettings) -> NLIDetector:
         ModelError: the weights are not there.
     """
     named, use = _HUB_MODELS[name]
-    pairs = cross_encoder(
-        settings.model or named,
-        settings,
-        HEADS[named.partition("@")[0]],
-        contradicts=use.contradiction,
-    )
+    head = HEADS[named.partition("@")[0]]
+    pairs = cross_encoder(settings.model or named, settings, head, contradicts=use.contradiction)
     return NLIDetector(name, pairs, use)
 
 
@@ -182,10 +173,9 @@ def load_gc(settings: DetectorSettings) -> NLIDetector:
             "gc ships no weights: train them with `safepassage groundedness train`, and name "
             "their folder as its model"
         )
-    reader = is_reader(settings.model)
     pairs: PairProbabilities = (
         reader_pairs(settings.model, settings)
-        if reader
+        if is_reader(settings.model)
         else cross_encoder(settings.model, settings, PublishedHead(0))
     )
     return NLIDetector("gc", pairs, ModelUse("sentences"))

@@ -64,15 +64,10 @@ class ReaderPairs:
 
     def probabilities(self, sources: Sequence[str], sentences: Sequence[str]) -> Floats:
         """[pairs]; with ``inverted``, p(not entailed), for methods that ask for contradiction."""
-        tasks = [
-            Task(hypothesis(CLAIM_TYPE, sentence), source)
-            for source, sentence in zip(sources, sentences, strict=True)
-        ]
-        read = self._reader.read(tasks)
-        logits = np.array(
-            [np.nan if isinstance(one, PairFailure) else one.claim for one in read],
-            dtype=np.float64,
-        )
+        pairs = zip(sources, sentences, strict=True)
+        read = self._reader.read([Task(hypothesis(CLAIM_TYPE, said), text) for text, said in pairs])
+        claims = [np.nan if isinstance(one, PairFailure) else one.claim for one in read]
+        logits = np.array(claims, dtype=np.float64)
         entailed = 1.0 / (1.0 + np.exp(-np.clip(logits, -60, 60)))
         return np.round(1.0 - entailed if self._inverted else entailed, DECIMALS)
 

@@ -19,20 +19,6 @@ from safepassage.passages.words import content_words
 from safepassage.scoring_worker.detectors.similarity.word_vectors import RAREST, WordVectors
 from safepassage.scoring_worker.weighing.overlap import DECIMALS, mean_surprise
 
-PAPER: Final = (
-    "token_precision",
-    "unigram_perplexity",
-    "bigram_perplexity",
-    "max_similarity",
-    "max_relevance",
-)
-EXTENDED: Final = (
-    *PAPER,
-    "weighted_precision",
-    "missing_weight",
-    "word_similarity",
-    "missing_figures",
-)
 RISING: Final = {
     "token_precision": -1,
     "unigram_perplexity": 1,
@@ -45,6 +31,8 @@ RISING: Final = {
     "missing_figures": 1,
 }
 """Whether P(out of context) may only rise (1) or only fall (-1) with a feature."""
+EXTENDED: Final = tuple(RISING)
+PAPER: Final = EXTENDED[:5]
 
 Vector = NDArray[np.float64]
 

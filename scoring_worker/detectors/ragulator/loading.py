@@ -89,13 +89,12 @@ def claim_measure(
     Raises:
         ModelError: one of them cannot be read.
     """
+    read = cross_encoder(reranker, settings, HEADS[BGE_RERANKER]) if reranker else None
     return ClaimMeasure(
         word_vectors(),
         None if reranker or scorer is None else named_scorer(settings, scorer),
         embedder=(encoder, encoder_embedder(encoder, settings)) if encoder else None,
-        reranker=(reranker, cross_encoder(reranker, settings, HEADS[BGE_RERANKER]))
-        if reranker
-        else None,
+        reranker=(reranker, read) if reranker and read else None,
     )
 
 
@@ -125,7 +124,10 @@ def load_encoder_detector(settings: DetectorSettings) -> ScorerDetector | NLIDet
     scorer = named_scorer(settings, named)
     if not isinstance(scorer, EncoderScorer):
         raise ModelError(f"{named} is no cross-encoder")
-    return ScorerDetector("ragulator-encoder", scorer, room=_characters(scorer))
+    # Three of four of what the model reads, at four characters a token; what is longer all the
+    # same is cut by the encoder, not lost.
+    room = scorer.encoder.max_length * 3
+    return ScorerDetector("ragulator-encoder", scorer, room=room)
 
 
 def _is_published(folder: Path) -> bool:
@@ -133,9 +135,3 @@ def _is_published(folder: Path) -> bool:
         return False
     names = load_config(folder).id2label or {}
     return sorted(map(str, names.values())) == ["LABEL_0", "LABEL_1"]
-
-
-def _characters(scorer: EncoderScorer) -> int:
-    """Room of a window: about three of four of what the model reads, at four characters a token;
-    what is longer all the same is cut by the encoder, not lost."""
-    return scorer.encoder.max_length * 3

@@ -86,23 +86,20 @@ class ClaimMeasure:
         embedder: tuple[str, Embedder] | None = None,
         reranker: tuple[str, PairProbabilities] | None = None,
     ) -> None:
-        if scorer is None and reranker is None:
-            raise ValueError("relevance needs a scorer or a reranker")
         self._vectors = vectors
         self._scorer = scorer
         self._embedder = embedder[1] if embedder else None
         self._reranker = reranker[1] if reranker else None
-        self.measures: dict[str, MeasureUsed] = {
-            "similarity": MeasureUsed(name=embedder[0], revision=embedder[1].revision)
-            if embedder
-            else MeasureUsed(name=WORDS, revision=vectors.revision),
-        }
+        similar = embedder or (WORDS, vectors)
+        self.measures = {"similarity": MeasureUsed(name=similar[0], revision=similar[1].revision)}
+        relevant: tuple[str, PairProbabilities | Scorer]
         if reranker:
-            used = MeasureUsed(name=f"{RERANKER}{reranker[0]}", revision=reranker[1].revision)
+            relevant = f"{RERANKER}{reranker[0]}", reranker[1]
+        elif scorer:
+            relevant = scorer.name, scorer
         else:
-            assert scorer is not None  # noqa: S101 (checked above)
-            used = MeasureUsed(name=scorer.name, revision=scorer.revision)
-        self.measures["relevance"] = used
+            raise ValueError("relevance needs a scorer or a reranker")
+        self.measures["relevance"] = MeasureUsed(name=relevant[0], revision=relevant[1].revision)
         said = [f"{one.name}={one.revision}" for one in self.measures.values()]
         self.revision = stable_id("measures", vectors.revision, *said)[:24]
 
@@ -148,16 +145,8 @@ class ClaimMeasure:
             for claim, row in zip(found, said, strict=True)
         ]
 
-    def _similar(self, answer: Answer, texts: Sequence[str]) -> list[float] | None:
-        """The best cosine of each text with a sentence of the context, by the sentence encoder."""
-        if self._embedder is None:
-            return None
-        return best_match(self._embedder, texts, sources_of(answer, whole=False))
-
     def _asked(
-        self,
-        answer: Answer,
-        contexts: dict[tuple[str, ...], tuple[IndexedContext, Retriever]],
+        self, answer: Answer, contexts: dict[tuple[str, ...], tuple[IndexedContext, Retriever]]
     ) -> list[_Asked] | str:
         if unusable := unusable_context(answer.context):
             return unusable
@@ -169,17 +158,14 @@ class ClaimMeasure:
             contexts[answer.context] = made
         index, retriever = contexts[answer.context]
         texts = [answer.response[start:end] for start, end in places]
-        similar = self._similar(answer, texts)
+        every = [lexical_features(text, index, self._vectors) for text in texts]
+        if self._embedder is not None:
+            similar = best_match(self._embedder, texts, sources_of(answer, whole=False))
+            for features, likeness in zip(every, similar, strict=True):
+                features["max_similarity"] = round(likeness, DECIMALS)
         return [
-            _Asked(
-                start,
-                end,
-                text,
-                lexical_features(text, index, self._vectors)
-                | ({} if similar is None else {"max_similarity": round(similar[at], DECIMALS)}),
-                tuple(retriever.retrieve(text)),
-            )
-            for at, ((start, end), text) in enumerate(zip(places, texts, strict=True))
+            _Asked(*place, text, features, tuple(retriever.retrieve(text)))
+            for place, text, features in zip(places, texts, every, strict=True)
         ]
 
 
@@ -213,9 +199,5 @@ def _measured(claim: _Asked, said: float | str | None) -> MeasuredClaim:
 
 def _pair(answer: Answer, claim: _Asked) -> Pair:
     parts = [answer.context[one.passage][one.start : one.end] for one in claim.found]
-    return Pair(
-        premise=PASSAGE_JOINT.join(parts),
-        hypothesis=hypothesis(CLAIM_TYPE, claim.text),
-        entity_type=CLAIM_TYPE,
-        value=claim.text,
-    )
+    said = hypothesis(CLAIM_TYPE, claim.text)
+    return Pair(PASSAGE_JOINT.join(parts), said, CLAIM_TYPE, claim.text)

@@ -12,11 +12,7 @@ import numpy as np
 from safepassage.passages.granularity import claims
 from safepassage.schemas import stable_id
 from safepassage.schemas.evidence import ConsultedPassage
-from safepassage.scoring_worker.detectors.contract import (
-    Answer,
-    ClaimGrounding,
-    Grounding,
-)
+from safepassage.scoring_worker.detectors.contract import Answer, ClaimGrounding, Grounding
 from safepassage.scoring_worker.detectors.scorer_detector import grounding_of
 from safepassage.scoring_worker.detectors.similarity.word_vectors import word_vectors
 from safepassage.scoring_worker.forest import Forest, Predictor

@@ -92,20 +92,16 @@ class ZeroShot:
         async with configured_client(settings) as client:
             asked = [
                 asyncio.gather(
-                    *(
-                        self._claim(client, limit, answer, place)
-                        for place in claims(answer.response)
-                    )
+                    *(self._claim(client, limit, answer, *at) for at in claims(answer.response))
                 )
                 for answer in answers
             ]
             return [_of_claims(await one) for one in asked]
 
     async def _claim(
-        self, client: AsyncOpenAI, limit: AdaptiveLimit, answer: Answer, place: tuple[int, int]
+        self, client: AsyncOpenAI, limit: AdaptiveLimit, answer: Answer, start: int, end: int
     ) -> tuple[ClaimGrounding, Usage | None]:
         """What is said of one sentence, and what asking took; None where nothing was asked."""
-        start, end = place
         if not any(text.strip() for text in answer.context):
             return ClaimGrounding(start, end, None, "no_context"), None
         material = {"TEXT": passages(answer.context), "SENTENCE": answer.response[start:end]}
@@ -113,18 +109,13 @@ class ZeroShot:
             {"role": "system", "content": SYSTEM},
             {"role": "user", "content": fenced(material)},
         )
-        if sum(len(message["content"]) for message in messages) > (
-            self._settings.max_prompt_characters
-        ):
+        characters = sum(len(message["content"]) for message in messages)
+        if characters > self._settings.max_prompt_characters:
             return ClaimGrounding(start, end, None, "prompt_too_long"), None
         spent = Spent(budget=self._settings.token_budget)
         try:
             out = await self._caller.ask(
-                client,
-                Question(messages, None),
-                _read,
-                limit=limit,
-                spent=spent,
+                client, Question(messages, None), _read, limit=limit, spent=spent
             )
         except LLMMisconfigured as error:
             raise ModelError(f"the LLM: {error}; check OPENAI_BASE_URL and the model") from None

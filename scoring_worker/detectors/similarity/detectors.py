@@ -6,6 +6,7 @@ development set and takes 21.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -44,13 +45,7 @@ def normal(text: str) -> str:
 
 
 def n_grams(text: str, n: int) -> Iterator[str]:
-    """Every stretch of ``n`` characters; the whole text where it is shorter.
-
-    Raises:
-        ValueError: n is below 1.
-    """
-    if n < 1:
-        raise ValueError("an n-gram has at least one character")
+    """Every stretch of ``n`` characters (at least 1); the whole text where it is shorter."""
     for start in range(max(1, len(text) - n + 1)):
         yield text[start : start + n]
 
@@ -61,9 +56,7 @@ def quoted(sentences: Sequence[str], context: Sequence[str], n: int = N) -> list
     Passages are searched as they are: an n-gram across two of them is a quote of neither.
     """
     texts = [normal(text) for text in context]
-    known: set[str] = set()
-    for text in texts:
-        known.update(text[start : start + n] for start in range(len(text) - n + 1))
+    known = {gram for text in texts for gram in n_grams(text, n)}
     shares = []
     for sentence in sentences:
         grams = list(n_grams(normal(sentence), n))
@@ -126,8 +119,7 @@ def sources_of(answer: Answer, *, whole: bool) -> list[str]:
 
 def best_match(embedder: Embedder, sentences: Sequence[str], sources: Sequence[str]) -> list[float]:
     """For each sentence the cosine of its most similar source sentence."""
-    found = similarities(embedder, sentences, sources)
-    return [float(row.max()) for row in found]
+    return [float(row.max()) for row in similarities(embedder, sentences, sources)]
 
 
 def bert_score(mine: Floats, theirs: Floats) -> float:
@@ -155,13 +147,8 @@ def load_bert_score(settings: DetectorSettings) -> SimilarityDetector:
         mine, theirs = of[: len(sentences)], of[len(sentences) :]
         return [max(bert_score(one, other) for other in theirs) for one in mine]
 
-    return SimilarityDetector(
-        "bert_score",
-        stable_id("bert_score", encoder.revision)[:16],
-        judge,
-        ANY_WINDOW_EVERY_CLAIM,
-        whole=False,
-    )
+    revision = stable_id("bert_score", encoder.revision)[:16]
+    return SimilarityDetector("bert_score", revision, judge, ANY_WINDOW_EVERY_CLAIM, whole=False)
 
 
 def _encoder(settings: DetectorSettings) -> SentenceEncoder:
@@ -181,16 +168,9 @@ def load_cos_sim(settings: DetectorSettings) -> SimilarityDetector:
     """
     embedder = _encoder(settings)
 
-    def judge(sentences: Sequence[str], sources: Sequence[str]) -> list[float]:
-        return best_match(embedder, sentences, sources)
-
-    return SimilarityDetector(
-        "cos_sim",
-        stable_id("cos_sim", embedder.revision)[:16],
-        judge,
-        ANY_WINDOW_EVERY_CLAIM,
-        whole=False,
-    )
+    revision = stable_id("cos_sim", embedder.revision)[:16]
+    judge = partial(best_match, embedder)
+    return SimilarityDetector("cos_sim", revision, judge, ANY_WINDOW_EVERY_CLAIM, whole=False)
 
 
 def load_quip(settings: DetectorSettings) -> SimilarityDetector:
@@ -204,8 +184,5 @@ def load_quip(settings: DetectorSettings) -> SimilarityDetector:
     if not given.isdecimal() or int(given) < 1:
         raise ModelError(f"quip takes a number of characters as its model, not {given!r}")
     n = int(given)
-
-    def judge(sentences: Sequence[str], sources: Sequence[str]) -> list[float]:
-        return quoted(sentences, sources, n)
-
+    judge = partial(quoted, n=n)
     return SimilarityDetector("quip", f"quip-{n}", judge, MEAN_OVER_CLAIMS, whole=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -69,26 +69,25 @@ class SentenceEncoder:
 
     @torch.inference_mode()
     def embed(self, sentences: Sequence[str]) -> Floats:
-        """Vectors [sentences, width] of length one; equal sentences are computed once."""
-        distinct = sorted(set(sentences), key=lambda text: (len(text), text))
-        found: dict[str, Floats] = {}
-        for start in range(0, len(distinct), BATCH):
-            batch = distinct[start : start + BATCH]
-            found |= zip(batch, self._batch(batch), strict=True)
-        return np.stack([found[text] for text in sentences]) if sentences else np.zeros((0, 0))
+        """Vectors [sentences, width] of length one."""
+        found = self._each(sentences, self._pooled)
+        return np.stack(found) if found else np.zeros((0, 0))
 
     @torch.inference_mode()
     def tokens(self, sentences: Sequence[str]) -> list[Floats]:
         """For each sentence the vectors [tokens, width] of its tokens, of length one and without
         the marks at both ends."""
-        found: dict[str, Floats] = {}
+        return self._each(sentences, self._of_tokens)
+
+    def _each(
+        self, sentences: Sequence[str], compute: Callable[[list[str]], Iterable[Floats]]
+    ) -> list[Floats]:
+        """What ``compute`` gives for each sentence; equal ones are computed once."""
         distinct = sorted(set(sentences), key=lambda text: (len(text), text))
+        found: dict[str, Floats] = {}
         for start in range(0, len(distinct), BATCH):
             batch = distinct[start : start + BATCH]
-            hidden, mask = self._hidden(batch)
-            normal = torch.nn.functional.normalize(hidden, dim=-1).cpu().numpy()
-            for text, row, length in zip(batch, normal, mask.sum(1).tolist(), strict=True):
-                found[text] = np.asarray(row[1 : length - 1], dtype=np.float64)
+            found |= zip(batch, compute(batch), strict=True)
         return [found[text] for text in sentences]
 
     def _hidden(self, batch: Sequence[str]) -> tuple[Tensor, Tensor]:
@@ -101,7 +100,13 @@ class SentenceEncoder:
         inputs = {"input_ids": rows.to(device), "attention_mask": mask.to(device)}
         return self._encoder(**inputs).last_hidden_state.float(), inputs["attention_mask"]
 
-    def _batch(self, batch: Sequence[str]) -> Floats:
+    def _of_tokens(self, batch: Sequence[str]) -> Iterator[Floats]:
+        hidden, mask = self._hidden(batch)
+        normal = torch.nn.functional.normalize(hidden, dim=-1).cpu().numpy()
+        for row, length in zip(normal, mask.sum(1).tolist(), strict=True):
+            yield np.asarray(row[1 : length - 1], dtype=np.float64)
+
+    def _pooled(self, batch: Sequence[str]) -> Floats:
         hidden, mask = self._hidden(batch)
         weights = mask.unsqueeze(-1)
         mean = (hidden * weights).sum(1) / weights.sum(1)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from safepassage.scoring_worker.comparison.answers.truth import truth_of
 from safepassage.scoring_worker.comparison.contract import Comparison, Question
 from safepassage.scoring_worker.packs.folding import fold
 from safepassage.scoring_worker.packs.interface import NamedThing, Notes, Opinion
-
-_ANSWERS = {"yes": True, "oui": True, "true": True, "no": False, "non": False, "false": False}
+from safepassage.scoring_worker.text.closed_classes import lines_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +22,10 @@ class Clause:
     spoken: re.Pattern[str]
 
 
-def answer(value: str) -> bool | None:
-    """What a value that is no more than yes or no says; None for any other value."""
-    return _ANSWERS.get(fold(value))
-
-
 @cache
 def clauses() -> tuple[Clause, ...]:
     """Every kind of clause of the lexicon."""
-    text = files(__package__).joinpath("clauses.txt").read_text("utf-8")
-    rows = [line.split(" | ", 1) for line in text.splitlines() if line and line[0] != "#"]
+    rows = [line.split(" | ", 1) for line in lines_of(Path(__file__).with_name("clauses.txt"))]
     return tuple(
         Clause(
             tuple(frozenset(words.split()) for words in types.split("; ")),
@@ -79,13 +72,12 @@ class ContractsPack:
         answer = truth_of(question.value)
         if answer is None:
             return notes.opinion()
-        folded = fold(question.passage.quote[:MAX_PASSAGE])
         notes.feature("answer_is_yes", answer)
         clause = clause_of_type(question.entity_type)
         if clause is None:
             notes.feature("clause_unknown")
             return notes.opinion()
-        spoken = share_spoken(clause, folded)
+        spoken = share_spoken(clause, fold(question.passage.quote[:MAX_PASSAGE]))
         notes.feature("clause_spoken_of", spoken)
         if not spoken:
             detail = f"nothing in the passage speaks of {question.entity_type.lower()}"

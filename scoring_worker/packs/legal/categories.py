@@ -23,7 +23,6 @@ class Option:
 class Category:
     """A closed set of options, and the words of entity types that ask for it."""
 
-    name: str
     types: tuple[frozenset[str], ...]
     options: tuple[Option, ...]
 
@@ -32,7 +31,6 @@ class Category:
 class Choice:
     """``wanted`` is the option that the value names, ``said`` are those the passage speaks of."""
 
-    category: str
     wanted: str | None
     said: tuple[str, ...]
 
@@ -46,14 +44,14 @@ def categories() -> tuple[Category, ...]:
 
 def _category(block: str) -> Category:
     heading, *lines = block.strip().splitlines()
-    name, types = heading.split(": ")
+    _, types = heading.split(": ")
     options = []
     for line in lines:
         values, said = line.split(" | ", 1)
         named = [value.strip() for value in values.split(",")]
         pattern = re.compile(rf"(?<![\w-])(?:{said.strip()})(?![\w-])")
         options.append(Option(named[0], frozenset(named), pattern))
-    return Category(name, tuple(frozenset(t.split()) for t in types.split("; ")), tuple(options))
+    return Category(tuple(frozenset(t.split()) for t in types.split("; ")), tuple(options))
 
 
 def choice(entity_type: str, value: str, folded: str) -> Choice | None:
@@ -69,7 +67,7 @@ def _choose(category: Category, value: str, folded: str) -> Choice:
     wanted = [option.name for option in category.options if value in option.values]
     wanted = wanted or [option.name for option in category.options if option.said.fullmatch(value)]
     said = tuple(option.name for option in category.options if _says(option, folded))
-    return Choice(category.name, wanted[0] if wanted else None, said)
+    return Choice(wanted[0] if wanted else None, said)
 
 
 def _says(option: Option, folded: str) -> bool:

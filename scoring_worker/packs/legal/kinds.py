@@ -25,22 +25,17 @@ _FIGURE = re.compile(r"(?:[a-z]{0,3}[$€£]|rs\.?|[a-z]{3} )?\s*\d[\d\s.,']*%?"
 _ACRONYM = re.compile(r"[A-Z]{3,4}")
 _PERSON_TITLE = re.compile(r"\b(?:mr|mrs|ms|dr|justice|judge|hon|me|mme|shri|smt|sri)\b\.?")
 _HONORIFIC = re.compile(r"\b(?:mr|mrs|ms|miss|dr|justice|shri|smt|mme|sister|captain)\.?\s$")
-_PLACE_TYPES = frozenset(
-    {"gpe", "country", "city", "location", "place", "province", "state", "region"}
-)
-_BODY_TYPES = frozenset(
-    {"organization", "organisation", "court", "company", "agency", "institution"}
-)
-_PERSON_TYPES = frozenset(
-    {
+_TYPES = {
+    "date": {"date", "day", "year", "birthday", "deadline"},
+    "amount": {"amount", "money", "price", "fee", "rent", "salary", "total", "deposit"},
+    "place": {"gpe", "country", "city", "location", "place", "province", "state", "region"},
+    "body": {"organization", "organisation", "court", "company", "agency", "institution"},
+    "person": {
         "person", "judge", "counsel", "lawyer", "witness", "interpreter", "officer", "advocate",
         "attorney", "physician", "patient", "supervisor",
-    }
-)  # fmt: skip
-_DATE_TYPES = frozenset({"date", "day", "year", "birthday", "deadline"})
-_AMOUNT_TYPES = frozenset({"amount", "money", "price", "fee", "rent", "salary", "total", "deposit"})
-
-
+    },
+}  # fmt: skip
+"""The words of types that ask for each kind; the first kind counts."""
 _SMALL = frozenset({"of", "and", "the", "for", "de", "la", "du", "des", "et", "on", "in"})
 _MONTHS = (
     "jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|january|february|march|april|may|june|july|"
@@ -68,16 +63,7 @@ def is_generic(entity_type: str) -> bool:
 def kind_of_type(entity_type: str) -> str | None:
     """ "place", "body", "person" or "date" where the type's words say so."""
     asked = set(re.findall(r"[a-z]+", fold(entity_type)))
-    for kind, named in (
-        ("date", _DATE_TYPES),
-        ("amount", _AMOUNT_TYPES),
-        ("place", _PLACE_TYPES),
-        ("body", _BODY_TYPES),
-        ("person", _PERSON_TYPES),
-    ):
-        if asked & named:
-            return kind
-    return None
+    return next((kind for kind, named in _TYPES.items() if asked & named), None)
 
 
 def kind_of_value(value: str, *, is_date: bool = False) -> str | None:
@@ -115,7 +101,7 @@ def kind_of_acronym(value: str, folded: str) -> str | None:
     if not _ACRONYM.fullmatch(value) or fold(value) in known_places():
         return None
     before, found, _ = folded.partition(f"({fold(value)})")
-    last = [word.text for word in words(before)][-2 * len(value) :]
+    last = words(before)[-2 * len(value) :]
     for start in range(len(last)) if found else ():
         name = last[start:]
         initials = "".join(word[0] for word in name if word not in _SMALL)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from safepassage.schemas import FindingCode, render_value
-from safepassage.scoring_worker.comparison.contract import Comparison, Question
+from safepassage.scoring_worker.comparison.contract import Comparison, Place, Question
 from safepassage.scoring_worker.comparison.dates import date_of_value
 from safepassage.scoring_worker.packs.folding import REDACTED, fold, words
 from safepassage.scoring_worker.packs.interface import NamedThing, Notes, Opinion
 
 from . import categories, kinds, roles
 from .places import plain_places
-from .reading import Place, examine_role
+from .reading import examine_role
 from .synonyms import synonyms_in
 from .things import things_in
 
@@ -108,13 +108,10 @@ def _place(quote: str, comparison: Comparison) -> Place | None:
 
 def _same_place(notes: Notes, value: str, folded: str) -> Place | None:
     """Where the quote has the value's place under another name ("BC", "Colombie-Britannique")."""
-    sought = " ".join(word.text for word in words(plain_places(fold(value))))
-    if not sought or sought == " ".join(word.text for word in words(fold(value))):
-        resolved = plain_places(folded)
-        if resolved == folded:
-            return None
-    found = " ".join(word.text for word in words(plain_places(folded)))
-    if f" {sought} " in f" {found} ":
+    sought, resolved = words(plain_places(fold(value))), plain_places(folded)
+    if (not sought or sought == words(fold(value))) and resolved == folded:
+        return None
+    if f" {' '.join(sought)} " in f" {' '.join(words(resolved))} ":
         notes.feature("same_place")
         return Place(0, len(folded))
     return None

@@ -2,14 +2,15 @@
 
 import re
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
+
+from safepassage.scoring_worker.text.closed_classes import lines_of
 
 
 @cache
 def place_rows() -> tuple[tuple[str, ...], ...]:
     """The ways to write each place of the lexicon, the plain name first."""
-    text = files(__package__).joinpath("places.txt").read_text("utf-8")
-    lines = (line for line in text.splitlines() if line and not line.startswith("#"))
+    lines = lines_of(Path(__file__).with_name("places.txt"))
     return tuple(tuple(line.split(" | ")) for line in lines)
 
 

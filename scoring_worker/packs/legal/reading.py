@@ -1,8 +1,8 @@
 """What the labels and words around a value say of its role."""
 
 import re
-from dataclasses import dataclass
 
+from safepassage.scoring_worker.comparison.contract import Place
 from safepassage.scoring_worker.packs.folding import REDACTED, fold, words
 from safepassage.scoring_worker.packs.interface import Notes
 
@@ -13,23 +13,11 @@ _NUMBERED = re.compile(r"\b([a-z]{3,}) (\d+[a-z]?)\b")
 _NEAR = 25
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where the value stands in the folded quote."""
-
-    start: int
-    end: int
-
-
 def examine_role(
-    notes: Notes,
-    entity_type: str,
-    folded: str,
-    place: Place | None,
-    *,
-    kind_fits: bool,
+    notes: Notes, entity_type: str, folded: str, place: Place | None, *, kind_fits: bool
 ) -> None:
-    """Note what speaks for and against the value at ``place`` being of ``entity_type``."""
+    """Note what speaks for and against the value at ``place``, of the folded quote, being of
+    ``entity_type``."""
     _examine_number_of_type(notes, entity_type, folded)
     notes.feature("redacted", REDACTED.search(folded) is not None)
     role = roles.role_of_type(entity_type)
@@ -47,10 +35,8 @@ def examine_role(
 
 def type_words(entity_type: str, folded: str) -> float:
     """How many of the type's words the passage has, in [0, 1]."""
-    asked = [
-        word for word in re.findall(r"[a-z]{3,}", fold(entity_type)) if word not in {"the", "for"}
-    ]
-    there = {word.text[:5] for word in words(folded)}
+    asked = [w for w in re.findall(r"[a-z]{3,}", fold(entity_type)) if w not in {"the", "for"}]
+    there = {word[:5] for word in words(folded)}
     found = sum(word[:5] in there for word in asked)
     return found / len(asked) if asked else 0.0
 
@@ -85,8 +71,7 @@ def _examine_cues(
         other.name: gap
         for other in roles.roles()
         if other.kind == role.kind
-        for gap in [roles.nearest_cue(folded, other, place.start, place.end)]
-        if gap is not None
+        if (gap := roles.nearest_cue(folded, other, place.start, place.end)) is not None
     }
     own = min((gap for name, gap in gaps.items() if name in fitting), default=None)
     rival = min((gap for name, gap in gaps.items() if name not in fitting), default=None)

@@ -104,9 +104,8 @@ is its judge."""
 def fitting_roles(entity_type: str, role: Role) -> frozenset[str]:
     """Names of the roles that a value of ``entity_type``, which asks for ``role``, may have."""
     asked = {_singular(word) for word in re.findall(r"[a-z]+", fold(entity_type))}
-    return (
-        frozenset({role.name}) if asked & _PARTIES else _BARE.get(role.name, frozenset({role.name}))
-    )
+    own = frozenset({role.name})
+    return own if asked & _PARTIES else _BARE.get(role.name, own)
 
 
 def _singular(word: str) -> str:
@@ -164,9 +163,8 @@ def _closes(folded: str, before: Sequence[FoundLabel], labels: Sequence[FoundLab
 
 def cue_is_denied(folded: str, role: Role, start: int, end: int, reach: int = 90) -> bool:
     """Whether the cue of ``role`` that is closest to the value is denied ("is not a lawyer")."""
-    cues = [
-        match.start() for match in role.cue.finditer(folded, max(0, start - reach), end + reach)
-    ]
+    near = role.cue.finditer(folded, max(0, start - reach), end + reach)
+    cues = [match.start() for match in near]
     if not cues:
         return False
     nearest = min(cues, key=lambda at: max(at - end, start - at, 0))

@@ -2,9 +2,10 @@
 
 import re
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from safepassage.scoring_worker.packs.folding import fold
+from safepassage.scoring_worker.text.closed_classes import lines_of
 
 from .places import place_rows
 
@@ -34,8 +35,7 @@ def _is_code(name: str) -> bool:
 @cache
 def _patterns() -> dict[str, tuple[re.Pattern[str], ...]]:
     """For each name the other ones of its row."""
-    text = files(__package__).joinpath("bodies.txt").read_text("utf-8")
-    lines = (line for line in text.splitlines() if line and line[0] != "#")
+    lines = lines_of(Path(__file__).with_name("bodies.txt"))
     rows = [*(tuple(line.split(" | ")) for line in lines), *place_rows()]
     found: dict[str, list[str]] = {}
     for row in rows:

@@ -37,11 +37,9 @@ _SHORT = {
 
 def things_in(sentence: str) -> tuple[NamedThing, ...]:
     """The provisions, courts and parties of a sentence, none over another, in this order."""
-    taken: list[tuple[int, int]] = []
     found: list[NamedThing] = []
     for thing in _candidates(sentence):
-        if all(thing.end <= start or end <= thing.start for start, end in taken):
-            taken.append((thing.start, thing.end))
+        if all(thing.end <= other.start or other.end <= thing.start for other in found):
             found.append(thing)
     return tuple(found)
 
@@ -49,10 +47,9 @@ def things_in(sentence: str) -> tuple[NamedThing, ...]:
 def _candidates(sentence: str) -> Iterator[NamedThing]:
     for match in _PROVISION.finditer(sentence):
         yield NamedThing(match.start(), match.end(), "provision", _provision_key(match[0]))
-    for match in _COURT.finditer(sentence):
-        yield NamedThing(match.start(), match.end(), "court")
-    for match in _PARTY.finditer(sentence):
-        yield NamedThing(match.start(), match.end(), "party")
+    for kind, pattern in (("court", _COURT), ("party", _PARTY)):
+        for match in pattern.finditer(sentence):
+            yield NamedThing(*match.span(), kind)
 
 
 def _provision_key(text: str) -> str:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from safepassage.schemas import SchemaField
 from safepassage.schemas.schema_field import MAX_ALLOWED
-from safepassage.scoring_worker.comparison.compare import MAX_FINDINGS, compare
+from safepassage.scoring_worker.comparison.compare import compare
 from safepassage.scoring_worker.comparison.contract import Passage, Question
+from safepassage.scoring_worker.comparison.nested.parts import MAX_FINDINGS
 from safepassage.scoring_worker.laboratory.training.stacking import ADVERSE, SUPPORTIVE
 from safepassage.scoring_worker.scorer import Pair
 from safepassage.scoring_worker.weighing.features import general_features

@@ -11,7 +11,7 @@ from safepassage.scoring_worker.comparison.contract import Comparison, Passage, 
 from safepassage.scoring_worker.comparison.denials.assertion_status import read_denial
 from safepassage.scoring_worker.comparison.denials.cued_text import read
 from safepassage.scoring_worker.comparison.denials.languages import languages, telling
-from safepassage.scoring_worker.comparison.denials.scopes import scopes_of
+from safepassage.scoring_worker.comparison.denials.scopes import scoped
 from safepassage.scoring_worker.comparison.denials.tokens import small_words
 
 SECTIONS = {
@@ -233,7 +233,7 @@ def test_a_reading_is_linear_in_hostile_text():
         "a" * 90_000,
         ", and" * 9_000,
     ):
-        scopes = scopes_of(read(Passage(text)))
+        _, scopes = scoped(Passage(text))
         assert all(scope.end - scope.start <= 200 for scope in scopes)
 
 

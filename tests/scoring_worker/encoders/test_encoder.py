@@ -179,7 +179,7 @@ def test_one_bad_pair_fails_alone(encoder, outcome, reason, detail):
     """Out of memory, NaN or any failure of a batch is halved down to the guilty pair."""
     premises, hypotheses = texts(33)
     expected = encoder.probabilities(premises, hypotheses)
-    marker = encoder._tokenizer._tokenizer.token_to_id("z")
+    marker = encoder._tokenizer._pairs._tokenizer.token_to_id("z")
     encoder._forward = Broken(encoder._forward, outcome, marker)
     scores = encoder.score([*premises[:20], "z", *premises[20:]], [*hypotheses, "date: 1"])
     assert list(scores.failures) == [20]

@@ -142,7 +142,7 @@ def test_nobody_types_unless_asked():
 def test_weights_of_another_shape_are_refused(tmp_path):
     path = tmp_path / "w.json"
     path.write_text("{}")
-    with pytest.raises(ModelError, match="no weights"):
+    with pytest.raises(ModelError, match="no file of weights"):
         LocalTyper.load(path)
     with pytest.raises(ModelError, match="cannot read"):
         LocalTyper.load(tmp_path / "none.json")

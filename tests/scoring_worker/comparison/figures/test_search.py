@@ -5,8 +5,9 @@ from fractions import Fraction
 import pytest
 
 from safepassage.scoring_worker.comparison.contract import Passage
-from safepassage.scoring_worker.comparison.figures.comparator import compare_figures
 from safepassage.scoring_worker.comparison.figures.search import parse_figure
+
+from .questions import compared
 
 CASES = [
     ("1234.56", "1.234,56", "de", "same"),
@@ -112,7 +113,7 @@ CASES = [
 
 @pytest.mark.parametrize(("value", "quote", "language", "answer"), CASES)
 def test_the_quote_holds_this_value_or_another(value, quote, language, answer):
-    assert compare_figures(value, Passage(quote, language=language)).answer == answer
+    assert compared(value, Passage(quote, language=language)).answer == answer
 
 
 @pytest.mark.parametrize(

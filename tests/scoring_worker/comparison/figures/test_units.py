@@ -3,7 +3,8 @@
 import pytest
 
 from safepassage.scoring_worker.comparison.contract import Passage
-from safepassage.scoring_worker.comparison.figures.comparator import compare_figures
+
+from .questions import compared
 
 CASES = [
     ("67 years", "aged 67", "en", "not_comparable"),
@@ -48,4 +49,4 @@ CASES = [
 
 @pytest.mark.parametrize(("value", "quote", "language", "answer"), CASES)
 def test_the_quote_holds_this_value_or_another(value, quote, language, answer):
-    assert compare_figures(value, Passage(quote, language=language)).answer == answer
+    assert compared(value, Passage(quote, language=language)).answer == answer

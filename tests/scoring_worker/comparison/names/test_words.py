@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -163,6 +164,13 @@ def test_words_beside_the_quote_are_not_quoted() -> None:
     assert "outside_quote" in codes(found)
 
 
+COMPARATORS = (
+    compare_words,
+    partial(compare_names, entity_type="Name"),
+    partial(compare_identifiers, entity_type="Name"),
+)
+
+
 @pytest.mark.parametrize(
     "piece", ["a", "a ", "aa ", "A. ", "1-", "漢", "a@", "a\u0301", "\u202e", "\ud800"]
 )
@@ -170,11 +178,11 @@ def test_long_texts_of_one_piece_are_answered(piece: str) -> None:
     quote = (piece * 20_000)[:20_000]
     for value in ("王小明", f"{quote[:10_001]}b"):
         passage = Passage(quote)
-        for compared in (compare_words, compare_names, compare_identifiers):
-            assert compared(value, passage, "Name").answer != "same"
+        for compared in COMPARATORS:
+            assert compared(value, passage).answer != "same"
 
 
 def test_what_is_too_long_to_be_read_is_never_the_same() -> None:
     quote = "a " * 60_000
-    for compared in (compare_words, compare_names, compare_identifiers):
-        assert compared(quote, Passage(quote), "Name").answer == "not_comparable"
+    for compared in COMPARATORS:
+        assert compared(quote, Passage(quote)).answer == "not_comparable"
