@@ -98,32 +98,27 @@ class Pair:
     @classmethod
     def decided(cls, judged: JudgedValue, value: JsonValue) -> Pair:
         """The pair that a person decided on, with ``value``: its own, or a correction."""
-        return cls(
-            premise=judged.passage,
+        return cls.at(
+            judged,
             hypothesis=hypothesis_of(judged.entity_type, value),
             entity_type=judged.entity_type,
             value=value,
-            before=judged.before,
-            after=judged.after,
-            between=judged.between,
-            heading=judged.heading,
-            language=judged.language,
-            day_first=judged.day_first,
             field=judged.field,
         )
 
     @classmethod
     def at(
         cls,
-        alignment: Alignment,
+        alignment: Alignment | JudgedValue,
         *,
         hypothesis: str,
         entity_type: str,
         value: JsonValue,
         field: SchemaField | None = None,
     ) -> Pair:
-        """The pair of a value and where its quote stands, or what was retrieved for it."""
-        absent = alignment.absent
+        """The pair of a value and where its quote stands, or what was retrieved for it; or what a
+        person saw of either."""
+        absent = alignment.absent if isinstance(alignment, Alignment) else None
         return cls(
             premise=alignment.passage,
             hypothesis=hypothesis,

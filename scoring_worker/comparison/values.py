@@ -44,7 +44,10 @@ def compare_value(question: Question) -> Comparison:
         if compared is not None:
             return compared
     figure = parse_figure(value, passage.language) if counted else None
-    if figure is not None and not (identifier in _FIRST and _is_code(written, figure.kind)):
+    # Of an identifier a figure with a unit, a currency, brackets or decimals ("VAT Amount:
+    # 88.755,19 EUR") is none all the same.
+    is_code = identifier in _FIRST and not _AMOUNT.search(written)
+    if figure is not None and not (is_code and figure.kind == "number"):
         return compare_figure(figure, passage, entity_type, question.unit)
     if identifier is not None:
         return compare_identifiers(written, passage, entity_type)
@@ -60,12 +63,6 @@ def _counts(written: str, language: str | None) -> bool:
         return True
     lowered = written[:_LONGEST_COUNT].lower()
     return any(next(number_words(lowered, tongue), None) for tongue in {language, "en"})
-
-
-def _is_code(written: str, kind: str) -> bool:
-    """Whether a figure that an identifier is asked of may be one: it has no unit, no currency,
-    no brackets and no decimals ("VAT Amount: 88.755,19 EUR")."""
-    return kind == "number" and not _AMOUNT.search(written)
 
 
 def _identifier(written: str, entity_type: str) -> Literal["asked", "certain", "shaped"] | None:

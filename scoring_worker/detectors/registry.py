@@ -1,16 +1,22 @@
-"""The detectors by name: those that come with SafePassage, and those of third parties.
+"""The detectors by name: those that come with SafePassage, as ``built_in.json`` declares them, and
+those of third parties. A detector costs nothing until it is loaded: what loads it is named, and
+imported only then. Names that begin with ``reader_`` are the reader that ships, asked as a paper's
+method asks its own model.
 
 A third party's package names `Declaration` objects under the entry point group
 ``safepassage.detectors``. What of them cannot be read is listed as broken, and stops nothing else.
 """
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
 
 from safepassage.scoring_worker.manifest import ModelError
 
-from .built_in import built_in
 from .contract import Declaration, Detector, DetectorSettings
 
 GROUP = "safepassage.detectors"
@@ -18,6 +24,29 @@ GROUP = "safepassage.detectors"
 
 class UnknownDetector(ModelError):
     """A detector was asked for that does not exist; the message lists those that do."""
+
+
+@dataclass(frozen=True, slots=True)
+class LazyLoad:
+    """The ``load`` of a declaration, as the name of ``function`` in ``module`` of this room. Where
+    one function loads several detectors, it is given the ``detector`` first.
+
+    Calling it raises what the function raises, and ImportError where a package is missing.
+    """
+
+    module: str
+    function: str
+    detector: str | None = None
+
+    def __call__(self, settings: DetectorSettings) -> Detector:
+        load = self.imported()
+        return load(settings) if self.detector is None else load(self.detector, settings)
+
+    def imported(self) -> Callable[..., Detector]:
+        """The function, with the libraries of its module."""
+        found: Any = getattr(import_module(f"{__package__}.{self.module}"), self.function)
+        load: Callable[..., Detector] = found
+        return load
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +67,7 @@ class Declarations:
 
 def declarations(points: Iterable[EntryPoint] | None = None) -> Declarations:
     """What there is; ``points`` by default those of the installed packages."""
-    detectors = {declaration.name: declaration for declaration in built_in()}
+    detectors = {declaration.name: declaration for declaration in _built_in()}
     broken = []
     found = entry_points(group=GROUP) if points is None else points
     for point in sorted(found, key=lambda point: (point.name, point.value)):
@@ -70,6 +99,13 @@ def load_detector(
     except ImportError as error:
         missing = error.name or "a package"
         raise ModelError(f"detector {name!r} needs {missing}, which is not installed") from error
+
+
+def _built_in() -> Iterator[Declaration]:
+    """Every declaration of the file, in its order; no detector's library is imported."""
+    for row in json.loads(Path(__file__).with_name("built_in.json").read_text("utf-8")):
+        sets = {name: frozenset(row[name]) for name in ("needs", "judges")}
+        yield Declaration(**{**row, **sets, "load": LazyLoad(**row["load"])})
 
 
 def _read(point: EntryPoint) -> Iterator[Declaration | Broken]:

@@ -20,7 +20,7 @@ from .batching import PairFailure, PairTokenizer, Piece, tiles
 from .devices import Placement, demanded_precision, one_thread_each
 from .int8_layers import TYPICAL_PAIRS
 from .lanes import Lanes
-from .packed import PackedBert
+from .packed import TILE_ROWS, TILE_TOKENS, PackedBert
 from .padded import PaddedForward
 
 TOKENISED_AHEAD = 1_024
@@ -125,7 +125,7 @@ class Encoder:
 
     def _typical(self) -> list[list[Piece]]:
         pieces, _ = self._tokenizer.pieces([(at, *pair) for at, pair in enumerate(TYPICAL_PAIRS)])
-        return tiles(pieces, PackedBert.tile_tokens, rows=PackedBert.tile_rows, packed=True)
+        return tiles(pieces, TILE_TOKENS, rows=TILE_ROWS, packed=True)
 
     def _score_distinct(self, pairs: list[tuple[int, str, str]]) -> EncoderScores:
         probabilities = np.full(len(pairs), np.nan)
@@ -159,8 +159,8 @@ class Encoder:
         probabilities: NDArray[np.float64],
         failures: dict[int, PairFailure],
     ) -> None:
-        rows = PackedBert.tile_rows if self._packed else None
-        budget = PackedBert.tile_tokens if self._packed else self.placement.tile_tokens
+        rows = TILE_ROWS if self._packed else None
+        budget = TILE_TOKENS if self._packed else self.placement.tile_tokens
         made = tiles(pieces, budget, rows=rows, packed=self._packed)
         windows: dict[int, list[float]] = {}
         for piece, outcome in self._lanes.outcomes(made):

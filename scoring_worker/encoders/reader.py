@@ -20,7 +20,7 @@ from .batching import PairFailure, Piece, tiles
 from .devices import Placement, one_thread_each
 from .int8_layers import TYPICAL_PAIRS
 from .lanes import Lanes
-from .packed import PackedTrunk
+from .packed import TILE_TOKENS, PackedTrunk
 from .padded import laid_out
 from .reader_model import HEADS, ReaderModel, StoredReader
 from .reading_windows import Task, Window, WindowMaker
@@ -119,12 +119,12 @@ class Reader:
         tasks = [Task(asked.partition(":")[0], passage) for passage, asked in TYPICAL_PAIRS]
         windows, _ = self._windows.windows(tasks)
         pieces = [window.piece(number) for number, window in enumerate(windows)]
-        return tiles(pieces, PackedTrunk.tile_tokens, packed=True)
+        return tiles(pieces, TILE_TOKENS, packed=True)
 
     def _tiles(self, pieces: Sequence[Piece]) -> list[list[Piece]]:
         if self._trunk is None:
             return tiles(pieces, self.placement.tile_tokens)
-        return tiles(pieces, PackedTrunk.tile_tokens, packed=True)
+        return tiles(pieces, TILE_TOKENS, packed=True)
 
     def _read_chunk(self, tasks: list[Task], wanted: Wanted) -> list[Reading | PairFailure]:
         windows, failures = self._windows.windows(tasks)

@@ -148,6 +148,7 @@ def is_letter(char: str) -> bool:
     return char.isalpha() and not is_unspaced(char)
 
 
+_WRITTEN_OUT = frozenset(".,'")
 _MINUS = Fraction(-1)
 _PLUS = ((ONE, True),)
 
@@ -195,13 +196,10 @@ def signs_of(
     """
     if negative:
         return ((_MINUS, True),)
-    money = False
-    for sense in senses:
-        if sense.unit is not None and sense.unit != "percent":
-            return _PLUS
-        money = money or sense.kind == "currency"
-    written = text[core.start : core.end]
-    exact = money or "." in written or "," in written or "'" in written
+    if any(sense.unit not in {None, "percent"} for sense in senses):
+        return _PLUS
+    money = any(sense.kind == "currency" for sense in senses)
+    exact = money or not _WRITTEN_OUT.isdisjoint(text[core.start : core.end])
     if exact and text[start - 1 : start] == "(" and text[end : end + 1] == ")":
         repeats = start > 2 and text[start - 2] in BLANK and text[start - 3].isalpha()
         return ((ONE, False), (_MINUS, False)) if repeats else ((_MINUS, True), (ONE, False))

@@ -17,7 +17,7 @@ from safepassage.scoring_worker.comparison.names.types import type_words
 from safepassage.scoring_worker.text.closed_classes import word_list
 
 from .addresses import address_of, addresses, is_part
-from .character_rows import Candidate, candidates, key_of, literal, rows_of
+from .character_rows import candidates, key_of, literal, rows_of
 from .check_digits import check_of, isbn_13
 from .phones import compare_phones, is_phone
 
@@ -141,17 +141,12 @@ def _codes(known: Identifier, value: str, quote: str, words: frozenset[str]) -> 
         if rows[0].loosely:
             return _undecided("identifier_part", "more digits stand behind a blank", (place,))
         return _different("identifier_longer", "it is a part of a longer one", (place,))
-    rival = _nearest(known.key, candidates(quote))
+    others = candidates(quote)
+    rival = min(others, key=lambda c: Levenshtein.distance(known.key, c.key), default=None)
     if rival:
         detail = f"the quote has {quote[rival.place.start : rival.place.end][:80]}"
         return _different("identifier_differs", detail, (rival.place,))
     return _different("identifier_absent", "not in the quote")
-
-
-def _nearest(key: str, others: list[Candidate]) -> Candidate | None:
-    """The identifier of the quote that is most like ``key``; the first of several."""
-    scored = [(Levenshtein.distance(key, other.key), n) for n, other in enumerate(others)]
-    return others[min(scored)[1]] if scored else None
 
 
 def _addresses(known: Identifier, quote: str) -> Comparison:

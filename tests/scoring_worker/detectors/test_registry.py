@@ -6,9 +6,9 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from safepassage.scoring_worker.detectors.built_in import LazyLoad
 from safepassage.scoring_worker.detectors.contract import Declaration, DetectorSettings
 from safepassage.scoring_worker.detectors.registry import (
+    LazyLoad,
     UnknownDetector,
     declarations,
     load_detector,
