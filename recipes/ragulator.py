@@ -8,8 +8,6 @@ against their own and an unrelated article. SNLI, MRPC, PubMedQA and all grounde
 of it: they measure. Measured features are kept in FOLDER, so a run that was stopped goes on.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 from collections.abc import Iterator, Sequence

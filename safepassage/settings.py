@@ -1,7 +1,5 @@
 """The settings that a verdict rests on: the same for a call, a file and the stream."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal
 

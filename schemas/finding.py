@@ -1,7 +1,5 @@
 """What a deterministic check saw: a contradiction, which decides, or a doubt, which is weighed."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from pydantic import Field

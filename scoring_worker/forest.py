@@ -1,7 +1,5 @@
 """Forests of decision trees as JSON: what serves needs neither LightGBM nor a pickle."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import Literal, Self

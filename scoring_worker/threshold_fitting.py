@@ -4,8 +4,6 @@ The positive class is "unsupported": a pair is flagged where its score is below 
 higher threshold finds more hallucinations (recall) and stops more of what was fine (precision).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Literal

@@ -1,7 +1,5 @@
 """Where a model runs, in which precision, and with how many threads."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Iterator

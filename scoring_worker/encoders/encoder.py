@@ -1,7 +1,5 @@
 """The cross-encoder runtime: p(entailment) of pairs, whatever batch they arrive in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext

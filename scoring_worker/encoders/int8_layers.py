@@ -11,8 +11,6 @@ loaded. And inputs have 7 bits: with 8, x86 without VNNI saturates its 16-bit su
 an error of 13% against 1.5%).
 """
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 

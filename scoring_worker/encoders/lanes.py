@@ -1,7 +1,5 @@
 """Runs tiles through a model: several at once where that pays, and around what fails."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

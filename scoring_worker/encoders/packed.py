@@ -14,8 +14,6 @@ filled up to `TILE_TOKENS` tokens: the BLAS then adds in the same order wherever
 does the small rest that stays fp32, with `TILE_ROWS` rows.
 """
 
-from __future__ import annotations
-
 import ctypes
 import sys
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The reader at work: what of a passage answers a question, whatever batch it arrives in."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field

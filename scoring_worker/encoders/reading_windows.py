@@ -1,7 +1,5 @@
 """From a question and a passage to the windows a reader reads, with the way back to the text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The shape of an encoder, from its ``config.json``."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

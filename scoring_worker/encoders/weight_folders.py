@@ -4,8 +4,6 @@ Safetensors are fetched first. Weights that are published as a pickle alone need
 nobody can put other ones in their place.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from pathlib import Path

@@ -5,8 +5,6 @@ read by torch's ``weights_only`` reader, which builds tensors and nothing else. 
 ship are built without transformers (`architectures`): it costs seconds and 180 MB.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """What a pack is asked and what it answers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol

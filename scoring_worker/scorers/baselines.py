@@ -5,8 +5,6 @@ T5's token classifier over one prompt with both texts, read at the first token (
 the place of BERT's "[CLS]"), and transformers has that model.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

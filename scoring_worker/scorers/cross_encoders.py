@@ -1,7 +1,5 @@
 """Folders of cross-encoders, as transformers writes them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

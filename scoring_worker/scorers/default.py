@@ -8,8 +8,6 @@ statement where the value does not stand there in words. The stack weighs both; 
 parts is worth what its worst part is worth.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

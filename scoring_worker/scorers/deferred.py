@@ -1,7 +1,5 @@
 """A scorer whose weights are read when its first pair comes."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 

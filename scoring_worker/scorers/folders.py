@@ -4,8 +4,6 @@ No code of a model is ever run (``trust_remote_code`` stays off, pickles are rea
 a model file is untrusted input like any other.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

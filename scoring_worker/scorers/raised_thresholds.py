@@ -5,8 +5,6 @@ that names it survives every restart, and a replay with that name repeats its ve
 "" stands for all types; at 1 nothing passes.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 

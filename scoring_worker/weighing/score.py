@@ -1,7 +1,5 @@
 """From what was found about a pair's parts to its one score, held against a threshold."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The detector: graphs, their comparison, and what a person is shown of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from safepassage.passages.granularity import claims

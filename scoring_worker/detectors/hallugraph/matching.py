@@ -6,8 +6,6 @@ passages have another name that shares a word with it ("John Smith" where they h
 "Jane Smith"). A term is found in one that has all of its words.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache

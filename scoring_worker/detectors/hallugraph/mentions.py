@@ -6,8 +6,6 @@ or preposition somewhere in these texts. Languages without capitals have names, 
 small words are not listed have terms, that this does not find.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -5,8 +5,6 @@ further objects of a subject behind "<subj>". What it writes of a passage counts
 there; a text that has no room, or whose triples have none, gives no graph.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

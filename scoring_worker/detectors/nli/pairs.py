@@ -1,7 +1,5 @@
 """p(a label | source, sentence) of pairs, by whatever model: hub cross-encoders or the reader."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol

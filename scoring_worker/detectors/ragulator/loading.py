@@ -1,7 +1,5 @@
 """Loads RAGulator's detectors: shipped forests, forests of one's own, cross-encoders."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from pathlib import Path

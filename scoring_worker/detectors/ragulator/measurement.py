@@ -6,8 +6,6 @@ them relevance is a `Scorer`'s p(passage entails claim) on the passage that the 
 that a claim costs one pair however long its context, and similarity is of the word vectors at hand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

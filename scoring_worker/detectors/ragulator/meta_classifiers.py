@@ -1,7 +1,5 @@
 """The meta-classifiers as detectors, and single features as the baselines beside them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path

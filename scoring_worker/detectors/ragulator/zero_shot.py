@@ -3,8 +3,6 @@
 RAGulator, appendix D: P(out of context) is the softmax over the two answers at the first token.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Sentence embeddings: the mean of a sentence's hidden states, or the first, of length one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol

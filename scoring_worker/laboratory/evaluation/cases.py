@@ -1,7 +1,5 @@
 """What is evaluated: labelled cases, whatever kind of file they came from."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """A pair with the answer to it: what is trained on and measured by."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Literal
 

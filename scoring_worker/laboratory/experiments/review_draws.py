@@ -1,7 +1,5 @@
 """Which cases of a labelled set are reviewed, and which ones judge what was learnt from them."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The model card: what a scorer rests on, what it was measured on, and what it is not for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

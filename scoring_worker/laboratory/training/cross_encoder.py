@@ -8,8 +8,6 @@ at .5 the first epoch, F1 0, was kept and ended the stage. The threshold is fitt
 held-out labels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Fine-tuning of a cross-encoder under one logit: the loop that RAGulator's windows and
 SafePassage's spans share. It runs on a GPU where there is one."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Where training starts: a scorer that is to learn more."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass

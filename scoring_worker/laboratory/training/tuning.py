@@ -1,7 +1,5 @@
 """One stage of training: a reader learns from labelled pairs, and what it knew is asked again."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable, Sequence

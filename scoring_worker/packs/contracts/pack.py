@@ -1,7 +1,5 @@
 """Yes or no about a clause: whether the quote speaks of that kind of clause at all."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Roles of people and dates in decisions, kinds of bodies, hearings in public or in private."""
 
-from __future__ import annotations
-
 from safepassage.schemas import FindingCode, render_value
 from safepassage.scoring_worker.comparison.contract import Comparison, Place, Question
 from safepassage.scoring_worker.comparison.dates import date_of_value

@@ -3,8 +3,6 @@
 HalluGraph takes them as entities beside the names, dates and amounts that any text has.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

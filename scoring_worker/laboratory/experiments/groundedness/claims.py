@@ -4,8 +4,6 @@ A detector that judges claims on the stream needs a threshold for single sentenc
 half of the queries, it is measured on the other half.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

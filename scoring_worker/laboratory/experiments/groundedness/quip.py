@@ -1,7 +1,5 @@
 """QuIP's n, chosen on validation answers as the paper does: it found 21 on its development set."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

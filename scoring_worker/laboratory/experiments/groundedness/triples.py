@@ -5,8 +5,6 @@ of other models to the same question whose triples people all called entailed: w
 found true. They say less than the reference did, so an entailed triple may be missing in them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 

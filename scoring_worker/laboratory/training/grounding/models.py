@@ -1,7 +1,5 @@
 """What may be fine-tuned: a cross-encoder of one logit, as in the paper, or a reader."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol

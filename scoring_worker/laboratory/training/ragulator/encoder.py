@@ -6,8 +6,6 @@ p(window supports the sentence). What is written is a folder of safetensors that
 ``ragulator-encoder=FOLDER`` loads.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The grids of the paper's Table 5, searched by AUROC on folds that share no document."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any, Final
