@@ -71,14 +71,7 @@ def _submit(folder: Path, letters: Path, extractions: Path) -> None:
 def _check(folder: Path, letters: Path, extractions: Path) -> None:
     subprocess.run(
         [
-            *(
-                sys.executable,
-                "-m",
-                "safepassage",
-                "check",
-                "--documents",
-                str(letters),
-            ),
+            *(sys.executable, "-m", "safepassage", "check", "--documents", str(letters)),
             *("--extractions", str(extractions), "--out", str(folder / "verdicts.jsonl")),
             *("--boxes", str(folder / "boxes.jsonl")),
         ],

@@ -66,15 +66,7 @@ def _settings(servers: EmbeddedStack) -> Settings:
 
 def _submitting(letters: Path, variables: dict[str, str]) -> subprocess.Popen[str]:
     patience = ("--timeout", str(_PATIENCE_SECONDS))
-    command = (
-        sys.executable,
-        "-m",
-        "safepassage",
-        "submit",
-        str(letters),
-        "--wait",
-        *patience,
-    )
+    command = (sys.executable, "-m", "safepassage", "submit", str(letters), "--wait", *patience)
     return subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True)
 
 

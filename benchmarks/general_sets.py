@@ -115,9 +115,7 @@ def sources(data: Path, rows: int) -> Iterator[Source]:
     for name in ANSWERS:
         yield Source(name, RAG, partial(answer_cases, data, name, ANSWER_ROWS))
     tribunal = partial(
-        file_cases,
-        data / "tribunal/extractions.jsonl.gz",
-        data / "tribunal/documents.jsonl.gz",
+        file_cases, data / "tribunal/extractions.jsonl.gz", data / "tribunal/documents.jsonl.gz"
     )
     yield Source("no packs", TRIBUNAL, tribunal)
     yield Source(f"packs {', '.join(PACKS)}", TRIBUNAL, tribunal, packs=PACKS)

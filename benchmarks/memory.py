@@ -24,13 +24,7 @@ from general_sets import MEASURE_ONLY, Case, natural_cases, slot_cases
 from rich.console import Console
 from rich.table import Table
 
-from recipes.memory_weights import (
-    SOURCES,
-    TracedRow,
-    Trial,
-    kept_rows,
-    trials,
-)
+from recipes.memory_weights import SOURCES, TracedRow, Trial, kept_rows, trials
 from safepassage.scoring_worker.calibration import apply
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.evaluation.metrics import f1_of

@@ -21,10 +21,7 @@ from safepassage.pipeline import align_with, ground, new_aligner
 from safepassage.scoring_worker.laboratory.evaluation.cases import Dataset, LabelledCase
 from safepassage.scoring_worker.laboratory.evaluation.datasets import read_dataset
 from safepassage.scoring_worker.laboratory.evaluation.sources import Sources, read_documents
-from safepassage.scoring_worker.laboratory.experiments.reviews import (
-    ReviewsSettings,
-    reviews_curve,
-)
+from safepassage.scoring_worker.laboratory.experiments.reviews import ReviewsSettings, reviews_curve
 from safepassage.scoring_worker.laboratory.experiments.runs import numbers_of
 from safepassage.scoring_worker.laboratory.experiments.tables import certified_table, reviews_table
 from safepassage.scoring_worker.laboratory.training import Recipe

@@ -184,12 +184,7 @@ class DefaultScorer:
             _Judged(failure=unread[at])
             if at in unread
             else _judged(
-                parts[at],
-                readings,
-                stated[at],
-                self._claims,
-                recalls=recalls[at],
-                states=known[at],
+                parts[at], readings, stated[at], self._claims, recalls=recalls[at], states=known[at]
             )
             for at in range(len(pairs))
         ]

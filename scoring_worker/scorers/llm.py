@@ -87,11 +87,7 @@ class LLMGrader:
     def _graded(self, grade: Grade, usage: Usage) -> Assessment:
         score = SCORES[grade.label]
         trail = ScorerTrail(
-            scorer=self.name,
-            revision=self.revision,
-            score=score,
-            threshold=THRESHOLD,
-            usage=usage,
+            scorer=self.name, revision=self.revision, score=score, threshold=THRESHOLD, usage=usage
         )
         return Assessment(
             scorer=self.name,

@@ -78,12 +78,7 @@ class Evaluation:
 
 
 def evaluate(
-    dataset: Dataset,
-    scorer: Scorer,
-    *,
-    name: str,
-    on_progress: OnProgress,
-    latency: bool = True,
+    dataset: Dataset, scorer: Scorer, *, name: str, on_progress: OnProgress, latency: bool = True
 ) -> Evaluation:
     """Score every pair of ``dataset``, and some alone for their ``latency``.
 

@@ -17,11 +17,7 @@ from transformers.utils import logging as transformers_logging
 
 from safepassage.schemas.base import Contract
 from safepassage.scoring_worker.laboratory.evaluation.cases import Dataset, learnable
-from safepassage.scoring_worker.laboratory.evaluation.intervals import (
-    Interval,
-    Weights,
-    bootstrap,
-)
+from safepassage.scoring_worker.laboratory.evaluation.intervals import Interval, Weights, bootstrap
 from safepassage.scoring_worker.laboratory.evaluation.judgement import JudgedCase, evaluate
 from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.laboratory.evaluation.metrics import Metrics, f1_of, measure

@@ -27,13 +27,7 @@ from .curve_scorers import CurveSettings
 from .published import TABLE_1, Table1
 from .reviews import ReviewsSettings, reviews_curve
 from .reviews import plot as plot_reviews
-from .tables import (
-    certified_table,
-    curve_table,
-    extractor_table,
-    published_table,
-    reviews_table,
-)
+from .tables import certified_table, curve_table, extractor_table, published_table, reviews_table
 
 LOCAL_SCORERS = ("default", "words", "nli", "hhem")
 """Those of table1 where none is named. The LLM is left out: it is asked only by name."""

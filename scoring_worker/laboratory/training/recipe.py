@@ -39,12 +39,7 @@ _RUN_NAME = "run.txt"
 READER_LABELS = 5
 """Of each class, for the reader to learn: from wrong values alone it learns that all is wrong."""
 REVIEWED = TuningSettings(
-    epochs=5.0,
-    learning_rate=5e-5,
-    rehearsal=0.25,
-    rehearsal_least=64,
-    max_length=112,
-    layers=6,
+    epochs=5.0, learning_rate=5e-5, rehearsal=0.25, rehearsal_least=64, max_length=112, layers=6
 )
 """How a reader learns from reviews: in its last layers, since all take twice as long. On the one
 field where both were tried, with other draws of a hundred reviews, all of them did no better."""
@@ -260,11 +255,7 @@ class _Stages:
         return read_judged(path).get(name, Judged([], []))
 
     def _tune(
-        self,
-        model: ReaderModel,
-        name: str,
-        pairs: Sequence[LabelledPair],
-        settings: TuningSettings,
+        self, model: ReaderModel, name: str, pairs: Sequence[LabelledPair], settings: TuningSettings
     ) -> None:
         log.info("stage", stage=name, pairs=len(pairs))
         seeded = replace(settings, seed=settings.seed + self.recipe.seed)
