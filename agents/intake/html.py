@@ -5,10 +5,10 @@ import re
 from typing import Any
 
 from .composition import row_line
+from .css_rules import rules_of
 from .file_documents import Omitted
-from .hidden_elements import MAX_DEPTH, remove_unseen
+from .html_hidden_elements import MAX_DEPTH, remove_unseen
 from .limits import Limits, Refused, extra_module
-from .style_rules import rules_of
 
 _NEVER_SHOWN = (
     "head, script, style, template, noscript, svg, iframe, object, embed, "

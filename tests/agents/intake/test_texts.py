@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from safepassage.agents.intake import style_rules
+from safepassage.agents.intake import css_rules
 from safepassage.agents.intake.docx import read_docx
 from safepassage.agents.intake.file_import import read_file
 from safepassage.agents.intake.html import read_html
@@ -305,8 +305,8 @@ def test_a_page_that_is_hidden_whole_has_no_text() -> None:
     ("css", "reason"), [("p{color:red}" * 9, "style rules"), (".a{&&" * 9, "a selector of")]
 )
 def test_styles_without_end_are_refused(monkeypatch, css: str, reason: str) -> None:
-    monkeypatch.setattr(style_rules, "_MAX_RULES", 8)
-    monkeypatch.setattr(style_rules, "_MAX_SELECTOR", 50)
+    monkeypatch.setattr(css_rules, "_MAX_RULES", 8)
+    monkeypatch.setattr(css_rules, "_MAX_SELECTOR", 50)
     with pytest.raises(Refused, match=reason):
         read_html((STYLED % css).encode(), LIMITS)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .style_rules import CLIPPED_SIZES, EDGES, Values
-from .style_values import BLACK, MEDIUM, WHITE, Colour, arguments, colour, percent, pixels, word
+from .css_rules import CLIPPED_SIZES, EDGES, Values
+from .css_values import BLACK, MEDIUM, WHITE, Colour, arguments, colour, percent, pixels, word
 
 Style = Mapping[str, Values]
 """The values in force for one element, by property."""

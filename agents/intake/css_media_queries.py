@@ -4,7 +4,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from .style_values import SCREEN, pixels, solid, split, word
+from .css_values import SCREEN, pixels, solid, split, word
 
 Answer = bool | None
 """None: the query asks for what is not known of a person's screen."""

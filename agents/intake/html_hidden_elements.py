@@ -5,9 +5,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .element_visibility import Look, Style
+from .css_rules import Declaration, Rule, Specificity, declarations_of
+from .html_visibility import Look, Style
 from .limits import Refused, extra_module
-from .style_rules import Declaration, Rule, Specificity, declarations_of
 
 MAX_DEPTH = 400
 """Elements inside each other; a page of more is refused."""

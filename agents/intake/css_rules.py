@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from .css_media_queries import applies
+from .css_values import arguments, colour, percent, pixels, solid, split, word
 from .limits import Refused, extra_module
-from .media_queries import applies
-from .style_values import arguments, colour, percent, pixels, solid, split, word
 
 Values = list[Any]
 Specificity = tuple[int, int, int]
