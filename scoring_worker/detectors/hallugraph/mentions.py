@@ -124,8 +124,10 @@ def mentions(
         take(address.place.start, address.place.end, "identifier")
     for date in dates_in(sentence, language):
         # "may" is the month only with a day, a year or a capital beside it.
-        is_modal = sentence[date.start : date.end] in cues("permission")
-        if date.certainty == "stated" and not is_modal:
+        written = sentence[date.start : date.end]
+        # What is no date alone (the second day of "May 1 and 2") matches as the figure that it is.
+        is_modal = written in cues("permission")
+        if date.certainty == "stated" and not is_modal and dates_in(written):
             take(date.start, date.end, "date")
     for figure in figures_in(sentence, language):
         if figure.stands:

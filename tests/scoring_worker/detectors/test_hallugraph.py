@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from safepassage.schemas.evidence import MAX_TRIPLES
@@ -219,6 +219,7 @@ def test_any_answer_has_measures_in_bounds_and_places_that_are_exact(context, re
 
 @settings(deadline=None)
 @given(words)
+@example("May 1 é 1 The")
 def test_an_answer_is_grounded_in_itself(text):
     grounding = judged(text, context=(text,))
     assert grounding.score in (None, 1.0)
