@@ -67,18 +67,13 @@ def sentences_without_claim(response: Response) -> int:
     return sum(claims_nothing(text[start:end]) for start, end in places)
 
 
-def ground_claim(
-    claim: Claim, passages: PassageIndex, *, threshold: float = 0.6
-) -> AlignedExtraction | Verdict:
+def ground_claim(claim: Claim, passages: PassageIndex) -> AlignedExtraction | Verdict:
     """What the scorer has to judge of ``claim``; a verdict where nothing speaks of it at all."""
-    alignment = passages.retrieve(claim.text, threshold=threshold)
+    alignment = passages.retrieve(claim.text)
     extraction = claim.extraction(alignment.passage)
     if not alignment.found:
         return reject(extraction, "not_found", claim.document, alignment)
-    retrieved = (
-        (rival.id, passages.retrieve(render_value(rival.value), threshold=threshold))
-        for rival in claim.rivals
-    )
+    retrieved = ((rival.id, passages.retrieve(render_value(rival.value))) for rival in claim.rivals)
     rivals = tuple([AlignedRival(id=i, alignment=a) for i, a in retrieved if a.found])
     return AlignedExtraction(
         extraction=extraction, document=claim.document, alignment=alignment, rivals=rivals

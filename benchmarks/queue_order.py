@@ -30,9 +30,10 @@ from safepassage.scoring_worker.laboratory.evaluation.sources import Sources, re
 from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged, refitted
 from safepassage.scoring_worker.laboratory.training.stacking import stack_scores
 from safepassage.scoring_worker.loading import load_scorer
-from safepassage.scoring_worker.risk.draws import EVERY, PREFERRED, draw, teaching_value
+from safepassage.scoring_worker.risk.draws import EVERY, draw
 from safepassage.scoring_worker.scorers.default import DefaultScorer
 from safepassage.scoring_worker.weighing.stack import Stack
+from safepassage.streams.console.index.next_case import PREFERRED, teaching_value
 from safepassage.streams.settings import Settings
 
 SIZES = (25, 50, 100)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from safepassage.schemas import Document, Realignment, Verdict, render_value
+from safepassage.schemas import CLAIM_TYPE, Document, Realignment, Verdict, render_value
 from safepassage.schemas.realignment import realignment
 
 from .verdict_words import cut, reasons_in_words, where
@@ -16,6 +16,9 @@ MAX_QUOTE = 300
 _ASK = (
     "These were refused. Correct each or leave it out; copy every quote from the document "
     "character by character, and give no value that its quote does not support."
+)
+_ASK_OF_CLAIMS = (
+    "These sentences were refused. Say only what the retrieved passages say, or leave them out."
 )
 
 _STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -71,7 +74,8 @@ class Result:
         if not stopped:
             return ""
         near = self._nearest(stopped[:MAX_TOLD])
-        lines = [_ASK]
+        of_claims = all(verdict.entity_type == CLAIM_TYPE for verdict in stopped)
+        lines = [_ASK_OF_CLAIMS if of_claims else _ASK]
         for verdict in stopped[:MAX_TOLD]:
             lines += _told(verdict)
             if verdict.id in near:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from safepassage.schemas import Verdict, entity_type_name
-from safepassage.schemas.wording import REASONS
+from safepassage.schemas.wording import in_words
 
 
 def where(verdict: Verdict) -> str:
@@ -22,6 +22,6 @@ def cut(text: str, most: int) -> str:
 def reasons_in_words(verdict: Verdict) -> Iterator[str]:
     """Why it was not accepted, a sentence each; then what the checks saw."""
     for reason in verdict.reasons:
-        yield REASONS[reason]
+        yield in_words(reason, verdict.entity_type)
     for finding in verdict.findings:
         yield f"{finding.code.replace('_', ' ')}{': ' if finding.detail else ''}{finding.detail}"

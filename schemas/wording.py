@@ -1,7 +1,8 @@
-"""The reasons of verdicts in words, for whoever never saw the source: a reviewer, an LLM."""
+"""The reasons of verdicts in words, for a reader who never saw the source: a reviewer, an LLM."""
 
 from collections.abc import Mapping
 
+from .hypothesis import CLAIM_TYPE
 from .reason import Reason
 
 REASONS: Mapping[Reason, str] = {
@@ -27,3 +28,16 @@ REASONS: Mapping[Reason, str] = {
     "review_confirmed": "A reviewer confirmed it.",
     "review_corrected": "A reviewer corrected it.",
 }
+
+_OF_CLAIMS: Mapping[str, str] = {
+    "not_found": "No retrieved passage has words of the sentence.",
+    "empty_context": "Nothing was retrieved.",
+    "low_evidence": "Too few words of the sentence stand in a retrieved passage.",
+    "unsupported": "The scorer does not see the sentence supported by the retrieved passages.",
+}
+
+
+def in_words(reason: Reason, entity_type: str) -> str:
+    """A sentence for ``reason``; of a claim, which quotes nothing, in words of its own."""
+    of_claims = _OF_CLAIMS if entity_type == CLAIM_TYPE else {}
+    return of_claims.get(reason, REASONS[reason])

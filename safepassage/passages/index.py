@@ -15,6 +15,8 @@ from .surroundings import DocumentLayout, with_surroundings
 RETRIEVER_VERSION = "6"
 """On the alignment of every claim: changes where another passage could be retrieved, or more
 is said of it."""
+_THRESHOLD = 0.6
+"""A sentence is found at 1.0, or not at 0.0."""
 
 
 class PassageIndex:
@@ -30,7 +32,7 @@ class PassageIndex:
         edges = pairwise((*self._starts, len(text) + len(PASSAGE_SEPARATOR)))
         self._retriever = Retriever([text[a : b - len(PASSAGE_SEPARATOR)] for a, b in edges])
 
-    def retrieve(self, claim: str, *, threshold: float = 0.6) -> Alignment:
+    def retrieve(self, claim: str) -> Alignment:
         """The sentences that share most with ``claim``, in document order.
 
         What is shared counts by its rarity in the text. The score is 1.0, as every span is
@@ -47,7 +49,7 @@ class PassageIndex:
             matches=characters,
             length=characters,
             unaligned=0,
-            threshold=threshold,
+            threshold=_THRESHOLD,
             spans=tuple(spans),
             occurrences=1 if spans else 0,
             route="retrieved",

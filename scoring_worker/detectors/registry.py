@@ -1,4 +1,4 @@
-"""The detectors by name: those that come with SafePassage, as ``built_in.json`` declares them, and
+"""The detectors by name: those that come with SafePassage, as ``registry.json`` declares them, and
 those of third parties. A detector costs nothing until it is loaded: what loads it is named, and
 imported only then. Names that begin with ``reader_`` are the reader that ships, asked as a paper's
 method asks its own model.
@@ -103,7 +103,7 @@ def load_detector(
 
 def _built_in() -> Iterator[Declaration]:
     """Every declaration of the file, in its order; no detector's library is imported."""
-    for row in json.loads(Path(__file__).with_name("built_in.json").read_text("utf-8")):
+    for row in json.loads(Path(__file__).with_name("registry.json").read_text("utf-8")):
         sets = {name: frozenset(row[name]) for name in ("needs", "judges")}
         yield Declaration(**{**row, **sets, "load": LazyLoad(**row["load"])})
 

@@ -1,6 +1,5 @@
 """Draws of cases to label: those that teach most, often; every one, with a known probability."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -8,8 +7,6 @@ from typing import Protocol
 FLOOR = 0.3
 """The share of draws that are uniform. No weight exceeds 1 / FLOOR: with less, the labels teach a
 little more and certify much less."""
-PREFERRED = 20
-"""The cases that teach most, from which the other draws are taken."""
 
 
 FIRST_CHECKS = 100
@@ -27,13 +24,6 @@ def checks_among(cases: int) -> int:
     """How many of the first ``cases`` reviewed cases are spot checks."""
     at_first = min(cases // EVERY_AT_FIRST, FIRST_CHECKS)
     return at_first + max(0, cases - EVERY_AT_FIRST * FIRST_CHECKS) // EVERY
-
-
-def teaching_value(margin: float, labels_of_type: int, labels_alike: int) -> float:
-    """How much a case teaches, in [0, 2.5]: uncertain ones, of types that have few labels, unlike
-    what was labelled (type, reasons and extractor)."""
-    uncertain = max(0.0, 1.0 - 2.0 * margin)
-    return uncertain + 1.0 / math.sqrt(1 + labels_of_type) + 0.5 / (1 + labels_alike)
 
 
 class Chance(Protocol):

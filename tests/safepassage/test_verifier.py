@@ -147,6 +147,12 @@ def test_feedback_tells_the_reasons_and_nothing_of_what_passed(verifier: Verifie
     assert verifier.verify(TEXT, EXTRACTIONS[:1]).feedback() == ""
 
 
+def test_feedback_on_a_sentence_speaks_of_no_quote(verifier: Verifier):
+    told = verifier.claims([TEXT], "Quantum chromodynamics binds quarks.").feedback()
+    assert "No retrieved passage has words of the sentence." in told
+    assert "quote" not in told.casefold()
+
+
 def test_printed_it_has_a_line_for_each_and_why_where_one_was_stopped(verifier: Verifier):
     hostile = Extraction("No\x1b[2Jte", "\x1b[2Jrent", quote="a monthly rent")
     accepted, stopped, *why = str(verifier.verify(TEXT, [*EXTRACTIONS[:2], hostile])).splitlines()

@@ -1,6 +1,6 @@
 """Which cases a reviewer wants: pools, filters, orders, and the lot for spot checks. Pure.
 
-The choice of the next one is in `safepassage.streams.console.case_assignment`."""
+The choice of the next one is in `next_case`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """Which case a reviewer gets next, and by which draw."""
 
+import math
 from collections.abc import Collection
 
 from safepassage.schemas import Draw
@@ -7,6 +8,9 @@ from safepassage.scoring_worker.risk.draws import Chance, check_every, draw
 
 from .case_filter import CaseFilter
 from .store import CaseStore
+
+PREFERRED = 20
+"""The cases that teach most, from which the draws are taken that are not uniform."""
 
 Choice = tuple[str | None, Draw | None]
 """A case, and the draw where chance chose it; twice None where there is no case."""
@@ -45,7 +49,7 @@ def _next(
     if among < 1:
         return None, None
     checks = wanted.pool == "checks"
-    top = [] if checks else store.teaching(wanted, person, own)
+    top = [] if checks else _teaching(store, wanted, person, own)
     drawn = draw(range(len(top)), among, chance)
     if drawn.position < len(top):
         case_id: str | None = top[drawn.position]
@@ -60,3 +64,22 @@ def _next(
         rate=store.sample_rate if checks else 1.0,
     )
     return case_id, said
+
+
+def _teaching(
+    store: CaseStore, wanted: CaseFilter, person: str, taken: Collection[str]
+) -> list[str]:
+    """The open cases of the filter that teach most, a handful."""
+    valued = [
+        (-teaching_value(one.margin, one.labels_of_type, one.labels_alike), one.id)
+        for one in store.candidates(wanted, person)
+        if one.id not in taken
+    ]
+    return [case_id for _, case_id in sorted(valued)[:PREFERRED]]
+
+
+def teaching_value(margin: float, labels_of_type: int, labels_alike: int) -> float:
+    """How much a case teaches, in [0, 2.5]: uncertain ones, of types that have few labels, unlike
+    what was labelled (type, reasons and extractor)."""
+    uncertain = max(0.0, 1.0 - 2.0 * margin)
+    return uncertain + 1.0 / math.sqrt(1 + labels_of_type) + 0.5 / (1 + labels_alike)

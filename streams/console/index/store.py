@@ -4,10 +4,10 @@ An SQLite database: bounded memory, and as much disk as the topics' stopped verd
 built from the topics (see `safepassage.streams.console.index.index_file`).
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import zstandard
 
@@ -23,7 +23,6 @@ from safepassage.schemas.reviews_that_count import (
     unapproved,
     waits,
 )
-from safepassage.scoring_worker.risk.draws import PREFERRED, teaching_value
 from safepassage.streams.labels.agreement import blind_pair
 
 from .case_filter import CaseFilter, lot, margin
@@ -38,6 +37,16 @@ _UNCERTAIN, _TYPES, _OF_A_TYPE = 200, 10, 10
 
 SAMPLE = 200
 """Spot checks of a stream that is too small for its rate: enough for a first promise."""
+
+
+class Candidate(NamedTuple):
+    """An open case, how far its score is from its threshold, and how many labels there are of its
+    type, and of those with its reasons and its extractor."""
+
+    id: str
+    margin: float
+    labels_of_type: int
+    labels_alike: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,9 +241,9 @@ class CaseStore(IndexFile):
         )
         return [row[0] for row in rows]
 
-    def teaching(self, wanted: CaseFilter, person: str, taken: Collection[str]) -> list[str]:
-        """The open cases of the filter that teach most, a handful: of the most uncertain ones, and
-        of those of the types with the fewest labels."""
+    def candidates(self, wanted: CaseFilter, person: str) -> Iterator[Candidate]:
+        """Open cases of the filter, some hundreds: the most uncertain ones, and those of the types
+        with the fewest labels."""
         what = "id, margin, entity_type, entity_type || reasons || model"
         query, values = self._select(what, wanted, person)
         found = self.connection.execute(f"{query} ORDER BY margin, id LIMIT {_UNCERTAIN}", values)
@@ -252,12 +261,9 @@ class CaseStore(IndexFile):
             )
             rows |= {row[0]: row for row in own}
         count = "SELECT count(*), coalesce(sum(alike = ?), 0) FROM labelled WHERE entity_type = ?"
-        valued = [
-            (-teaching_value(margin, *self.connection.execute(count, (alike, own)).fetchone()), id_)
-            for id_, margin, own, alike in rows.values()
-            if id_ not in taken
-        ]
-        return [id_ for _, id_ in sorted(valued)[:PREFERRED]]
+        for found_id, distance, own, alike in rows.values():
+            of_type, of_kind = self.connection.execute(count, (alike, own)).fetchone()
+            yield Candidate(found_id, distance, of_type, of_kind)
 
     def by_lot(
         self, wanted: CaseFilter, person: str, without: Collection[str], position: int

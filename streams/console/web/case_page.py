@@ -10,7 +10,7 @@ from safepassage.field_words import field_words
 from safepassage.schemas import Alignment, Review, Verdict, render_value
 from safepassage.schemas.error_type import DESCRIPTIONS
 from safepassage.schemas.reviews_that_count import opinions
-from safepassage.schemas.wording import REASONS
+from safepassage.schemas.wording import in_words
 from safepassage.streams.console.index.case_filter import CaseFilter
 from safepassage.streams.console.index.store import Case
 
@@ -117,7 +117,7 @@ def case_page(
         value=cut(render_value(verdict.value), MAX_VALUE_CHARACTERS) or "(empty)",
         comparison=compare(verdict.context, verdict.passage) if verdict.passage else None,
         no_passage=_why_no_passage(verdict),
-        reasons=tuple((code, REASONS[code]) for code in verdict.reasons),
+        reasons=tuple((code, in_words(code, verdict.entity_type)) for code in verdict.reasons),
         error_types=tuple(
             (code, DESCRIPTIONS[code])
             for code in (verdict.error_types.types if verdict.error_types else ())
