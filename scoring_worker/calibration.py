@@ -17,7 +17,6 @@ ISOTONIC_FROM = 500
 """Labels from which "auto" prefers the isotonic curve."""
 
 _EDGE = 1e-6
-_GRID = np.linspace(0.0, 1.0, 100_001)
 
 Floats = NDArray[np.float64]
 
@@ -62,19 +61,20 @@ def carried_over(
     they passed, both are stopped.
     """
 
+    if before == after:
+        return thresholds
+    raw = np.linspace(0.0, 1.0, 100_001)
+    old, new = apply(before, raw), apply(after, raw)
+
     def moved(value: float) -> float:
         if value >= 1.0:  # nothing passes
             return value
-        passes = _GRID[apply(before, _GRID) >= value]
-        if not len(passes):
-            return 1.0
-        stopped = apply(after, _GRID[passes[0] > _GRID])
-        scores = apply(after, passes)
-        above = scores[scores > stopped[-1]] if len(stopped) else scores
+        first = int(np.searchsorted(old, value))
+        above = new[first:]
+        if first:
+            above = above[above > new[first - 1]]
         return float(above[0]) if len(above) else 1.0
 
-    if before == after:
-        return thresholds
     by = {
         name: {key: one.model_copy(update={"value": moved(one.value)}) for key, one in own.items()}
         for name, own in (("by_type", thresholds.by_type), ("by_group", thresholds.by_group))
