@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from safepassage.schemas import Review, ScorerRelease
+from safepassage.streams.kafka.publisher import open_publisher
 from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import decode
 from safepassage.streams.learning import events, learner, task
@@ -28,7 +29,7 @@ from safepassage.streams.settings import Settings
 from safepassage.streams.topics import LEARNING, REVIEWS, SCORERS
 from tests.streams.judged import publish
 
-from .test_learner import BETTER, Trainer, killed, learning, publisher_of, reviews, steps
+from .test_learner import BETTER, Trainer, killed, learning, reviews, steps
 
 
 async def releases(settings: Settings) -> list[ScorerRelease]:
@@ -63,7 +64,7 @@ async def test_a_kill_after_the_effect_and_before_its_event_doubles_neither(
             raise KeyboardInterrupt
         return await say(publisher, settings, event)
 
-    async with publisher_of(settings) as publisher:
+    async with open_publisher(settings) as publisher:
         trainer = Trainer(BETTER)
         first = Learner(publisher, settings, trainer)
         run, _ = await first.start()
@@ -122,7 +123,7 @@ async def test_of_two_learners_one_learns_and_the_other_goes_on_when_it_is_gone(
         return 0
 
     trainer = Trainer(BETTER)
-    async with publisher_of(settings) as publisher:
+    async with open_publisher(settings) as publisher:
         stops = asyncio.Event(), asyncio.Event()
         first = asyncio.create_task(LearnSource(publisher, settings, endless).run(stops[0]))
         await asyncio.wait_for(begun.wait(), 60)
@@ -169,7 +170,7 @@ async def test_a_decision_taken_back_meanwhile_certifies_nothing(kafka: Settings
             outcome = BETTER.model_copy(update=names | {"judged_by": judged_by})
         return await Trainer(outcome)(arguments)
 
-    async with publisher_of(settings) as publisher:
+    async with open_publisher(settings) as publisher:
         own = Learner(publisher, settings, judges_what_is_there)
         run, _ = await own.start()
         event = await own.go_on(str(run))
@@ -181,7 +182,7 @@ async def test_a_decision_taken_back_meanwhile_certifies_nothing(kafka: Settings
 async def test_two_clicks_at_once_promote_once(kafka: Settings, tmp_path: Path):
     settings = learning(kafka, tmp_path)
     await publish(settings, REVIEWS, reviews(80), key="doc")
-    async with publisher_of(settings) as publisher:
+    async with open_publisher(settings) as publisher:
         own = Learner(publisher, settings, Trainer(BETTER))
         run, _ = await own.start()
         await own.go_on(str(run))
@@ -197,7 +198,7 @@ async def test_a_candidate_whose_folder_is_gone_never_goes_live(kafka: Settings,
     """Every worker would stop: none scores with another scorer than the released one."""
     settings = learning(kafka, tmp_path)
     await publish(settings, REVIEWS, reviews(80), key="doc")
-    async with publisher_of(settings) as publisher:
+    async with open_publisher(settings) as publisher:
         own = Learner(publisher, settings, Trainer(BETTER))
         run, _ = await own.start()
         await own.go_on(str(run))
@@ -212,7 +213,7 @@ async def test_a_candidate_that_is_gone_before_it_asks_ends_its_run(
 ):
     settings = learning(kafka, tmp_path)
     await publish(settings, REVIEWS, reviews(80), key="doc")
-    async with publisher_of(settings) as publisher:
+    async with open_publisher(settings) as publisher:
         own = Learner(publisher, settings, Trainer(BETTER))
         run, _ = await own.start()
         with monkeypatch.context() as patched:
@@ -231,7 +232,7 @@ async def test_what_a_kill_left_of_a_run_that_never_began_is_removed(
     settings = learning(kafka, tmp_path)
     await publish(settings, REVIEWS, reviews(80), key="doc")
     (tmp_path / "of the operator").mkdir()
-    async with publisher_of(settings) as publisher:
+    async with open_publisher(settings) as publisher:
         own = Learner(publisher, settings, Trainer(BETTER))
         with monkeypatch.context() as patched:
             patched.setattr(learner, "say", killed)
@@ -250,7 +251,7 @@ async def test_a_candidate_judges_claims_as_the_configured_scorer_does(
     """As `safepassage up` names it; and "default" has two readers to start from."""
     settings = learning(kafka, tmp_path, scorer="default+hallugraph")
     await publish(settings, REVIEWS, reviews(80), key="doc")
-    async with publisher_of(settings) as publisher:
+    async with open_publisher(settings) as publisher:
         own = Learner(publisher, settings, Trainer(BETTER))
         run, _ = await own.start()
         assert task.read_task(own.folder(str(run))).base == "default"

@@ -17,8 +17,7 @@ from safepassage.schemas import LearningEvent, Review
 from safepassage.scoring_worker.laboratory.training import recipe, tuning
 from safepassage.scoring_worker.manifest import ScorerManifest
 from safepassage.streams.kafka.admin import create_topics
-from safepassage.streams.kafka.clients import new_producer
-from safepassage.streams.kafka.publisher import KafkaPublisher
+from safepassage.streams.kafka.publisher import open_publisher
 from safepassage.streams.learning import task
 from safepassage.streams.learning.candidates import Candidates
 from safepassage.streams.learning.events import read_runs
@@ -85,16 +84,6 @@ class Trainer:
 BETTER = Outcome(revision="new-1", learnt={"reader": "learnt"}, result=PASSED)
 
 
-@asynccontextmanager
-async def publisher_of(settings: Settings) -> AsyncIterator[KafkaPublisher]:
-    publisher = KafkaPublisher(new_producer(settings), settings)
-    await publisher.start()
-    try:
-        yield publisher
-    finally:
-        await publisher.stop()
-
-
 async def steps(settings: Settings) -> list[str]:
     return [event.step for event in (await read_runs(settings)).events]
 
@@ -119,7 +108,7 @@ async def test_a_run_begins_with_enough_new_decisions_of_both_classes(
 ):
     settings = learning(kafka, tmp_path)
     await create_topics(settings)
-    async with publisher_of(settings) as publisher:
+    async with open_publisher(settings) as publisher:
         learner = Learner(publisher, settings, Trainer(BETTER))
         assert await learner.start() == (None, "40 more decisions are wanted")
         await publish(settings, REVIEWS, reviews(60, wrong=0), key="doc")
@@ -138,7 +127,7 @@ async def test_a_run_goes_on_after_its_last_step_and_says_nothing_twice(
     settings = learning(kafka, tmp_path)
     await publish(settings, REVIEWS, reviews(80), key="doc")
     trainer = Trainer(BETTER)
-    async with publisher_of(settings) as publisher:
+    async with open_publisher(settings) as publisher:
         learner = Learner(publisher, settings, trainer)
         run, _ = await learner.start()
         with monkeypatch.context() as patched:
@@ -165,7 +154,7 @@ async def test_a_candidate_that_is_no_better_ends_and_says_why(kafka: Settings, 
     settings = learning(kafka, tmp_path)
     await publish(settings, REVIEWS, reviews(80), key="doc")
     worse = BETTER.model_copy(update={"result": compare(LABELS, LABELS, LABELS)})
-    async with publisher_of(settings) as publisher:
+    async with open_publisher(settings) as publisher:
         learner = Learner(publisher, settings, Trainer(worse))
         run, _ = await learner.start()
         event = await learner.go_on(str(run))
@@ -176,7 +165,7 @@ async def test_a_candidate_that_is_no_better_ends_and_says_why(kafka: Settings, 
 async def test_within_the_operators_bounds_nobody_is_asked(kafka: Settings, tmp_path: Path):
     settings = learning(kafka, tmp_path, learn_promotes=True)
     await publish(settings, REVIEWS, reviews(80), key="doc")
-    async with publisher_of(settings) as publisher:
+    async with open_publisher(settings) as publisher:
         learner = Learner(publisher, settings, Trainer(BETTER))
         run, _ = await learner.start()
         assert (await learner.go_on(str(run))).step == "promoted"
@@ -196,7 +185,7 @@ async def test_the_role_learns_by_itself_and_stops_in_the_middle(kafka: Settings
         await asyncio.Event().wait()
         return 0
 
-    async with publisher_of(settings) as publisher:
+    async with open_publisher(settings) as publisher:
         stop = asyncio.Event()
         role = asyncio.create_task(LearnSource(publisher, settings, endless).run(stop))
         await asyncio.wait_for(begun.wait(), 60)
@@ -218,7 +207,7 @@ async def test_candidates_that_no_release_names_are_removed_by_the_next_run(
 ):
     settings = learning(kafka, tmp_path)
     await publish(settings, REVIEWS, reviews(80), key="doc")
-    async with publisher_of(settings) as publisher:
+    async with open_publisher(settings) as publisher:
         learner = Learner(publisher, settings, Trainer(BETTER))
         run, _ = await learner.start()
         await learner.go_on(str(run))
@@ -234,7 +223,7 @@ async def test_no_candidate_takes_the_place_of_one_that_it_was_not_compared_with
 ):
     settings = learning(kafka, tmp_path)
     await publish(settings, REVIEWS, reviews(80), key="doc")
-    async with publisher_of(settings) as publisher:
+    async with open_publisher(settings) as publisher:
         learner = Learner(publisher, settings, Trainer(BETTER))
         run, _ = await learner.start()
         await learner.go_on(str(run))
@@ -264,7 +253,7 @@ async def test_from_decisions_to_a_promotion_by_click(
         await asyncio.to_thread(carry_out, Path(arguments[-1]))
         return 0
 
-    async with publisher_of(settings) as publisher:
+    async with open_publisher(settings) as publisher:
         learner = Learner(publisher, settings, in_this_process)
         run, _ = await learner.start()
         folder = learner.folder(str(run))

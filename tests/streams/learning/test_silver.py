@@ -7,6 +7,7 @@ from pathlib import Path
 
 from safepassage.schemas import Assessment
 from safepassage.scoring_worker import Pair
+from safepassage.streams.kafka.publisher import open_publisher
 from safepassage.streams.learning.learner import Learner
 from safepassage.streams.learning.silver import asked, graded, sample, write_sample
 from safepassage.streams.learning.task import TASK, Outcome, Task
@@ -15,7 +16,7 @@ from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ALIGNMENTS
 from tests.streams.judged import aligned, publish
 
-from .test_learner import Trainer, learning, publisher_of, steps
+from .test_learner import Trainer, learning, steps
 
 
 class Grader:
@@ -78,7 +79,7 @@ async def test_before_reviews_a_candidate_is_shadowed_and_never_asks(
     await publish(settings, ALIGNMENTS, [aligned(number) for number in range(40)], key="doc")
     assert len(await sample(settings, 60)) == 30
     uncertified = Outcome(revision="silver-1", problem="only reviews certify a candidate")
-    async with publisher_of(settings) as publisher:
+    async with open_publisher(settings) as publisher:
         learner = Learner(publisher, settings, Trainer(uncertified))
         run, _ = await learner.start()
         task = Task.model_validate_json((learner.folder(str(run)) / TASK).read_bytes())
