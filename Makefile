@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 # Every file that is installed has a hash in the lock, but torch's: its build depends on the hardware.
+# On Linux the package index has the one with CUDA: 4.6 GB on disk. Nothing needs it: before the first
+# `make demo`, `make demo TORCH=torch-2.13.0+cpu-….whl` (a file, or its address) takes the one for CPUs.
+TORCH ?= torch
 LOCKED := $(PIP) install --require-hashes --no-deps
 # The scorer `large` is installed from this repository, where its weights are in it.
 LARGE := $(if $(wildcard weights/safepassage_large/model/scorer.json),--editable ./weights)
@@ -11,7 +14,7 @@ LARGE := $(if $(wildcard weights/safepassage_large/model/scorer.json),--editable
 # Three processes, a file in each. Reordered, the files of one long test would come last, alone.
 AT_ONCE := -n 3 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo up test test-long simulate coverage lint types imports audit check reference docs lock clean
+.PHONY: demo up test test-kafka test-long simulate coverage lint types imports audit check reference docs lock clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/run.stamp          ## the whole flow on an embedded broker, with bundled documents
@@ -25,6 +28,12 @@ test: $(VENV)/dev.stamp          ## the default test run
 
 test-long: $(VENV)/dev.stamp     ## the tests that take minutes to hours
 	@$(BIN)/python -m pytest -m long --timeout 7200
+
+KAFKA_VERSION ?= 4.4.0
+KAFKA_TESTS ?= tests/kafka_server tests/streams tests/integration tests/faults
+test-kafka: $(VENV)/dev.stamp    ## the stream's tests on Apache Kafka, where Java 17 and Maven are: KAFKA_VERSION=3.9.2 for another
+	@$(BIN)/python -m tests.kafka_server --version $(KAFKA_VERSION) -- \
+	  $(BIN)/python -m pytest $(AT_ONCE) -m "not long" $(KAFKA_TESTS)
 
 SEED ?= 0
 MINUTES ?= 1
@@ -61,7 +70,7 @@ lock: $(VENV)/dev.stamp          ## rewrite the lock files from this environment
 $(VENV)/run.stamp: requirements.lock constraints.txt pyproject.toml weights/pyproject.toml $(wildcard weights/*/model/scorer.json)
 	@test -x $(BIN)/python || (echo "creating $(VENV)" && $(PYTHON) -m venv $(VENV))
 	@echo "installing the pinned packages (some minutes the first time)"
-	@$(LOCKED) -r requirements.lock && $(PIP) install -c constraints.txt torch
+	@$(LOCKED) -r requirements.lock && $(PIP) install -c constraints.txt $(TORCH)
 	@$(PIP) install --no-deps --editable . $(LARGE)
 	@touch $@
 

@@ -90,7 +90,7 @@ class Aligner:
     ) -> list[AlignedExtraction | Verdict]:
         """One result for each extraction, in their order.
 
-        An `AlignedExtraction` where the context stands in the document, for the scorer; else a
+        An `AlignedExtraction` where the context is in the document, for the scorer; else a
         `Verdict` that says why not. An extraction that cannot be aligned loses no other.
         """
         return await asyncio.wrap_future(self.submit(text, document, extractions))
@@ -166,7 +166,7 @@ class Aligner:
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A document's text, for finding contexts in it and what stands around them."""
+    """A document's text, for finding contexts in it and what is around them."""
 
     index: DocumentIndex
     layout: DocumentLayout
@@ -228,7 +228,7 @@ class _PreparedCache:
         self._lock = threading.Lock()
 
     def get(self, text: str, digest: str) -> _Prepared:
-        """What is prepared of ``text``, whose digest is ``digest``; made where there is none."""
+        """What is prepared of ``text``, whose digest is ``digest``; made where it is missing."""
         with self._lock:
             known = self._kept.pop(digest, None)
             # A digest is a claim of the event's: lone surrogates alone make two texts of one.

@@ -14,4 +14,4 @@ LOW_EVIDENCE_SCORE = 0.8
 .80 for foreign contexts of 14 to 18 characters."""
 
 TINY_CHARACTERS = 2
-"""So short a quote, exact or not, says where it stands only if it stands at one place alone."""
+"""So short a quote, exact or not, says where it is only if it is at one place alone."""

@@ -1,7 +1,7 @@
 """Free-text answers: into sentences, and each sentence to the text that may support it.
 
 A quote is not at hand here, so the passage is retrieved: the sentences of the retrieved text
-that together cover the claim best, wherever they stand. One passage that supports a claim is
+that together cover the claim best, wherever they are. One passage that supports a claim is
 enough; that others do not is no objection to it.
 """
 
@@ -33,8 +33,8 @@ def split_claims(response: Response, ref: DocumentRef) -> list[Claim]:
     ``ref`` names the retrieved text. What has neither a letter nor a digit is no sentence, and a
     sentence that claims nothing ("I hope this helps!") is no claim: `sentences_without_claim`
     counts them. A sentence that denies earlier ones has these as its rivals. Of a part of an
-    answer, the sentences that no earlier part had to its end. So whatever follows, and in
-    whatever parts it comes, each sentence is brought once, with the same id and the same rivals.
+    answer, the sentences that no earlier part had to its end. So each sentence is brought once,
+    with the same id and the same rivals.
     """
     claims = sentences_so_far(response, ref)
     if response.part:

@@ -71,7 +71,7 @@ Read = Literal["local", "redis", "reread", "corrupt"]
 Reread = Callable[[Coordinates], Awaitable[str]]
 """Reads the text of the document at these coordinates.
 
-It raises `DocumentMissing` where there is none any more. Whatever else it raises (the broker is
+It raises `DocumentMissing` where it is gone. Anything else that it raises (the broker is
 down) passes through `DocumentStore.get`: that is no verdict on the document.
 """
 

@@ -1,4 +1,4 @@
-"""What of a document a quote is most like that does not stand in it."""
+"""What of a document a quote is most like that is not in it."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ def nearest_passages(quotes: Sequence[str], text: str, seconds: float = SECONDS)
 
 
 def nearest_of(verdicts: Iterable[Verdict], text: str) -> dict[str, str]:
-    """By the verdict's id the nearest passage of ``text``, of each whose quote does not stand in it
+    """By the verdict's id the nearest passage of ``text``, of each whose quote is not in it
     and that has one."""
     lost = {v.id: v.context for v in verdicts if "not_found" in v.reasons}
     near = nearest_passages(tuple(lost.values()), text) if lost else ()

@@ -40,7 +40,7 @@ def main() -> None:
     kind, texts = source()
     print(f"{kind}, {CONTEXTS} contexts a document, {_machine()}\n")
     for text in texts[:3]:  # fills the tables that are filled on first use, a page at a time
-        align("a quote that stands nowhere", text)
+        align("a quote that is nowhere", text)
     report = {
         "texts": kind,
         "machine": _machine(),

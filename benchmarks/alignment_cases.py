@@ -1,4 +1,4 @@
-"""Documents, and contexts quoted from them as they stand, with edits, or from elsewhere."""
+"""Documents, and contexts quoted from them as they are, with edits, or from elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Clean quotes against OCRed documents: is the true span found, and nothing where there is none?"""
+"""Clean quotes against OCRed documents: is the true span found, and nothing where it has no
+place?"""
 
 from __future__ import annotations
 

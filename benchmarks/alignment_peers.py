@@ -1,4 +1,4 @@
-"""The aligners that are compared, each as ``document, contexts -> whatever it finds``."""
+"""The aligners that are compared, each as ``document, contexts -> anything``."""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
+from research.answers.sets import read_sets
 from safepassage import Verifier
 from safepassage.batches import SharedBatches
 from safepassage.passages.granularity import claims
@@ -32,9 +33,8 @@ from safepassage.scoring_worker import Pair, Scorer, load_scorer
 from safepassage.scoring_worker.detectors.contract import Answer
 from safepassage.scoring_worker.detectors.ragulator.measurement import ClaimMeasure
 from safepassage.scoring_worker.detectors.ragulator.meta_classifiers import MODELS, MetaClassifier
-from safepassage.scoring_worker.detectors.similarity.word_vectors import word_vectors
+from safepassage.scoring_worker.detectors.ragulator.word_vectors import word_vectors
 from safepassage.scoring_worker.forest import Forest
-from safepassage.scoring_worker.laboratory.evaluation.answers.sets import read_sets
 
 WARM = 3
 CALLERS = 32

@@ -100,7 +100,7 @@ def parts_of(questions: Sequence[Question]) -> list[Sequence[Question]]:
 
 
 def rate(questions: Sequence[Question], mark: str) -> float:
-    """Questions a second of CPU time: the median of the parts. ``mark`` stands
+    """Questions a second of CPU time: the median of the parts. ``mark`` is
     behind each passage, so that another run remembers nothing of this one."""
     rates = []
     for part in parts_of(questions):

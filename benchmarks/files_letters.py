@@ -1,7 +1,7 @@
 """Thirty-odd files with truth: letters, scans, columns, tables and forms whose words are invented.
 
 The truth is the ink: a page is drawn with a piece of evidence and without it, and where the two
-differ stands the evidence. Nothing of the importer takes part in it.
+differ is the evidence. Nothing of the importer takes part in it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FILLER = (
     "Nothing in it changes what the law gives to either of them.",
     "The house is let with the garden and the shed behind it.",
     "Repairs of the roof and of the outer walls are for the landlord.",
-    "Whoever leaves a window open in winter pays for the damage.",
+    "Anyone who leaves a window open in winter pays for the damage.",
     "A copy of this letter is kept in the office at the harbour.",
 )
 
@@ -43,7 +43,7 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Evidence:
-    """What an LLM would have extracted, and where it stands: boxes by page number."""
+    """What an LLM would have extracted, and where it is: boxes by page number."""
 
     entity_type: str
     value: str
@@ -82,7 +82,7 @@ class Sheet:
         return x
 
     def runs(self) -> dict[str, list[str]]:
-        """The pieces that each evidence stands in, by line and neighbourhood."""
+        """The pieces that each evidence is in, by line and neighbourhood."""
         found: dict[str, list[str]] = defaultdict(list)
         for number, (_, _, _, _, _, key) in enumerate(self.words):
             if key and self._piece(number) not in found[key]:

@@ -6,7 +6,7 @@ What a reader of the README types, in a temporary folder that is removed: a clon
 committed, ``python -m venv``, ``pip install`` without pip's cache, and the README's first example
 in Python. Each step prints its seconds by the clock and of CPU; their sum is wanted under two
 minutes. What was installed is counted: packages and megabytes. How near the packages are and who
-else uses the cores decides it, so the load average stands above.
+else uses the cores decides it, so the load average is above.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import f1_score
 
-from safepassage.scoring_worker.laboratory.evaluation.plots import expected_error
-from safepassage.scoring_worker.laboratory.evaluation.ranking import Ranking
+from safepassage.scoring_worker.evaluation.plots import expected_error
+from safepassage.scoring_worker.evaluation.ranking import Ranking
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

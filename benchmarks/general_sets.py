@@ -14,13 +14,13 @@ from recipes.reading_corpus import MEASURE_ONLY, slot_file
 from recipes.source_figures import ANSWERS
 from recipes.stack_pairs import cut_pairs, slot_pairs
 from safepassage.schemas import CLAIM_TYPE, hypothesis
-from safepassage.scoring_worker.laboratory.evaluation.datasets import read_dataset
-from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.laboratory.training.corpora import PERMISSIVE_NLI, read_rows
-from safepassage.scoring_worker.laboratory.training.reading.claims import altered_sentences
-from safepassage.scoring_worker.laboratory.training.reading.generators import SlotPool, generated
-from safepassage.scoring_worker.laboratory.training.reading.questions import ReadingQuestion
+from safepassage.scoring_worker.evaluation.datasets import read_dataset
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.scorer import Pair
+from safepassage.scoring_worker.training.corpora import PERMISSIVE_NLI, read_rows
+from safepassage.scoring_worker.training.reading.claims import altered_sentences
+from safepassage.scoring_worker.training.reading.generators import SlotPool, generated
+from safepassage.scoring_worker.training.reading.questions import ReadingQuestion
 from safepassage.streams.cli.label_options import label_sources
 
 SEED = 0
@@ -161,7 +161,7 @@ def claim_set_cases(data: Path, name: str, rows: int) -> list[Case]:
 
 
 def file_cases(path: Path, documents: Path | None = None, rows: int | None = None) -> list[Case]:
-    """Labelled extractions or answers as the pipeline meets them, aligned and with what stands
+    """Labelled extractions or answers as the pipeline meets them, aligned and with what is
     around; a sample of ``rows``."""
     given = label_sources([documents] if documents else [], SEED, lambda *_: None)
     cases = list(read_dataset(path, given).cases)

@@ -8,7 +8,7 @@ errors of LLMs come first; none of the sources taught the readers, and none the 
 but the fields that its weights were fitted on, which say so. ``changed``: the share of the judged
 values whose score the memory moves.
 
-Rows stand for reviews of one person, drawn by document and not as a queue would draw them.
+Rows represent reviews of one person, drawn by document and not as a queue would draw them.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from rich.table import Table
 
 from recipes.memory_weights import SOURCES, TracedRow, Trial, kept_rows, trials
 from safepassage.scoring_worker.calibration import apply
-from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.laboratory.evaluation.metrics import f1_of
-from safepassage.scoring_worker.laboratory.evaluation.ranking import Ranking
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.evaluation.metrics import f1_of
+from safepassage.scoring_worker.evaluation.ranking import Ranking
 from safepassage.scoring_worker.manifest import ScorerManifest
 from safepassage.scoring_worker.memory.weights import packaged_weights
 from safepassage.scoring_worker.scorers.folders import open_manifest

@@ -24,14 +24,14 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from safepassage.pipeline import align_with, ground, new_aligner
-from safepassage.scoring_worker.laboratory.evaluation.cases import LabelledCase, labelled_pair
-from safepassage.scoring_worker.laboratory.evaluation.datasets import read_dataset
-from safepassage.scoring_worker.laboratory.evaluation.sources import Sources, read_documents
-from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged, refitted
-from safepassage.scoring_worker.laboratory.training.stacking import stack_scores
+from safepassage.scoring_worker.evaluation.cases import LabelledCase, labelled_pair
+from safepassage.scoring_worker.evaluation.datasets import read_dataset
+from safepassage.scoring_worker.evaluation.sources import Sources, read_documents
 from safepassage.scoring_worker.loading import load_scorer
 from safepassage.scoring_worker.risk.draws import EVERY, draw
 from safepassage.scoring_worker.scorers.default import DefaultScorer
+from safepassage.scoring_worker.training.judged_pairs import Judged, refitted
+from safepassage.scoring_worker.training.stacking import stack_scores
 from safepassage.scoring_worker.weighing.stack import Stack
 from safepassage.streams.console.index.next_case import PREFERRED, teaching_value
 from safepassage.streams.settings import Settings

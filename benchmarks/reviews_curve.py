@@ -18,13 +18,13 @@ from pathlib import Path
 
 from recipes.stack_pairs import slot_pairs
 from safepassage.pipeline import align_with, ground, new_aligner
-from safepassage.scoring_worker.laboratory.evaluation.cases import Dataset, LabelledCase
-from safepassage.scoring_worker.laboratory.evaluation.datasets import read_dataset
-from safepassage.scoring_worker.laboratory.evaluation.sources import Sources, read_documents
-from safepassage.scoring_worker.laboratory.experiments.reviews import ReviewsSettings, reviews_curve
-from safepassage.scoring_worker.laboratory.experiments.runs import numbers_of
-from safepassage.scoring_worker.laboratory.experiments.tables import certified_table, reviews_table
-from safepassage.scoring_worker.laboratory.training import Recipe
+from safepassage.scoring_worker.evaluation.cases import Dataset, LabelledCase
+from safepassage.scoring_worker.evaluation.datasets import read_dataset
+from safepassage.scoring_worker.evaluation.runs import numbers_of
+from safepassage.scoring_worker.evaluation.sources import Sources, read_documents
+from safepassage.scoring_worker.training import Recipe
+from safepassage.scoring_worker.training.reviews.curve import ReviewsSettings, reviews_curve
+from safepassage.scoring_worker.training.reviews.tables import certified_table, reviews_table
 from safepassage.settings import JudgingSettings
 from safepassage.streams.cli.label_options import print_tables, progress_lines
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from safepassage.scoring_worker.laboratory.training.corpora import read_rows
-from safepassage.scoring_worker.laboratory.training.reading.claims import stated
-from safepassage.scoring_worker.laboratory.training.reading.questions import ReadingQuestion
+from safepassage.scoring_worker.training.corpora import read_rows
+from safepassage.scoring_worker.training.reading.claims import stated
+from safepassage.scoring_worker.training.reading.questions import ReadingQuestion
 
 CLAIM_SETS = {
     "fm2": 2_000,

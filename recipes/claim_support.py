@@ -16,16 +16,16 @@ import structlog
 
 from recipes.data_sets import ANSWER_LICENCES, answer_rows
 from recipes.ragulator import LICENCES, log_progress, shipped_pairs
+from research.curation import CuratedPair
+from research.ragulator_training.fit import (
+    LabelledFeatures,
+    fitted_one_way,
+)
 from safepassage.passages.index import PassageIndex
 from safepassage.schemas import CLAIM_TYPE, hypothesis
 from safepassage.scoring_worker.encoders.batching import PairFailure
 from safepassage.scoring_worker.encoders.reader import Reader
 from safepassage.scoring_worker.forest import Forest
-from safepassage.scoring_worker.laboratory.evaluation.curation import CuratedPair
-from safepassage.scoring_worker.laboratory.training.ragulator.fit import (
-    LabelledFeatures,
-    fitted_one_way,
-)
 from safepassage.scoring_worker.scorer import Pair
 from safepassage.scoring_worker.scorers.folders import open_manifest, open_reader
 from safepassage.scoring_worker.weighing.claim_support import FEATURES, FILE, RISING, reading

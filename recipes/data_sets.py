@@ -4,17 +4,17 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from safepassage.schemas import CLAIM_TYPE
-from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.laboratory.evaluation.splits import held_out
-from safepassage.scoring_worker.laboratory.training.corpora import (
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.evaluation.splits import held_out
+from safepassage.scoring_worker.training.corpora import (
     ENTITY_TYPES,
     Row,
     kind_of_type,
     known_documents,
     read_rows,
 )
-from safepassage.scoring_worker.laboratory.training.corruption.corruptors import labelled_pairs
-from safepassage.scoring_worker.laboratory.training.corruption.known_documents import (
+from safepassage.scoring_worker.training.corruption.corruptors import labelled_pairs
+from safepassage.scoring_worker.training.corruption.known_documents import (
     KnownDocument,
     KnownField,
 )
@@ -84,7 +84,7 @@ def _measures(row: Row) -> bool:
 def nli_pairs(rows: Iterable[Row], sources: frozenset[str] | None = None) -> Iterator[LabelledPair]:
     """Rows of ``premise``, ``hypothesis`` and ``label`` as claims; a binary label is enough.
 
-    ``label`` is "entailment", or 1, for supported; whatever else is not. ``sources`` filters.
+    ``label`` is "entailment", or 1, for supported; anything else is not. ``sources`` filters.
     """
     for number, row in enumerate(rows):
         if sources is not None and row.get("source") not in sources:

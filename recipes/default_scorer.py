@@ -39,13 +39,13 @@ from safepassage.scoring_worker.encoders.reader_model import (
     save_base,
     save_reader,
 )
-from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.laboratory.training.card import write_card
-from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged
-from safepassage.scoring_worker.laboratory.training.stacking import fit_stack
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.learnt_from import LearntFrom
 from safepassage.scoring_worker.manifest import MANIFEST_NAME, ScorerManifest
 from safepassage.scoring_worker.packs.registry import packs_named
+from safepassage.scoring_worker.training.card import write_card
+from safepassage.scoring_worker.training.judged_pairs import Judged
+from safepassage.scoring_worker.training.stacking import fit_stack
 from safepassage.scoring_worker.weighing.stack import Stack
 
 log = structlog.get_logger(__name__)

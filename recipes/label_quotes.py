@@ -9,12 +9,12 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from safepassage.scoring_worker.laboratory.training.reading.generators import (
+from safepassage.scoring_worker.training.reading.generators import (
     LONGEST_NAME,
     LONGEST_VALUE,
     filled,
 )
-from safepassage.scoring_worker.laboratory.training.reading.questions import (
+from safepassage.scoring_worker.training.reading.questions import (
     ReadingQuestion,
     shape_of,
 )

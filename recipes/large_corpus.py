@@ -10,16 +10,16 @@ from recipes.label_quotes import label_quotes
 from recipes.reading_corpus import Corpus, nli_claims, questions_of_documents, slot_file
 from recipes.relation_questions import relation_questions
 from recipes.short_quotes import cut_quotes, foreign_questions
-from safepassage.scoring_worker.laboratory.training.corpora import PERMISSIVE_NLI, read_rows
-from safepassage.scoring_worker.laboratory.training.reading.claims import (
+from safepassage.scoring_worker.training.corpora import PERMISSIVE_NLI, read_rows
+from safepassage.scoring_worker.training.reading.claims import (
     altered_sentences,
     value_claims,
 )
-from safepassage.scoring_worker.laboratory.training.reading.document_questions import (
+from safepassage.scoring_worker.training.reading.document_questions import (
     document_questions,
 )
-from safepassage.scoring_worker.laboratory.training.reading.generators import SlotPool, generated
-from safepassage.scoring_worker.laboratory.training.reading.questions import ReadingQuestion
+from safepassage.scoring_worker.training.reading.generators import SlotPool, generated
+from safepassage.scoring_worker.training.reading.questions import ReadingQuestion
 
 ENGLISH = {
     "sgd_train": 4_000,

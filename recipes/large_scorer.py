@@ -47,11 +47,7 @@ from safepassage.scoring_worker.encoders.reader_model import (
     save_compressed,
     trainable,
 )
-from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.laboratory.training.card import write_card
-from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged
-from safepassage.scoring_worker.laboratory.training.reading.fit import WEIGHTS, FitSettings
-from safepassage.scoring_worker.laboratory.training.stacking import fit_stack
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.learnt_from import LearntFrom
 from safepassage.scoring_worker.manifest import (
     MANIFEST_NAME,
@@ -62,6 +58,10 @@ from safepassage.scoring_worker.manifest import (
 from safepassage.scoring_worker.packs.interface import Pack
 from safepassage.scoring_worker.packs.registry import packs_named
 from safepassage.scoring_worker.scorers.default import DefaultScorer
+from safepassage.scoring_worker.training.card import write_card
+from safepassage.scoring_worker.training.judged_pairs import Judged
+from safepassage.scoring_worker.training.reading.fit import WEIGHTS, FitSettings
+from safepassage.scoring_worker.training.stacking import fit_stack
 from safepassage.scoring_worker.weighing.claim_support import CLAIMS_FILE
 
 log = structlog.get_logger(__name__)

@@ -27,7 +27,7 @@ from scipy.optimize import minimize
 from recipes.large_scorer import LEFT_OUT
 from recipes.stack_pairs import slot_pairs
 from safepassage.schemas.base import Contract
-from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.loading import load_scorer
 from safepassage.scoring_worker.memory.learning import remembering
 from safepassage.scoring_worker.memory.nearest_votes import NEAREST, Neighbour, vote_features

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import structlog
 
-from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.laboratory.training.judged_pairs import (
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.scorers.default import DefaultScorer
+from safepassage.scoring_worker.training.judged_pairs import (
     Judged,
     read_judged,
     write_judged,
 )
-from safepassage.scoring_worker.scorers.default import DefaultScorer
 
 log = structlog.get_logger(__name__)
 

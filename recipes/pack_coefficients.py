@@ -6,8 +6,8 @@ from pathlib import Path
 
 from recipes.opinion_file import judged_once
 from recipes.stack_pairs import document_pairs
-from safepassage.scoring_worker.laboratory.training.stacking import fit_stack
 from safepassage.scoring_worker.scorers.default import DefaultScorer
+from safepassage.scoring_worker.training.stacking import fit_stack
 from safepassage.scoring_worker.weighing.stack import ShapeWeights
 
 PACKS = ("contracts", "legal")

@@ -17,10 +17,7 @@ from typing import Final
 
 import structlog
 
-from safepassage.passages.sentence_splitting import sentences
-from safepassage.scoring_worker.detectors.ragulator.measurement import ClaimMeasure
-from safepassage.scoring_worker.detectors.similarity.word_vectors import word_vectors
-from safepassage.scoring_worker.laboratory.evaluation.curation import (
+from research.curation import (
     Bounds,
     CuratedPair,
     SimilarPair,
@@ -29,10 +26,13 @@ from safepassage.scoring_worker.laboratory.evaluation.curation import (
     from_summaries,
     read_similar,
 )
-from safepassage.scoring_worker.laboratory.training.corpora import read_rows
-from safepassage.scoring_worker.laboratory.training.ragulator.feature_files import labelled_features
-from safepassage.scoring_worker.laboratory.training.ragulator.fit import MODELS, Model, fitted
+from research.ragulator_training.feature_files import labelled_features
+from research.ragulator_training.fit import MODELS, Model, fitted
+from safepassage.passages.sentence_splitting import sentences
+from safepassage.scoring_worker.detectors.ragulator.measurement import ClaimMeasure
+from safepassage.scoring_worker.detectors.ragulator.word_vectors import word_vectors
 from safepassage.scoring_worker.loading import load_scorer
+from safepassage.scoring_worker.training.corpora import read_rows
 
 log = structlog.get_logger(__name__)
 
@@ -52,7 +52,7 @@ _ARTICLE_BOUNDS: Final = Bounds(context=(50, 5_000))
 FILES: Final[dict[Model, str]] = {
     "lightgbm": "ragulator-lightgbm.json",
     "random-forest": "ragulator-random-forest.json",
-    "extended": "ragulator-extended.json",
+    "extended": "forest.json",
 }
 
 
@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen.folder.mkdir(parents=True, exist_ok=True)
     pairs = list(shipped_pairs(chosen.data))
     log.info("pairs", count=len(pairs), out_of_context=sum(not pair.grounded for pair in pairs))
-    measure = ClaimMeasure(word_vectors(), load_scorer("default", packs=[]))
+    measure = ClaimMeasure(word_vectors(), load_scorer("small", packs=[]))
     labelled = labelled_features(pairs, measure, chosen.folder / "features.jsonl", log_progress)
     licensed = [replace(one, source=f"{one.source} ({LICENCES[one.source]})") for one in labelled]
     for model in MODELS:

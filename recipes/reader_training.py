@@ -10,8 +10,8 @@ from transformers import AutoTokenizer
 
 from recipes.reading_corpus import Corpus
 from safepassage.scoring_worker.encoders.reader_model import ReaderModel
-from safepassage.scoring_worker.laboratory.training.reading.examples import tokenised
-from safepassage.scoring_worker.laboratory.training.reading.fit import (
+from safepassage.scoring_worker.training.reading.examples import tokenised
+from safepassage.scoring_worker.training.reading.fit import (
     WEIGHTS,
     FitSettings,
     fit,

@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from recipes.data_sets import HELD_OUT
-from safepassage.scoring_worker.laboratory.evaluation.splits import held_out
-from safepassage.scoring_worker.laboratory.training.corpora import (
+from safepassage.scoring_worker.evaluation.splits import held_out
+from safepassage.scoring_worker.training.corpora import (
     PERMISSIVE_NLI,
     known_documents,
     read_rows,
 )
-from safepassage.scoring_worker.laboratory.training.corruption.synthesis import synthetic_documents
-from safepassage.scoring_worker.laboratory.training.reading.document_questions import (
+from safepassage.scoring_worker.training.corruption.synthesis import synthetic_documents
+from safepassage.scoring_worker.training.reading.document_questions import (
     document_questions,
     with_generated,
 )
-from safepassage.scoring_worker.laboratory.training.reading.questions import (
+from safepassage.scoring_worker.training.reading.questions import (
     Place,
     ReadingQuestion,
     places_of,
@@ -154,7 +154,7 @@ def nli_claims(
 def slot_questions(rows: Iterable[Mapping[str, Any]]) -> Iterator[ReadingQuestion]:
     """The questions of the rows of a slots file, in order of first appearance.
 
-    Values that do not stand in the passage, and answers beside which the same words are called
+    Values that are not in the passage, and answers beside which the same words are called
     wrong, are left out.
     """
     grouped: dict[tuple[str, str], list[Mapping[str, Any]]] = {}

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from safepassage.scoring_worker.laboratory.training.reading.questions import Place, ReadingQuestion
+from safepassage.scoring_worker.training.reading.questions import Place, ReadingQuestion
 
 WRONG_SUBJECT_SHARE, WRONG_RELATION_SHARE = 0.5, 0.7
 NEIGHBOUR_SHARE = 0.25
@@ -55,7 +55,7 @@ def _lines() -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Document:
-    """``holds``: by relation and subject the entities that stand in it; ``types`` of entities."""
+    """``holds``: by relation and subject the entities that are in it; ``types`` of entities."""
 
     holds: Mapping[tuple[str, int], set[int]]
     types: Mapping[int, str]

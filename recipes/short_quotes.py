@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from safepassage.scoring_worker.laboratory.training.reading.questions import (
+from safepassage.scoring_worker.training.reading.questions import (
     Place,
     ReadingQuestion,
     shape_of,

@@ -11,10 +11,10 @@ from sklearn.metrics import f1_score, roc_auc_score
 from recipes.opinion_file import judged_once
 from recipes.stack_pairs import answer_pairs
 from safepassage.schemas import CLAIM_TYPE
-from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged
-from safepassage.scoring_worker.laboratory.training.stacking import fit_stack
 from safepassage.scoring_worker.manifest import Thresholds, TypeThreshold
 from safepassage.scoring_worker.scorers.default import DefaultScorer
+from safepassage.scoring_worker.training.judged_pairs import Judged
+from safepassage.scoring_worker.training.stacking import fit_stack
 from safepassage.scoring_worker.weighing.stack import Stack
 
 Scores = Mapping[str, NDArray[np.float64]]

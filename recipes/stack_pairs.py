@@ -11,14 +11,14 @@ from safepassage.passages.index import PassageIndex
 from safepassage.passages.pleasantries import claims_nothing
 from safepassage.passages.sentence_splitting import sentences
 from safepassage.schemas import CLAIM_TYPE, hypothesis
-from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.laboratory.training.corpora import PERMISSIVE_NLI, read_rows
-from safepassage.scoring_worker.laboratory.training.corruption.corruptors import labelled_pairs
-from safepassage.scoring_worker.laboratory.training.corruption.synthesis import synthetic_documents
-from safepassage.scoring_worker.laboratory.training.reading.claims import altered_sentences
-from safepassage.scoring_worker.laboratory.training.reading.document_questions import GENERATED
-from safepassage.scoring_worker.laboratory.training.reading.generators import SlotPool, generated
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.scorer import Pair
+from safepassage.scoring_worker.training.corpora import PERMISSIVE_NLI, read_rows
+from safepassage.scoring_worker.training.corruption.corruptors import labelled_pairs
+from safepassage.scoring_worker.training.corruption.synthesis import synthetic_documents
+from safepassage.scoring_worker.training.reading.claims import altered_sentences
+from safepassage.scoring_worker.training.reading.document_questions import GENERATED
+from safepassage.scoring_worker.training.reading.generators import SlotPool, generated
 
 CLAIMS = 220
 """Rows of each NLI collection."""

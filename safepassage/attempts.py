@@ -5,7 +5,10 @@ each other. What was stopped makes room, and is kept in `Result.replaced`. So no
 that would not be accepted had it all come at once.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from safepassage.schemas import Document, Verdict
 from safepassage.schemas import Extraction as Event
@@ -13,18 +16,28 @@ from safepassage.schemas import Extraction as Event
 from .extraction import Extraction, as_events, listed
 from .result import Result
 
+if TYPE_CHECKING:
+    from safepassage.agents.extraction.known_fields import KnownFields
+
 
 class Attempts:
-    """The extractions of one document, through a first and perhaps a second attempt.
+    """The extractions of one document, through a first and perhaps a second attempt. ``fields``
+    are those of their schema.
 
     Raises:
         TypeError: these are no extractions.
         ValueError: an extraction cannot be one.
     """
 
-    def __init__(self, document: Document, extractions: Iterable[Extraction]) -> None:
+    def __init__(
+        self,
+        document: Document,
+        extractions: Iterable[Extraction],
+        fields: KnownFields | None = None,
+    ) -> None:
         self.document = document
-        self.events: Sequence[Event] = as_events(listed(extractions), document.ref())
+        self._fields = fields
+        self.events: Sequence[Event] = as_events(listed(extractions), document.ref(), fields)
         self._stopped: dict[str, Verdict] = {}
 
     def first(self, verdicts: tuple[Verdict, ...]) -> Result:
@@ -34,8 +47,8 @@ class Attempts:
         return result
 
     def again(self, answered: Iterable[Extraction]) -> list[Event]:
-        """What stands, with what was answered in place of the rest. What the first attempt gave
-        already stays the first attempt's, so that an id never stands for two verdicts.
+        """What is, with what was answered in place of the rest. What the first attempt gave
+        already stays the first attempt's, so that an id never names two verdicts.
 
         Raises:
             TypeError: these are no extractions.
@@ -44,7 +57,7 @@ class Attempts:
         given = listed(answered, "what reask gave")
         known = {event.id: event for event in self.events}
         stands = {i: event for i, event in known.items() if i not in self._stopped}
-        for event in as_events(given, self.document.ref()):
+        for event in as_events(given, self.document.ref(), self._fields):
             again = event.model_copy(update={"attempt": 2})
             stands.setdefault(event.id, known.get(event.id, again))
         return list(stands.values())

@@ -1,4 +1,4 @@
-"""One call of the scorer for all who are waiting: whoever comes while it works travels next.
+"""One call of the scorer for all who are waiting: anyone who comes while it works travels next.
 
 Nobody is kept waiting for company. A score does not depend on the batch that its pair travels
 in, so who shares a call with whom changes nothing but the time.
@@ -63,7 +63,7 @@ class SharedBatches:
 
     @property
     def seconds_waiting(self) -> float:
-        """How long the oldest question has waited, or is being answered; 0 where there is none."""
+        """How long the oldest question has waited, or is being answered; 0 without a question."""
         with self._lock:
             since = [asked.since for asked in self._waiting]
             if self._working_since is not None:
@@ -103,7 +103,7 @@ class SharedBatches:
     def _answer(self, together: Sequence[_Asked]) -> None:
         try:
             answers = iter(self._ask([pair for asked in together for pair in asked.pairs]))
-        except Exception as error:  # noqa: BLE001 - it is given to whoever asked
+        except Exception as error:  # noqa: BLE001 - it is given to the caller that asked
             # One caller's pairs must not cost another's answer: each by itself.
             if len(together) > 1:
                 for asked in together:

@@ -1,8 +1,10 @@
 """What somebody says is in a document, as it is given to a `Verifier`."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue, ValidationError
 from pydantic_core import PydanticSerializationError, to_jsonable_python
@@ -10,6 +12,9 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from safepassage.schemas import DocumentRef, SchemaField, extraction_id, validation_summary
 from safepassage.schemas import Extraction as ExtractionEvent
 from safepassage.schemas.extraction import among_one_another
+
+if TYPE_CHECKING:
+    from safepassage.agents.extraction.known_fields import KnownFields
 
 _BYTES = (bytes, bytearray, memoryview)
 _MOST_SHOWN = 80
@@ -27,7 +32,7 @@ class Extraction:
     ``{"yyyy": 2012, "mm": 1, "dd": 17}``. A date, a `Decimal`, an enum, a pydantic model or a
     dataclass counts as the JSON that pydantic writes for it: "2012-01-17", "1250.00", the enum's
     value, an object. ``field`` is what your schema says of the field that it fills: its name or
-    path ("claim.excess", which stands in results and feedback), description, unit, allowed values,
+    path ("claim.excess", which is in results and feedback), description, unit, allowed values,
     whether a document has only one. ``place`` is the name of that field where a schema has several
     of one entity type. ``id`` is derived from document, type, value, quote and place where none is
     given, as the stream's extractor does.
@@ -46,23 +51,26 @@ class Extraction:
         return f"Extraction({self.type!r}, {value}, quote={quote})"
 
 
-def as_events(extractions: Sequence[Extraction], document: DocumentRef) -> list[ExtractionEvent]:
-    """``extractions`` as the events of the stream; repetitions fall out. Their types stand for a
-    schema, unless their fields say which others it has.
+def as_events(
+    extractions: Sequence[Extraction], document: DocumentRef, fields: KnownFields | None = None
+) -> list[ExtractionEvent]:
+    """``extractions`` as the events of the stream; repetitions fall out. ``fields`` are the
+    schema's; without them their types represent one, unless their fields say which others it has.
 
     Raises:
-        InvalidExtraction: one of them cannot be one, or one id stands for two.
+        InvalidExtraction: one of them cannot be one, or one id represents two.
     """
     events: dict[str, ExtractionEvent] = {}
     for number, extraction in enumerate(extractions, start=1):
         try:
             event = as_event(extraction, document)
+            event = fields.filled(event, extraction.place) if fields else event
         except ValidationError as error:
             raise InvalidExtraction(f"extraction {number}: {validation_summary(error)}") from None
         except InvalidExtraction as error:
             raise InvalidExtraction(f"extraction {number}: {error}") from None
         if events.setdefault(event.id, event) != event:
-            raise InvalidExtraction(f"extraction id {event.id!r} stands for two extractions")
+            raise InvalidExtraction(f"extraction id {event.id!r} names two extractions")
     return among_one_another(list(events.values()))
 
 

@@ -46,8 +46,8 @@ def extract(
         settings: of the LLM; by default the environment's.
 
     Raises:
-        SchemaError: ``schema`` is none, or an example is wrong: of another schema, or with a
-            context that does not stand in its document.
+        SchemaError: ``schema`` cannot be one, or an example is wrong: of another schema, or with a
+            context that is not in its document.
         LLMError: the LLM gave no answer, or none that can be read.
         MissingExtra: the extra "llm" has to be installed for it.
     """
@@ -96,6 +96,8 @@ async def aextract(
         max_concurrency=said.llm_concurrency,
         timeout=said.llm_timeout_seconds,
         retries=RetryPolicy(attempts=said.llm_attempts),
+        temperature=said.llm_temperature,
+        max_tokens=said.llm_max_tokens,
         price=configured_price(said),
     )
     try:

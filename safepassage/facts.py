@@ -8,7 +8,7 @@ A fact is what somebody can look up: a value with a quote. It is, anywhere insid
 * a field ``amount`` beside a field ``amount_quote`` or ``amount_context``;
 * any other string: it is its own quote.
 
-A number, date, truth value or enum without a quote is no fact, since nothing says where it stands.
+A number, date, truth value or enum without a quote is no fact, since nothing says where it is.
 An object with such a field is refused, for its fields would come back as if they had been checked.
 """
 
@@ -22,7 +22,12 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from safepassage.agents.extraction.schema_fields import EntityPlace, schema_field
+from safepassage.agents.extraction.schema_fields import (
+    EntityPlace,
+    entity_places,
+    schema_field,
+    word_rule,
+)
 from safepassage.schemas import Entity, SchemaField, entity_type_name, render_value
 from safepassage.schemas.schema_field import among
 
@@ -39,7 +44,7 @@ Location = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """An extraction, and where in the object it stands."""
+    """An extraction, and where in the object it is."""
 
     location: Location
     extraction: Extraction
@@ -59,7 +64,7 @@ class Facts:
         self.output = filled(output)
         self._skip = frozenset(skip)
         self._unquoted: list[str] = []
-        self._types: list[str] = []
+        self._types = list(_entity_types(self.output))
         self.facts = tuple(map(self._among, list(self._of(self.output, (), EntityPlace()))))
         if self._unquoted:
             paths = ", ".join(dict.fromkeys(self._unquoted))
@@ -76,7 +81,7 @@ class Facts:
         return Fact(fact.location, dataclasses.replace(found, field=said))
 
     def without(self, locations: Collection[Location]) -> Any:
-        """``output`` itself, or a copy in which what stands at ``locations`` is None, or gone from
+        """``output`` itself, or a copy in which what is at ``locations`` is None, or gone from
         its list.
 
         Raises:
@@ -93,10 +98,10 @@ class Facts:
         if isinstance(value, Extraction):
             yield Fact(at, _placed(value, at))
         elif isinstance(value, Entity):
+            self._types.append(value.type_name())
             if render_value(payload := value.payload()):
                 said = schema_field(type(value), place)
                 found = Extraction(value.type_name(), payload, value.context, field=said)
-                self._types.append(found.type)
                 yield Fact(at, _placed(found, at))
         elif not isinstance(value, BaseModel) and isinstance(value, AnnotatedDocument):
             for number, one in enumerate(value.extractions or ()):
@@ -119,7 +124,7 @@ class Facts:
             yield from self._of_value(value, at, place)
 
     def _of_value(self, value: Any, at: Location, place: EntityPlace) -> Iterator[Fact]:
-        if not isinstance(value, str) or isinstance(value, Enum) or _is_choice(place.info):
+        if not isinstance(value, str) or isinstance(value, Enum) or _options(place.info):
             self._unquoted.append(place.name)
             return
         if value.strip():
@@ -166,13 +171,25 @@ class Facts:
             yield self._fact(name, value, _quote(fields[own][0]), at, place)
 
     def _fact(self, kind: str, value: Any, quote: str, at: Location, place: EntityPlace) -> Fact:
+        info = place.info
+        extra = info.json_schema_extra if info and isinstance(info.json_schema_extra, dict) else {}
         said = SchemaField(
             name=place.name or None,
-            description=(place.info.description if place.info else None) or None,
+            description=(info.description if info else None) or None,
+            allowed=_options(info),
+            words=word_rule(extra),
             single=not place.many,
             required=place.required,
         )
         return Fact(at, _placed(Extraction(kind, value, quote, field=said), at))
+
+
+def _entity_types(output: Any) -> Iterator[str]:
+    """Those of every place that a model has for an `Entity`, as the extractor knows them."""
+    several = output if isinstance(output, list | tuple) else (output,)
+    models = (type(one) for one in several if isinstance(one, BaseModel))
+    for model in dict.fromkeys(one for one in models if not issubclass(one, Entity)):
+        yield from (entity.type_name() for entity, _ in entity_places(model))
 
 
 def _placed(extraction: Extraction, at: Location) -> Extraction:
@@ -199,12 +216,15 @@ def _type_of(path: str) -> str:
     return entity_type_name(path.rpartition(".")[2])
 
 
-def _is_choice(info: FieldInfo | None) -> bool:
-    """Whether a field's strings are a category: they need not stand in the document."""
-    return info is not None and any(
-        get_origin(form) is Literal or (isinstance(form, type) and issubclass(form, Enum))
-        for form in (info.annotation, *get_args(info.annotation))
-    )
+def _options(info: FieldInfo | None) -> tuple[Any, ...] | None:
+    """The values of a field that are a category: they need not are in the document."""
+    options: list[Any] = []
+    for form in (info.annotation, *get_args(info.annotation)) if info else ():
+        if get_origin(form) is Literal:
+            options += [option for option in get_args(form) if option is not None]
+        elif isinstance(form, type) and issubclass(form, Enum):
+            options += [json_of(option) for option in form]
+    return tuple(options) or None
 
 
 def _is_record(value: Any) -> bool:

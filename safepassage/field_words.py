@@ -12,7 +12,7 @@ _NEIGHBOURS = 1
 
 
 def field_words(verdict: Verdict) -> tuple[Span, ...]:
-    """The words of the passage, and of what stands around it, that the entity type shares, in the
+    """The words of the passage, and of what is around it, that the entity type shares, in the
     order of the document. Where there are none: the label of the row, the head of the column and
     the heading above. Empty for a claim, for a quote that was not found, and where nothing names
     the field: then only the sense of the passage tells what the value is."""
@@ -43,7 +43,7 @@ def _texts(alignment: Alignment) -> list[Span]:
 
 
 def _names(alignment: Alignment) -> Iterator[Span]:
-    """Labels and heads: each stands beside or above a value to say what it is."""
+    """Labels and heads: each is beside or above a value to say what it is."""
     seen: set[int] = set()
     for one in alignment.surroundings or ():
         for part in (one.label, one.column, one.heading):

@@ -126,7 +126,7 @@ class FileReader(AbstractContextManager["FileReader"]):
         self, paths: Sequence[Path], wanted: Callable[[Path], bool] = lambda _: True
     ) -> Iterator[Document | Rejected]:
         """The documents of those files of ``paths`` that are ``wanted``. A file that an OCR output
-        among them is about is not read: the output says what stands in it."""
+        among them is about is not read: the output says what is in it."""
         about = self._outputs(paths)
         known = set(about.values())
         for path in paths:

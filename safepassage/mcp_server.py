@@ -45,7 +45,7 @@ _UNREADABLE = JSONRPCError(
 
 
 class Judged(Contract):
-    """What was decided on one fact or sentence. ``passage`` is what stands in the text."""
+    """What was decided on one fact or sentence. ``passage`` is what is in the text."""
 
     type: str
     value: Json
@@ -120,7 +120,7 @@ def mcp_server(load: Callable[[], Verifier]) -> MCPServer:
             ),
         ],
     ) -> Judgement:
-        """Does the quote of each extraction stand in the text, and does it support the value?"""
+        """Does the quote of each extraction are in the text, and does it support the value?"""
         given = [asked.extraction() for asked in extractions]
         document = Document(id=text_digest(text), text=text)
         return await _judgement((await verifier()).averify(document, given))

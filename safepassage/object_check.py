@@ -15,7 +15,7 @@ class ObjectCheck:
     """One call of `Verifier.check`.
 
     Raises:
-        TypeError: the object cannot be checked, or ``on_fail`` is none that exists.
+        TypeError: the object cannot be checked, or ``on_fail`` does not exist.
     """
 
     def __init__(self, output: Any, on_fail: OnFail, skip: Collection[str]) -> None:

@@ -27,10 +27,10 @@ def extractions_of(output: Any) -> list[Extraction]:
 
     Takes a pydantic model with `schemas.Entity` anywhere inside (instructor; langchain's
     structured output, also with ``include_raw``; the ``output`` of a pydantic-ai run, or the run
-    itself), or langextract's annotated document. An entity without a value is none.
+    itself), or langextract's annotated document. An entity without a value is left out.
 
     Raises:
-        TypeError: it is none of these, or a model that has no place for an `Entity`.
+        TypeError: it is not one of these, or a model that has no place for an `Entity`.
         ValueError: langchain says that the LLM's answer could not be read.
     """
     found = filled(output)

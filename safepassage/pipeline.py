@@ -18,7 +18,6 @@ from safepassage.schemas import (
 )
 from safepassage.schemas.rivals import with_rivals
 from safepassage.scoring_worker import Pair
-from safepassage.scoring_worker.error_types.verdict_errors import TypeVerdicts
 from safepassage.scoring_worker.text.language import language_of_document
 from safepassage.scoring_worker.weighing.judged_batch import pairs_of, verdicts
 
@@ -73,15 +72,13 @@ def ground(response: Response, whole: bool = False) -> Results:
 
 
 def judge_in_batches(
-    results: Sequence[AlignedExtraction | Verdict],
-    assess: Assess,
-    type_errors: TypeVerdicts | None = None,
+    results: Sequence[AlignedExtraction | Verdict], assess: Assess
 ) -> Iterator[Verdict]:
     """Score in batches as long as the worker's; what was not aligned passes through."""
     for start in range(0, len(results), SCORE_BATCH):
         part = results[start : start + SCORE_BATCH]
         pairs = questions(part)
-        yield from judge(part, assess(pairs) if pairs else (), type_errors)
+        yield from judge(part, assess(pairs) if pairs else ())
 
 
 def questions(results: Sequence[AlignedExtraction | Verdict]) -> list[Pair]:
@@ -90,17 +87,11 @@ def questions(results: Sequence[AlignedExtraction | Verdict]) -> list[Pair]:
 
 
 def judge(
-    results: Sequence[AlignedExtraction | Verdict],
-    assessments: Sequence[Assessment],
-    type_errors: TypeVerdicts | None = None,
+    results: Sequence[AlignedExtraction | Verdict], assessments: Sequence[Assessment]
 ) -> list[Verdict]:
-    """A verdict for each, in order; ``assessments`` answer the `questions` of the same.
-
-    ``type_errors`` puts error types onto those of stopped claims; it may block.
-    """
+    """A verdict for each, in order; ``assessments`` answer the `questions` of the same."""
     aligned = [result for result in results if isinstance(result, AlignedExtraction)]
-    made = verdicts(aligned, assessments)
-    judged = iter(made if type_errors is None else type_errors(made))
+    judged = iter(verdicts(aligned, assessments))
     return [result if isinstance(result, Verdict) else next(judged) for result in results]
 
 

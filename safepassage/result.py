@@ -36,7 +36,7 @@ class Result:
 
     @property
     def accepted(self) -> tuple[Verdict, ...]:
-        """The quote stands in the document and supports the value."""
+        """The quote is in the document and supports the value."""
         return tuple([v for v in self.verdicts if v.decision == "accepted"])
 
     @property
@@ -66,7 +66,7 @@ class Result:
 
     def feedback(self) -> str:
         """The reasons of what was stopped in words, to ask an LLM again; "" where nothing was. For
-        a quote that does not stand in the document, the passage that is most like it.
+        a quote that is not in the document, the passage that is most like it.
 
         What could not be judged is left out: another answer would not change that.
         """

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import AliasChoices, Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from safepassage.agents.alignment_thresholds import STREAM_THRESHOLD
@@ -16,6 +16,13 @@ class JudgingSettings(BaseSettings):
         env_prefix="SAFEPASSAGE_", populate_by_name=True, hide_input_in_errors=True, extra="ignore"
     )
 
+    # What the fields of extractions mean: "module:Class", a JSON file, or entity types alone
+    extraction_schema: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("SAFEPASSAGE_SCHEMA", "SAFEPASSAGE_EXTRACTION_SCHEMA"),
+    )
+    entity_types: Annotated[tuple[str, ...], NoDecode] = ()
+
     # Alignment
     alignment_threshold: float = Field(default=STREAM_THRESHOLD, ge=0, le=1)
     max_document_characters: int = Field(default=500_000, ge=1)
@@ -23,10 +30,9 @@ class JudgingSettings(BaseSettings):
 
     # Scoring
     scorer: str = "default"
-    # The detector that judges claims in the scorer's place: "hallugraph", "gc=FOLDER".
+    # The detector that judges claims in the scorer's place: "hallugraph", "ragulator".
     claim_scorer: str | None = None
     packs: Annotated[tuple[str, ...], NoDecode] = ()
-    error_types: Literal["none", "local", "llm"] = "none"
 
     @property
     def judge(self) -> str:
@@ -35,9 +41,9 @@ class JudgingSettings(BaseSettings):
 
         return judge_named(self.scorer, self.claim_scorer)
 
-    @field_validator("packs", mode="before")
+    @field_validator("packs", "entity_types", mode="before")
     @classmethod
-    def _split_packs(cls, value: object) -> object:
+    def _split(cls, value: object) -> object:
         return split_names(value)
 
 

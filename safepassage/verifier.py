@@ -23,6 +23,8 @@ from .result import Result
 from .settings import JudgingSettings
 
 if TYPE_CHECKING:
+    from safepassage.agents.extraction.known_fields import KnownFields
+    from safepassage.agents.extraction.schema_loading import SchemaLike
     from safepassage.schemas import Extraction as Event
     from safepassage.schemas import Verdict
     from safepassage.scoring_worker import Scorer
@@ -52,12 +54,17 @@ class Verifier(AbstractContextManager["Verifier"]):
         claim_scorer: the detector that judges claims in the scorer's place ("hallugraph"); by
             default what SAFEPASSAGE_CLAIM_SCORER says. A loaded ``scorer`` judges them itself.
         packs: optional domain knowledge by name; by default what SAFEPASSAGE_PACKS says.
+        schema: what the fields of the extractions mean: your pydantic model, the entity types (as a
+            mapping each with its description), or the name of either ("cases:Case"); by default
+            what SAFEPASSAGE_SCHEMA says. Descriptions, units, allowed values and the fields that
+            compete come from it; what an extraction says of its own field stays.
         settings: the other settings that a verdict rests on; by default the environment's.
         memory: what was decided before, as a file (which need not exist, and which each decision
             is written to) or a `DecisionMemory`. Without one `learn` counts until the process ends.
 
     Raises:
         scoring_worker.ModelError: there is no such scorer, or it is incomplete or altered.
+        SchemaError: there is no such schema.
         ValueError: the memory's file was changed, or the scorer has no memory.
         MissingExtra: an extra has to be installed for it.
     """
@@ -68,10 +75,10 @@ class Verifier(AbstractContextManager["Verifier"]):
         *,
         claim_scorer: str | None = None,
         packs: Sequence[str] | None = None,
+        schema: SchemaLike | None = None,
         settings: JudgingSettings | None = None,
         memory: str | Path | DecisionMemory | None = None,
     ) -> None:
-        from safepassage.scoring_worker.error_types.verdict_errors import typing_of
         from safepassage.scoring_worker.memory.learning import remembering
         from safepassage.scoring_worker.scorer import judge_named
 
@@ -83,10 +90,10 @@ class Verifier(AbstractContextManager["Verifier"]):
             named = configured.packs if packs is None else packs
             by = claim_scorer or configured.claim_scorer
             scorer = _load(judge_named(str(scorer or configured.scorer), by), tuple(named))
+        self._fields = _fields(schema, configured)
         self.scorer: Scorer = scorer
         self.batches = SharedBatches(scorer)
         self._aligner = new_aligner(configured)
-        self._type_errors = typing_of(configured.error_types)
         self.memory = memory if isinstance(memory, DecisionMemory) else DecisionMemory(memory)
         if remembers := remembering(scorer):
             self.memory.attach(remembers)
@@ -141,7 +148,7 @@ class Verifier(AbstractContextManager["Verifier"]):
                 JSON; or the text is no Unicode. Nothing was judged then.
             UnreadableFile: the file gave no document.
         """
-        attempts = Attempts(document_of(document), extractions)
+        attempts = Attempts(document_of(document), extractions, self._fields)
         first = attempts.first(self._verdicts(attempts.document, attempts.events))
         if reask is None or not first.stopped:
             return first
@@ -157,7 +164,7 @@ class Verifier(AbstractContextManager["Verifier"]):
     ) -> Result:
         """`verify` beside an event loop; ``reask`` may be async. What is cancelled before its
         turn costs nothing."""
-        attempts = Attempts(document_of(document), extractions)
+        attempts = Attempts(document_of(document), extractions, self._fields)
         first = attempts.first(await self._averdicts(attempts.document, attempts.events))
         if reask is None or not first.stopped:
             return first
@@ -203,7 +210,7 @@ class Verifier(AbstractContextManager["Verifier"]):
             output: the object. It is not changed.
             document: as `verify` takes it.
             on_fail: what becomes of a fact that is not accepted, judged unsafe or not judged.
-                "drop": None stands in its place, or it is gone from its list. "raise":
+                "drop": None is in its place, or it is gone from its list. "raise":
                 `Unsupported`, whose message tells an LLM what to correct. "reask": with ``reask``
                 that is called once and gives the whole object anew, of which then is dropped what
                 is not accepted; without, `Unsupported` is raised in the form that makes instructor
@@ -271,7 +278,7 @@ class Verifier(AbstractContextManager["Verifier"]):
         from .pipeline import ground, judge_in_batches
 
         response = _response(context, answer, id)
-        judged = judge_in_batches(ground(response), self.batches.assess, self._type_errors)
+        judged = judge_in_batches(ground(response), self.batches.assess)
         idle = sentences_without_claim(response)
         return Result(tuple(judged), without_claim=idle, document=_retrieved(response))
 
@@ -302,7 +309,7 @@ class Verifier(AbstractContextManager["Verifier"]):
         from .pipeline import align_all, judge_in_batches
 
         results = align_all(events, {document.id: document}, self._aligner)
-        return tuple(judge_in_batches(results, self.batches.assess, self._type_errors))
+        return tuple(judge_in_batches(results, self.batches.assess))
 
     async def _averdicts(self, document: Document, events: Sequence[Event]) -> tuple[Verdict, ...]:
         aligning = self._aligner.submit(document.text, document.ref(), with_rivals(events))
@@ -313,7 +320,7 @@ class Verifier(AbstractContextManager["Verifier"]):
 
         pairs = questions(results)
         assessments = await asyncio.wrap_future(self.batches.submit(pairs)) if pairs else []
-        return tuple(await asyncio.to_thread(judge, results, assessments, self._type_errors))
+        return tuple(await asyncio.to_thread(judge, results, assessments))
 
 
 def _load(name: str, packs: tuple[str, ...]) -> Scorer:
@@ -323,6 +330,16 @@ def _load(name: str, packs: tuple[str, ...]) -> Scorer:
         return load_scorer(name, packs=packs)
     except ModuleNotFoundError as error:
         raise missing_extra(error, "llm") or error from None
+
+
+def _fields(schema: SchemaLike | None, settings: JudgingSettings) -> KnownFields | None:
+    if schema is None and not settings.extraction_schema and not settings.entity_types:
+        return None
+    from safepassage.agents.extraction.known_fields import configured_fields, known_fields
+
+    if schema is not None:
+        return known_fields(schema)
+    return configured_fields(settings.extraction_schema, settings.entity_types)
 
 
 def _taken_over(former: Result, document: Document) -> tuple[Event, ...]:

@@ -1,4 +1,4 @@
-"""Where a quoted context stands in the document."""
+"""Where a quoted context is in the document."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PASSAGE_JOINT = " … "
 HEADING_JOINT = " | "
 
 Route = Literal["verbatim", "normalised", "window", "full", "bound", "retrieved", "none"]
-"""Which step decided: found as it stands; found after normalisation; aligned inside a certified
+"""Which step decided: found as it is; found after normalisation; aligned inside a certified
 window; aligned over the whole document; rejected by proof; retrieved for a claim; nothing to
 align."""
 
@@ -39,22 +39,22 @@ MAX_SIDE = 400
 MAX_LABEL = 60
 MAX_COLUMN = 60
 MAX_HEADING = 80
-"""Characters of what stands around a passage; the three that name it are 200 together."""
+"""Characters of what is around a passage; the three that name it are 200 together."""
 
 
 MAX_ELIDED = 2_000
-"""Characters that an ellipsis may stand for: about a page."""
+"""Characters that an ellipsis may represent: about a page."""
 
 Scatter = Literal["parts_out_of_order", "parts_far_apart"]
 
 
 class Surroundings(Contract):
-    """What stands around one passage of the document, apart from it, as slices of the text.
+    """What is around one passage of the document, apart from it, as slices of the text.
 
     ``before`` ends where the passage begins and ``after`` begins where it ends: the rest of the
     sentence, line or table row that holds it. ``label`` is the label of the row or line,
-    ``column`` the head of the column, ``heading`` the nearest heading above. None where there is
-    none. A value that stands only here is not quoted.
+    ``column`` the head of the column, ``heading`` the nearest heading above. None if it is
+    missing. A value that is only here is not quoted.
     """
 
     before: Span | None = Field(default=None, exclude_if=is_none)
@@ -68,7 +68,7 @@ class Surroundings(Contract):
         bounds = (MAX_SIDE, MAX_SIDE, MAX_LABEL, MAX_COLUMN, MAX_HEADING)
         parts = zip(self.slices, bounds, strict=True)
         if any(span and len(span.text) > most for span, most in parts):
-            raise ValueError("what stands around a passage is longer than allowed")
+            raise ValueError("what is around a passage is longer than allowed")
         return self
 
     @property
@@ -78,7 +78,7 @@ class Surroundings(Contract):
 
 
 class Occurrence(Contract):
-    """Another place where the context stands just as well."""
+    """Another place where the context is just as well."""
 
     start: int = Field(ge=0)
     end: int = Field(ge=0)
@@ -107,7 +107,7 @@ class Alignment(Contract):
     and is None on records written before there were any. ``language`` (ISO 639-1) and
     ``day_first`` are the document's, None where unknown. ``consulted`` says for what was
     retrieved of which passage of the context each span is; ``absent`` are the first
-    `MAX_ABSENT` words of the claim that stand nowhere in the context in any form, None on records
+    `MAX_ABSENT` words of the claim that are nowhere in the context in any form, None on records
     written before they were looked for.
     """
 
@@ -203,7 +203,7 @@ def _text(span: Span | None) -> str:
 
 
 class AlignedRival(Contract):
-    """Where the quote of one of the extraction's rivals stands."""
+    """Where the quote of one of the extraction's rivals is."""
 
     id: EventId
     alignment: Alignment
@@ -224,7 +224,7 @@ class AlignedExtraction(Event):
     def _knows_its_rivals(self) -> Self:
         known = {rival.id for rival in self.extraction.rivals}
         if any(rival.id not in known for rival in self.rivals):
-            raise ValueError("an aligned rival is none of the extraction's")
+            raise ValueError("an aligned rival is not one of the extraction's")
         return self
 
     @property

@@ -1,6 +1,7 @@
-"""What is read of a chat completion, the one form that every LLM endpoint here answers in."""
+"""What is read of a chat completion, the one form that every LLM endpoint here answers in: in one
+piece, or as a stream of chunks."""
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class _Message(BaseModel):
@@ -14,6 +15,7 @@ class _Token(BaseModel):
 
 
 class _Place(BaseModel):
+    token: str = ""
     top_logprobs: list[_Token] = Field(default_factory=list, max_length=100)
 
 
@@ -45,13 +47,14 @@ class ChatCompletion(BaseModel):
         return self.choices[0].message.content or ""
 
     @property
-    def first_token(self) -> dict[str, float]:
-        """The likeliest first tokens with their log-probabilities; empty where the endpoint tells
-        none."""
+    def tokens(self) -> tuple[tuple[str, dict[str, float]], ...]:
+        """Each token of the answer with the likeliest ones in its place and their
+        log-probabilities; empty where the endpoint tells none."""
         told = self.choices[0].logprobs
-        if told is None or not told.content:
-            return {}
-        return {one.token: one.logprob for one in told.content[0].top_logprobs}
+        return tuple(
+            (place.token, {one.token: one.logprob for one in place.top_logprobs})
+            for place in ((told and told.content) or ())
+        )
 
     @property
     def declined(self) -> bool:
@@ -75,3 +78,75 @@ class ChatCompletion(BaseModel):
     @property
     def output_tokens(self) -> int:
         return self.usage.completion_tokens if self.usage else 0
+
+
+class _Delta(_Message):
+    """``extra``: what a model thinks aloud has another name with every endpoint."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class _Part(BaseModel):
+    delta: _Delta
+    finish_reason: str | None = None
+    logprobs: _Probabilities | None = None
+
+
+class _PromptProgress(BaseModel):
+    processed: int = 0
+
+
+class CompletionChunk(BaseModel):
+    """One event of a stream. ``prompt_progress`` is llama.cpp's, while it reads the prompt."""
+
+    choices: list[_Part] = Field(default_factory=list)
+    usage: _Tokens | None = None
+    prompt_progress: _PromptProgress | None = None
+
+    @property
+    def is_progress(self) -> bool:
+        """Whether the model came on: to a token, to the end, or in reading the prompt. What only
+        keeps a connection open is left out."""
+        if self.prompt_progress and self.prompt_progress.processed:
+            return True
+        return any(
+            part.finish_reason
+            or any(said for name, said in part.delta.model_dump().items() if name != "role")
+            for part in self.choices
+        )
+
+
+class ChunkedCompletion:
+    """The chunks of a stream as one `ChatCompletion`."""
+
+    def __init__(self) -> None:
+        self._content: list[str] = []
+        self._refusal: list[str] = []
+        self._places: list[_Place] = []
+        self._finish_reason: str | None = None
+        self._usage: _Tokens | None = None
+
+    def add(self, chunk: CompletionChunk) -> None:
+        """Take what follows in the stream."""
+        self._usage = chunk.usage or self._usage
+        for part in chunk.choices[:1]:
+            self._content.append(part.delta.content or "")
+            self._refusal.append(part.delta.refusal or "")
+            self._finish_reason = part.finish_reason or self._finish_reason
+            if part.logprobs:
+                self._places += part.logprobs.content or ()
+
+    @property
+    def ended(self) -> bool:
+        """Whether the model said why it stopped: a stream without it broke off."""
+        return self._finish_reason is not None
+
+    def completion(self) -> ChatCompletion:
+        """What was taken so far, as if it had come in one piece."""
+        message = _Message(content="".join(self._content), refusal="".join(self._refusal) or None)
+        choice = _Choice(
+            message=message,
+            finish_reason=self._finish_reason,
+            logprobs=_Probabilities(content=self._places) if self._places else None,
+        )
+        return ChatCompletion(choices=[choice], usage=self._usage)

@@ -21,7 +21,7 @@ class Part(Contract):
     """An answer is sent while it is being written: each part carries all of it so far.
 
     ``since`` is how many code points of it the part before carried, 0 in the first; ``final``
-    says that nothing follows. So a part can be judged from itself alone, by whatever worker.
+    says that nothing follows. So a part can be judged from itself alone, by any worker.
     """
 
     since: int = Field(ge=0)

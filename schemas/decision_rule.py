@@ -20,7 +20,7 @@ from .verdict import Conflict, Decision, ScorerTrail, Verdict
 
 
 class Assessment(Contract):
-    """What a scorer says of one pair: a score with its threshold, or why there is none.
+    """What a scorer says of one pair: a score with its threshold, or why it is missing.
 
     ``score`` is p(passage entails h(y)) in [0, 1]. Exactly one of ``score`` and ``failure`` is
     set, so that a failed measurement cannot look like one.
@@ -141,8 +141,8 @@ def _finding(code: FindingCode, rival: Extraction) -> Finding:
 
 
 _SCATTERED: Final[Mapping[Scatter, str]] = {
-    "parts_out_of_order": "the parts of the quote stand in another order in the document",
-    "parts_far_apart": f"more than {MAX_ELIDED} characters stand between the parts of the quote",
+    "parts_out_of_order": "the parts of the quote are in another order in the document",
+    "parts_far_apart": f"more than {MAX_ELIDED} characters are between the parts of the quote",
 }
 
 

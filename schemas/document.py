@@ -26,7 +26,7 @@ class DocumentRef(Contract):
 
     ``digest`` is the SHA-256 of the text in UTF-8 (64 hex digits), ``length`` its code points.
     ``coordinates`` is None only outside Kafka (``safepassage check``). The parts of an answer
-    stand in several records (``in_parts``), each with the whole of its retrieved text; together
+    are in several records (``in_parts``), each with the whole of its retrieved text; together
     they are one document, known by its id.
     """
 
@@ -40,7 +40,7 @@ class DocumentRef(Contract):
 class Document(Event):
     """Topic ``documents``: a text with its id. ``meta`` is carried along and never interpreted.
 
-    ``layout`` says where the text stands on the pages of ``original``, the file that it was read
+    ``layout`` says where the text is on the pages of ``original``, the file that it was read
     from; both are None for a text that came as text. Ids and digests are of the text alone. With
     ``realign`` no LLM is asked: what was accepted in the version before is judged again.
     """

@@ -17,8 +17,8 @@ MAX_TRIPLE_CHARACTERS = 300
 
 TripleStatus = Literal[
     "supported",  # an edge of context or query says the same
-    "missing_entity",  # an end of it stands in neither
-    "unsupported",  # both ends stand there, the relation does not
+    "missing_entity",  # an end of it is in neither
+    "unsupported",  # both ends are there, the relation does not
     "undetermined",  # could not be compared
 ]
 
@@ -59,7 +59,7 @@ class ConsultedPassage(Stretch):
 class JudgedTriple(Contract):
     """An edge of the answer's graph, and what context and query make of it.
 
-    ``missing`` are those of its ends that stand in neither; ``place`` is where it was read from.
+    ``missing`` are those of its ends that are in neither; ``place`` is where it was read from.
     """
 
     subject: Text = Field(min_length=1, max_length=MAX_TRIPLE_CHARACTERS, repr=False)

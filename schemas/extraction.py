@@ -61,7 +61,7 @@ MAX_RIVAL_CONTEXT = 2_000
 
 
 MAX_ATTEMPTS = 2
-"""An LLM is asked again once: whoever may guess until it fits is no witness."""
+"""An LLM is asked again once: anyone who may guess until it fits is no witness."""
 
 
 class Rival(Contract):
@@ -107,7 +107,7 @@ class Extraction(Event):
 
 
 def among_one_another(extractions: Sequence[Extraction]) -> list[Extraction]:
-    """Each as one field of a schema, for which the types that its document has stand in; what its
+    """Each as one field of a schema, for which the types that its document has are in; what its
     own field says of the schema stays."""
     types: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for extraction in extractions:
@@ -122,7 +122,7 @@ class LabelledExtraction(Extraction):
     """A row of a file of gold labels: 1 supported, 0 not. ``kind`` and ``why`` are for people.
 
     ``kind`` is tied to the label in some sets, so no scorer may see it. In a file,
-    ``"description"`` stands for a ``field`` of which only that is known. ``retrieved`` is the
+    ``"description"`` represents a ``field`` of which only that is known. ``retrieved`` is the
     `schemas.Alignment` of a claim: its passage was retrieved, so its quote says less. ``reason``
     is the reviewer's (see `Review`), ``error_type`` what it makes of a claim.
     """
@@ -167,7 +167,7 @@ class ExtractionManifest(Event):
     such as an entity without a value; of an answer, the sentences that
     claim nothing (``no_claim``). ``unfilled`` names the fields that the schema requires and
     nothing filled. ``refused`` names those of ``extraction_ids`` that the broker will never take,
-    with the error's name: they stand on no topic, nothing comes of them, and the dead letter of
+    with the error's name: they are on no topic, nothing comes of them, and the dead letter of
     the document's record names them too. ``from_cache`` says that no LLM was asked: the same text
     was answered before. Nor was one where ``realigned``: the extractions are those that were
     accepted in an earlier version of the document.

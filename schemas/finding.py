@@ -29,6 +29,7 @@ Contradiction = Literal[
     "time_differs",
     "unit_differs",
     "value_is_stated",
+    "word_differs",
     # the passage does not say it, or not of this
     "date_missing",
     "date_more_precise",
@@ -37,8 +38,11 @@ Contradiction = Literal[
     "identifier_absent",
     "number_missing",
     "of_someone_else",
+    "only_planned",
+    "only_supposed",
     "other_record",
     "part_of_another",
+    "superseded",
     # the schema does not allow it
     "not_allowed",
     # of packs
@@ -123,6 +127,10 @@ Doubt = Literal[
     "other_clause",
     "other_number_in_type",
     "role_denial_near",
+    # of a decision model: which of three options is the likeliest
+    "says_another_value",
+    "says_nothing_of_it",
+    "says_this",
     # of the decision rule
     "conflicts_with",
     "rival_not_judged",

@@ -30,7 +30,7 @@ class FormerVerdict(Contract):
 
     ``places`` are those of its passages, ``passage`` a digest of their texts (None: it had none).
     ``asked`` is a digest of all that it was judged by: the value and its type, the passages and
-    what stands around them. ``record`` is where the verdict stands that was accepted last; None
+    what is around them. ``record`` is where the verdict is that was accepted last; None
     outside Kafka.
     """
 

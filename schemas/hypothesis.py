@@ -39,7 +39,7 @@ def hypothesis(entity_type: str, value: JsonValue) -> str:
 
 
 def parse_hypothesis(text: str) -> tuple[str, str]:
-    """("Judge", "Ann Lee") of "Judge: Ann Lee"; a claim where no short type stands in front."""
+    """("Judge", "Ann Lee") of "Judge: Ann Lee"; a claim where no short type is in front."""
     entity_type, colon, value = text.partition(": ")
     short = len(entity_type.split()) <= _LONGEST_TYPE
     if colon and value and short and hypothesis(entity_type, value) == text:

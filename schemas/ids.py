@@ -21,7 +21,7 @@ def strict_json(text: str | bytes) -> JsonValue:
     """What ``text`` holds as JSON, which knows neither NaN nor infinity.
 
     Raises:
-        ValueError, RecursionError: it is none, or nested too deep.
+        ValueError, RecursionError: it is no JSON, or nested too deep.
     """
 
     def refuse(name: str) -> None:
@@ -55,5 +55,5 @@ def stable_id(kind: str, *parts: str) -> str:
 
 
 def _bytes(text: str) -> bytes:
-    # No event holds a lone surrogate; whatever else is hashed must neither fail nor collide.
+    # No event holds a lone surrogate; anything else that is hashed must neither fail nor collide.
     return text.encode("utf-8", "surrogatepass")

@@ -8,10 +8,12 @@ import gzip
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from pydantic import BaseModel, RootModel, ValidationError
+from pydantic_core import ErrorDetails
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
 """Above the largest document that is accepted anywhere, below what would hurt."""
@@ -32,7 +34,7 @@ class _Object(RootModel[dict[str, Any]]):
 class BadLine:
     """A line that is not a row. ``line`` counts from 1; ``str()`` is one line for a person.
 
-    ``raw`` is the line as it stands in the file, without its end; only the first bytes of one
+    ``raw`` is the line as it is in the file, without its end; only the first bytes of one
     that is too long, and empty where the file itself could not be read on.
     """
 
@@ -80,18 +82,24 @@ def read_objects(path: Path | str) -> Iterator[dict[str, Any] | BadLine]:
 
 
 def validation_summary(error: ValidationError) -> str:
-    """``error`` in one line that names the fields and quotes nothing of what they held."""
+    """``error`` in one line that names the fields and quotes nothing of what they held: the first,
+    and a field that is not known, which may be the misspelt name of one that is missing."""
     first, *others = error.errors(include_url=False, include_input=False)
-    where = ".".join(map(str, first["loc"]))[:_MAX_FIELD_CHARACTERS]
-    message = " ".join(first["msg"].split())
-    more = f" (and {len(others)} more)" if others else ""
-    return f"{where.encode('unicode_escape').decode()}: {message}{more}" if where else message
+    unknown = next((one for one in others if one["type"] == "extra_forbidden"), None)
+    said = [_fault(one) for one in (first, unknown) if one]
+    more = len(others) - (unknown is not None)
+    return "; ".join(said) + (f" (and {more} more)" if more else "")
 
 
-def _decompressed(raw: BinaryIO) -> BinaryIO:
-    magic = raw.read(len(_GZIP_MAGIC))
-    raw.seek(0)
-    return gzip.GzipFile(fileobj=raw) if magic == _GZIP_MAGIC else raw  # type: ignore[return-value]
+def _fault(error: ErrorDetails) -> str:
+    where = ".".join(map(str, error["loc"]))[:_MAX_FIELD_CHARACTERS]
+    message = "unknown" if error["type"] == "extra_forbidden" else " ".join(error["msg"].split())
+    return f"{where.encode('unicode_escape').decode()}: {message}" if where else message
+
+
+def _decompressed(raw: BufferedReader) -> BinaryIO:
+    packed = raw.peek(len(_GZIP_MAGIC)).startswith(_GZIP_MAGIC)  # a pipe cannot be read twice
+    return gzip.GzipFile(fileobj=raw) if packed else raw  # type: ignore[return-value]
 
 
 def _lines(stream: BinaryIO, max_line_bytes: int) -> Iterator[bytes]:

@@ -26,9 +26,9 @@ def read_keys(path: Path) -> list[bytes]:
         KeysFileError: it cannot be read, others may read it, or a line is no key.
     """
     try:
+        lines = path.read_text(encoding="ascii", errors="replace").split()
         if stat.S_IMODE(path.stat().st_mode) & 0o077:
             raise KeysFileError(f"{path}: others may read it; run: chmod 600 {path}")
-        lines = path.read_text(encoding="ascii", errors="replace").split()
     except OSError as error:
         raise KeysFileError(f"SAFEPASSAGE_KEYS_FILE: {path}: {error.strerror}") from None
     keys = [decoded(line) for line in lines]

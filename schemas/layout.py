@@ -1,7 +1,7 @@
-"""Where a document's text stands on its pages, and the file that it was read from.
+"""Where a document's text is on its pages, and the file that it was read from.
 
 A layout travels once, with its document. Every later event names places by code points alone;
-whoever shows a place to a person looks its boxes up.
+anyone who shows a place to a person looks its boxes up.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_REGIONS = 250_000
 MAX_URI_CHARACTERS = 2_048
 MAX_OMISSIONS = 1_000
 
-_WIDEST_GAP = 1.5  # of the line's height: what stands farther apart is boxed apart
+_WIDEST_GAP = 1.5  # of the line's height: what is farther apart is boxed apart
 _TALL = 2.0  # heights by widths
 _SAME_LINE = 0.5  # of the lower box's height
 
@@ -83,7 +83,7 @@ class Layout(Contract):
             raise ValueError("regions overlap, or are not in the order of the text")
         for region in self.regions:
             if region.start >= region.end or region.page >= len(self.pages):
-                raise ValueError("a region holds no text, or stands on no page")
+                raise ValueError("a region holds no text, or is on no page")
             if region.left > region.right or region.top > region.bottom:
                 raise ValueError("a region's box is turned inside out")
         return self
@@ -101,7 +101,7 @@ class Layout(Contract):
 
     def boxes(self, start: int, end: int) -> tuple[Box, ...]:
         """What to draw around ``start`` to ``end`` (exclusive): one box for each run of
-        neighbours on a line. Empty where nothing of it is known to stand anywhere."""
+        neighbours on a line. Empty where nothing of it is known to be anywhere."""
         return tuple(_joined(region.box for region in self.within(start, end)))
 
     def confidence(self, start: int, end: int) -> float | None:
@@ -125,7 +125,7 @@ class Layout(Contract):
 OmissionKind = Literal[
     "unseen",  # it makes no difference to the page: invisible, of the paper's colour, covered, off
     "tiny",  # too small to be read
-    "overprinted",  # other text stands in the same place
+    "overprinted",  # other text is in the same place
     "hidden",  # the file's own markup hides it
     "contradicted",  # the page shows other characters than the file says
     "picture",  # a picture that was not read
@@ -169,7 +169,7 @@ def _joined(boxes: Iterable[Box]) -> list[Box]:
 
 
 def _are_neighbours(one: Box, other: Box) -> bool:
-    """Whether two boxes stand side by side on a line, also one that runs up or down the page."""
+    """Whether two boxes are side by side on a line, also one that runs up or down the page."""
     if one.page != other.page:
         return False
     if _run_down(one, other):

@@ -1,7 +1,7 @@
 """What people decided, as scorers remember it: values with their reader's state, and snapshots.
 
 A snapshot is named by the digest of its base, of what it adds and of what it takes out, as a commit
-is. So a name stands for one content for ever, and no chain of snapshots closes on itself.
+is. So a name represents one content for ever, and no chain of snapshots closes on itself.
 """
 
 import base64

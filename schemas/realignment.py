@@ -35,7 +35,7 @@ class Realignment(Event):
 
     ``former`` names the earlier verdict and where its passage stood; it is None, and the outcome
     undetermined, where that verdict could not be read any more. ``verdict_id`` is the verdict in
-    the new version, ``places`` where its passage stands there. Of several on one extraction the
+    the new version, ``places`` where its passage is there. Of several on one extraction the
     one of the latest version counts (``document.coordinates.offset``), of one version the last.
     """
 
@@ -94,7 +94,7 @@ def taken_over(verdict: Verdict, document: DocumentRef, record: Coordinates | No
 
     It is the value as extracted, also where a person corrected it: his decision goes with it. It
     has the id that an LLM's extraction of the same finding would have. ``record`` is where the
-    verdict stands that was accepted last.
+    verdict is that was accepted last.
     """
     value = _as_extracted(verdict)
     return Extraction(

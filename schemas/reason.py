@@ -4,7 +4,7 @@ from typing import Literal
 
 Reason = Literal[
     # quarantined: judged unsafe
-    "not_found",  # the quote does not stand in the document
+    "not_found",  # the quote is not in the document
     "empty_context",  # nothing was quoted
     "low_evidence",  # the quote is too short for so inexact a match
     "unsupported",  # the passage does not support the value
@@ -23,6 +23,7 @@ Reason = Literal[
     "score_not_finite",
     "no_threshold",
     "language_not_covered",  # the scorer does not claim to read passage or type
+    "date_ambiguous",  # a date in figures has two readings, and nothing decides between them
     "invalid_extraction",
     # accepted by a person
     "review_confirmed",

@@ -51,9 +51,9 @@ class DeadLetter(Event):
     """Topic ``dead-letters``: a record nobody could process, with the bytes as they arrived.
 
     ``key`` and ``value`` are base64, so that any bytes survive the JSON; None is Kafka's null.
-    ``document`` is where the document stands that an extraction was made from. Where the broker
+    ``document`` is where the document is that an extraction was made from. Where the broker
     refused some results of the record for good, ``refused`` names these by extraction, with the
-    error's name, and ``stands`` the extractions that are out all the same and will be judged; each
+    error's name, and ``is`` the extractions that are out all the same and will be judged; each
     names the first `MAX_NAMED_RESULTS`, ``detail`` counts all. With ``manifest_stands`` the
     document's manifest is out too, and its report comes. ``in_parts`` is the document's: see
     `DocumentRef`. ``redriven`` counts how often what the record goes back to was redriven before,
@@ -84,7 +84,8 @@ class DeadLetter(Event):
 
 
 class DriftWarning(Event):
-    """Topic ``warnings``: something measured over many events drifted."""
+    """Topic ``warnings``: something measured over many events drifted, or ``observed`` calls to the
+    LLM had to be made again (``measure`` "llm")."""
 
     id: EventId
     measure: str

@@ -19,7 +19,7 @@ from .base import (
 )
 from .hypothesis import CLAIM_TYPE
 from .memory import MAX_VOTES, ReviewerVote
-from .schema_field import SchemaField
+from .schema_field import MAX_DESCRIPTION, SchemaField
 from .verdict import Verdict
 
 Judgement = Literal["supports", "insufficient", "corrected"]
@@ -53,7 +53,7 @@ class Draw(Contract):
 
     @property
     def weight(self) -> float:
-        """How many open cases it stands for, relative to a uniform draw."""
+        """How many open cases it represents, relative to a uniform draw."""
         return 1.0 / (self.probability * self.among)
 
     @property
@@ -94,6 +94,8 @@ class Review(Event):
     that was mixed in to estimate leakage. ``draw`` is None where a person chose the case, and on
     reviews from before draws were recorded. ``reason`` and ``comment`` say why, where the reviewer
     did. ``login`` says how the reviewer is known; reviews from before it have a claimed name.
+    ``description`` is what the reviewer would have the schema say of the field; the schema is the
+    one that the verdict's ``extractor.schema_digest`` names.
 
     ``approvals`` is the rule in force when it was made: so many different people have to decide the
     same before a value passes that no scorer let pass. ``double_blind`` is the probability with
@@ -113,6 +115,9 @@ class Review(Event):
     draw: Draw | None = Field(default=None, exclude_if=is_none)
     reason: DecisionReason | None = Field(default=None, exclude_if=is_none)
     comment: Text = Field(default="", max_length=MAX_COMMENT, exclude_if=is_empty, repr=False)
+    description: Text = Field(
+        default="", max_length=MAX_DESCRIPTION, exclude_if=is_empty, repr=False
+    )
     login: ReviewerLogin | None = Field(default=None, exclude_if=is_none)
     approvals: int = Field(default=1, ge=1, le=MAX_APPROVALS, exclude_if=is_first)
     double_blind: Probability | None = Field(default=None, gt=0, exclude_if=is_none)
@@ -175,7 +180,7 @@ class StandingDecision(Event):
     made it so, ``judged`` the scorer's verdict that it was applied to.
 
     ``asked``, ``votes`` (what each reviewer says of the value as extracted) and ``decided_at`` are
-    for the scorers' memory: it holds what stands here and nothing else, so that an undo or a
+    for the scorers' memory: it holds what is in force here and nothing else, so that an undo or a
     tombstone takes a case out of both. They are absent in records of before, and where the decision
     was taken back.
 

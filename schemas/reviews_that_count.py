@@ -1,8 +1,8 @@
-"""Which decision stands: the one reading of the topic ``reviews``, for everyone who reads it.
+"""Which decision holds: the one reading of the topic ``reviews``, for everyone who reads it.
 
 A reviewer's latest decision on a case replaces his earlier ones; an undo takes back the decision
 that it names, and only while that is its reviewer's latest: one's own, or as a lead another's. Of
-several reviewers' decisions the latest stands. A skip is a decision to have no opinion.
+several reviewers' decisions the latest counts. A skip is a decision to have no opinion.
 
 Four eyes: where a review says that several people have to approve, a value that the scorer stopped
 passes only once so many decided the same, and a corrected value too. A refusal needs nobody else.
@@ -21,7 +21,7 @@ JUDGED = frozenset(("supports", "insufficient", "corrected"))
 
 
 def case_id(verdict: Verdict) -> str:
-    """One extraction with one value in one version of a document's text is one case, whoever
+    """One extraction with one value in one version of a document's text is one case, no matter who
     scored it: what was decided on a case holds until its text or its value changes."""
     corrected = verdict.review.corrects if verdict.review else None
     return _case(verdict, verdict.extraction_id, verdict.value if corrected is None else corrected)
@@ -63,9 +63,9 @@ def opinions(reviews: Iterable[Review]) -> dict[str, Review]:
 
 
 def standing(reviews: Iterable[Review], scorer_says: Decision | None = None) -> Review | None:
-    """The decision on one case that stands, or None while nobody judged it, or while it waits for
+    """The decision on one case that is, or None while nobody judged it, or while it waits for
     another person. ``scorer_says`` is what the scorer decided that it is applied to; None: what
-    each review was made on. A correction that waits stands as the refusal that it is as well."""
+    each review was made on. A correction that waits is as the refusal that it is as well."""
     said = list(judged_by(reviews).values())
     counted = [_as_far_as_approved(one, said, scorer_says) for one in said]
     standing_ones = in_order(one for one in counted if one)

@@ -2,13 +2,13 @@
 
 "Maximum daily dose for hypertension" is another question than "maximum dose", and a field that
 is not a list has room for one value only. It travels with the extraction, so that a verdict can
-be judged again from its events alone; it is bounded, and a digest stands for what was cut.
+be judged again from its events alone; it is bounded, and a digest represents what was cut.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -24,14 +24,21 @@ MAX_OTHERS = 8
 Option = Annotated[Text, Field(max_length=MAX_OPTION)] | bool | int | float
 
 
+WordRule = Literal["all", "reader"]
+"""Who decides on a value's words: "all" have to be in the quote, or the "reader" judges those that
+are not."""
+
+
 class SchemaField(Contract):
     """What a schema says of the field that an extraction fills; None where it says nothing.
 
     ``name`` is the field's name in the schema, ``allowed`` the values that it may have,
+    ``part_options`` those that parts of an object may be chosen from, of all parts together,
     ``single`` whether a document can have only one (False: it is a list), ``required`` whether
-    a document must have one. ``others`` are the entity types of the schema's other fields, of many
-    the nearest: a passage may speak of one of them instead. Longer texts and lists are cut, and
-    ``digest`` is of the whole.
+    a document must have one. ``words`` is "reader" where values may be in other words than the
+    document's: a paraphrase, a translation, a category. ``others`` are the entity types of the
+    schema's other fields, of many the nearest: a passage may speak of one of them instead. Longer
+    texts and lists are cut, and ``digest`` is of the whole.
     """
 
     name: Text | None = Field(default=None, max_length=MAX_TYPE_CHARACTERS, exclude_if=is_none)
@@ -42,8 +49,12 @@ class SchemaField(Contract):
     allowed: tuple[Option, ...] | None = Field(
         default=None, max_length=MAX_ALLOWED, exclude_if=is_none
     )
+    part_options: tuple[Option, ...] | None = Field(
+        default=None, max_length=MAX_ALLOWED, exclude_if=is_none
+    )
     single: bool | None = Field(default=None, exclude_if=is_none)
     required: bool | None = Field(default=None, exclude_if=is_none)
+    words: WordRule | None = Field(default=None, exclude_if=is_none)
     others: tuple[EntityType, ...] = Field(
         default=(), max_length=MAX_OTHERS, exclude_if=is_empty, repr=False
     )
@@ -64,6 +75,11 @@ class SchemaField(Contract):
     def beside(self, others: Sequence[str]) -> SchemaField:
         """This field of a schema that has ``others`` too; what it says of them stays."""
         return self if self.others else self.model_copy(update={"others": tuple(others)})
+
+    def over(self, known: SchemaField) -> SchemaField:
+        """``known``, but for what this field says."""
+        said = {name: value for name, value in self if value not in (None, ())}
+        return known.model_copy(update=said) if said else known
 
     @property
     def identity(self) -> str:
@@ -96,7 +112,7 @@ def _cut(name: str, value: object) -> object:
         return value[: _LIMITS[name]]
     if name == "others" and isinstance(value, list | tuple):
         return value[:MAX_OTHERS]
-    if name == "allowed" and isinstance(value, list | tuple):
+    if name in ("allowed", "part_options") and isinstance(value, list | tuple):
         options = [v[:MAX_OPTION] if isinstance(v, str) else v for v in value[:MAX_ALLOWED]]
         return type(value)(options)
     return value

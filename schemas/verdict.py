@@ -43,7 +43,7 @@ class ScorerTrail(Contract):
 
 class ReviewTrail(Contract):
     """The person who decided in place of the scorer. Of the verdicts on one extraction, those
-    with a review that stands outrank those without."""
+    with a review in force outrank those without."""
 
     review_id: EventId
     reviewer: str

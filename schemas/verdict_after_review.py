@@ -73,8 +73,8 @@ def next_verdict(
 
     Args:
         judged: the scorer's verdict that the decision is applied to.
-        standing: the decision that stands (see `safepassage.schemas.reviews_that_count`).
-        cause: the review that made it stand: the last one on the case.
+        standing: the decision in force (see `safepassage.schemas.reviews_that_count`).
+        cause: the review that made it are: the last one on the case.
         published: the latest verdict that a review of this case led to before.
     """
     wanted = _wanted(judged, standing)
@@ -137,7 +137,7 @@ def decision_taken_over(judged: Verdict) -> StandingDecision | None:
 
 def verdict_taken_back(judged: Verdict) -> Verdict | None:
     """A scorer's verdict where the decision on the earlier version was taken back since: it counts
-    again, and says so to whoever holds the person's. None where nobody took anything back."""
+    again, and says so to anyone who holds the person's. None where nobody took anything back."""
     former = judged.former
     if former is None or former.decision is None or former.decision.decision is not None:
         return None

@@ -6,7 +6,7 @@ from .hypothesis import CLAIM_TYPE
 from .reason import Reason
 
 REASONS: Mapping[Reason, str] = {
-    "not_found": "The quote does not stand in the document.",
+    "not_found": "The quote is not in the document.",
     "empty_context": "Nothing was quoted.",
     "low_evidence": "The quote is too short for so inexact a match.",
     "unsupported": "The scorer does not see the value supported by the passage.",
@@ -24,6 +24,7 @@ REASONS: Mapping[Reason, str] = {
     "score_not_finite": "The scorer gave no finite number.",
     "no_threshold": "There is no threshold to compare the score with.",
     "language_not_covered": "The scorer does not read the language of the passage or the type.",
+    "date_ambiguous": "The passage's date can be read in two ways, and nothing decides which.",
     "invalid_extraction": "The extraction itself is not valid.",
     "review_confirmed": "A reviewer confirmed it.",
     "review_corrected": "A reviewer corrected it.",
@@ -32,7 +33,7 @@ REASONS: Mapping[Reason, str] = {
 _OF_CLAIMS: Mapping[str, str] = {
     "not_found": "No retrieved passage has words of the sentence.",
     "empty_context": "Nothing was retrieved.",
-    "low_evidence": "Too few words of the sentence stand in a retrieved passage.",
+    "low_evidence": "Too few words of the sentence are in a retrieved passage.",
     "unsupported": "The scorer does not see the sentence supported by the retrieved passages.",
 }
 

@@ -37,7 +37,7 @@ class Tree(Contract):
         for at, feature in enumerate(self.feature):
             children = (self.left[at], self.right[at])
             if feature != LEAF and not all(at < child < nodes for child in children):
-                raise ValueError("a node's children do not stand behind it")
+                raise ValueError("a node's children are not behind it")
         return self
 
 
@@ -55,7 +55,7 @@ class Forest(Contract):
     ``boosted`` trees add up to log-odds (LightGBM), ``averaged`` ones have a probability each
     (random forest). ``trained_on`` names sets and licences, ``measured`` is for the model card.
     ``measures`` are those that the features of training came from ("similarity", "relevance");
-    empty where a file does not say.
+    a file that does not say is not served.
     """
 
     version: Literal[1] = 1
@@ -147,7 +147,7 @@ class Predictor:
 
 
 def _depth(tree: Tree) -> int:
-    """The most steps from the root to a leaf; children stand behind their parents."""
+    """The most steps from the root to a leaf; children are behind their parents."""
     depth = [0] * len(tree.feature)
     for at, feature in enumerate(tree.feature):
         if feature != LEAF:

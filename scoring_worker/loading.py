@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .detectors.claim_judge import with_claims_judged
 from .detectors.contract import DetectorSettings
-from .detectors.registry import load_detector
+from .detectors.hallugraph.detector import drawer
 from .detectors.with_detector import WithDetector
 from .encoders.devices import DeviceChoice, PrecisionChoice
 from .scorer import CLAIMS_BY, GRAPHED, Scorer
@@ -34,14 +34,14 @@ def load_scorer(
         name_or_path: one of `scorers.folders.NAMES`, a folder, or a hub id; with "+hallugraph"
             behind it, claims carry the graph of what they rest on as evidence; with
             "+claims:DETECTOR" behind that, this detector judges them
-            ("default+claims:gc=FOLDER"); with limits at the end, less passes (see
+            ("default+claims:ragulator"); with limits at the end, less passes (see
             `scorers.raised_thresholds`).
         device: "auto" takes a GPU where there is one.
         precision: "auto" is fp32 on a CPU and bf16 or fp16 on a GPU.
         threads: CPU threads of torch, for the whole process; by default all usable cores.
         grader: settings of "llm" and "cascade"; by default from the environment.
         packs: names of the packs that a stacked scorer knows of; by default those of
-            SAFEPASSAGE_PACKS, which is none.
+            SAFEPASSAGE_PACKS: no pack by default.
 
     Raises:
         ModelError: there is no such scorer, or it is incomplete, altered or unsafe to load.
@@ -58,7 +58,7 @@ def load_scorer(
         packs=packs,
     )
     if base.endswith(GRAPHED):
-        scorer = WithDetector(base, scorer, load_detector(GRAPHED[1:]))
+        scorer = WithDetector(base, scorer, drawer())
     if detector:
         own = DetectorSettings(device=device, precision=precision, threads=threads, llm=grader)
         scorer = with_claims_judged(name, scorer, detector, own)

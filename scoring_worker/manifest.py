@@ -105,24 +105,28 @@ class ScorerManifest(Contract):
     """The content of ``scorer.json``.
 
     ``base`` is where the rest of the weights lies: "default", for an encoder a hub id or a path
-    relative to the folder; None where the folder itself holds all of them. ``labels`` is the index
+    relative to the folder; None where the folder itself holds all of them; for "decisions" and
+    "cascade" the model that the endpoint is asked for. ``labels`` is the index
     of the entailment logit; for a model with a single logit it is 0 and the score is its sigmoid.
-    ``hypothesis_first`` is an encoder's that was taught with the premise behind.
+    ``hypothesis_first`` is an encoder's that was taught with the premise behind; ``layout`` is the
+    row of `encoders.published` by which published weights are read.
     ``base_digest`` pins the base weights, so that ``revision`` covers them too. ``precision`` is
     what calibration and thresholds were fitted on, and what a CPU uses unless told otherwise.
     ``stack`` belongs to `safepassage.scoring_worker.scorers.default`. ``learnt_from`` tells the
     documents that no test of this scorer may use; None where they are not known. ``languages`` are
     those a reader was measured in; None means the ones that `default` reads. ``others`` is the
-    scorer that judges pairs in other languages than this one; None where there is none beside it.
+    scorer that judges pairs in other languages than this one; None without one beside it.
+    ``band`` is a cascade's: the scores of `default`, less its doubts, at which the second is asked.
     """
 
     version: Literal[1] = 1
     name: str = Field(min_length=1, max_length=200)
-    kind: Literal["encoder", "reader"]
+    kind: Literal["encoder", "reader", "decisions", "cascade"]
     base: str | None = None
     base_digest: str | None = None
     labels: int = Field(ge=0)
     hypothesis_first: bool = False
+    layout: str | None = None
     max_length: int = Field(gt=8, le=8192)
     precision: Literal["fp32", "int8"] = "fp32"
     calibration: Calibration | None = None
@@ -132,6 +136,7 @@ class ScorerManifest(Contract):
     learnt_from: LearntFrom | None = None
     languages: tuple[str, ...] | None = None
     others: Literal["small", "large"] | None = None
+    band: tuple[Probability, Probability] | None = None
     metrics: dict[str, JsonValue] = Field(default_factory=dict)
     files: dict[str, str] = Field(default_factory=dict)
 
@@ -140,7 +145,8 @@ class ScorerManifest(Contract):
         """Hex digits that change with every field, and through ``files`` with every file."""
         said = self.model_dump(mode="json")
         # those that never said keep the revision they had
-        unsaid = {"learnt_from": None, "languages": None, "others": None, "hypothesis_first": False}
+        unsaid: dict[str, object] = {"learnt_from": None, "languages": None, "others": None}
+        unsaid |= {"layout": None, "band": None, "hypothesis_first": False}
         for later, nothing in unsaid.items():
             if said[later] is nothing:
                 del said[later]

@@ -1,4 +1,4 @@
-"""The contract between the pipeline and whatever judges a pair."""
+"""The contract between the pipeline and anything that judges a pair."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ GRAPHED = "+hallugraph"
 
 
 def apart(name: str) -> tuple[str, str]:
-    """The name of what scores values, and what stands behind it for claims."""
+    """The name of what scores values, and what is behind it for claims."""
     values = name.partition(CLAIMS_BY)[0].removesuffix(GRAPHED)
     return values, name[len(values) :]
 
 
 def judge_named(scorer: str, claim_scorer: str | None) -> str:
     """The name of ``scorer`` with the claims judged by ``claim_scorer``. A name that says already
-    who judges claims stands."""
+    who judges claims is."""
     stands = not claim_scorer or CLAIMS_BY in scorer
     return scorer if stands else f"{scorer}{CLAIMS_BY}{claim_scorer}"
 
@@ -39,11 +39,11 @@ class Pair:
     ``premise`` is the aligned passage, ``hypothesis`` is h(y). ``entity_type`` and ``value``
     are there for the checks that parse values and for thresholds per type.
 
-    What stands around the passage is apart from it, "" where nothing is known: ``before`` and
+    What is around the passage is apart from it, "" where nothing is known: ``before`` and
     ``after`` complete its sentence, line or table row (before the first part of an elided quote
     and after the last), ``between`` is what the sentences say at each joint of the parts, and
     ``heading`` is the heading above, the head of the column and the label, parted by " | ". A
-    value that stands only there is not quoted. ``language`` (ISO 639-1) and ``day_first`` are
+    value that is only there is not quoted. ``language`` (ISO 639-1) and ``day_first`` are
     the document's. ``field`` is what the schema says of the field: description, unit, allowed
     values, single or list, required. ``absent`` are places in a claim (start, end; code points of
     ``value``) whose words nothing of what was retrieved has, beyond the passage too; None where
@@ -116,7 +116,7 @@ class Pair:
         value: JsonValue,
         field: SchemaField | None = None,
     ) -> Pair:
-        """The pair of a value and where its quote stands, or what was retrieved for it; or what a
+        """The pair of a value and where its quote is, or what was retrieved for it; or what a
         person saw of either."""
         absent = alignment.absent if isinstance(alignment, Alignment) else None
         return cls(

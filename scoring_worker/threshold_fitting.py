@@ -86,7 +86,7 @@ def fit_threshold(
 ) -> FittedThreshold:
     """The threshold for ``target`` on pairs with ``scores`` in [0, 1].
 
-    ``weights`` [pairs] are how many values of the stream each pair stands for; None is 1. The
+    ``weights`` [pairs] are how many values of the stream each pair represents; None is 1. The
     intervals are of the pairs.
 
     Of all that reach a recall, the one with the best precision is taken, and the other way

@@ -17,6 +17,8 @@ from .settings import Settings
 from .topics import DOCUMENTS, RESPONSES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from safepassage.agents.document_store import DocumentStore
     from safepassage.agents.extraction.extractor import Extractor
     from safepassage.llm_calls.caller import Within
@@ -28,10 +30,13 @@ REDIS_TIMEOUT_SECONDS = 5.0
 
 
 def new_extractor(
-    settings: Settings, resources: AsyncExitStack, within: Within | None = None
+    settings: Settings,
+    resources: AsyncExitStack,
+    within: Within | None = None,
+    told: Callable[[str], None] | None = None,
 ) -> Extractor:
     """The extractor on the configured endpoint, model and schema; ``within`` is told how long
-    each call may take.
+    each token may take, and ``told`` of calls that are made again.
 
     Raises:
         ValueError: the schema cannot be loaded.
@@ -58,9 +63,12 @@ def new_extractor(
         max_concurrency=settings.llm_concurrency,
         timeout=settings.llm_timeout_seconds,
         retries=RetryPolicy(attempts=settings.llm_attempts),
+        temperature=settings.llm_temperature,
+        max_tokens=settings.llm_max_tokens,
         price=configured_price(settings),
         cache=ExtractionCache(redis, erased=protection(settings).erased),
         within=within or unwatched,
+        told=told,
         ask_again_below=settings.alignment_threshold if settings.ask_again else None,
     )
 

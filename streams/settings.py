@@ -3,23 +3,28 @@
 Secrets (`SecretStr`) never appear in a repr, a log line or an error.
 """
 
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import AliasChoices, Field, SecretStr, field_validator
-from pydantic_settings import NoDecode
+from pydantic.fields import FieldInfo
 
-from safepassage.llm_calls.settings import LLMSettings
-from safepassage.settings import FileSettings, split_names
+from safepassage.llm_calls.settings import DecisionSettings, GraderSettings, LLMSettings
+from safepassage.settings import FileSettings
 from safepassage.streams.login_settings import LoginSettings
 
 SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
-SaslMechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
+SaslMechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"]
+
+
+PREFIX = "SAFEPASSAGE_"
 
 
 def _named(name: str) -> AliasChoices:
-    return AliasChoices(name, f"SAFEPASSAGE_{name}")
+    return AliasChoices(name, f"{PREFIX}{name}")
 
 
 class Settings(LoginSettings, FileSettings, LLMSettings):
@@ -36,6 +41,8 @@ class Settings(LoginSettings, FileSettings, LLMSettings):
     kafka_sasl_mechanism: SaslMechanism = "PLAIN"
     kafka_username: str | None = None
     kafka_password: SecretStr | None = None
+    # "module:function" of yours that returns a token, for OAUTHBEARER.
+    kafka_token_provider: str | None = Field(default=None, pattern=r"^[\w.]+:\w+$")
     # Off for brokers that do not implement it, such as the embedded one.
     kafka_idempotence: bool = True
     # Real Kafka rejects less than 6 s (group.min.session.timeout.ms).
@@ -46,10 +53,20 @@ class Settings(LoginSettings, FileSettings, LLMSettings):
     # then keeps its partitions for the session timeout, and its restart is no rebalance.
     kafka_instance: str | None = Field(default=None, pattern=r"^[A-Za-z0-9._-]{1,200}$")
     kafka_fetch_wait_seconds: float = Field(default=0.05, gt=0)
+    # JSON in the frame of a Schema Registry's clients, and the schemas registered there.
+    schema_registry_url: str | None = Field(
+        default=None, pattern="^https?://", validation_alias=_named("SCHEMA_REGISTRY_URL")
+    )
+    schema_registry_basic_auth_user_info: SecretStr | None = Field(
+        default=None, validation_alias=_named("SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO")
+    )
+    # CloudEvents 1.0 in the headers of every record that is written.
+    cloud_events: bool = True
     topic_prefix: str = ""
     group_prefix: str = "safepassage"
     partitions: int = Field(default=8, ge=1)
-    replication_factor: int = Field(default=1, ge=1)
+    # None: three, or as many as there are brokers.
+    replication_factor: int | None = Field(default=None, ge=1)
 
     # Erasure
     # Master keys, 32 bytes in base64 a line: records about documents are sealed where it is set.
@@ -66,11 +83,6 @@ class Settings(LoginSettings, FileSettings, LLMSettings):
     local_text_bytes: int = Field(default=64 * 2**20, ge=0)
 
     # Extraction, beside what `LLMSettings` has
-    extraction_schema: str | None = Field(
-        default=None,
-        validation_alias=AliasChoices("SAFEPASSAGE_SCHEMA", "SAFEPASSAGE_EXTRACTION_SCHEMA"),
-    )
-    entity_types: Annotated[tuple[str, ...], NoDecode] = ()
     chunk_characters: int = Field(default=24_000, ge=500)
     chunk_overlap_characters: int = Field(default=1_200, ge=0)
     ask_again: bool = False
@@ -131,10 +143,12 @@ class Settings(LoginSettings, FileSettings, LLMSettings):
     serve_queue: int = Field(default=256, ge=0)
     serve_timeout_seconds: float = Field(default=60, gt=0)
 
-    @field_validator("entity_types", mode="before")
+    @field_validator("keys_file", mode="before")
     @classmethod
-    def _split(cls, value: object) -> object:
-        return split_names(value)
+    def _named_file(cls, value: object) -> object:
+        if value == "":
+            raise ValueError("it is empty: name the file, or leave it unset to seal nothing")
+        return value
 
     def topic(self, name: str) -> str:
         """The topic's name on the broker."""
@@ -148,6 +162,28 @@ class Settings(LoginSettings, FileSettings, LLMSettings):
         """Kafka's ``group.instance.id`` of this process in the group of a role; None: it is a
         dynamic member."""
         return f"{self.kafka_instance}-{role}" if self.kafka_instance else None
+
+
+def unknown_variables(environment: Iterable[str]) -> Iterator[str]:
+    """A sentence for each variable that looks like a setting and has no meaning."""
+    known = {
+        choice
+        for kind in (Settings, GraderSettings, DecisionSettings)
+        for name, field in kind.model_fields.items()
+        for choice in _variables(name, field)
+    }
+    own = [choice.removeprefix(PREFIX) for choice in known]  # which would make all of them alike
+    for name in sorted(environment):
+        if name.startswith(PREFIX) and name not in known:
+            near = get_close_matches(name.removeprefix(PREFIX), own, 1)
+            meant = f"; is {PREFIX}{near[0]} meant?" if near else ""
+            yield f"{name} is no setting{meant}"
+
+
+def _variables(name: str, field: FieldInfo) -> Iterator[str]:
+    alias = field.validation_alias
+    names = alias.choices if isinstance(alias, AliasChoices) else [f"{PREFIX}{name.upper()}"]
+    yield from map(str, names)
 
 
 @lru_cache(maxsize=1)

@@ -128,7 +128,7 @@ PERSONAL_DATA: Mapping[Topic, str] = {
     ACCEPTED: "values, quotes, passages",
     QUARANTINE: "values, quotes, passages",
     SHADOW: "values, quotes, passages",
-    REVIEWS: "the verdict that was decided on, corrected values, comments, the reviewer's name",
+    REVIEWS: "the verdict that was decided on, what the reviewer typed, the reviewer's name",
     DECISIONS: "the value and passage decided on, corrected values, reviewers' names",
     MEMORIES: "a reader's state of the value's words, reviewers' names",
     ERASURES: "the id of a document that was erased, the operator's name and reason",
@@ -182,7 +182,9 @@ def _access(
 
 
 ACCESS: Mapping[str, Access] = {
-    "extract": _access("extract", writes=(EXTRACTIONS, CLAIMS, MANIFESTS, VERSIONS, DEAD_LETTERS)),
+    "extract": _access(
+        "extract", writes=(EXTRACTIONS, CLAIMS, MANIFESTS, VERSIONS, WARNINGS, DEAD_LETTERS)
+    ),
     # `align` and `review` read documents at single offsets, when no cache has a text. `align` and
     # `score` obey `decisions`, by which a quote that was not found may have been accepted before.
     "align": _access(
@@ -224,7 +226,11 @@ ACCESS: Mapping[str, Access] = {
 
 # Commands that people run beside the roles, each perhaps with a principal of its own.
 OF_COMMANDS: Mapping[str, Access] = {
-    "submit": Access(reads=(REPORTS, DEAD_LETTERS, ERASURES, KEYS), writes=(DOCUMENTS, RESPONSES)),
+    # The manifests, alignments and warnings for its progress: it goes without where it may not.
+    "submit": Access(
+        reads=(REPORTS, DEAD_LETTERS, MANIFESTS, ALIGNMENTS, WARNINGS, ERASURES, KEYS),
+        writes=(DOCUMENTS, RESPONSES),
+    ),
     "release": Access(
         reads=(SCORERS, SHADOW, ACCEPTED, QUARANTINE, REVIEWS, ERASURES, KEYS), writes=(SCORERS,)
     ),

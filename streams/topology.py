@@ -179,7 +179,7 @@ def align_role(aligner: Aligner, store: DocumentStore, *, settle: Settle = as_ju
         return [next(aligned if isinstance(e, Extraction) else grounded) for e in events]
 
     async def step(batch: Sequence[Received[Extraction | Claim]]) -> list[Outcome]:
-        # The extractions of a document are aligned together, whatever order they came in.
+        # The extractions of a document are aligned together, in any order.
         outcomes: dict[int, Outcome] = {}
         # A document that was submitted twice is two: each alignment names its own record.
         by_document: dict[DocumentRef, list[int]] = defaultdict(list)
@@ -203,13 +203,10 @@ def score_role(
     batch: int,
     observe: Callable[[Sequence[AlignedExtraction]], None] = lambda _: None,
     settle: Settle = as_judged,
-    type_errors: Callable[[Sequence[Verdict]], list[Verdict]] | None = None,
 ) -> Role:
     """``alignments`` to ``accepted`` or ``quarantine``; ``observe`` is told of what was scored.
 
-    ``type_errors`` puts error types onto the verdicts of stopped claims; it may block.
-
-    ``observe`` neither waits nor raises: it hands over to whoever judges beside, for `shadow`.
+    ``observe`` neither waits nor raises: it hands over to what judges beside, for `shadow`.
     """
     # torch: seconds, and only this role's
     from safepassage.scoring_worker.weighing.judged_batch import pairs_of, verdicts  # noqa: PLC0415
@@ -220,8 +217,6 @@ def score_role(
         observe(aligned)
         made = verdicts(aligned, assessments)
         _count_scorers_llm(made)
-        if type_errors is not None:
-            made = await asyncio.to_thread(type_errors, made)
         return [[route(settle(verdict))] for verdict in made]
 
     return Role("score", "score", READ_BY["score"], step, batch=batch)

@@ -116,10 +116,12 @@ def delivery(role: Role, publisher: Publisher, settings: Settings) -> Delivery:
 
 async def _extract(publisher: Publisher, settings: Settings, resources: AsyncExitStack) -> Source:
     from .delivery.faust_source import FaustSource
+    from .delivery.llm_warnings import LLMWarnings
     from .topology import extract_role
 
     progress = Progress("extract")
-    extractor = new_extractor(settings, resources, progress.within)
+    told = LLMWarnings(publisher).told
+    extractor = new_extractor(settings, resources, progress.within, told)
     role = extract_role(
         extractor,
         await document_store(settings, resources),
@@ -164,7 +166,6 @@ async def score_source(
         ReleaseRefused: that scorer cannot be loaded, or is another than was released, or it is
             not known any more which was.
     """
-    from safepassage.scoring_worker.error_types.verdict_errors import typing_of
 
     from .delivery.batch_source import BatchSource
     from .memory.live import LiveMemory
@@ -193,7 +194,6 @@ async def score_source(
         batch=settings.score_batch_records,
         observe=shadow.offer,
         settle=decisions.settle,
-        type_errors=typing_of(settings.error_types),
     )
     return Beside(
         BatchSource(role, delivery(role, publisher, settings), settings),

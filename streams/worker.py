@@ -116,18 +116,23 @@ async def _serve(sources: Sequence[Source], stop: asyncio.Event) -> None:
     log.info("worker_started", roles=list(tasks.values()))
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        told = stop.is_set()
         stop.set()
         await asyncio.gather(*tasks, return_exceptions=True)
     finally:
         for task in tasks:
             task.cancel()
     _raise_first_failure(tasks)
+    if not told:
+        raise RoleStopped(f"{', '.join(tasks.values())}: a role ended that nobody had told to stop")
     log.info("worker_stopped", roles=list(tasks.values()))
 
 
 def _raise_first_failure(tasks: dict[asyncio.Task[None], str]) -> None:
     for task, role in tasks.items():
-        if not task.cancelled() and (error := task.exception()):
+        # All have ended and none was cancelled from here: one that was is a failure too.
+        error = asyncio.CancelledError() if task.cancelled() else task.exception()
+        if error:
             name = type(error).__name__
             if isinstance(error, EXPECTED):
                 log.error("role_stopped", role=role, error=name, detail=str(error))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +13,7 @@ import structlog
 from hypothesis import settings as hypothesis_settings
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch: several tests run at once
+os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="safepassage-tests-")  # not the user's
 
 from safepassage.streams.settings import Settings
 
@@ -19,6 +22,13 @@ from .stack import Stack, running_stack
 # No test asserts on time, and a deadline does: three processes at once are slow by chance.
 hypothesis_settings.register_profile("unhurried", deadline=None)
 hypothesis_settings.load_profile("unhurried")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache_of_the_tests() -> Iterator[None]:
+    """What the tests keep in the cache goes with them."""
+    yield
+    shutil.rmtree(os.environ["XDG_CACHE_HOME"], ignore_errors=True)
 
 
 @pytest.fixture

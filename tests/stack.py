@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pydantic import SecretStr
 
-from safepassage.streams.demo.embedded import embedded_stack
+from safepassage.streams.demo.embedded import embedded_redis, embedded_stack
+from safepassage.streams.kafka.clients import open_admin
 from safepassage.streams.settings import Settings
 
 PARTITIONS = 4
@@ -26,6 +29,7 @@ class Stack:
     bootstrap_servers: str
     redis_url: str
     embedded: bool
+    prefixes: list[str] = field(default_factory=list)
 
     def settings(self, **changes: object) -> Settings:
         """Settings with a topic prefix of their own, so that no test sees another's records."""
@@ -33,7 +37,7 @@ class Stack:
             kafka_bootstrap_servers=self.bootstrap_servers,
             redis_url=SecretStr(self.redis_url),
             kafka_idempotence=not self.embedded,
-            topic_prefix=f"t{uuid.uuid4().hex[:10]}-",
+            topic_prefix=self._new_prefix(),
             partitions=PARTITIONS,
             publish_patience_seconds=20,
             drain_seconds=10,
@@ -41,6 +45,16 @@ class Stack:
         session = EMBEDDED_SESSION_SECONDS if self.embedded else REAL_SESSION_SECONDS
         # Not validated: the embedded broker takes the short session that Settings refuse.
         return made.model_copy(update={"kafka_session_timeout_seconds": session, **changes})
+
+    def _new_prefix(self) -> str:
+        self.prefixes.append(f"t{uuid.uuid4().hex[:10]}-")
+        return self.prefixes[-1]
+
+    async def delete_topics(self) -> None:
+        """Delete the topics of all settings that were given: a real broker maps files of each."""
+        async with open_admin(Settings(kafka_bootstrap_servers=self.bootstrap_servers)) as admin:
+            mine = [t for t in await admin.list_topics() if t.startswith(tuple(self.prefixes))]
+            await admin.delete_topics(mine)
 
 
 def environment(settings: Settings) -> dict[str, str]:
@@ -61,9 +75,13 @@ def environment(settings: Settings) -> dict[str, str]:
 @contextmanager
 def running_stack() -> Iterator[Stack]:
     """The servers named by KAFKA_BOOTSTRAP_SERVERS and REDIS_URL, or embedded ones."""
-    bootstrap, redis_url = os.environ.get("KAFKA_BOOTSTRAP_SERVERS"), os.environ.get("REDIS_URL")
-    if bootstrap and redis_url:
-        yield Stack(bootstrap, redis_url, embedded=False)
+    if bootstrap := os.environ.get("KAFKA_BOOTSTRAP_SERVERS"):
+        given = os.environ.get("REDIS_URL")
+        with contextlib.nullcontext(given) if given else embedded_redis() as redis_url:
+            stack = Stack(bootstrap, redis_url, embedded=False)
+            yield stack
+        if stack.prefixes:
+            asyncio.run(stack.delete_topics())
         return
     with embedded_stack() as running:
         yield Stack(running.bootstrap_servers, running.redis_url, embedded=True)

@@ -2,7 +2,7 @@
 
 The versions are those installed, the selection is the closure of what pyproject.toml asks for:
 of everything that runs, of "ocr" (which no image has unasked: it alone brings LGPL libraries), of
-"dev" and of "bench", each without what stands in the ones before. "large" is in none of them: it is
+"dev" and of "bench", each without what is in the ones before. "large" is in none of them: it is
 built from this repository.
 A local version (torch's "+cpu") is cut off, so that the lock installs on any machine.
 

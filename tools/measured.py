@@ -24,6 +24,7 @@ MEASURED_TABLES: Makers = {
     "hallugraph": detector_tables.hallugraph,
     "memory": quality_tables.memory,
     "papers": paper_tables.components,
+    "real-model": run_tables.real_model,
     "reviews": quality_tables.reviews,
     "reviews-in-short": quality_tables.reviews_in_short,
     "risk": quality_tables.risk,

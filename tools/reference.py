@@ -3,8 +3,11 @@
 ``make reference`` rewrites every generated block; a test fails when one differs.
 """
 
+import ast
 import json
+import re
 import sys
+import tomllib
 from importlib import metadata
 from typing import Any, get_args
 
@@ -121,6 +124,25 @@ def _names(option: Any) -> str:
     return ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
 
 
+def floors() -> str:
+    """The floors of `streams`, from the contract that `make imports` checks, highest first."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    [streams] = [one for one in contracts if one.get("containers") == ["safepassage.streams"]]
+    rows = [re.split(r"\s*[|:]\s*", floor) for floor in streams["layers"]]
+    told = [", ".join(f"`{name}`: {_about(name)}" for name in row) for row in rows]
+    return "\n".join(f"{number}. {line}" for number, line in enumerate(told, 1))
+
+
+def _about(name: str) -> str:
+    """What a package or module of `streams` says of itself, in its first sentence."""
+    folder = ROOT / "streams" / name
+    source = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
+    said = ast.get_docstring(ast.parse(source.read_text("utf-8"))) or ""
+    first = re.split(r"(?<=\.)\s|:\s", " ".join(said.split("\n\n")[0].split()))[0].rstrip(".:")
+    return first.replace("``", "`")
+
+
 ASYNCAPI = ROOT / "docs" / "reference" / "asyncapi.json"
 RELEASED = ROOT / "tests" / "streams" / "released_events.json"
 
@@ -128,6 +150,7 @@ MAKERS: Makers = {
     "commands": commands,
     "contradictions": contradictions,
     "doubts": doubts,
+    "floors": floors,
     "personal-data": personal_data,
     "reasons": reasons,
     "settings": settings,

@@ -75,6 +75,18 @@ def files() -> str:
     return table(["files", "boxes with IoU ≥ .8", "median IoU"], rows) + "\n\n" + "\n".join(sums)
 
 
+def real_model() -> str:
+    """What a real LLM extracted, right and wrong, and what the guardrail did with it."""
+    found = read("real-model.json")
+    rows = []
+    for kind in ("right", "wrong"):
+        counts = [
+            found["decisions"].get(f"{kind} {name}", 0) for name in ("accepted", "quarantined")
+        ]
+        rows.append([kind, str(sum(counts)), *map(str, counts)])
+    return table([f"values of {found['documents']} documents", "all", "accepted", "stopped"], rows)
+
+
 def faults() -> str:
     """The sum of the runs with faults, as their table says it."""
     page = (MEASURED / "faults.md").read_text(encoding="utf-8")

@@ -21,7 +21,7 @@ def share(value: float | None) -> str:
 
 
 def interval(row: dict[str, Any], name: str, of: str | None = None) -> str:
-    """A figure with its interval, which stands under ``of``; by default under its name."""
+    """A figure with its interval, which is under ``of``; by default under its name."""
     low, high = row[of or f"{name}_ci"]
     return f"{share(row[name])} [{share(low)}, {share(high)}]"
 

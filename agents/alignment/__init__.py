@@ -1,4 +1,4 @@
-"""Where a quoted context stands in a document: exact Smith-Waterman on normalised text."""
+"""Where a quoted context is in a document: exact Smith-Waterman on normalised text."""
 
 from safepassage.agents.alignment_thresholds import DEFAULT_THRESHOLD
 

@@ -1,6 +1,6 @@
 """Where in the document a good alignment can be at all: a certificate from shared 4-grams.
 
-Let the context have m characters and a perfect alignment the score 2m. Whatever an alignment
+Let the context have m characters and a perfect alignment the score 2m. Anything that an alignment
 does less well costs a part of 2m - S, and may break runs of equal characters:
 
 =====================================  ===========  ========================

@@ -1,7 +1,7 @@
 """An upper bound on D over every local alignment, for rejection by proof.
 
 An alignment of M equal pairs that leaves g document characters in gaps has D = M / (m + g) for a
-context of m characters, whatever else it does. Let V be the greatest M - g / 2 over all paths
+context of m characters. Let V be the greatest M - g / 2 over all paths
 that may skip context characters and pair different ones for nothing. Then M <= V + g / 2 and
 M <= m bound D by its value at g = 0 or at g = 2(m - V), since it is monotonous in between::
 

@@ -34,7 +34,7 @@ def elided_parts(context: str) -> tuple[str, ...]:
 
 
 MAX_ALTERNATIVES = 16
-"""Other places listed of a context that stands in the document more than once."""
+"""Other places listed of a context that is in the document more than once."""
 
 
 def align(
@@ -45,7 +45,7 @@ def align(
 
 
 class _Question(NamedTuple):
-    """What is asked of a context beside where it stands."""
+    """What is asked of a context beside where it is."""
 
     threshold: float
     exact: bool
@@ -66,18 +66,18 @@ class DocumentIndex:
         exact: bool = True,
         deadline: float | None = None,
     ) -> Alignment:
-        """Find where ``context`` stands in the document.
+        """Find where ``context`` is in the document.
 
         Score D, counts and spans are those of full Smith-Waterman on the normalised texts:
         Biopython's first alignment with match 2, mismatch -2 and gaps of -1.5 and -0.5. Only
-        an exact hit of the context as it stands is preferred to an earlier one in other case.
+        an exact hit of the context as it is is preferred to an earlier one in other case.
 
         Args:
             context: what was quoted. Blank, or without a character in common with the
                 document, it aligns nowhere: score 0, no spans.
             threshold: tau in [0, 1], below which the context does not count as found.
             exact: False to stop, without spans, as soon as D < threshold is proven: about twice
-                as fast on a context that stands nowhere in the document.
+                as fast on a context that is nowhere in the document.
             deadline: of `time.monotonic`, in seconds.
 
         Raises:
@@ -100,7 +100,7 @@ class DocumentIndex:
         return SearchedText(self._document.codes)
 
     def _verbatim(self, context: str, characters: int) -> PlacedPart | None:
-        """The context exactly as it stands, ``characters`` normalised characters."""
+        """The context exactly as it is, ``characters`` normalised characters."""
         start = self.text.find(context)
         end = start + len(context)
         # Where a character joins what precedes it the normalised texts may differ: "e" is no
@@ -125,7 +125,7 @@ class DocumentIndex:
         return exactly(size, place, "normalised", others, document.text.count(needle))
 
     def _parts(self, needles: tuple[str, ...], question: _Question) -> list[PlacedPart]:
-        """Each part where it stands; an exact one preferably after the part before it."""
+        """Each part where it is; an exact one preferably after the part before it."""
         if len(needles) == 1:
             return [self._best(needles[0], question)]
         parts: list[PlacedPart] = []
@@ -146,7 +146,7 @@ class DocumentIndex:
         return [whole] if whole.bound is None and whole.score > score else parts
 
     def _best(self, needle: str, question: _Question) -> PlacedPart:
-        """The part of the document that is most like ``needle``, which does not stand in it."""
+        """The part of the document that is most like ``needle``, which is not in it."""
         context, deadline = code_points(needle), question.deadline
         certified = self._searched.in_windows(context, deadline)
         if certified:

@@ -4,7 +4,7 @@ Form: NFKC, casefold, every run of blanks one space, typographic quotes and dash
 ASCII, soft hyphens and zero-width characters dropped, lone surrogates U+FFFD. Raw text costs
 .018 AUC of the alignment score (docs/concepts/alignment.md).
 
-Nearly all characters map to one character whatever stands beside them, so they go through a
+Nearly all characters map to one character regardless of what is beside them, so they go through a
 lookup table filled page by page. Only *clusters* (characters that expand, and characters that
 may compose with their predecessor) are normalised one by one.
 """

@@ -81,7 +81,7 @@ def exactly(
     others: Sequence[tuple[int, int]],
     count: int,
 ) -> PlacedPart:
-    """A part that stands in the document as it is, ``count`` times in all."""
+    """A part that is in the document as it is, ``count`` times in all."""
     return PlacedPart(
         characters,
         *place,
@@ -100,7 +100,7 @@ def refuted(characters: int, bound: float) -> PlacedPart:
 
 
 def nowhere(characters: int) -> PlacedPart:
-    """A part of which no character stands in the document."""
+    """A part of which no character is in the document."""
     return PlacedPart(characters, 0, 0, matches=0, length=0, aligned=0, route="none")
 
 

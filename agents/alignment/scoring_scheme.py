@@ -6,4 +6,4 @@ GAP_OPEN = -1.5  # the first character of a gap
 GAP_EXTEND = -0.5  # each further one
 
 ALIGNER_VERSION = "4"
-"""Another one for whatever changes an alignment or what stands around it: part of verdicts' ids."""
+"""Another one for each change of alignments or of what is around them: part of verdicts' ids."""

@@ -12,13 +12,13 @@ from .traceback import trace_back
 # A sweep over the whole document costs a sixth of the time that Biopython's score takes for a
 # cell, or less.
 _HELPS = 6
-# Where no more than one in so many of a context's 4-grams stand together, its best alignment is
+# Where no more than one in so many of a context's 4-grams are together, its best alignment is
 # hardly ever good enough for a certificate.
 _PROMISING = 5
 
 
 class SearchedText:
-    """A normalised document, searched for contexts that do not stand in it exactly."""
+    """A normalised document, searched for contexts that are not in it exactly."""
 
     def __init__(self, document: Codes) -> None:
         self._document = document

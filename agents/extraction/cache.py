@@ -25,7 +25,7 @@ PREFIX = "extraction:"
 
 
 class CacheKey(BaseModel):
-    """Everything that an answer depends on. ``record`` is where a document stands that has an
+    """Everything that an answer depends on. ``record`` is where a document is that has an
     answer of its own, although its text was answered before."""
 
     model_config = ConfigDict(frozen=True)

@@ -57,7 +57,7 @@ def _cut(text: str, earliest: int, latest: int) -> int:
 
 
 def _word_start(text: str, earliest: int, latest: int) -> int:
-    """Behind the last blank between the two, or ``latest`` where there is none."""
+    """Behind the last blank between the two, or ``latest`` where it is missing."""
     blank = max(text.rfind(" ", earliest, latest), text.rfind("\n", earliest, latest))
     return blank + 1 if blank >= 0 else latest
 
@@ -85,7 +85,7 @@ def merge(chunks: Sequence[Chunk], answers: Sequence[Answer]) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class _Quote:
-    """Where a context stands in the document; nowhere, and so empty, where it was not found."""
+    """Where a context is in the document; nowhere, and so empty, where it was not found."""
 
     start: int
     end: int

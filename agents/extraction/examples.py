@@ -1,6 +1,6 @@
 """Documents with the answer that is right for them: shown to the LLM before the document at hand.
 
-They stand in the schema. A pydantic model has them where pydantic has examples, in
+They are in the schema. A pydantic model has them where pydantic has examples, in
 ``ConfigDict(json_schema_extra={"examples": [{"document": "…", "answer": {…}}]})``.
 """
 
@@ -64,7 +64,7 @@ def examples_in(said: object) -> tuple[Example, ...]:
 def verify_examples(schema: ExtractionSchema, examples: Sequence[Example]) -> None:
     """
     Raises:
-        InvalidExamples: an answer is none of ``schema``, or quotes what its document lacks.
+        InvalidExamples: an answer is not one of ``schema``, or quotes what its document lacks.
     """
     from .answers import read_answer  # noqa: PLC0415 - the two know each other
 
@@ -79,7 +79,7 @@ def verify_examples(schema: ExtractionSchema, examples: Sequence[Example]) -> No
         for finding in answer.findings:
             if index.align(finding.context).score < 1.0:
                 raise InvalidExamples(
-                    f"example {number}: the context of {finding.entity_type} does not stand in "
+                    f"example {number}: the context of {finding.entity_type} is not in "
                     "its document as it is quoted"
                 )
 

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,6 +38,7 @@ from .answers import Answer, ExtractionSchema, Finding, read_answer, schema_dige
 from .asking_again import correction, correction_digest_part, mended, sifted
 from .cache import CachedAnswer, CacheKey, ExtractionCache
 from .chunking import Chunk, merge, split_document
+from .notation import enforced
 from .prompt import Message, messages, prompt_digest
 
 
@@ -54,13 +55,20 @@ class CompletionCaller:
         timeout: float,
         retries: RetryPolicy,
         temperature: float | None = None,
+        max_tokens: int | None = None,
         within: Within = unwatched,
+        told: Callable[[str], None] | None = None,
     ) -> None:
-        self._client = client.with_options(max_retries=0, timeout=timeout)
+        self._client = client.with_options(max_retries=0)
         self._schema = schema
-        options = {} if temperature is None else {"temperature": temperature}
+        given = {"temperature": temperature, "max_tokens": max_tokens}
         self._caller = Caller(
-            model=model, timeout=timeout, retries=retries, options=options, within=within
+            model=model,
+            timeout=timeout,
+            retries=retries,
+            options={name: value for name, value in given.items() if value is not None},
+            within=within,
+            told=told,
         )
         self.limit = AdaptiveLimit(max_concurrency, overload=LLMUnavailable)
 
@@ -79,7 +87,7 @@ class CompletionCaller:
         described = {
             "name": self._schema.name,
             "strict": self._schema.strict,
-            "schema": self._schema.json_schema,
+            "schema": enforced(self._schema.json_schema),
         }
         return {"type": "json_schema", "json_schema": described}
 
@@ -141,12 +149,14 @@ class Extractor:
         overlap_characters: what neighbouring parts share: the longest quote that is never cut.
         max_document_characters: longer documents are refused.
         max_concurrency: the widest that the adaptive window of calls may become.
-        timeout: seconds for one attempt, from the request to the last byte.
+        timeout: seconds without a token, after which an attempt is given up.
         retries: for 429, 5xx, timeouts and lost connections.
-        temperature: left out of the request unless given, as some models refuse it.
+        temperature: left out of the request unless given, or where the model refuses it.
+        max_tokens: the longest answer, likewise.
         price: for the cost in the trail.
         cache: answers of earlier deliveries of the same text.
-        within: told how long each call may take (see `Caller`).
+        within: told how long each token may take (see `Caller`).
+        told: hears of each call that is made again.
         ask_again_below: tau; an LLM whose quotes align with a part of the document below it is
             asked about these once more (see `asking_again`). None: it is not.
     """
@@ -164,9 +174,11 @@ class Extractor:
         timeout: float = 120.0,
         retries: RetryPolicy | None = None,
         temperature: float | None = None,
+        max_tokens: int | None = None,
         price: Price | None = None,
         cache: ExtractionCache | None = None,
         within: Within = unwatched,
+        told: Callable[[str], None] | None = None,
         ask_again_below: float | None = None,
     ) -> None:
         self._schema = schema
@@ -193,7 +205,9 @@ class Extractor:
             timeout=timeout,
             retries=retries or RetryPolicy(),
             temperature=temperature,
+            max_tokens=max_tokens,
             within=within,
+            told=told,
         )
 
     @property
@@ -286,7 +300,7 @@ class Extractor:
             second = await self._caller.complete(chunk.text, then)
             offered = read_answer(self._schema, second.content).findings
         except LLMError as error:
-            # The first answer stands; what is wrong with it will be stopped as ever.
+            # The first answer is kept; what is wrong with it will be stopped as ever.
             log.warning("not_asked_again", error=error.code)
             return answer, [completion]
         standing, _ = await asyncio.to_thread(sifted, chunk.text, offered, tau)

@@ -2,7 +2,7 @@
 
 Endpoints enforce only closed objects strictly, but a value may be an object of any form. So a
 value is a scalar, a list of strings, a date, or ``{"fields": [{"name", "value"}, …]}``, which
-stands for an object with these fields. An endpoint that enforces nothing may answer with the
+represents an object with these fields. An endpoint that enforces nothing may answer with the
 plain object: both are read.
 """
 
@@ -49,7 +49,7 @@ def _told(name: str, field: SchemaField) -> str:
 
 
 def plain_value(value: JsonValue) -> JsonValue:
-    """``{"fields": […]}`` as the object that it stands for; anything else as it is."""
+    """``{"fields": […]}`` as the object that it represents; anything else as it is."""
     if isinstance(value, dict) and set(value) == {"fields"} and isinstance(value["fields"], list):
         pairs = [_pair(part) for part in value["fields"]]
         if all(pair is not None for pair in pairs):

@@ -1,6 +1,6 @@
-"""What a user's model says of each place where an `Entity` can stand.
+"""What a user's model says of each place where an `Entity` can be.
 
-The same class can stand at several places ("landlord: Party", "tenant: Party"), so what is said
+The same class can be at several places ("landlord: Party", "tenant: Party"), so what is said
 belongs to the place and not to the class.
 """
 
@@ -97,7 +97,7 @@ def _places(
 
 
 def ambiguous_types(places: tuple[tuple[type[Entity], EntityPlace], ...]) -> frozenset[str]:
-    """Entity types that stand at several places: the type alone does not tell the fact."""
+    """Entity types that are at several places: the type alone does not tell the fact."""
     counts = Counter(entity.type_name() for entity, _ in places)
     return frozenset(name for name, count in counts.items() if count > 1)
 
@@ -114,7 +114,7 @@ def other_fields(
 def schema_field(
     entity: type[Entity], place: EntityPlace, others: Sequence[str] = ()
 ) -> SchemaField:
-    """What the schema says of ``entity`` where it stands at ``place``, beside ``others``."""
+    """What the schema says of ``entity`` where it is at ``place``, beside ``others``."""
     payload = _payload(entity)
     info = place.info
     extra = info.json_schema_extra if info and isinstance(info.json_schema_extra, dict) else {}
@@ -128,7 +128,9 @@ def schema_field(
             "name": place.name or None,
             "description": " ".join(" ".join(filter(None, descriptions)).split()) or None,
             "unit": _unit(extra) or next(filter(None, map(_unit, payload.values())), None),
+            "words": word_rule(extra) or next(filter(None, map(word_rule, payload.values())), None),
             "allowed": _allowed(next(iter(payload.values()))) if len(payload) == 1 else None,
+            "part_options": _part_options(payload) if len(payload) > 1 else None,
             "single": not place.many,
             "required": place.required,
             "others": others,
@@ -171,6 +173,16 @@ def _descriptions(payload: Mapping[str, Mapping[str, Any]]) -> Iterator[str | No
 def _unit(schema: Mapping[str, Any]) -> str | None:
     unit = schema.get("unit") or schema.get("x-unit")
     return unit if isinstance(unit, str) else None
+
+
+def _part_options(payload: Mapping[str, Mapping[str, Any]]) -> list[JsonValue] | None:
+    options = [option for schema in payload.values() for option in _allowed(schema) or ()]
+    return list(dict.fromkeys(options)) or None
+
+
+def word_rule(schema: Mapping[str, Any]) -> Any:
+    """What a field's schema says of its values' words; see `SchemaField.words`."""
+    return schema.get("words") or schema.get("x-words")
 
 
 def _allowed(schema: Mapping[str, Any]) -> list[JsonValue] | None:

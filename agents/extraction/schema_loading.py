@@ -1,10 +1,9 @@
-"""From a setting to an `ExtractionSchema`, with one-line errors for what is none."""
+"""From a setting to an `ExtractionSchema`, with one-line errors for anything else."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
-from openai import pydantic_function_tool
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 
@@ -45,7 +44,7 @@ def load_schema(spec: str | None, entity_types: Sequence[str] = ()) -> Extractio
             raise SchemaError("give either a schema class or entity types, not both")
         if spec.endswith(".json"):
             return GenericSchema(_described_types(Path(spec)))
-        return user_schema(_imported_class(spec))
+        return user_schema(imported_class(spec))
     return GenericSchema(_distinct_types(entity_types))
 
 
@@ -56,26 +55,42 @@ def user_schema(model: type[BaseModel]) -> UserSchema:
         SchemaError: it holds no `Entity`, an `Entity` without payload, fields that have no
             JSON schema, or examples that are wrong.
     """
+    said = None if issubclass(model, Entity) else model.model_config.get("json_schema_extra")
+    model = entity_model(model)
+    try:
+        json_schema, strict = _json_schema(model)
+    except (PydanticUserError, NameError) as error:
+        raise _without_json_schema(model, error) from error
+    json_schema.pop("examples", None)  # they are shown as answers; strict endpoints refuse them
+    shown = said.get("examples", ()) if isinstance(said, dict) else ()
+    return with_examples(UserSchema(model, json_schema, strict), shown)
+
+
+def entity_model(model: type[BaseModel]) -> type[BaseModel]:
+    """``model``, or a list of it where it is an `Entity`.
+
+    Raises:
+        SchemaError: it holds no `Entity`, an `Entity` without payload, or fields that are no types.
+    """
     if model is BaseModel:
         raise SchemaError("BaseModel itself says nothing to extract; give a model of your own")
-    said = model.model_config.get("json_schema_extra")
     if issubclass(model, Entity):
-        said = None
         model = create_model(model.__name__, entities=(list[model], ...))  # type: ignore[valid-type]
     try:
         entities = set(_entity_classes(model, seen=set()))
-        json_schema, strict = _json_schema(model)
     except (PydanticUserError, NameError) as error:
-        reason = str(error).splitlines()[0]
-        raise SchemaError(f"{model.__name__} has no JSON schema: {reason}") from error
+        raise _without_json_schema(model, error) from error
     if not entities:
         raise SchemaError(f"{model.__name__} holds no subclass of schemas.Entity")
     for entity in entities:
         if not set(entity.model_fields) - {"context"}:
             raise SchemaError(f"{entity.__name__} has no field besides context")
-    json_schema.pop("examples", None)  # they are shown as answers; strict endpoints refuse them
-    shown = said.get("examples", ()) if isinstance(said, dict) else ()
-    return with_examples(UserSchema(model, json_schema, strict), shown)
+    return model
+
+
+def _without_json_schema(model: type[BaseModel], error: Exception) -> SchemaError:
+    reason = str(error).splitlines()[0]
+    return SchemaError(f"{model.__name__} has no JSON schema: {reason}")
 
 
 def with_examples(schema: Schema, said: object) -> Schema:
@@ -83,7 +98,7 @@ def with_examples(schema: Schema, said: object) -> Schema:
 
     Raises:
         SchemaError: they have another form, are too much, are none of the schema, or quote what
-            does not stand in their document.
+            is not in their document.
     """
     try:
         schema.examples = (*schema.examples, *examples_in(said))
@@ -114,7 +129,7 @@ def schema_of(given: SchemaLike) -> ExtractionSchema:
     raise SchemaError(f"a {type(given).__name__} is no schema; give a pydantic model")
 
 
-def _imported_class(spec: str) -> type[BaseModel]:
+def imported_class(spec: str) -> type[BaseModel]:
     module_name, _, class_name = spec.partition(":")
     if not module_name or not class_name:
         raise SchemaError(f"{spec!r} is not of the form module:Class")
@@ -181,6 +196,8 @@ def _entity_classes(annotation: Any, *, seen: set[Any]) -> Iterator[type[Entity]
 
 def _json_schema(model: type[BaseModel]) -> tuple[dict[str, Any], bool]:
     """The schema in the form that endpoints enforce, and whether they can."""
+    from openai import pydantic_function_tool  # noqa: PLC0415 - what is judged needs no LLM
+
     closed: dict[str, Any] = dict(pydantic_function_tool(model)["function"]["parameters"])
     if not _permits_strict(closed):
         return model.model_json_schema(), False

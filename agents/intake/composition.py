@@ -108,7 +108,7 @@ def compose(pages: Iterable[Page], limits: Limits) -> Composition:
 def _upright(
     words: Sequence[Word], size: PageSize, turn: int
 ) -> tuple[list[Word], dict[int, Word]]:
-    """The words where they stand once the page is upright, and for each of these its original."""
+    """The words where they are once the page is upright, and for each of these its original."""
     upright = [Word(w.text, w.upright or turned(w.box, size, turn)) for w in words]
     return upright, {id(new): old for new, old in zip(upright, words, strict=True)}
 

@@ -50,7 +50,7 @@ class Declaration(NamedTuple):
 
 class Rule(NamedTuple):
     """Declarations of the elements that ``selector`` finds. It is ``sure`` that the rule applies
-    where no condition stands around it that depends on the person's screen."""
+    where no condition is around it that depends on the person's screen."""
 
     selector: str
     specificity: Specificity

@@ -1,4 +1,4 @@
-"""From a file's bytes to documents, whatever kind of file it is."""
+"""From a file's bytes to documents, for every kind of file."""
 
 import re
 from collections.abc import Callable, Iterator

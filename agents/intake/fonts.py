@@ -63,7 +63,7 @@ class FontCheck:
 
 
 class _Signs:
-    """The characters that an OCR read, each where it stands within its word, in bands."""
+    """The characters that an OCR read, each where it is within its word, in bands."""
 
     _BAND = 20.0
 

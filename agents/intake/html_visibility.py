@@ -58,7 +58,7 @@ class Look(NamedTuple):
         return self.visible and self.font >= _SMALLEST and self._contrast() >= _CONTRAST
 
     def hides_box(self, style: Style) -> bool:
-        """Whether a child with this style is not seen, with all that stands in it."""
+        """Whether a child with this style is not seen, with all that is in it."""
         return bool(style) and (
             word(style.get("display", [])) == "none"
             or word(style.get("content-visibility", [])) == "hidden"

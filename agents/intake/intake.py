@@ -1,4 +1,4 @@
-"""`Intake`: files in, documents out, whatever the files do to the process that reads them."""
+"""`Intake`: files in, documents out, even if a file crashes the process that reads it."""
 
 import os
 import selectors
@@ -84,7 +84,7 @@ class Intake(AbstractContextManager["Intake"]):
                 raise Refused(f"ended the process that read it ({code})") from None
             if answer[:1] not in (DOCUMENTS, PICTURE, REFUSAL):
                 self._end()
-                raise Refused("gave an answer that is none")
+                raise Refused("gave an answer that cannot be read")
             return answer
 
     def _running(self) -> subprocess.Popen[bytes]:

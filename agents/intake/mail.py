@@ -59,7 +59,7 @@ def attachment(raw: bytes, part: tuple[int, ...], limits: Limits) -> tuple[str, 
     """Name and content of the attachment that the numbers ``part`` lead to.
 
     Raises:
-        Refused: there is none, or it lies deeper than ``limits`` allow.
+        Refused: it is missing, or it lies deeper than ``limits`` allow.
     """
     name = ""
     if len(part) > limits.depth:

@@ -18,7 +18,7 @@ from .rotation import direction, direction_over, levelled, original
 
 Pixels = npt.NDArray[np.uint8]
 
-_POOR = 0.8  # mean confidence; below, the page may stand on its head
+_POOR = 0.8  # mean confidence; below, the page may be on its head
 _COVERED = 0.3  # of a read word that lies inside known text: it is that text
 
 
@@ -62,7 +62,7 @@ class Reader:
 
 
 def beside(words: Sequence[PdfWord], read: Group) -> tuple[Group, ...]:
-    """The file's own words, and those read that stand where it has none. They are read as one
+    """The file's own words, and those read that are where it has none. They are read as one
     where they run in one direction."""
     own = [word.word.box for word in words]
     fresh = [w for w in read.words if sum(w.box.share_inside(box) for box in own) < _COVERED]
@@ -70,7 +70,7 @@ def beside(words: Sequence[PdfWord], read: Group) -> tuple[Group, ...]:
 
 
 def _read_upright(pixels: Pixels) -> Group:
-    """The words as they stand in ``pixels``, read with the page turned and levelled."""
+    """The words as they are in ``pixels``, read with the page turned and levelled."""
     turn, tilt = direction(pixels, _boxes, _confidence)
     words = _recognised(levelled(pixels, turn, tilt))
     if _mean(words) < _POOR and (turn_over := direction_over(pixels, turn, tilt, _confidence)):

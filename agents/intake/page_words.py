@@ -42,7 +42,7 @@ def hull(rectangles: Iterable[Rectangle]) -> Rectangle:
 @dataclass(frozen=True, slots=True)
 class Word:
     """``text`` without blanks; ``confidence`` in [0, 1] where an OCR read it. ``upright`` is where
-    the word stands once its page is upright, where that is more than a turn by right angles."""
+    the word is once its page is upright, where that is more than a turn by right angles."""
 
     text: str
     box: Rectangle
@@ -53,7 +53,7 @@ class Word:
 @dataclass(frozen=True, slots=True)
 class Group:
     """Words of a page that run in one direction. ``turn`` is by how many degrees clockwise (0,
-    90, 180, 270) the page would have to be turned for them to stand upright."""
+    90, 180, 270) the page would have to be turned for them to are upright."""
 
     words: Sequence[Word]
     turn: int = 0
@@ -69,7 +69,7 @@ class Page:
 
 
 def turned(box: Rectangle, size: PageSize, turn: int) -> Rectangle:
-    """Where ``box`` stands once a page of ``size`` is turned by ``turn`` degrees clockwise."""
+    """Where ``box`` is once a page of ``size`` is turned by ``turn`` degrees clockwise."""
     left, top, right, bottom = box
     width, height = size
     if turn == 90:

@@ -20,7 +20,7 @@ _STEP = 0.35  # of the font's height: so wide a gap parts two words that no blan
 
 @dataclass(frozen=True, slots=True)
 class Character:
-    """A character where it stands on the page as shown. ``height`` is its font's, in points;
+    """A character where it is on the page as shown. ``height`` is its font's, in points;
     ``turn`` see `Group`."""
 
     text: str
@@ -70,7 +70,7 @@ def characters(page: Any) -> Iterator[Character | None]:
 
 
 def as_words(shown: Sequence[Character | None]) -> tuple[list[PdfWord], int]:
-    """The words, and how many characters were left out because other text stands in their
+    """The words, and how many characters were left out because other text is in their
     place. The same word twice in one place is one, printed fat."""
     words: list[PdfWord] = []
     run: list[Character] = []
@@ -190,7 +190,7 @@ class _Places:
         return box.width if turn in (90, 270) else box.height
 
     def turn(self, angle: float) -> int:
-        """How far the page has to be turned for text of this angle to stand upright."""
+        """How far the page has to be turned for text of this angle to are upright."""
         # Both are clockwise: PDFium's angle, and where the file's x axis points on the page.
         own = math.degrees(math.atan2(self._x[1], self._x[0]))
         shown = own + math.degrees(angle if math.isfinite(angle) else 0.0)

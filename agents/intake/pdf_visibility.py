@@ -1,7 +1,7 @@
 """What a person who looks at the page can see of its text.
 
 The page is drawn twice, with its text and without. Text that makes no difference is unseen,
-whatever the trick: no ink, the paper's colour, a cover, a clip, a layer that is off, a place
+by any trick: no ink, the paper's colour, a cover, a clip, a layer that is off, a place
 beside the page. There is no list of tricks to keep.
 """
 

@@ -3,7 +3,7 @@
 Pages of text and pages of an OCR go the same way: words and boxes in, lines of cells out. The
 order in which a PDF or an OCR names its words is not asked, since it is anybody's.
 
-A region is divided at a gutter where running text stands on both sides of it. Text that stands
+A region is divided at a gutter where running text is on both sides of it. Text that is
 side by side and does not run is a table or a form: its rows stay lines.
 """
 
@@ -18,7 +18,7 @@ from .page_words import Rectangle, Word, hull
 _CELL_GAP = 1.1  # of the line's height; wider parts two cells …
 _USUAL_GAPS = 1.7  # … unless blanks are usually so wide: typewriters, justified lines …
 _WIDEST_GAP = 1.6  # … and that not without end, since in a table all blanks are wide
-_ROW_SHARE = 0.5  # of the lower one's height, for two fragments to stand on one line
+_ROW_SHARE = 0.5  # of the lower one's height, for two fragments to be on one line
 _PARAGRAPH_PITCH = 1.35  # of the usual distance from line to line
 _USUAL_PITCH = 2.0  # of the height of words, where too few lines tell
 _WIDEST_PITCH = 4.0  # of the height of words: more is no distance between lines
@@ -45,7 +45,7 @@ class Cell:
 @dataclass(frozen=True, slots=True)
 class Line:
     """A line of running text (one cell), or a row of a table: an empty cell has no words.
-    ``apart`` is whether a blank line stands before it."""
+    ``apart`` is whether a blank line is before it."""
 
     cells: tuple[Cell, ...]
     apart: bool
@@ -95,7 +95,7 @@ def _fragment(words: Sequence[Word]) -> _Fragment:
 
 
 def _rows(fragments: Sequence[_Fragment]) -> list[list[_Fragment]]:
-    """Fragments that stand on one line, from left to right; lines from top to bottom."""
+    """Fragments that are on one line, from left to right; lines from top to bottom."""
     rows: list[tuple[float, float, list[_Fragment]]] = []
     for fragment in sorted(fragments, key=lambda f: (f.box.top + f.box.bottom, f.box.left)):
         box = fragment.box
@@ -123,8 +123,8 @@ def _read_region(fragments: list[_Fragment], height: float, depth: int) -> list[
 
 
 def _columns(fragments: list[_Fragment], height: float) -> list[list[_Fragment]] | None:
-    """``fragments`` divided at the gutter that parts most running lines: what stands above it,
-    its left, its right, what stands below. None where there is no such gutter."""
+    """``fragments`` divided at the gutter that parts most running lines: what is above it,
+    its left, its right, what is below. None where there is no such gutter."""
     best: tuple[int, list[list[_Fragment]]] | None = None
     for gutter in _gutters(fragments, height):
         left, right, across = _sides(fragments, gutter)
@@ -207,7 +207,7 @@ def _read_rows(rows: list[list[_Fragment]], height: float) -> list[Line]:
 
 
 def _base(row: Sequence[_Fragment]) -> float:
-    """Where a row's words stand; a few of them have tails."""
+    """Where a row's words are; a few of them have tails."""
     return median(word.box.bottom for fragment in row for word in fragment.words)
 
 
@@ -244,7 +244,7 @@ def _blocks(rows: list[list[_Fragment]]) -> list[list[list[_Fragment]]]:
 
 
 def _goes_on(above: list[_Fragment], row: list[_Fragment]) -> bool:
-    """Whether ``row``, a single fragment, stands close below one cell of ``above`` alone, that is
+    """Whether ``row``, a single fragment, is close below one cell of ``above`` alone, that is
     not the first: a cell of two lines."""
     box, over = row[0].box, hull(f.box for f in above)
     if box.top - over.bottom > _WRAPPED_GAP * box.height:
@@ -290,7 +290,7 @@ def _with_labels(rows: list[list[list[Word]]]) -> list[list[list[Word]]]:
 def _continues(
     above: list[_Fragment], row: list[_Fragment], columns: list[tuple[float, float]]
 ) -> bool:
-    """Whether ``row`` has no first cell and stands close below: cells of two lines."""
+    """Whether ``row`` has no first cell and is close below: cells of two lines."""
     box = hull(f.box for f in row)
     first = any(_column_of(f.box, columns) == 0 for f in row)
     over = hull(f.box for f in above)

@@ -65,7 +65,7 @@ def levelled(pixels: Pixels, turn: int, tilt: float) -> Pixels:
 
 
 def original(box: Rectangle, shape: tuple[int, ...], turn: int, tilt: float) -> Rectangle:
-    """Where a box of the levelled picture stands in the one of ``shape`` (height, width)."""
+    """Where a box of the levelled picture is in the one of ``shape`` (height, width)."""
     height, width = shape
     side = (height, width) if turn in (90, 270) else (width, height)
     corners = np.array([(x, y) for x in (box.left, box.right) for y in (box.top, box.bottom)])

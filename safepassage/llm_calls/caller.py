@@ -4,21 +4,21 @@ import asyncio
 import random
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
-import stamina
 import structlog
 from openai import AsyncOpenAI
-from pydantic import ValidationError
 
 from safepassage.schemas import ChatCompletion, Usage
 
-from .api_errors import FormRefused, api_errors
+from .api_errors import OptionRefused, api_errors
 from .budget import TokenBudget
+from .completion_stream import read_completion
 from .concurrency import AdaptiveLimit
-from .errors import LLMError, LLMUnavailable, Malformed, Refused, Truncated
+from .errors import LLMError, LLMTimeout, LLMUnavailable, Malformed, Refused, Truncated
+from .served_slots import served_slots
 
 log = structlog.get_logger(__name__)
 
@@ -27,6 +27,14 @@ A = TypeVar("A")
 Within = Callable[[float], AbstractContextManager[None]]
 
 JITTER = 1.25
+_HOLD: Final = 10
+"""Timeouts for which a window stays as narrow as the endpoint made it."""
+
+_MOST_PATIENCE: Final = 4
+"""Times the timeout that a question without a first token is waited for, at most."""
+
+_JSON_SCHEMA: Final = "json_schema"
+_JSON_OBJECT: Final = {"type": "json_object"}
 
 
 def unwatched(_seconds: float) -> AbstractContextManager[None]:
@@ -36,32 +44,27 @@ def unwatched(_seconds: float) -> AbstractContextManager[None]:
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """``attempts`` in all, within ``budget`` seconds (None: without end); waits grow, with jitter.
+    """``attempts`` in all, as long as those that failed took less than ``budget`` seconds together
+    (None: however long); waits grow, with jitter.
 
     ``max_wait`` also bounds a Retry-After, so that an endpoint cannot park a worker. ``retried``
     are the errors that may pass.
     """
 
     attempts: int = 6
-    budget: float | None = 300.0
+    budget: float | None = 600.0
     first_wait: float = 0.5
     max_wait: float = 60.0
     retried: tuple[type[LLMError], ...] = (LLMUnavailable,)
 
-    def wait(self, error: Exception) -> bool | float:
-        """Whether to try again, and the seconds to wait where the endpoint named them."""
-        if not isinstance(error, self.retried):
-            return False
+    def wait(self, error: LLMError, failures: int = 1) -> float:
+        """Seconds before the attempt that follows on ``failures``, the last of them ``error``."""
         retry_after = error.retry_after if isinstance(error, LLMUnavailable) else None
         if retry_after is None:
-            return True
+            wait = self.first_wait * (2.0 ** (failures - 1) + random.random())
+            return min(wait, self.max_wait)
         # The jitter keeps callers that were told the same from coming back at the same time.
         return min(retry_after, self.max_wait) * random.uniform(1.0, JITTER)
-
-    @property
-    def longest_wait(self) -> float:
-        """The most seconds between two attempts."""
-        return self.max_wait * JITTER + self.first_wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +78,18 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The text of an answer, and the tokens it took. ``first_token``: the likeliest first tokens
-    with their log-probabilities, where they were asked for."""
+    """The text of an answer, and what it took. ``tokens``: each of its tokens with the likeliest
+    ones in its place and their log-probabilities, where they were asked for."""
 
     content: str
     input_tokens: int
     output_tokens: int
-    first_token: Mapping[str, float] = field(default_factory=dict)
+    tokens: Sequence[tuple[str, Mapping[str, float]]] = ()
+
+    @property
+    def first_token(self) -> Mapping[str, float]:
+        """The likeliest first tokens with their log-probabilities; empty where none were told."""
+        return self.tokens[0][1] if self.tokens else {}
 
 
 @dataclass(slots=True)
@@ -121,17 +129,36 @@ class Spent:
         )
 
 
-class Caller:
-    """Calls ``/chat/completions`` under a time limit, a retry policy and a window of calls.
+@dataclass(slots=True)
+class _Tries:
+    """What was tried with one question. ``silent`` are the tries that ended without a token;
+    ``turns`` those of them while the endpoint worked on other calls."""
 
-    An endpoint that refuses ``json_schema`` is asked for a ``json_object`` from then on; the
-    prompt holds the schema anyway, and every answer is validated.
+    failures: int = 0
+    failed_seconds: float = 0.0
+    silent: int = 0
+    turns: int = 0
+
+
+class Caller:
+    """Calls ``/chat/completions`` under a limit of patience, a retry policy and a window of calls.
+
+    Answers come as streams. An endpoint that refuses ``json_schema`` is asked for a ``json_object``
+    from then on; the prompt holds the schema anyway, and every answer is validated. Other options
+    that an endpoint refuses are left out likewise.
+
+    A slow endpoint is no broken one. A call that gets no token in time while others do waits for
+    its turn: the window of calls narrows, the call is made again, and that counts as no failure.
 
     Args:
-        timeout: seconds of one attempt.
+        timeout: seconds without a token, after which a call is given up; of an answer in one
+            piece, seconds of the call. A question that got no token is waited for twice as long the
+            next time, up to four times.
         options: further fields of the request, such as ``temperature``.
-        within: entered with the seconds that an attempt, or a pause before the next, may take:
-            whoever watches over this process can tell waiting from hanging.
+        within: entered with the seconds that the next token, or a pause, may take: anyone who
+            watches over this process can tell waiting from hanging.
+        told: hears in a sentence, without any text of the question or the answer, of each call
+            that will be made again.
     """
 
     def __init__(
@@ -142,13 +169,17 @@ class Caller:
         retries: RetryPolicy,
         options: Mapping[str, Any] | None = None,
         within: Within = unwatched,
+        told: Callable[[str], None] | None = None,
     ) -> None:
         self._within = within
+        self._told = told
         self._model = model
         self._timeout = timeout
         self._retries = retries
         self._options = dict(options or {})
-        self._enforces_schema = True
+        self._refused: set[str] = set()
+        self._slots: int | None = None
+        self._probed = False
 
     async def ask(
         self,
@@ -164,76 +195,159 @@ class Caller:
         Raises:
             LLMError: as drawn in `safepassage.llm_calls.errors`.
         """
-        counted = spent or Spent()
-        with ExitStack() as pause:
-            async for attempt in self._attempts():
-                pause.close()
-                with attempt:
-                    async with limit.slot():
-                        # Not before the slot: all questions of a run wait there at once.
-                        counted.check()
-                        body = await self._post_in_a_supported_form(client, question)
-                        return read(_completion(body, question, counted))
-                pause.enter_context(self._within(self._retries.longest_wait))
-        raise AssertionError("the retry loop ends with an answer or an error")
-
-    def _attempts(self) -> AsyncIterator[stamina.Attempt]:
-        return stamina.retry_context(
-            on=self._retries.wait,
-            attempts=self._retries.attempts,
-            timeout=self._retries.budget,
-            wait_initial=self._retries.first_wait,
-            wait_max=self._retries.max_wait,
-            wait_jitter=self._retries.first_wait,
-        ).__aiter__()
-
-    async def _post_in_a_supported_form(self, client: AsyncOpenAI, question: Question) -> bytes:
-        if question.form is None:
-            return await self._post(client, question, None)
-        if self._enforces_schema:
+        counted, tries = spent or Spent(), _Tries()
+        await self._learn_slots(client, limit)
+        while True:
+            started = time.monotonic()
             try:
-                return await self._post(client, question, question.form)
-            except FormRefused:
-                log.warning("endpoint_refuses_json_schema", model=self._model)
-        body = await self._post(client, question, {"type": "json_object"})
-        self._enforces_schema = False
-        return body
+                async with limit.slot():
+                    # Not before the slot: all questions of a run wait there at once.
+                    counted.check()
+                    started = time.monotonic()
+                    answer = await self._answer(client, question, tries, limit)
+                    return read(_completion(answer, question, counted))
+            except self._retries.retried as error:
+                tries.failed_seconds += time.monotonic() - started
+                await self._pause(error, tries, limit)
+
+    async def _learn_slots(self, client: AsyncOpenAI, limit: AdaptiveLimit) -> None:
+        async with limit.before_the_first:
+            if not self._probed:
+                self._slots = await served_slots(client)
+                self._probed = True
+        if self._slots:
+            limit.bound(self._slots)
+
+    async def _pause(self, error: LLMError, tries: _Tries, limit: AdaptiveLimit) -> None:
+        """Wait until the question may be asked again.
+
+        Raises:
+            LLMError: ``error``, where it may not.
+        """
+        attempts = self._retries.attempts
+        if isinstance(error, LLMTimeout) and error.passed_over and tries.turns < attempts:
+            tries.turns += 1
+            limit.hold(_HOLD * self._timeout)
+            self._tell(error, f"asked again in its turn, {limit.window} at once")
+            return
+        tries.failures += 1
+        budget = self._retries.budget
+        if tries.failures >= attempts or (budget and tries.failed_seconds >= budget):
+            raise error
+        seconds = self._retries.wait(error, tries.failures)
+        if isinstance(error, LLMUnavailable) and error.retry_after is not None:
+            limit.rest(seconds)
+        self._tell(error, f"attempt {tries.failures + 1} of {attempts} in {seconds:.0f} s")
+        with self._within(seconds + 1):
+            await asyncio.sleep(seconds)
+
+    def _tell(self, error: LLMError, then: str) -> None:
+        log.warning("llm_asked_again", model=self._model, error=str(error), then=then)
+        if self._told:
+            self._told(f"{error}; {then}")
+
+    async def _answer(
+        self, client: AsyncOpenAI, question: Question, tries: _Tries, limit: AdaptiveLimit
+    ) -> ChatCompletion:
+        while True:
+            options = self._accepted_options(question)
+            try:
+                return await self._post(client, question, options, tries, limit)
+            except OptionRefused as refusal:
+                refused = next((name for name in refusal.named if name in options), None)
+                if refused is None:
+                    raise
+                if refused == "response_format" and options[refused] != _JSON_OBJECT:
+                    refused = _JSON_SCHEMA
+                log.warning("endpoint_refuses_option", model=self._model, option=refused)
+                self._refused.add(refused)
+
+    def _accepted_options(self, question: Question) -> dict[str, Any]:
+        """The fields of the request that the endpoint did not refuse yet."""
+        options = {"stream": True, "stream_options": {"include_usage": True}, **self._options}
+        if self._slots:
+            options["return_progress"] = True
+        if question.form is not None:
+            options["response_format"] = (
+                _JSON_OBJECT if _JSON_SCHEMA in self._refused else question.form
+            )
+        if "stream" in self._refused:
+            options.pop("stream_options")
+        if "max_tokens" in self._refused and "max_tokens" in options:
+            options["max_completion_tokens"] = options["max_tokens"]
+        return {name: given for name, given in options.items() if name not in self._refused}
 
     async def _post(
-        self, client: AsyncOpenAI, question: Question, form: Mapping[str, Any] | None
-    ) -> bytes:
-        create: Any = client.chat.completions.with_raw_response.create
-        with self._within(self._timeout), api_errors():
-            # The client's own timeout is per read: an endpoint that drips would never meet it.
-            async with asyncio.timeout(self._timeout):
-                response = await create(
-                    model=self._model,
-                    messages=question.messages,
-                    **({} if form is None else {"response_format": form}),
-                    **self._options,
-                )
-        content: bytes = response.content
-        return content
+        self,
+        client: AsyncOpenAI,
+        question: Question,
+        options: Mapping[str, Any],
+        tries: _Tries,
+        limit: AdaptiveLimit,
+    ) -> ChatCompletion:
+        create: Any = client.chat.completions.with_streaming_response.create
+        request = create(
+            model=self._model,
+            messages=question.messages,
+            extra_body=options,
+            # The client's own limit is per read, and ours has to be met first.
+            timeout=2 * _MOST_PATIENCE * self._timeout,
+        )
+        async with self._patience(tries, limit) as progressed:
+            with api_errors():
+                async with request as response:
+                    return await read_completion(response, progressed)
+
+    @asynccontextmanager
+    async def _patience(
+        self, tries: _Tries, limit: AdaptiveLimit
+    ) -> AsyncIterator[Callable[[], None]]:
+        """Ends the block when nothing came on for too long; gives what it is told of progress by.
+
+        Raises:
+            LLMTimeout: nothing came on in time.
+        """
+        seconds = self._timeout * min(2**tries.silent, _MOST_PATIENCE)
+        known, heard = limit.progress, 0
+        with ExitStack() as watched:
+            watched.enter_context(self._within(seconds))
+            try:
+                async with asyncio.timeout(seconds) as deadline:
+
+                    def progressed() -> None:
+                        nonlocal heard
+                        heard += 1
+                        limit.progress += 1
+                        watched.close()
+                        watched.enter_context(self._within(self._timeout))
+                        deadline.reschedule(asyncio.get_running_loop().time() + self._timeout)
+
+                    yield progressed
+            except TimeoutError:
+                if heard:
+                    raise LLMTimeout(f"no token for {self._timeout:g} s after {heard}") from None
+                tries.silent += 1
+                raise LLMTimeout(
+                    f"no token in {seconds:g} s", passed_over=limit.progress > known
+                ) from None
 
 
-def _completion(body: bytes, question: Question, spent: Spent) -> Completion:
-    try:
-        answer = ChatCompletion.model_validate_json(body)
-    except ValidationError:
-        # A proxy's page or half a response: a fault of the way, not of the document.
-        raise LLMUnavailable("the endpoint answered something that is no completion") from None
+def _completion(answer: ChatCompletion, question: Question, spent: Spent) -> Completion:
     spent.add(question, answer)
     if answer.declined:
         raise Refused("the model declined to answer")
     if answer.withheld:
         raise Refused("a content filter withheld the answer")
     if answer.broke_off:
-        raise Truncated(f"the answer broke off after {answer.output_tokens} tokens")
+        raise Truncated(
+            f"the answer broke off after {answer.output_tokens} tokens; SAFEPASSAGE_LLM_MAX_TOKENS "
+            "allows longer ones"
+        )
     if not answer.text:
         raise Malformed("the answer is empty")
     return Completion(
         content=answer.text,
         input_tokens=answer.input_tokens,
         output_tokens=answer.output_tokens,
-        first_token=answer.first_token,
+        tokens=answer.tokens,
     )

@@ -43,7 +43,12 @@ class LLMUnavailable(LLMError):
 
 
 class LLMTimeout(LLMUnavailable):
-    """The endpoint did not answer in time."""
+    """The endpoint did not answer in time. ``passed_over``: it worked on other calls meanwhile, and
+    had not begun with this one."""
+
+    def __init__(self, message: str, *, passed_over: bool = False) -> None:
+        super().__init__(message)
+        self.passed_over = passed_over
 
 
 class BudgetSpent(LLMError):

@@ -1,2 +1,2 @@
-"""Texts in sentences and words, what stands around a passage, and the passages for a claim: what
+"""Texts in sentences and words, what is around a passage, and the passages for a claim: what
 agents and detectors share."""

@@ -91,7 +91,7 @@ def windows(
         size: characters, or tokens; of a longer text never less.
         overlap: how many sentences of a window the next one begins with, where they leave room.
 
-    Every letter and digit of the context stands in a window: a sentence longer than ``room`` is
+    Every letter and digit of the context is in a window: a sentence longer than ``room`` is
     cut at blanks into windows of its own.
 
     Raises:

@@ -1,7 +1,7 @@
 """The passages that may support a claim: one retriever, exact about which passage they are of.
 
 The sentences of the context that together cover the claim's words best are taken, wherever they
-stand, each the one that adds most to those before it. A word counts by its rarity in the context,
+are, each the one that adds most to those before it. A word counts by its rarity in the context,
 so that a table's row is found by its name and not by its column heads, and a long context costs no
 more than a short one once it is indexed.
 """
@@ -70,7 +70,7 @@ class Retriever:
         return [self._retrieved(run, weights) for run in self._runs(best)]
 
     def absent(self, claim: str) -> list[tuple[int, int]]:
-        """Where in ``claim`` words stand that no passage has, in any form; stop words aside."""
+        """Where in ``claim`` words are that no passage has, in any form; stop words aside."""
         words = placed_words(claim)
         return [(word.start, word.end) for word in words if word.stem not in self._words]
 
@@ -97,7 +97,7 @@ class Retriever:
         return math.log(1 + (1 + len(self._sentences)) / (1 + self._occurrences[stem]))
 
     def _runs(self, ordered: Sequence[_Sentence]) -> list[list[_Sentence]]:
-        """Neighbours together, so that they are read as they stand."""
+        """Neighbours together, so that they are read as they are."""
         runs: list[list[_Sentence]] = []
         for sentence in ordered:
             last = runs[-1][-1] if runs else None

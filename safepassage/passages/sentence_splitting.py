@@ -2,7 +2,7 @@
 
 An answer is judged while it is being written, and its sentences have ids that count them. So the
 splitter may not look at the whole text: it goes through the text word by word, and where a
-sentence may have ended it decides on what stands before and on one whole word behind, for ever.
+sentence may have ended it decides on what is before and on one whole word behind, for ever.
 What it finds in a text is therefore, by construction, the beginning of what it finds in any
 longer one.
 """

@@ -31,7 +31,7 @@ class Segment:
 
 
 def marks_of(number: int, verdict: Verdict, named: Sequence[Span]) -> list[Mark]:
-    """Where the evidence of ``verdict`` stands, in it the value where it stands as it is, and what
+    """Where the evidence of ``verdict`` is, in it the value where it is as it is, and what
     of the document has ``named`` the field. A quote that was not found has none."""
     alignment = verdict.alignment
     if alignment is None or not alignment.found:

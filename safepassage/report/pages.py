@@ -13,7 +13,7 @@ MAX_PAGES = 200
 _BASELINE = 0.22
 _SIZE = 0.86
 _ON_ONE_LINE = 0.5
-"""Of the lower of two neighbours: so much of it stands beside the other."""
+"""Of the lower of two neighbours: so much of it is beside the other."""
 
 
 def pages(document: Document, marks: Sequence[Mark], kinds: Mapping[int, str]) -> Iterator[Markup]:
@@ -76,7 +76,7 @@ def _page(
 
 def _extents(words: Sequence[Region]) -> list[tuple[float, float]]:
     """Top and bottom of the line of each word: a box may end with the ink of its own letters, and
-    words would then stand on as many heights as they have shapes."""
+    words would then are on as many heights as they have shapes."""
     lines: list[list[Region]] = []
     for word in words:
         if lines and _beside(lines[-1][-1], word):

@@ -1,4 +1,4 @@
-"""The routes. What stands around them is the guard's."""
+"""The routes. What is around them is the guard's."""
 
 import asyncio
 from collections import Counter
@@ -35,7 +35,7 @@ def service_app(verifier: Verifier, *, limits: Limits, token: str | None) -> Sta
     """``/v1/verify``, ``/v1/claims``, LiteLLM's guardrail, ``/health``, ``/metrics``,
     ``/openapi.json`` and a page about them over one verifier, whose scorer all callers share.
 
-    ``token`` None means that everybody is let in; whoever binds the socket answers for that.
+    ``token`` None means that everybody is let in; anyone who binds the socket answers for that.
     """
     verifier.batches.observe = metrics.PAIRS.observe
     service = _Service(verifier, limits)
@@ -97,7 +97,7 @@ class _Service:
 def _asking(
     model: type[Q], handler: Callable[[Q], Awaitable[Response]]
 ) -> Callable[[Request], Awaitable[Response]]:
-    """A route that reads its body as ``model``; what is none is refused without quoting it."""
+    """A route that reads its body as ``model``; anything else is refused without quoting it."""
 
     async def read(request: Request) -> Response:
         try:

@@ -1,4 +1,4 @@
-"""What stands around every request: who asks, how much, how long, and what is said of failures.
+"""What is around every request: who asks, how much, how long, and what is said of failures.
 
 Nothing that was sent is ever logged or quoted back: errors have a class and a place, no message.
 """

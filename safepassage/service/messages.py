@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 import orjson
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from safepassage.extraction import Extraction
 from safepassage.result import Result
@@ -40,6 +40,13 @@ class VerifyRequest(Contract):
     text: Text = Field(repr=False)
     extractions: Annotated[tuple[AskedExtraction, ...], Field(max_length=MAX_EXTRACTIONS)]
     document_id: EventId | None = None
+
+    @field_validator("text")
+    @classmethod
+    def _not_empty(cls, text: str) -> str:
+        if not text.strip():
+            raise ValueError("the text is empty")
+        return text
 
     def document(self) -> Document:
         return Document(id=self.document_id or text_digest(self.text), text=self.text)

@@ -34,8 +34,8 @@ def quiet_server(
         access_log=False,
         lifespan="off",
         ws="none",
-        # On by default, for whoever connects from loopback or is in FORWARDED_ALLOW_IPS. Whoever
-        # guessed a token from there had a new address, and ten more tries, with every request.
+        # On by default, for anyone who connects from loopback or is in FORWARDED_ALLOW_IPS. Anyone
+        # who guessed a token from there had a new address, and ten more tries, with every request.
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=drain_seconds,

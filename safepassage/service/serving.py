@@ -14,7 +14,7 @@ BACKLOG = 512
 
 
 def check_entrance(host: str, token: str | None) -> None:
-    """Whoever can reach the service must be known, unless all of them are on this machine.
+    """Anyone who can reach the service must be known, unless all of them are on this machine.
 
     Raises:
         ValueError: there is no token and others can reach it, or the token is a short one.

@@ -1,4 +1,4 @@
-"""Does the passage hold this value, in whatever notation and script? By kind of value."""
+"""Does the passage hold this value, in any notation and script? By kind of value."""
 
 from .contract import Answer, Comparison, Kind, Passage, Place, Question
 

@@ -16,6 +16,8 @@ from .answers.truth import compare_truth, truth_of
 from .claims import compare_claim
 from .contract import Comparison, Question
 from .denials.assertion_status import read_denial
+from .founded_words import with_founded_words
+from .names.types import name_kind
 from .nested.objects import compare_list, compare_object
 from .nested.parts import MAX_DEPTH, MAX_FINDINGS, Budget, too_deep
 from .passage_language import with_language
@@ -28,8 +30,8 @@ def compare(question: Question) -> Comparison:
     Args:
         question: type, value and passage. The value may be of any JSON type, nested.
 
-    Never raises, whatever text or value it is given; linear in the passage, and bounded in the
-    number of parts of the value.
+    Never raises, regardless of what text or value it is given; linear in the passage, and bounded
+    in the number of parts of the value.
     """
     passage = with_language(question.passage)
     compared = _compare(replace(question, passage=passage), 0, Budget())
@@ -54,8 +56,9 @@ def _compare(question: Question, depth: int, budget: Budget) -> Comparison:
         if compared is None:
             return compare_object(question, value, depth, budget, _compare)
     else:
-        compared = compare_value(question)
-    return read_denial(question, compared)
+        compared = with_founded_words(question, compare_value(question))
+    named = name_kind(question.entity_type) is not None
+    return read_denial(question, compared, named=named)
 
 
 def _answered(question: Question) -> Comparison | None:

@@ -3,7 +3,7 @@
 A comparator may stop an extraction and never accept one. *Different* is decisive and carries its
 finding; *same* and *not comparable* go on to the judge, which reads whether the passage gives the
 value as an answer to the entity type. The places tell the judge, the verdict and the console
-where in the quote the value stands.
+where in the quote the value is.
 """
 
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from safepassage.schemas import Finding, FindingCode
+from safepassage.schemas.schema_field import WordRule
 
 Answer = Literal["same", "different", "not_comparable"]
 """*same*: the quote holds this value. *different*: what the quote holds of this kind is not this
@@ -27,7 +28,7 @@ Kind = Literal[
     "words",
     "truth",
     "category",
-    "none",  # the value says that there is none
+    "none",  # the value says "none"
     "list",
     "object",
     "claim",
@@ -55,7 +56,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The quote and, apart from it, what stands around it in the document.
+    """The quote and, apart from it, what is around it in the document.
 
     ``before`` and ``after`` complete the sentence, line or row that holds the quote, ``between``
     is what it leaves out at each of its joints (" … "); ``heading`` is the label of the row, the
@@ -78,8 +79,8 @@ class Passage:
 class Comparison:
     """One comparator's answer.
 
-    ``places`` are where the value stands in the quote; ``rivals`` are where other values of the
-    same kind stand, which the judge weighs against it. ``companions`` are ranges of which the
+    ``places`` are where the value is in the quote; ``rivals`` are where other values of the
+    same kind are, which the judge weighs against it. ``companions`` are ranges of which the
     value is the end that the type asks for: nothing in them rivals it. ``findings`` say what was
     seen, for the person who reads the verdict; one that is a contradiction makes the answer
     *different*.
@@ -93,7 +94,7 @@ class Comparison:
     companions: tuple[Place, ...] = ()
 
     def __post_init__(self) -> None:
-        """A contradiction decides, whatever the comparator that found it has answered."""
+        """A contradiction decides, no matter what the comparator that found it has answered."""
         if self.answer != "different" and any(found.contradicts for found in self.findings):
             object.__setattr__(self, "answer", "different")
 
@@ -131,7 +132,10 @@ class Question:
 
     ``unit`` is the unit or currency of the schema's field, ``allowed`` the values that it closes
     the set to, () where it does not. ``absent`` are places (start, end) in a claim whose words
-    stand nowhere in what was retrieved; None where nobody looked.
+    are nowhere in what was retrieved; None where nobody looked. ``day_first`` is how the schema
+    has an ambiguous date of the value read ("dd/mm/yyyy"); None where it does not say. ``words``
+    says who decides on words of the value that the passage has not: "all" have to be there, or
+    the "reader" decides.
     """
 
     entity_type: str
@@ -140,3 +144,5 @@ class Question:
     unit: str | None = None
     allowed: tuple[str, ...] = ()
     absent: tuple[tuple[int, int], ...] | None = None
+    day_first: bool | None = None
+    words: WordRule = "all"

@@ -46,7 +46,7 @@ def asked_end(entity_type: str) -> End | None:
 
 def at_asked_end(question: Question, compared: Comparison) -> Comparison:
     """``compared``, which has found a date or the word of an open range, with the end at which it
-    stands: at the one that the type asks for, the rest of the range is no rival of it; at the
+    is: at the one that the type asks for, the rest of the range is no rival of it; at the
     other one alone, it is *different* (``range_end_differs``)."""
     end = asked_end(question.entity_type)
     if end is None or compared.answer != "same" or not compared.places:
@@ -72,7 +72,7 @@ def is_open_end(value: str) -> bool:
 
 
 def ranges_in(passage: Passage) -> Iterator[Range]:
-    """The ranges of dates in the quote: two dates that stand in order, or a date and the word
+    """The ranges of dates in the quote: two dates that are in order, or a date and the word
     that leaves it open, with a dash or "to" between them. Linear in the quote."""
     quote = passage.quote
     dates = dates_in(quote, passage.language, passage.day_first)

@@ -23,7 +23,7 @@ _FEW_WORDS = 8
 def with_language(passage: Passage) -> Passage:
     """``passage`` with its language, where small words or the identifier of languages know it.
 
-    A document's language stands unless the small words of the passage clearly are of another.
+    A document's language is unless the small words of the passage clearly are of another.
     """
     texts = passage.before[-_READ:], passage.quote[:_READ], passage.after[:_READ]
     if passage.language is None:

@@ -45,7 +45,7 @@ def compare_value(question: Question) -> Comparison:
             return compared
     figure = parse_figure(value, passage.language) if counted else None
     # Of an identifier a figure with a unit, a currency, brackets or decimals ("VAT Amount:
-    # 88.755,19 EUR") is none all the same.
+    # 88.755,19 EUR") is no figure all the same.
     is_code = identifier in _FIRST and not _AMOUNT.search(written)
     if figure is not None and not (is_code and figure.kind == "number"):
         return compare_figure(figure, passage, entity_type, question.unit)
@@ -81,8 +81,10 @@ def _identifier(written: str, entity_type: str) -> Literal["asked", "certain", "
 
 def compare_date_value(question: Question) -> Comparison | None:
     """Compare a date, which may be an object of its parts; None for any other value."""
-    date = date_of_value(question.value, question.passage.language, question.entity_type)
-    return None if date is None else at_asked_end(question, compare_date(date, question.passage))
+    passage = question.passage
+    order = passage.day_first if question.day_first is None else question.day_first
+    date = date_of_value(question.value, passage.language, question.entity_type, order)
+    return None if date is None else at_asked_end(question, compare_date(date, passage))
 
 
 def _has_leading_zero(text: str) -> bool:

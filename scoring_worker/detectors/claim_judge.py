@@ -18,9 +18,6 @@ from safepassage.scoring_worker.scorer import Pair, Scorer
 from .contract import Answer, Detector, DetectorSettings, Grounding
 from .registry import Declarations, declarations, load_detector
 
-ALIASES = {"ragulator": "ragulator-lightgbm"}
-"""A paper's name for its detector of the registry."""
-
 
 class ClaimJudge(AroundScorer):
     """``scorer`` judges everything but claims, which ``detector`` judges: supported from
@@ -95,17 +92,18 @@ def with_claims_judged(
     *,
     among: Declarations | None = None,
 ) -> ClaimJudge:
-    """``scorer`` with the claims judged by ``detector``: a name of the registry or of `ALIASES`,
-    with "=FOLDER" behind it for weights of one's own.
+    """``scorer`` with the claims judged by ``detector``: a name of the registry, with "=FOLDER"
+    behind it for weights of one's own.
 
     Raises:
-        UnknownDetector: there is none of that name.
+        UnknownDetector: nothing has that name.
         ModelError: what it needs is not there; the message says what.
     """
     named, _, model = detector.partition("=")
-    named = ALIASES.get(named, named)
     known = among or declarations()
-    loaded = load_detector(named, replace(settings, model=model or None), among=known)
+    loaded = load_detector(
+        named, replace(settings, model=model or None, loaded=scorer), among=known
+    )
     threshold = float(getattr(loaded, "threshold", known.detectors[named].threshold))
     learnt = None if model else said_by(scorer)
     return ClaimJudge(name, scorer, loaded, threshold, learnt_from=learnt)

@@ -13,6 +13,7 @@ from safepassage.schemas.extraction import Usage
 if TYPE_CHECKING:
     from safepassage.llm_calls.settings import GraderSettings
     from safepassage.scoring_worker.encoders.devices import DeviceChoice, PrecisionChoice
+    from safepassage.scoring_worker.scorer import Scorer
 
 Need = Literal["model", "hub", "llm", "samples", "extra"]
 """model: a folder that somebody trained; hub: weights from the model hub; llm: an endpoint;
@@ -117,7 +118,8 @@ class DetectorSettings:
 
     ``scorer`` judges pairs for detectors that rest on one (a name or a folder); ``model`` is the
     folder or hub id of a detector's own weights, None for those that ship. ``llm`` is where and
-    how an LLM is asked, None for the environment's.
+    how an LLM is asked, None for the environment's. ``loaded`` is that scorer where it is loaded
+    already, and the caller's to close.
     """
 
     scorer: str = "default"
@@ -126,6 +128,7 @@ class DetectorSettings:
     precision: PrecisionChoice = "auto"
     threads: int | None = None
     llm: GraderSettings | None = None
+    loaded: Scorer | None = None
 
 
 @dataclass(frozen=True, slots=True)

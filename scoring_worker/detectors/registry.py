@@ -1,7 +1,6 @@
 """The detectors by name: those that come with SafePassage, as ``registry.json`` declares them, and
 those of third parties. A detector costs nothing until it is loaded: what loads it is named, and
-imported only then. Names that begin with ``reader_`` are the reader that ships, asked as a paper's
-method asks its own model.
+imported only then.
 
 A third party's package names `Declaration` objects under the entry point group
 ``safepassage.detectors``. What of them cannot be read is listed as broken, and stops nothing else.
@@ -28,8 +27,8 @@ class UnknownDetector(ModelError):
 
 @dataclass(frozen=True, slots=True)
 class LazyLoad:
-    """The ``load`` of a declaration, as the name of ``function`` in ``module`` of this room. Where
-    one function loads several detectors, it is given the ``detector`` first.
+    """The ``load`` of a declaration: ``function`` of ``module`` in ``package``. Where one function
+    loads several detectors, it is given the ``detector`` first.
 
     Calling it raises what the function raises, and ImportError where a package is missing.
     """
@@ -37,6 +36,7 @@ class LazyLoad:
     module: str
     function: str
     detector: str | None = None
+    package: str = str(__package__)
 
     def __call__(self, settings: DetectorSettings) -> Detector:
         load = self.imported()
@@ -44,7 +44,7 @@ class LazyLoad:
 
     def imported(self) -> Callable[..., Detector]:
         """The function, with the libraries of its module."""
-        found: Any = getattr(import_module(f"{__package__}.{self.module}"), self.function)
+        found: Any = getattr(import_module(f"{self.package}.{self.module}"), self.function)
         load: Callable[..., Detector] = found
         return load
 
@@ -67,7 +67,8 @@ class Declarations:
 
 def declarations(points: Iterable[EntryPoint] | None = None) -> Declarations:
     """What there is; ``points`` by default those of the installed packages."""
-    detectors = {declaration.name: declaration for declaration in _built_in()}
+    own = declared_in(Path(__file__).with_name("registry.json"), str(__package__))
+    detectors = {declaration.name: declaration for declaration in own}
     broken = []
     found = entry_points(group=GROUP) if points is None else points
     for point in sorted(found, key=lambda point: (point.name, point.value)):
@@ -87,7 +88,7 @@ def load_detector(
     """The detector of that name.
 
     Raises:
-        UnknownDetector: there is none of that name.
+        UnknownDetector: nothing has that name.
         ModelError: what it needs is not there; the message says what.
     """
     known = among or declarations()
@@ -101,18 +102,18 @@ def load_detector(
         raise ModelError(f"detector {name!r} needs {missing}, which is not installed") from error
 
 
-def _built_in() -> Iterator[Declaration]:
-    """Every declaration of the file, in its order; no detector's library is imported."""
-    for row in json.loads(Path(__file__).with_name("registry.json").read_text("utf-8")):
+def declared_in(file: Path, package: str) -> Iterator[Declaration]:
+    """Every declaration of a file of ours, in its order; no detector's library is imported."""
+    for row in json.loads(file.read_text("utf-8")):
         sets = {name: frozenset(row[name]) for name in ("needs", "judges")}
-        yield Declaration(**{**row, **sets, "load": LazyLoad(**row["load"])})
+        yield Declaration(**{**row, **sets, "load": LazyLoad(**row["load"], package=package)})
 
 
 def _read(point: EntryPoint) -> Iterator[Declaration | Broken]:
     """The declarations of an entry point: it names one, or several in a tuple or list."""
     try:
         given = point.load()
-    except Exception as error:  # noqa: BLE001 - code of others: whatever it raises
+    except Exception as error:  # noqa: BLE001 - code of others may raise anything
         yield Broken(point.name, f"cannot be imported: {type(error).__name__}")
         return
     several = given if isinstance(given, tuple | list) else (given,)

@@ -7,10 +7,10 @@ from safepassage.passages.granularity import claims, unusable_context
 from safepassage.passages.index import PassageIndex
 from safepassage.passages.pleasantries import claims_nothing
 from safepassage.schemas import CLAIM_TYPE, Alignment, Assessment, Response, hypothesis
+from safepassage.scoring_worker.detectors.grounding import grounding_of, named_scorer
 from safepassage.scoring_worker.scorer import Pair, Scorer
 
 from .contract import Answer, ClaimGrounding, DetectorSettings, Grounding
-from .scorer_detector import grounding_of, named_scorer
 
 
 @dataclass(frozen=True, slots=True)

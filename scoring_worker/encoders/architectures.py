@@ -50,6 +50,10 @@ class Layer:
     narrow: Affine
     output_norm: Affine
 
+    def large_products(self) -> tuple[Affine, Affine, Affine, Affine]:
+        """In the order in which `Architecture.layers` makes them."""
+        return self.query_key_value, self.attended, self.widen, self.narrow
+
     def mapped(self, change: Callable[[Affine], Affine]) -> Layer:
         """This layer with its large products changed."""
         return replace(
@@ -101,18 +105,20 @@ class Architecture(ABC):
     def embeddings(self) -> Embeddings:
         """What gives embeddings, and holds nothing else of the encoder."""
 
-    def layers(self) -> Iterator[Layer]:
+    def layers(self, linear: Callable[..., Affine] | None = None) -> Iterator[Layer]:
         """The layers from the first to the last, with query, key and value in one product; each is
-        made when its turn comes."""
+        made when its turn comes. ``linear`` gives the large products in the place of the weights
+        of these names."""
+        linear = linear or self._linear
         for number in range(self.shape.num_hidden_layers):
             name = f"encoder.layer.{number}."
             yield Layer(
-                query_key_value=self._linear(*(name + part for part in self.query_key_value)),
-                attended=self._linear(name + self.attended),
+                query_key_value=linear(*(name + part for part in self.query_key_value)),
+                attended=linear(name + self.attended),
                 attention_norm=self._layer_norm(name + self.attention_norm),
-                widen=self._linear(name + "intermediate.dense"),
+                widen=linear(name + "intermediate.dense"),
                 activation=functional.gelu,
-                narrow=self._linear(name + "output.dense"),
+                narrow=linear(name + "output.dense"),
                 output_norm=self._layer_norm(name + "output.LayerNorm"),
             )
 

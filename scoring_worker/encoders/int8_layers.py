@@ -12,7 +12,10 @@ an error of 13% against 1.5%).
 """
 
 import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -23,6 +26,7 @@ from safepassage.scoring_worker.manifest import ModelError
 _ENGINE = "fbgemm"
 _HALF = 63
 _SMALLEST = 1e-5
+PARTS = ("factor", "bias", "integers", "scales")
 
 
 TYPICAL_PAIRS = (
@@ -76,7 +80,26 @@ class Int8Linear:
         evened = largest.clamp_min(_SMALLEST) / weight.abs().amax(0).clamp_min(_SMALLEST)
         self._factor = evened.rsqrt()
         self._bias = bias
-        self._packed = _pack(weight * evened.sqrt(), torch.zeros_like(bias))
+        self._packed = _pack(weight * evened.sqrt())
+
+    @classmethod
+    def of_parts(cls, parts: Mapping[str, Tensor]) -> Self:
+        """The layer that has these `parts`.
+
+        Raises:
+            ModelError: this CPU has no int8 kernels.
+        """
+        made = cls.__new__(cls)
+        made._factor, made._bias = parts["factor"], parts["bias"]
+        made._packed = _packed(parts["integers"], parts["scales"])
+        return made
+
+    def parts(self) -> dict[str, Tensor]:
+        """`PARTS`: what the layer is made of, to be kept."""
+        integers, _ = torch.ops.quantized.linear_unpack(self._packed)
+        scales = integers.q_per_channel_scales()
+        tensors = (self._factor, self._bias, integers.int_repr(), scales)
+        return dict(zip(PARTS, tensors, strict=True))
 
     def __call__(self, rows: Tensor) -> Tensor:
         scaled = rows * self._factor
@@ -92,18 +115,34 @@ def has_int8() -> bool:
     return _ENGINE in torch.backends.quantized.supported_engines
 
 
-def _pack(weight: Tensor, bias: Tensor) -> object:
+def _pack(weight: Tensor) -> object:
     """Weights as signed 8-bit integers with one scale per output, in the kernel's layout."""
+    scales = (weight.abs().amax(1).clamp_min(_SMALLEST) / 127).double()
+    zeros = torch.zeros(len(scales), dtype=torch.long)
+    with _kernels():
+        return _prepacked(torch.quantize_per_channel(weight, scales, zeros, 0, torch.qint8))
+
+
+def _packed(integers: Tensor, scales: Tensor) -> object:
+    """The same of weights that are integers [outputs, inputs] already."""
+    zeros = torch.zeros(len(scales), dtype=torch.long)
+    with _kernels():
+        return _prepacked(torch._make_per_channel_quantized_tensor(integers, scales, zeros, 0))
+
+
+def _prepacked(integers: Tensor) -> object:
+    return torch.ops.quantized.linear_prepack(integers, torch.zeros(len(integers)))
+
+
+@contextmanager
+def _kernels() -> Iterator[None]:
     if not has_int8():
         raise ModelError("int8 needs an x86 CPU; use fp32 here")
-    scales = (weight.abs().amax(1).clamp_min(_SMALLEST) / 127).double()
     before = torch.backends.quantized.engine
     torch.backends.quantized.engine = _ENGINE
     try:
         with warnings.catch_warnings():  # torch moves these kernels' Python front end elsewhere
             warnings.simplefilter("ignore")
-            zeros = torch.zeros(len(scales), dtype=torch.long)
-            integers = torch.quantize_per_channel(weight, scales, zeros, 0, torch.qint8)
-            return torch.ops.quantized.linear_prepack(integers, bias)
+            yield
     finally:
         torch.backends.quantized.engine = before

@@ -52,7 +52,7 @@ class Lanes(Generic[Outcome]):
                 yield from found
 
     def _of(self, tile: Sequence[Piece]) -> list[tuple[Piece, Outcome | PairFailure]]:
-        """Computes a tile; halves what fails until the guilty pieces stand alone."""
+        """Computes a tile; halves what fails until the guilty pieces are alone."""
         try:
             with self._turns, torch.inference_mode():
                 computed = self._compute(tile)

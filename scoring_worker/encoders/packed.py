@@ -3,14 +3,14 @@
 The same weights and the same function as transformers' own (tests hold them together to 3e-5),
 arranged for small batches of short pairs:
 
-* all tokens of a tile stand one after the other, so that no matrix product sees padding;
+* all tokens of a tile are one after the other, so that no matrix product sees padding;
 * sequences of equal length attend in one call, as they lie: nothing is gathered or masked;
 * query, key and value are one product.
 
 Where every operator has one thread (`devices.one_thread_each`), a pair's score is the same to the
 last bit in every batch. Attention sees one sequence at a time. In int8 every sum is of integers,
 exact in any order. In fp32 every product has the same shape in every call, for which a tile is
-filled up to `TILE_TOKENS` tokens: the BLAS then adds in the same order wherever a row stands. So
+filled up to `TILE_TOKENS` tokens: the BLAS then adds in the same order wherever a row is. So
 does the small rest that stays fp32, with `TILE_ROWS` rows.
 """
 
@@ -30,6 +30,7 @@ from safepassage.scoring_worker.manifest import ModelError
 from .architectures import Affine, Architecture, Layer, architecture_of
 from .batching import Piece
 from .int8_layers import Int8Linear, Linear, Recorder
+from .prepared_layers import PreparedLayers
 
 TILE_TOKENS = 512
 TILE_ROWS = 64
@@ -51,13 +52,17 @@ class PackedTrunk:
         architecture: the encoder; None is one that has no packed forward pass.
         typical: tiles on which the large products turn into int8, with channels evened out as
             these tiles have them; without any they stay as they are.
+        prepared: keeps what came of the tiles, so that no later process needs them.
 
     Raises:
         ModelError: the encoder does not fit, or this CPU has no int8 kernels.
     """
 
     def __init__(
-        self, architecture: Architecture | None, typical: Sequence[Sequence[Piece]] = ()
+        self,
+        architecture: Architecture | None,
+        typical: Sequence[Sequence[Piece]] = (),
+        prepared: PreparedLayers | None = None,
     ) -> None:
         if architecture is None or not self.fits(architecture):
             raise ModelError("there is no packed forward pass for this encoder")
@@ -68,8 +73,13 @@ class PackedTrunk:
         self._exact = False
         with torch.inference_mode():
             self._embedded = architecture.embeddings()
-            layers = architecture.layers()
-            self._layers = list(self._quantised(layers, typical) if typical else layers)
+            kept = prepared.read() if typical and prepared else None
+            layers = architecture.layers((lambda *_: next(kept)) if kept else None)
+            if typical and not kept:
+                layers = self._quantised(layers, typical)
+            self._layers = list(layers)
+            if typical and prepared and not kept:
+                prepared.write(one for layer in self._layers for one in _made(layer))
         self._exact = bool(typical)
 
     @staticmethod
@@ -192,6 +202,12 @@ def _give_back_memory() -> None:
 def _recorded(affine: Affine) -> Affine:
     """The layer with a memory of its inputs, in which activations and norms have no part."""
     return Recorder(affine) if isinstance(affine, Linear) else affine
+
+
+def _made(layer: Layer) -> Iterator[Int8Linear]:
+    for product in layer.large_products():
+        assert isinstance(product, Int8Linear)  # noqa: S101 (of tiles these are made)
+        yield product
 
 
 def _quantised(affine: Affine) -> Affine:

@@ -1,4 +1,4 @@
-"""The reader at work: what of a passage answers a question, whatever batch it arrives in."""
+"""The reader at work: what of a passage answers a question, the same in every batch."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -20,6 +20,7 @@ from .int8_layers import TYPICAL_PAIRS
 from .lanes import Lanes
 from .packed import TILE_TOKENS, PackedTrunk
 from .padded import laid_out
+from .prepared_layers import PreparedLayers
 from .reader_model import HEADS, ReaderModel, StoredReader
 from .reading_windows import Task, Window, WindowMaker
 from .token_states import Places, states_of, wanted_rows
@@ -73,12 +74,14 @@ class Reader:
         *,
         max_length: int,
         placement: Placement,
+        identity: str | None = None,
     ) -> None:
+        """``identity`` names these weights, so that what is made of them may be kept."""
         self.placement = placement
         types = getattr(model.shape, "type_vocab_size", 1)
         self._windows = WindowMaker(tokenizer, max_length, types=types)
         self._pad = model.shape.pad_token_id or 0
-        self._trunk = self._packed_trunk(model)
+        self._trunk = self._packed_trunk(model, identity)
         if self._trunk is None:
             if placement.precision == "int8":
                 raise ModelError("int8 is for BERT and MPNet on a CPU; use fp32 or bf16 here")
@@ -87,7 +90,9 @@ class Reader:
             self._heads = model.head_rows(placement.dtype)
         self._lanes = Lanes(self._compute, placement, packed=self._trunk is not None)
 
-    def _packed_trunk(self, model: ReaderModel | StoredReader) -> PackedTrunk | None:
+    def _packed_trunk(
+        self, model: ReaderModel | StoredReader, identity: str | None
+    ) -> PackedTrunk | None:
         """The packed encoder; None where the placement or the model wants another."""
         if self.placement.device.type != "cpu":
             return None
@@ -96,7 +101,8 @@ class Reader:
             return None
         with one_thread_each():
             typical = self._typical() if self.placement.precision == "int8" else ()
-            return PackedTrunk(architecture, typical)
+            prepared = PreparedLayers(identity) if identity else None
+            return PackedTrunk(architecture, typical, prepared)
 
     def read(
         self, tasks: Sequence[Task], wanted: Wanted | None = None
@@ -187,7 +193,7 @@ class _Part:
 
 
 def _reading(parts: Sequence[_Part], wanted: Collection[Places]) -> Reading:
-    """One reading of all windows: tokens by where they stand, the best logit of each."""
+    """One reading of all windows: tokens by where they are, the best logit of each."""
     answers: dict[tuple[int, int], float] = {}
     founded: dict[tuple[int, int], float] = {}
     for part in parts:

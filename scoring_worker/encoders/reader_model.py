@@ -78,7 +78,7 @@ class ReaderModel(nn.Module):
         return self.encoder.config
 
     def architecture(self, dtype: torch.dtype) -> Architecture | None:
-        """How the encoder is read by a packed forward pass; None where there is none for it."""
+        """How the encoder is read by a packed forward pass; None if it cannot be."""
         return architecture_of(self.encoder.to(dtype))
 
     def head_rows(self, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
@@ -101,7 +101,7 @@ class StoredReader:
     base: Path
 
     def architecture(self, dtype: torch.dtype) -> Architecture | None:
-        """How the encoder is read by a packed forward pass; None where there is none for it.
+        """How the encoder is read by a packed forward pass; None if it cannot be.
 
         Raises:
             ModelError: the files do not hold what the shape asks for.

@@ -56,7 +56,7 @@ class BlockWords(nn.Module):
 
     @property
     def weight(self) -> Tensor:
-        """Stands for the table where transformers asks for its device and type."""
+        """Represents the table where transformers asks for its device and type."""
         return self.like
 
     def forward(self, ids: Tensor) -> Tensor:
@@ -70,7 +70,7 @@ class BlockWords(nn.Module):
 def blocks_of(weight: Tensor) -> tuple[Tensor, Tensor]:
     """(nibbles, scales) of ``weight`` [words, width]; exact where it came from such blocks.
 
-    The weight of a block that is largest in size, whatever its sign, gets the code 0, so -8.
+    The weight of a block that is largest in size, regardless of its sign, gets the code 0, so -8.
 
     Raises:
         ModelError: the width is no multiple of 32.

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from .reading_windows import Window
 
 Places = tuple[tuple[int, int], ...]
-"""Code points (start, end) of the passage; () stands for all that was asked."""
+"""Code points (start, end) of the passage; () represents all that was asked."""
 Floats = NDArray[np.float64]
 
 
@@ -33,7 +33,7 @@ def states_of(
     parts: Sequence[tuple[Window, tuple[int, ...], Floats]], wanted: Collection[Places]
 ) -> dict[Places, Floats]:
     """The mean state [width] of each of the ``wanted``, over all windows; none where no token
-    stands there. ``parts`` are windows, the tokens that were kept, and their states [kept, width].
+    is there. ``parts`` are windows, the tokens that were kept, and their states [kept, width].
     """
     found: dict[Places, Floats] = {}
     for places in wanted:

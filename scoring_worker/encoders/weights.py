@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Literal
 
 import torch
 import transformers
@@ -18,6 +18,7 @@ from transformers import (
     AutoModel,
     AutoModelForSeq2SeqLM,
     AutoModelForSequenceClassification,
+    AutoModelForTokenClassification,
     AutoTokenizer,
 )
 
@@ -25,6 +26,12 @@ from safepassage.scoring_worker.manifest import ModelError
 
 from .published import head_of
 from .weight_folders import PICKLES, SENTENCEPIECES, TOKENIZERS, VOCABULARIES, first_line, from_hub
+
+Head = Literal["sequence", "tokens"]
+_HEADS: Final[dict[str, Head]] = {
+    "ForSequenceClassification": "sequence",
+    "ForTokenClassification": "tokens",
+}
 
 _NO_LIMIT = 100_000
 """Tokenizers that know no limit claim one of 1e30."""
@@ -36,16 +43,40 @@ def load_full(folder: Path, dtype: torch.dtype) -> Any:
     Raises:
         ModelError: it is no such model, or some of its weights are missing.
     """
+    if head_kind(load_config(folder), folder) == "tokens":
+        raise ModelError(f"{folder} is a token classifier, not one of sequences")
     model, report = _load(folder, dtype=dtype)
-    if report.get("mismatched_keys"):
-        raise ModelError(f"{folder}: weights and config disagree on shapes")
-    missing = report["missing_keys"]
-    if missing:
-        raise ModelError(
-            f"{folder}: its weights lack {', '.join(sorted(missing)[:3])}; this is no trained "
-            "sequence classifier"
-        )
+    _refuse_absent(report, folder, "sequence classifier")
     return model
+
+
+def load_token_classifier(folder: Path, dtype: torch.dtype) -> Any:
+    """The token classifier of ``folder``, ready for inference.
+
+    Raises:
+        ModelError: it is no such model, or some of its weights are missing.
+    """
+    model, report = _load(folder, AutoModelForTokenClassification, dtype=dtype)
+    _refuse_absent(report, folder, "token classifier")
+    return model
+
+
+def head_kind(config: Any, folder: Path) -> Head | None:
+    """What the head was trained to classify, by ``config.architectures``; None where that is empty.
+
+    The names of weights do not tell: a ModernBERT for tokens has those of one for sequences.
+
+    Raises:
+        ModelError: the config names an architecture without such a head.
+    """
+    named = [str(one) for one in getattr(config, "architectures", None) or ()]
+    kinds = {kind for one in named for ending, kind in _HEADS.items() if one.endswith(ending)}
+    if named and len(kinds) != 1:
+        raise ModelError(
+            f"{folder} holds a {', '.join(named)}; a scorer needs one that ends in "
+            f"{' or '.join(_HEADS)}"
+        )
+    return kinds.pop() if kinds else None
 
 
 def load_with_new_head(folder: Path) -> Any:
@@ -53,10 +84,22 @@ def load_with_new_head(folder: Path) -> Any:
     from is drawn from torch's generator.
 
     Raises:
-        ModelError: it is no such model, or holds no weights.
+        ModelError: it is no such model, or its weights lack a part of the encoder.
     """
     # Half precision, as some are published, would not survive the small steps of training.
-    model, _ = _load(folder, num_labels=1, ignore_mismatched_sizes=True, dtype=torch.float32)
+    model, report = _load(folder, num_labels=1, ignore_mismatched_sizes=True, dtype=torch.float32)
+    encoder = f"{model.base_model_prefix}."
+    # Many checkpoints lack a pooler; it learns with the head.
+    drawn = [
+        name
+        for name in (*report["missing_keys"], *(key for key, *_ in report["mismatched_keys"]))
+        if name.startswith(encoder) and not name.startswith(f"{encoder}pooler.")
+    ]
+    if drawn:
+        raise ModelError(
+            f"{folder}: its weights lack {', '.join(sorted(drawn)[:3])}, which training would draw "
+            "at random; fetch it again"
+        )
     return model
 
 
@@ -81,11 +124,7 @@ def load_seq2seq(folder: Path, dtype: torch.dtype) -> Any:
         ModelError: it is no such model, or some of its weights are missing.
     """
     model, report = _load(folder, AutoModelForSeq2SeqLM, dtype=dtype)
-    missing = sorted(report["missing_keys"]) + sorted(map(str, report.get("mismatched_keys") or ()))
-    if missing:
-        raise ModelError(
-            f"{folder}: its weights lack {missing[0]}; this is no trained seq2seq model"
-        )
+    _refuse_absent(report, folder, "seq2seq model")
     return model
 
 
@@ -93,7 +132,7 @@ def load_config(folder: Path) -> Any:
     """The transformers config of ``folder``.
 
     Raises:
-        ModelError: there is none, or it is of a model that needs code of its own.
+        ModelError: it is missing, or it is of a model that needs code of its own.
     """
     try:
         with _quiet():
@@ -110,7 +149,7 @@ def load_tokenizer(folder: Path, named: str = "") -> Any:
     Where the folder has none, the one that the published weights ``named`` take from elsewhere.
 
     Raises:
-        ModelError: there is none, or sentencepiece is not installed.
+        ModelError: it is missing, or sentencepiece is not installed.
     """
     if not any((folder / name).exists() for name in (*TOKENIZERS, *SENTENCEPIECES)):
         head = head_of(named)
@@ -164,6 +203,15 @@ def _load(folder: Path, kind: Any = None, **options: Any) -> tuple[Any, dict[str
     except Exception as error:
         raise ModelError(f"{folder}: cannot load its model: {first_line(error)}") from error
     return model.eval(), report
+
+
+def _refuse_absent(report: dict[str, Any], folder: Path, kind: str) -> None:
+    """Raise where weights were drawn at random, since none of that name and size are stored."""
+    absent = sorted(report["missing_keys"]) + sorted(key for key, *_ in report["mismatched_keys"])
+    if absent:
+        raise ModelError(
+            f"{folder}: its weights lack {', '.join(absent[:3])}; this is no trained {kind}"
+        )
 
 
 @contextmanager

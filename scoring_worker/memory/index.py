@@ -1,7 +1,7 @@
 """The memory: what people decided, by entity type, for one look-up a value.
 
 A `Memory` never changes: what is learnt makes another, which shares the types that did not change.
-So a batch is judged by one memory, and its ``name`` on a verdict stands for one content.
+So a batch is judged by one memory, and its ``name`` on a verdict represents one content.
 
 Bounded: at most `MOST_OF_TYPE` entries of a type and `MOST` in all. At a width of 768 an entry
 takes about 5 kB (its state in float32, its record), so a full memory takes about 100 MB.

@@ -14,11 +14,14 @@ class Opinion:
 
     ``features`` are in [0, 1], by names that begin with the pack's. ``different`` says that the
     pack knows the quote to hold another value; like a comparator, it never says the same.
+    ``in_other_words`` says that it knows the quote's words for the value's: that a word of the
+    value is not quoted decides nothing then.
     """
 
     features: Mapping[str, float] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     different: bool = False
+    in_other_words: bool = False
 
 
 class NamedThing(NamedTuple):
@@ -57,6 +60,7 @@ class Notes:
     pack: str
     features: dict[str, float] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
+    in_other_words: bool = False
 
     def feature(self, name: str, value: float = 1.0) -> None:
         """A feature called after the pack; one of 0 is left out, as absent means 0."""
@@ -70,4 +74,4 @@ class Notes:
 
     def opinion(self, *, different: bool = False) -> Opinion:
         """What was noted."""
-        return Opinion(self.features, tuple(self.findings), different)
+        return Opinion(self.features, tuple(self.findings), different, self.in_other_words)

@@ -10,6 +10,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from safepassage.scoring_worker.comparison.compare import compare
 from safepassage.scoring_worker.comparison.contract import Comparison, Question
+from safepassage.scoring_worker.comparison.founded_words import without_words_finding
 from safepassage.scoring_worker.manifest import ModelError
 
 from .interface import Opinion, Pack
@@ -42,7 +43,7 @@ def packs_of_environment() -> tuple[Pack, ...]:
 
 
 def packs_named(names: Iterable[str]) -> tuple[Pack, ...]:
-    """The packs of these names, each once, in alphabetical order whatever order they are given in.
+    """The packs of these names, each once, in alphabetical order.
 
     Raises:
         UnknownPack: there is no pack of that name.
@@ -74,6 +75,8 @@ def with_packs(
         comparison = _by_another_name(pack, question, comparison)
         opinion: Opinion = pack.opinion(question, comparison)
         features.update(opinion.features)
+        if opinion.in_other_words:
+            comparison = without_words_finding(comparison)
         comparison = replace(
             comparison,
             answer="different" if opinion.different else comparison.answer,

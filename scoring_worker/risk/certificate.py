@@ -135,7 +135,7 @@ class Shortfall(Contract):
 
     ``wanted`` is how many more labels of accepted values would do if they are as good as those
     at the strictest threshold that has any hope; None where no number would. ``to_people`` is the
-    least share that people must judge for the promise, whatever the scorer.
+    least share that people must judge for the promise, regardless of the scorer.
     """
 
     risk: Probability

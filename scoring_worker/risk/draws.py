@@ -44,7 +44,7 @@ class Draw:
 
     @property
     def weight(self) -> float:
-        """How many open cases it stands for, relative to a uniform draw; at most 1 / floor."""
+        """How many open cases it represents, relative to a uniform draw; at most 1 / floor."""
         return 1.0 / (self.probability * self.among)
 
 

@@ -6,20 +6,17 @@ the place of BERT's "[CLS]"), and transformers has that model.
 """
 
 import json
-import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
-from torch import Tensor
 
-from safepassage.scoring_worker.encoders.batching import PairFailure, Piece, unfit
 from safepassage.scoring_worker.encoders.devices import Placement
 from safepassage.scoring_worker.encoders.encoder import Encoder
-from safepassage.scoring_worker.encoders.padded import PaddedForward
+from safepassage.scoring_worker.encoders.heads import FirstTokenForward
+from safepassage.scoring_worker.encoders.prompt_pieces import Prompt, PromptPieces
 from safepassage.scoring_worker.encoders.published import HEM
 from safepassage.scoring_worker.encoders.weight_folders import base_digest, base_folder
 from safepassage.scoring_worker.learnt_from import LearntFrom
@@ -78,7 +75,9 @@ def load_hhem(placement: Placement, folder: Path | None = None) -> EncoderScorer
         max_length=HHEM_MAX_TOKENS,
         placement=placement,
         forward=FirstTokenForward(model, tokenizer.pad_token_id),
-        pieces=PromptTokenizer(tokenizer, str(own.get("prompt", HHEM_PROMPT)), HHEM_MAX_TOKENS),
+        pieces=PromptPieces(
+            tokenizer, Prompt(str(own.get("prompt", HHEM_PROMPT))), HHEM_MAX_TOKENS
+        ),
     )
     return EncoderScorer(manifest, encoder)
 
@@ -88,58 +87,6 @@ def is_hhem(folder: Path) -> bool:
     if not (folder / "config.json").is_file():
         return False
     return str(_json(folder / "config.json").get("model_type", "")).startswith("HHEMv2")
-
-
-class FirstTokenForward(PaddedForward):
-    """Reads a token classifier at the first token of each piece."""
-
-    def logits(self, tile: Sequence[Piece]) -> Tensor:
-        """Logits [pieces, labels] of a tile."""
-        return super().logits(tile)[:, 0]
-
-
-class PromptTokenizer:
-    """Writes both texts into one prompt. A pair that is too long has no piece and a failure.
-
-    Raises:
-        ModelError: the prompt does not name both texts once, "{text1}" first.
-    """
-
-    def __init__(self, tokenizer: Any, prompt: str, max_length: int) -> None:
-        parts = re.fullmatch(r"(.*)\{text1\}(.*)\{text2\}(.*)", prompt, re.DOTALL)
-        if parts is None:
-            raise ModelError("HHEM's prompt does not hold {text1} and {text2}")
-        self._before, self._between, self._after = parts.groups()
-        self._tokenizer = tokenizer
-        self._max_length = max_length
-        self._special = sorted(tokenizer.all_special_tokens, key=len, reverse=True)
-
-    def pieces(
-        self, pairs: Sequence[tuple[int, str, str]]
-    ) -> tuple[list[Piece], dict[int, PairFailure]]:
-        """The pieces of (position, premise, hypothesis) triples, and the pairs that have none."""
-        pieces, failures = [], {}
-        for at, premise, hypothesis in pairs:
-            made = unfit(premise, hypothesis) or self._ids(premise, hypothesis)
-            if isinstance(made, PairFailure):
-                failures[at] = made
-            else:
-                pieces.append(Piece(at, made, [0] * len(made)))
-        return pieces, failures
-
-    def _ids(self, premise: str, hypothesis: str) -> list[int] | PairFailure:
-        texts = (self._disarmed(premise), self._between, self._disarmed(hypothesis))
-        prompt = "".join((self._before, *texts, self._after))
-        ids: list[int] = self._tokenizer(prompt)["input_ids"]
-        if len(ids) > self._max_length:
-            return PairFailure("scorer_failed", f"the pair takes {len(ids)} tokens")
-        return ids
-
-    def _disarmed(self, text: str) -> str:
-        """``text`` without the marks that the tokenizer would read as special tokens."""
-        for token in self._special:
-            text = text.replace(token, f"{token[0]} {token[1:]}")
-        return text
 
 
 def _load_t5(folder: Path, foundation: Path, placement: Placement) -> Any:

@@ -15,6 +15,7 @@ from safepassage.scoring_worker.encoders.devices import (
     use_threads,
 )
 from safepassage.scoring_worker.learnt_from import LearntFrom
+from safepassage.scoring_worker.manifest import ScorerManifest
 from safepassage.scoring_worker.packs.interface import Pack
 from safepassage.scoring_worker.packs.registry import packs_named, packs_of_environment
 from safepassage.scoring_worker.scorer import Scorer
@@ -81,6 +82,8 @@ class _Models:
         scorer = load_folder(
             folder, manifest, device=self.device, precision=self.precision, packs=self.packs
         )
+        if manifest.kind == "cascade":
+            return _asked_in_order(manifest, self.default(), scorer)
         return beside_shipped(scorer, manifest, self.of)
 
     def default(self) -> Scorer:
@@ -104,6 +107,14 @@ def _grader(settings: GraderSettings | None) -> Scorer:
     from .llm import LLMGrader  # noqa: PLC0415 (openai is slow to import)
 
     return LLMGrader(settings or GraderSettings())
+
+
+def _asked_in_order(manifest: ScorerManifest, first: Scorer, second: Scorer) -> Scorer:
+    from .cascade import ASKED_BAND, CascadeScorer  # noqa: PLC0415 (brings the grader)
+    from .order_of_asking import doubt_of  # noqa: PLC0415 (only this cascade's)
+
+    band = manifest.band or ASKED_BAND
+    return CascadeScorer(first, second, band=band, name=manifest.name, doubt=doubt_of)
 
 
 def _cascade(name: str, first: Scorer, second: Scorer) -> Scorer:

@@ -3,7 +3,7 @@
 ::
 
     first ─outside the band▶ its decision
-      └inside▶ second (`large` or the LLM) ▶ its decision, or a failure
+      └inside▶ second (`large`, an LLM, a decision model) ▶ its decision, or a failure
 
 What the comparators of the default scorer call different has a score below the band: nobody else
 is asked about another date or figure.
@@ -12,7 +12,7 @@ is asked about another date or figure.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -25,12 +25,17 @@ from safepassage.scoring_worker.memory.states import Trace
 from safepassage.scoring_worker.scorer import Pair, Scorer
 
 from .llm_grades import GraderMisconfigured
+from .order_of_asking import ORDER_VERSION
 
 BAND = (0.1, 0.9)
 """Scores of the first scorer between these are uncertain, where an LLM is asked next."""
 LARGE_BAND = (0.1, 0.9)
 """The same where `large` is."""
+ASKED_BAND = (0.1, 0.9)
+"""The same where a decision model is, of the score less its doubts (`order_of_asking`)."""
 UNREAD = "language_not_covered"
+
+Doubt = Callable[[Pair, Assessment], float]
 
 log = structlog.get_logger()
 
@@ -56,12 +61,28 @@ class Savings:
         )
 
 
+def no_doubt(_pair: Pair, _assessment: Assessment) -> float:
+    """For cascades that go by the score alone."""
+    return 0.0
+
+
+def asking_score(pair: Pair, assessment: Assessment, doubt: Doubt) -> float | None:
+    """The score by which a second is asked or not: what passes is brought near its threshold by
+    ``doubt``, and never below. None where nobody is asked."""
+    if assessment.score is None or any(finding.contradicts for finding in assessment.findings):
+        return None  # a contradiction decides: the second would change nothing
+    if not assessment.passes:
+        return assessment.score
+    return max(assessment.threshold or 0.0, assessment.score - doubt(pair, assessment))
+
+
 class CascadeScorer:
-    """``first``, then ``second`` for scores inside ``band``.
+    """``first``, then ``second`` for scores inside ``band``; ``doubt`` is taken off scores that
+    pass, down to their threshold.
 
     The trail of each assessment names every step that looked at the pair. A pair that the second
     could not judge gets a failure: the first was uncertain of it, so nobody accepts it. Only in a
-    language that the second does not read, the first's decision stands.
+    language that the second does not read, the first's decision holds.
     """
 
     def __init__(
@@ -71,6 +92,7 @@ class CascadeScorer:
         *,
         band: tuple[float, float] = BAND,
         name: str = "cascade",
+        doubt: Doubt = no_doubt,
     ) -> None:
         if not 0 <= band[0] <= band[1] <= 1:
             raise ValueError(f"band {band} is not within [0, 1]")
@@ -78,11 +100,13 @@ class CascadeScorer:
         self._second = second
         self.name = name
         self._band = band
+        self._doubt = doubt
         self._savings = Savings()
         self._lock = threading.Lock()
         self.learnt_from = said_by(first)
         parts = (first.revision, second.revision, repr(band))
-        self.revision = stable_id(name, *parts)[:16]
+        ordered = () if doubt is no_doubt else (ORDER_VERSION,)
+        self.revision = stable_id(name, *parts, *ordered)[:16]
 
     @property
     def savings(self) -> Savings:
@@ -92,7 +116,7 @@ class CascadeScorer:
     def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:
         """One assessment per pair, in order."""
         answers = self._ask(self._first, pairs, list(range(len(pairs))), {})
-        uncertain = [at for at, answer in answers.items() if self._is_uncertain(answer)]
+        uncertain = [at for at, answer in answers.items() if self._is_uncertain(pairs[at], answer)]
         answers |= self._ask_second(pairs, uncertain, answers)
         made = Savings(len(pairs), len(pairs) - len(uncertain), len(uncertain))
         with self._lock:
@@ -114,11 +138,10 @@ class CascadeScorer:
         self._first.close()
         self._second.close()
 
-    def _is_uncertain(self, assessment: Assessment) -> bool:
+    def _is_uncertain(self, pair: Pair, assessment: Assessment) -> bool:
         low, high = self._band
-        if any(finding.contradicts for finding in assessment.findings):
-            return False  # that decides, whatever the second would say
-        return assessment.score is not None and low <= assessment.score <= high
+        score = asking_score(pair, assessment, self._doubt)
+        return score is not None and low <= score <= high
 
     def _ask_second(
         self, pairs: Sequence[Pair], positions: list[int], before: dict[int, Assessment]

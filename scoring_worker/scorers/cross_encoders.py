@@ -5,35 +5,43 @@ from typing import Any
 
 from safepassage.scoring_worker.encoders.devices import DeviceChoice, PrecisionChoice, place
 from safepassage.scoring_worker.encoders.encoder import Encoder
-from safepassage.scoring_worker.encoders.published import PublishedHead
-from safepassage.scoring_worker.encoders.weight_folders import base_digest, base_folder
-from safepassage.scoring_worker.encoders.weights import (
-    load_config,
-    load_full,
-    load_tokenizer,
-    longest_input,
+from safepassage.scoring_worker.encoders.published import (
+    ROWS,
+    PublishedHead,
+    label_named_yes,
+    row_of,
 )
+from safepassage.scoring_worker.encoders.published_encoder import (
+    head_in,
+    longest_tokens,
+    open_encoder,
+)
+from safepassage.scoring_worker.encoders.weight_folders import base_digest, base_folder
+from safepassage.scoring_worker.encoders.weights import head_kind, load_config, load_tokenizer
 from safepassage.scoring_worker.manifest import ModelError, ScorerManifest
-
-ENTAILMENT_LABELS = frozenset({"entailment", "entail", "entailed", "supported", "supports"})
-"""Names of the entailment logit, without case. "not_entailment" is not one of them."""
 
 
 def manifest_of(folder: Path, name: str, head: PublishedHead | None = None) -> ScorerManifest:
-    """The manifest of a ``folder`` without one: threshold .5, entailment by the label's name, or
+    """The manifest of a ``folder`` without one: threshold .5, and the label whose name says yes, or
     what ``head`` says of published weights.
 
     Raises:
-        ModelError: it is no sequence classifier, or no label is called entailment.
+        ModelError: it is no classifier, or no label says yes.
     """
     config = load_config(folder)
+    if head is None and head_kind(config, folder) is None:
+        raise ModelError(
+            f"{folder}: its config names no architecture, so nothing tells what its head classifies"
+        )
+    read = head_in(folder, head or PublishedHead(yes_label(config, folder)))
     return ScorerManifest(
         name=name,
         kind="encoder",
         base_digest=base_digest(folder),
-        labels=head.label if head else entailment_index(config, folder),
-        hypothesis_first=head is not None and head.sentence_first,
-        max_length=longest_input(config, load_tokenizer(folder, name)),
+        labels=read.label,
+        hypothesis_first=read.sentence_first,
+        layout=row_of(head) if head else None,
+        max_length=longest_tokens(read, config, load_tokenizer(folder, name)),
     )
 
 
@@ -47,43 +55,46 @@ def load_encoder(
     """The cross-encoder of a verified model directory.
 
     Raises:
-        ModelError: the base is missing, altered, or no sequence classifier.
+        ModelError: the base is missing, altered, or not what the manifest says.
     """
-    placement = place(device, precision, on_cpu=manifest.precision)
     base = folder if manifest.base is None else base_folder(manifest.base, folder)
     if manifest.base_digest is not None and base_digest(base) != manifest.base_digest:
         raise ModelError(
             f"{manifest.name}: the weights of its base {manifest.base!r} are not those it was "
             "trained on; install the pinned version"
         )
-    model = load_full(base, placement.dtype)
-    if manifest.labels >= model.config.num_labels:
-        raise ModelError(f"{manifest.name}: no logit {manifest.labels} in its model")
+    head = PublishedHead(manifest.labels, sentence_first=manifest.hypothesis_first)
+    if manifest.layout is not None:
+        if manifest.layout not in ROWS:
+            raise ModelError(f"{manifest.name}: no layout {manifest.layout!r} in this version")
+        head = ROWS[manifest.layout]
     own = (folder / "tokenizer.json").exists()
-    tokenizer = load_tokenizer(folder if own else base, manifest.base or manifest.name)
-    return Encoder(
-        model.to(placement.device),
-        tokenizer,
-        entailment=manifest.labels,
-        max_length=min(manifest.max_length, longest_input(model.config, tokenizer)),
-        placement=placement,
-        hypothesis_first=manifest.hypothesis_first,
+    return open_encoder(
+        base,
+        head_in(base, head),
+        place(device, precision, on_cpu=manifest.precision),
+        named=manifest.base or manifest.name,
+        words=folder if own else base,
+        max_length=manifest.max_length,
     )
 
 
-def entailment_index(config: Any, folder: Path) -> int:
-    """The position of the entailment logit, from the labels in the model's config.
+def yes_label(config: Any, folder: Path) -> int:
+    """The position of the logit that says yes, from the labels in the model's config.
 
     Raises:
-        ModelError: several logits and none, or more than one, is called entailment.
+        ModelError: none, or more than one, says yes; or there is one logit, of which nothing tells
+            which text it was taught to read first.
     """
     if config.num_labels == 1:
-        return 0
-    named = {int(at): str(label).casefold() for at, label in config.id2label.items()}
-    found = [at for at, label in named.items() if label in ENTAILMENT_LABELS]
-    if len(found) != 1:
         raise ModelError(
-            f"{folder}: cannot tell which of the labels {sorted(named.values())} means "
-            "entailment; name it in id2label of config.json"
+            f"{folder} has one logit, and nothing says which text comes first: load it as "
+            f"reranker={folder} (statement first) or one-logit={folder} (source first)"
         )
-    return found[0]
+    if (label := label_named_yes(config)) is None:
+        named = sorted(str(name) for name in config.id2label.values())
+        raise ModelError(
+            f"{folder}: cannot tell which of the labels {named} means entailment; name it in "
+            f"id2label of config.json, or load it as label-0={folder} or label-1={folder}"
+        )
+    return label

@@ -1,10 +1,10 @@
-"""The default scorer: comparators say whether the value stands there, a reader whether as this.
+"""The default scorer: comparators say whether the value is there, a reader whether as this.
 
 For every part of a value the comparators look for it in the quote
 (`safepassage.scoring_worker.comparison`).
 *Different* is decisive: such a pair cannot be accepted. Otherwise the reader reads the quote with
 its surroundings: its opinion of the value's words against the best rival, or of the whole
-statement where the value does not stand there in words. The stack weighs both; a value with
+statement where the value is not there in words. The stack weighs both; a value with
 parts is worth what its worst part is worth.
 """
 
@@ -32,7 +32,7 @@ from safepassage.scoring_worker.weighing.claim_support import packaged_forest
 from safepassage.scoring_worker.weighing.languages import READ_LANGUAGES, unread_language
 from safepassage.scoring_worker.weighing.opinion import CLAUSE, Opinion, opinion_of, shape_of
 from safepassage.scoring_worker.weighing.other_fields import better_field, questions
-from safepassage.scoring_worker.weighing.questions import Part, parts_of
+from safepassage.scoring_worker.weighing.questions import Part, ambiguous_date, parts_of
 from safepassage.scoring_worker.weighing.score import DECIMALS, score_of_pair, score_of_part
 from safepassage.scoring_worker.weighing.stack import Stack
 
@@ -79,7 +79,7 @@ class DefaultScorer:
 
     def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:
         """One assessment per pair, in order; a pair that cannot be judged gets a failure."""
-        memory = self._memory  # one for the batch, whatever is put in its place meanwhile
+        memory = self._memory  # one for the batch, though another may replace it meanwhile
         judged, readings = self._judge(pairs, memory=memory)
         assessed = [
             self._failed(one.failure)
@@ -147,6 +147,8 @@ class DefaultScorer:
         parts = {
             at: parts_of(pair, self._packs) for at, pair in enumerate(pairs) if at not in unread
         }
+        unread |= {at: why for at in parts if (why := ambiguous_date(parts[at]))}
+        parts = {at: found for at, found in parts.items() if at not in unread}
         open_parts = [part for at in parts for part in _open(parts[at])]
         wanted: dict[Task, set[Places]] = {}
         for part in open_parts:
@@ -244,7 +246,7 @@ class DefaultScorer:
         wanted = dict.fromkeys(task for tasks in asked.values() for task in tasks.values())
         readings |= self._read(task for task in wanted if task not in readings)
         for at, tasks in asked.items():
-            found = tasks and better_field(tasks, judged[at].parts[0], readings)
+            found = tasks and better_field(pairs[at], tasks, judged[at].parts[0], readings)
             if found:
                 assessed[at] = self._stopped(assessed[at], found)
         return assessed
@@ -266,6 +268,7 @@ class DefaultScorer:
             revision=self.revision,
             failure=failure.reason,
             failure_detail=failure.detail,
+            findings=(Finding(code=failure.reason, detail=failure.detail[:500]),),
             trail=(self._trail(None, None, failure.detail),),
         )
 
@@ -319,7 +322,7 @@ def _states(parts: Sequence[Part], readings: Readings) -> dict[int, Bytes]:
 
 
 def _first(part: Part) -> Task:
-    """What the reader is asked first: which words answer, where the value stands in the quote;
+    """What the reader is asked first: which words answer, where the value is in the quote;
     else whether the statement follows."""
     located = part.question is not None and part.comparison.places
     return part.question if located and part.question is not None else part.claim
@@ -356,7 +359,7 @@ def _findings(opinions: Sequence[Opinion]) -> tuple[Finding, ...]:
 
 
 def _evidence(pair: Pair, opinions: Sequence[Opinion]) -> Evidence | None:
-    """The words of a claim that the reader found no support for, and those that stand nowhere in
+    """The words of a claim that the reader found no support for, and those that are nowhere in
     what was retrieved, in order; of values there are none."""
     if pair.entity_type != CLAIM_TYPE or not isinstance(pair.value, str):
         return None

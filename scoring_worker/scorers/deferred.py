@@ -13,7 +13,7 @@ from safepassage.scoring_worker.scorer import Pair, Scorer
 
 
 class Deferred:
-    """Stands for the scorer that ``load`` gives, which is called once, at the first pair. Safe for
+    """Represents the scorer that ``load`` gives, which is called once, at the first pair. Safe for
     several threads.
 
     ``name``, ``revision`` and ``learnt_from`` are what its verified manifest says beforehand: what

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
+from safepassage.llm_calls.settings import DecisionSettings
 from safepassage.scoring_worker.encoders.devices import DeviceChoice, PrecisionChoice, place
-from safepassage.scoring_worker.encoders.published import head_of
+from safepassage.scoring_worker.encoders.published import ROWS, head_of
 from safepassage.scoring_worker.encoders.reader import Reader
 from safepassage.scoring_worker.encoders.reader_model import reader_base_digest, stored_reader
 from safepassage.scoring_worker.encoders.weight_folders import base_folder
@@ -26,10 +27,14 @@ from safepassage.scoring_worker.scorer import Scorer, apart
 from safepassage.scoring_worker.weighing.claim_support import forest_of
 
 from .encoder import EncoderScorer
-from .installed_models import installed_model
+from .installed_models import installed_model, is_installed
 
 DEFAULT_MODEL = Path(__file__).parents[1] / "models" / "default"
-NAMES = ("default", "small", "large", "words", "llm", "hhem", "nli", "cascade", "cascade-large")
+DECISIONS = ("decisions", "cascade-decisions")
+NAMES = (
+    *("default", "small", "large", "words", "llm", "hhem", "nli", "cascade", "cascade-large"),
+    *DECISIONS,
+)
 """The scorers with a name; anything else is a local folder or a hub id."""
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(@[A-Za-z0-9][\w.-]*)?")
@@ -39,21 +44,31 @@ def open_manifest(name_or_path: str | Path) -> tuple[Path, ScorerManifest]:
     """The folder of "small", "large", a path or a hub id, and its verified manifest. "default" has
     two readers; here it is the small one.
 
-    A folder as transformers writes it gets one: threshold .5, entailment by the label's name; of a
-    hub id in `encoders.published`, what stands there.
+    A folder as transformers writes it gets one: threshold .5, and the label whose name says yes.
+    What `encoders.published` says of a hub id counts instead, and of "ROW=FOLDER" its row.
 
     Raises:
         ModelError: there is no such folder, or it is incomplete or altered.
     """
-    name_or_path, _ = apart(str(name_or_path))
+    named, _ = apart(str(name_or_path))
+    row, mark, rest = named.partition("=")
+    by_row = bool(mark) and not Path(named).expanduser().is_dir()
+    if by_row and row not in ROWS:
+        raise ModelError(f"no layout {row!r} for {rest}: there are {', '.join(ROWS)}")
+    name_or_path = rest if by_row else named
     folder = _folder(name_or_path)
     if (folder / MANIFEST_NAME).exists():
         return folder, ScorerManifest.load(folder)
+    if name_or_path in DECISIONS:
+        from .decisions import decision_manifest  # noqa: PLC0415 (openai is slow to import)
+
+        return folder, decision_manifest(DecisionSettings(), name_or_path)
     from .cross_encoders import manifest_of  # noqa: PLC0415 (brings transformers)
 
     given = Path(name_or_path).expanduser()
     name = given.resolve().name if given.is_dir() else str(name_or_path)
-    return folder, manifest_of(folder, name, None if given.is_dir() else head_of(name))
+    head = ROWS[row] if by_row else None if given.is_dir() else head_of(name)
+    return folder, manifest_of(folder, name, head)
 
 
 def load_folder(
@@ -64,7 +79,8 @@ def load_folder(
     precision: PrecisionChoice = "auto",
     packs: Sequence[Pack] = (),
 ) -> Scorer:
-    """The scorer that ``manifest`` describes over the files of ``folder``, with ``packs``.
+    """The scorer that ``manifest`` describes over the files of ``folder``, with ``packs``; of a
+    cascade the second, which is asked.
 
     Raises:
         ModelError: the weights do not fit the manifest.
@@ -75,6 +91,10 @@ def load_folder(
         return EncoderScorer(
             manifest, load_encoder(manifest, folder, device=device, precision=precision)
         )
+    if manifest.kind in ("decisions", "cascade"):
+        from .decisions import DecisionScorer  # noqa: PLC0415 (openai is slow to import)
+
+        return DecisionScorer(DecisionSettings(), manifest)
     from .default import DefaultScorer  # noqa: PLC0415 (its libraries are its own)
 
     reader = open_reader(manifest, folder, device=device, precision=precision)
@@ -109,12 +129,19 @@ def open_reader(
         tokenizer = Tokenizer.from_file(str(base / "tokenizer.json"))
     except Exception as error:  # the library raises Exception itself
         raise ModelError(f"{base}: cannot read its tokenizer.json") from error
-    return Reader(model, tokenizer, max_length=manifest.max_length, placement=placement)
+    # What was learnt from documents is kept in its own folder alone, where erasing finds it.
+    shipped = [DEFAULT_MODEL, *([installed_model("large")] if is_installed("large") else [])]
+    identity = f"{manifest.revision} {manifest.base_digest}" if folder in shipped else None
+    return Reader(
+        model, tokenizer, max_length=manifest.max_length, placement=placement, identity=identity
+    )
 
 
 def _folder(name: str) -> Path:
     if name in ("default", "small"):
         return DEFAULT_MODEL
+    if name in DECISIONS:
+        return DEFAULT_MODEL.parent / "decisions"
     if name == "large":
         return installed_model(name)
     path = Path(name).expanduser()

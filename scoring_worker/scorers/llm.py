@@ -1,7 +1,7 @@
 """The LLM as a scorer: it reasons, then says "supports" or "insufficient".
 
-Its score is 1.0 or 0.0: a label, not a probability. A call that fails in any way is an
-assessment with a failure.
+Its score is the probability of the first, where the endpoint tells log-probabilities; else 1.0 or
+0.0. A call that fails in any way is an assessment with a failure.
 """
 
 import asyncio
@@ -18,11 +18,13 @@ from safepassage.schemas import Assessment, ScorerTrail, Usage, stable_id
 from safepassage.scoring_worker.learnt_from import LearntFrom
 from safepassage.scoring_worker.scorer import Pair
 
-from .llm_grades import Asking, GradeFailed, GraderMisconfigured
-from .llm_prompt import Grade, prompt_digest
+from .llm_grades import ALTERNATIVES, Asking, GradeFailed, GraderMisconfigured
+from .llm_prompt import prompt_digest
 
 THRESHOLD = 0.5
-SCORES = {"supports": 1.0, "insufficient": 0.0}
+DECIMALS = 6
+VERSION = "2"
+"""Of how an answer becomes a score."""
 
 
 class LLMGrader:
@@ -39,8 +41,15 @@ class LLMGrader:
             attempts=settings.llm_attempts,
             first_wait=settings.llm_first_wait_seconds,
             budget=settings.token_budget,
+            options={
+                "temperature": settings.llm_temperature,
+                "max_tokens": settings.llm_max_tokens,
+                # An endpoint that knows neither refuses them, and is asked without.
+                "logprobs": True,
+                "top_logprobs": ALTERNATIVES,
+            },
         )
-        self.revision = stable_id("llm", settings.model, prompt_digest())[:16]
+        self.revision = stable_id("llm", settings.model, prompt_digest(), VERSION)[:16]
 
     def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:
         """One assessment per pair, in order; equal pairs are asked once.
@@ -79,13 +88,12 @@ class LLMGrader:
         if len(premise) + len(hypothesis) > self._settings.max_grader_characters:
             return self._failed(GradeFailed("scorer_failed", "passage and claim are too long"))
         try:
-            grade, usage = await self._asking.ask(client, premise, hypothesis, limit=limit)
+            score, usage = await self._asking.ask(client, premise, hypothesis, limit=limit)
         except GradeFailed as failure:
             return self._failed(failure)
-        return self._graded(grade, priced(usage, self._settings))
+        return self._graded(round(score, DECIMALS), priced(usage, self._settings))
 
-    def _graded(self, grade: Grade, usage: Usage) -> Assessment:
-        score = SCORES[grade.label]
+    def _graded(self, score: float, usage: Usage) -> Assessment:
         trail = ScorerTrail(
             scorer=self.name, revision=self.revision, score=score, threshold=THRESHOLD, usage=usage
         )

@@ -1,6 +1,6 @@
-"""What the LLM grader is told. The passage and the claim are material, whatever they say.
+"""What the LLM grader is told. The passage and the claim are material, regardless of what they say.
 
-Each stands between two lines with a code made from both texts. Neither can hold its own code,
+Each is between two lines with a code made from both texts. Neither can hold its own code,
 since that would take a fixed point of SHA-256, so neither can close its fence or open another.
 The answer is read from one JSON field and never from what the passage, the claim or the
 reasoning say.

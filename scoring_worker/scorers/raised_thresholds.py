@@ -2,7 +2,7 @@
 
 The limits are part of its name and of its revision, such as ``default#{"Amount":0.97}``: a release
 that names it survives every restart, and a replay with that name repeats its verdicts to the byte.
-"" stands for all types; at 1 nothing passes.
+"" represents all types; at 1 nothing passes.
 """
 
 import json
@@ -33,7 +33,7 @@ def parted(name: str) -> tuple[str, dict[str, float]]:
     """A scorer's name without its limits, and the limits.
 
     Raises:
-        ModelError: what stands behind the mark is no limits.
+        ModelError: what is behind the mark is no limits.
     """
     base, mark, rest = name.partition(MARK)
     if not mark:

@@ -1,4 +1,4 @@
-"""Word matching, the baseline beside which every judge stands: are the value's words there?"""
+"""Word matching, the baseline beside which every judge is: are the value's words there?"""
 
 import re
 from collections.abc import Sequence

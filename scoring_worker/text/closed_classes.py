@@ -21,7 +21,7 @@ def _sections() -> dict[str, frozenset[str]]:
 
 
 def sections_of(path: Path) -> dict[str, list[str]]:
-    """The words of a file by the ``[section]`` that they stand under."""
+    """The words of a file by the ``[section]`` that they are under."""
     sections: dict[str, list[str]] = {}
     words: list[str] = []
     for line in lines_of(path):

@@ -1,7 +1,7 @@
 """The words of a text in any script, at their places in the text as it was given.
 
 A word is a run of letters, digits and marks. Scripts without blanks are cut into characters, each
-with its marks; katakana stands in runs, as readers see it. Each word is folded by itself, so that
+with its marks; katakana is in runs, as readers see it. Each word is folded by itself, so that
 no place has to be traced back through a normalised text.
 """
 
@@ -49,7 +49,7 @@ _PLAIN_WORD = re.compile(
     r"|[$=%&@]",
     re.ASCII,
 )
-"""`_ASCII_WORD` where no sign of a grade stands: trying for one at every word doubles the work."""
+"""`_ASCII_WORD` where no sign of a grade is: trying for one at every word doubles the work."""
 _LATIN = re.compile(r"[\x00-\xac\xae-\u024f–—‘’“”„…€]*")
 _LATIN_WORD = re.compile(
     r"(?<![\w.])[A-Za-z](?:\+{1,2}|#|-(?=[\s.,;:)\]]|\Z))(?!\w)"
@@ -65,7 +65,7 @@ _JOINT = regex.compile(r"[\p{Pd}\u00ad]\s*|['’‘ʼ`´.·・/_]|[.]\s?|")
 
 class Word(NamedTuple):
     """A word at ``start`` to ``end`` (exclusive) of ``text``; the word before it ends at
-    ``before``, -1 where there is none."""
+    ``before``, -1 where it is missing."""
 
     keys: Keys
     start: int
@@ -81,7 +81,7 @@ class Word(NamedTuple):
 
 
 def words_of(text: str) -> tuple[Word, ...]:
-    """The words of ``text``, in order. Linear; never raises, whatever the string holds."""
+    """The words of ``text``, in order. Linear; never raises."""
     return _words_kept(text) if len(text) <= _KEPT else _long_words_kept(text[:LONGEST_TEXT])
 
 

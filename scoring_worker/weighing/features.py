@@ -28,8 +28,8 @@ _SHORT = 4
 def general_features(question: Question, comparison: Comparison) -> dict[str, float]:
     """Features in [0, 1] by name; one that is absent is 0. They name no domain.
 
-    ``exact``: the value stands at its place letter for letter; ``share`` and ``lonely``: how much
-    of the quote it is, and that no rival stands there.
+    ``exact``: the value is at its place letter for letter; ``share`` and ``lonely``: how much
+    of the quote it is, and that no rival is there.
     """
     places = comparison.places
     features = {
@@ -59,7 +59,7 @@ def _is_exact(question: Question, comparison: Comparison) -> bool:
 
 
 def _is_short(value: JsonValue) -> bool:
-    """Whether a text is so short that it stands in many places by chance. That there is none is
+    """Whether a text is so short that it is in many places by chance. An absence is
     not looked for by its letters: "None", a null and an empty list are one value."""
     return isinstance(value, str) and len(value.strip()) <= _SHORT
 

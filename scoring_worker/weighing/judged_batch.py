@@ -1,7 +1,7 @@
 """From aligned extractions to verdicts, rivals heard: what the stream, ``check`` and the shadow do.
 
 An extraction and its rivals are asked about in one call, so that one scorer answers for all of
-them, whatever is released meanwhile.
+them, regardless of what is released meanwhile.
 """
 
 from collections.abc import Iterator, Sequence
@@ -71,4 +71,6 @@ def _answer(entity_type: str, value: JsonValue, other: JsonValue) -> str:
     from safepassage.scoring_worker.comparison.compare import compare  # noqa: PLC0415 - seconds, seldom needed
     from safepassage.scoring_worker.comparison.contract import Passage, Question  # noqa: PLC0415
 
-    return compare(Question(entity_type, value, Passage(quote=render_value(other)))).answer
+    # One of two values may say more than the other: that makes no conflict.
+    quoted = Passage(quote=render_value(other))
+    return compare(Question(entity_type, value, quoted, words="reader")).answer

@@ -15,20 +15,18 @@ from safepassage.scoring_worker.forest import Predictor
 from safepassage.scoring_worker.memory.reviewed_alike import Recall
 
 from .claim_support import claim_support, reading
+from .preferred_rival import preferred_rival
 from .questions import Part
 
 LARGEST = 8.0
 """Logits are cut at this size and scaled to [-1, 1]."""
-CLEARLY = 2.0
-"""The logit by which a rival has to lead before a finding names it."""
-_LONGEST_RIVAL = 80
 
 UNREAD = {"entailed": -1.0}
 """What the reader says for a claim that it has nothing to read for."""
 
 SHAPES = ("claim", "located", "unlocated")
 CLAUSE = "clause_mean"
-"""The value's tokens where the reader reads nothing but the value's own clause: what stands around
+"""The value's tokens where the reader reads nothing but the value's own clause: what is around
 it distracts (emails of `general`: AUROC .83 with this feature, .77 without)."""
 READ_FEATURES = frozenset(
     {
@@ -145,31 +143,7 @@ def _located(part: Part, read: Reading) -> tuple[dict[str, float], list[Finding]
         "rival": _scaled(rival),
         "lead": _scaled(mean - rival),
     }
-    preferred = _preferred(part, read, elsewhere, mean)
-    return features, preferred
-
-
-def _preferred(
-    part: Part, read: Reading, elsewhere: np.ndarray[tuple[int], np.dtype[np.float64]], mean: float
-) -> list[Finding]:
-    """The finding that names the rival, where the reader clearly prefers one."""
-    if not len(elsewhere) or part.question is None:
-        return []
-    peak = int(elsewhere.argmax())
-    if elsewhere[peak] < max(0.0, mean + CLEARLY):
-        return []
-    first = last = peak
-    while first > 0 and elsewhere[first - 1] > 0:
-        first -= 1
-    while last + 1 < len(elsewhere) and elsewhere[last + 1] > 0:
-        last += 1
-    text = part.question.passage[read.starts[first] : read.ends[last]]
-    text = " ".join(text.split()).strip(" ,;:.()[]|")
-    if not any(map(str.isalnum, text)):
-        return []
-    name = part.asked.entity_type
-    detail = f"the passage gives {text[:_LONGEST_RIVAL]!r} as {name}"
-    return [Finding(code="rival_preferred", detail=detail[:500])]
+    return features, preferred_rival(part, read, elsewhere, mean)
 
 
 def unfounded_words(read: Reading) -> tuple[Place, ...]:

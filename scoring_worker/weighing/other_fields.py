@@ -1,8 +1,12 @@
 """Whether the passage gives a value for another field of the schema.
 
-A reader that is asked for one field prefers what stands there to nothing: "The deposit is £2,500."
+A reader that is asked for one field prefers what is there to nothing: "The deposit is £2,500."
 is an answer to *Rent*. Asked for every field, it says which of them the words answer best. Both
 are asked by their names alone, so that a long description is no advantage.
+
+Where a label names the value ("Bill to: …"), its words count beside what the reader says: a label
+with none of the field's words may be a synonym of it ("Vendor:" for *Supplier*), so that the
+reader has to be surer there; one with the words of another field is held against the value.
 """
 
 from collections.abc import Mapping
@@ -15,6 +19,7 @@ from safepassage.scoring_worker.encoders.reader import Reading
 from safepassage.scoring_worker.encoders.reading_windows import Task
 from safepassage.scoring_worker.scorer import Pair
 
+from .labels import label_before, nearer_by_words
 from .opinion import LARGEST, Opinion, at_places
 from .questions import Part
 
@@ -23,16 +28,26 @@ CLEARLY = 1.5
 SURE = 2.5
 """The logit from which on no other field is asked: the large reader's are at most 4, so that none
 could lead. It spares three questions of four on the tribunal's decisions."""
+LEAD, WORDS, BASE = 0.35, 3.1, 0.6
+"""What makes the log-odds that a label means the field: the logit by which the field leads, at most
+`MOST_LEAD`, and the words of the label. Learnt on half the domains of
+benchmarks/field_labels.jsonl, with both readers."""
+MOST_LEAD = 6.0
+LABEL_DIFFERS = -1.0
+"""Log-odds below which the label names another field: 1 in 20 synonyms of the learnt half is."""
 
 Readings = Mapping[Task, Reading | PairFailure]
 
 
 def questions(pair: Pair, part: Part, opinion: Opinion) -> dict[str, Task]:
-    """What the reader is asked, by field, the pair's own first; nothing where the value does not
-    stand in the quote, where the reader is sure of it, or where its schema has no other field."""
+    """What the reader is asked, by field, the pair's own first; nothing where the value is not in
+    the quote, where its schema has no other field, or where the reader is sure of it and
+    no label has the words of another field."""
     others = pair.field.others if pair.field else ()
     said = opinion.features.get("value_mean")
-    if not others or said is None or said * LARGEST >= SURE or part.question is None:
+    if not others or said is None or part.question is None:
+        return {}
+    if said * LARGEST >= SURE and by_words(pair, part) >= 0:
         return {}
     return {
         name: Task(name, part.question.passage)
@@ -40,14 +55,44 @@ def questions(pair: Pair, part: Part, opinion: Opinion) -> dict[str, Task]:
     }
 
 
-def better_field(asked: Mapping[str, Task], part: Part, readings: Readings) -> Finding | None:
-    """The finding that names the field of ``asked`` which the value clearly answers better."""
+def better_field(
+    pair: Pair, asked: Mapping[str, Task], part: Part, readings: Readings
+) -> Finding | None:
+    """The finding that names the field of ``asked`` which the value clearly answers better, or
+    whose words its label has."""
     own, *others = [(_support(readings[task], part), name) for name, task in asked.items()]
     best, name = max(others)
-    if not np.isfinite(own[0]) or best - own[0] < CLEARLY:
+    if not np.isfinite(own[0]):
         return None
-    detail = f"the passage gives it as {name} rather than as {own[1]}"
+    label = _label(part)
+    if label is None:
+        if best - own[0] < CLEARLY:
+            return None
+        detail = f"the passage gives it as {name} rather than as {own[1]}"
+    else:
+        lead = max(-MOST_LEAD, min(MOST_LEAD, own[0] - best))
+        if LEAD * lead + WORDS * by_words(pair, part) + BASE >= LABEL_DIFFERS:
+            return None
+        detail = f"the passage gives it as {label!r}, which is not {own[1]}"
     return Finding(code="another_field", detail=detail[:500])
+
+
+def by_words(pair: Pair, part: Part) -> float:
+    """How much more of the words of the value's label is of its own field than of another."""
+    label = _label(part)
+    if label is None or pair.field is None:
+        return 0.0
+    said = pair.field.description or ""
+    return nearer_by_words([label], pair.entity_type, pair.field.others, said)
+
+
+def _label(part: Part) -> str | None:
+    """The label of the value at the first place that has one."""
+    if part.question is None:
+        return None
+    text = part.question.passage
+    found = (label_before(text, place.start + part.shift) for place in part.comparison.places)
+    return next(filter(None, found), None)
 
 
 def _support(read: Reading | PairFailure, part: Part) -> float:

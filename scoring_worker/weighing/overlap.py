@@ -1,7 +1,7 @@
 """What a claim has in common with its passage and with all that was retrieved, in words.
 
 A reader judges short statements on short passages well, and long sentences of answers badly: what
-an answer adds is a word or two among many that are right. Whether those stand anywhere in what was
+an answer adds is a word or two among many that are right. Whether those are anywhere in what was
 retrieved is a question of words (RAGulator, section 2.4).
 """
 
@@ -32,7 +32,7 @@ def overlap(
     """The features `OVERLAP` by name.
 
     Args:
-        absent: places in ``claim`` whose words stand nowhere in what was retrieved; None where
+        absent: places in ``claim`` whose words are nowhere in what was retrieved; None where
             nobody looked, and then they are those that ``passage`` lacks.
 
     ``token_precision`` in [0, 1] is the share of the claim's different words that are not absent;

@@ -12,14 +12,16 @@ from dataclasses import dataclass, field, replace
 from pydantic import JsonValue
 
 from safepassage.passages.claim_content import content_of
+from safepassage.passages.date_order import day_first_of
 from safepassage.schemas import CLAIM_TYPE, hypothesis, render_value
 from safepassage.schemas.hypothesis import entity_type_name
-from safepassage.schemas.schema_field import MAX_ALLOWED
+from safepassage.schemas.schema_field import MAX_ALLOWED, MAX_OPTION, WordRule
 from safepassage.scoring_worker.comparison import Comparison, Passage, Question
 from safepassage.scoring_worker.comparison.answers.absence import absence_of
 from safepassage.scoring_worker.comparison.answers.truth import truth_of
 from safepassage.scoring_worker.comparison.compare import compare
 from safepassage.scoring_worker.comparison.dates import date_of_value
+from safepassage.scoring_worker.encoders.batching import PairFailure
 from safepassage.scoring_worker.encoders.reading_windows import Task
 from safepassage.scoring_worker.packs.interface import Pack
 from safepassage.scoring_worker.packs.registry import with_packs
@@ -44,7 +46,7 @@ class Part:
     ``shift`` is where the quote begins in the text of the tasks. ``question`` asks which words
     answer the type; it is None for a claim. ``claim`` asks whether the text entails it.
     ``clause`` asks ``question`` of the value's own clause, which begins at ``clause_start`` of
-    the text; it is None where the value stands nowhere.
+    the text; it is None where the value is nowhere.
     """
 
     comparison: Comparison
@@ -69,6 +71,7 @@ def parts_of(pair: Pair, packs: Sequence[Pack] = ()) -> list[Part]:
     """The parts of ``pair``'s value; at least one, at most `MAX_PARTS`; one alone, the whole,
     where comparing it as a whole shows a difference. ``packs`` may find more that differs, and
     bring features."""
+    order = day_first_of(described(pair, pair.entity_type))
     passage = Passage(
         quote=pair.premise,
         before=pair.before,
@@ -76,20 +79,24 @@ def parts_of(pair: Pair, packs: Sequence[Pack] = ()) -> list[Part]:
         heading=pair.heading,
         between=pair.between,
         language=pair.language,
-        day_first=pair.day_first,
+        day_first=order if pair.day_first is None else pair.day_first,
     )
-    whole = Question(pair.entity_type, pair.value, passage, *_of_schema(pair), pair.absent)
+    of_schema = (*_of_schema(pair), pair.absent, order, _words(pair, pair.value))
+    whole = Question(pair.entity_type, pair.value, passage, *of_schema)
     if pair.entity_type == CLAIM_TYPE:
         part = _part(pair, whole, compare(whole), packs)
         shared = overlap(_said(pair.value), pair.premise, pair.absent)
         return [replace(part, known={**part.known, **shared})]
     leaves = _leaves(pair.entity_type, pair.value)
     if len(leaves) > 1:
-        together = compare(whole)
+        together = compare(replace(whole, words="reader"))  # the parts' words are asked below
         if together.answer == "different":
             # What parts do not show one by one: that they are of several records.
             return [_part(pair, whole, together, packs)]
-    asked = [replace(whole, entity_type=name, value=value) for name, value in leaves]
+    asked = [
+        replace(whole, entity_type=name, value=value, words=_words(pair, value))
+        for name, value in leaves
+    ]
     return [_part(pair, one, compare(one), packs) for one in asked]
 
 
@@ -114,6 +121,17 @@ def _part(pair: Pair, asked: Question, compared: Comparison, packs: Sequence[Pac
     return replace(part, clause=Task(question.asked, text[start:end]), clause_start=start)
 
 
+def ambiguous_date(parts: Sequence[Part]) -> PairFailure | None:
+    """Why nothing can be said of ``parts``, if so: a date in figures has two readings, the value is
+    one of them, and neither document, language nor schema decides."""
+    found = [one for part in parts for one in part.comparison.findings]
+    if any(part.comparison.answer == "different" for part in parts):
+        return None
+    codes = {one.code: one.detail for one in reversed(found)}
+    said = codes.get("date_ambiguous")
+    return None if said is None else PairFailure("date_ambiguous", said)
+
+
 def _clause(text: str, start: int, end: int) -> tuple[int, int]:
     """Where the clause or cell around ``start`` to ``end`` begins and ends, without its mark."""
     first = max((edge.end() for edge in _EDGE.finditer(text, 0, start)), default=0)
@@ -128,7 +146,7 @@ def _said(claim: JsonValue) -> str:
 
 def _is_denial(asked: Question, comparison: Comparison) -> bool:
     """Whether the value is a no that the quote says by denying the type's own words ("does not
-    smoke"): at their place stands what is denied, and no answer that the reader could give. So it
+    smoke"): at their place is what is denied, and no answer that the reader could give. So it
     is asked whether the statement follows."""
     if comparison.answer != "same" or truth_of(asked.value) is not False:
         return False
@@ -138,7 +156,7 @@ def _is_denial(asked: Question, comparison: Comparison) -> bool:
 
 
 def _in_words(asked: Question, comparison: Comparison) -> JsonValue:
-    """The value as the reader is asked whether it follows: that there is none in the quote's own
+    """The value as the reader is asked whether it follows: "none" in the quote's own
     words ("none known"), since a reader does not read "None" as the same; others as they are."""
     if comparison.kind == "none" and comparison.answer == "same" and comparison.places:
         place = comparison.places[0]
@@ -173,6 +191,18 @@ def _of_schema(pair: Pair) -> tuple[str | None, tuple[str, ...]]:
         return None, ()
     options = schema.allowed or ()
     return schema.unit, tuple(map(str, options)) if len(options) < MAX_ALLOWED else ()
+
+
+def _words(pair: Pair, value: JsonValue) -> WordRule:
+    """Whether the reader decides on words of ``value`` that the quote has not: where the schema
+    says so, and where it is an option that a part of an object is chosen from."""
+    schema = pair.field
+    if schema is None:
+        return "all"
+    options = (schema.part_options or ()) if isinstance(pair.value, dict) else ()
+    if isinstance(value, str) and value[:MAX_OPTION] in options:
+        return "reader"
+    return schema.words or "all"
 
 
 def _leaves(name: str, value: JsonValue, depth: int = 0) -> list[tuple[str, JsonValue]]:

@@ -33,7 +33,7 @@ NAMED_FINDINGS = 10_000
 
 
 class Head(Contract):
-    """How long a chain is, and the hash that stands for all of it: what to keep elsewhere."""
+    """How long a chain is, and the hash that represents all of it: what to keep elsewhere."""
 
     chain: str
     entries: int = Field(ge=0)
@@ -209,7 +209,7 @@ async def read_chains(settings: Settings) -> AsyncIterator[Chains]:
     chains = Chains()
     with contextlib.closing(chains.runs):
         async for record in read_topics(settings, [AUDIT]):
-            # Where a record is none, the block that it took the place of shows as a gap.
+            # Where a record is unreadable, the block that it took the place of shows as a gap.
             if block := event_of(record, AuditBlock):
                 # Kafka's -1 is a record without a time.
                 written_ms = record.timestamp if record.timestamp >= 0 else None
@@ -221,6 +221,6 @@ def parse_heads(lines: Iterable[str]) -> Iterator[Head]:
     """Heads as ``safepassage audit head`` wrote them.
 
     Raises:
-        pydantic.ValidationError: a line is none.
+        pydantic.ValidationError: a line is no head.
     """
     return (Head.model_validate_json(line) for line in lines if line.strip())

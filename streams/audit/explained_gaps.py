@@ -1,6 +1,6 @@
 """What a topic's retention explains of the records that are gone from its beginning.
 
-Whoever may delete records can cut off a beginning as retention does. What tells them apart is
+Anyone who may delete records can cut off a beginning as retention does. What tells them apart is
 time: retention takes nothing before its time is over, and nothing at all where that is for ever.
 """
 

@@ -57,7 +57,7 @@ class AuditSource(ConsumerRebalanceListener):  # type: ignore[misc]
         metrics.LANES.labels(ROLE).set(1)
         self._publisher = publisher
         self._settings = settings
-        self._lag = LagMeter(ROLE)
+        self._lag = LagMeter(self.progress)
         self._chains: dict[TopicPartition, ChainEnd] = {}
         self._assigned: set[TopicPartition] | None = None
         self._between_batches = asyncio.Lock()

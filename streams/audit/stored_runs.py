@@ -94,7 +94,7 @@ class StoredRun:
         return self._select("place", start, stop)
 
     def number_at(self, offset: int) -> int:
-        """The first number whose offset is ``offset`` or larger; the length if there is none."""
+        """The first number whose offset is ``offset`` or larger; the length if it is missing."""
         (found,) = self._connection.execute(
             "SELECT min(number) FROM runs WHERE run = ? AND place >= ?", (self._run, offset)
         ).fetchone()

@@ -131,7 +131,7 @@ def _verify_beginning(chain: Chain, result: AuditResult, retention: Retention) -
 
 
 def _compare(chain: Chain, begin: int, held: StoredRun, result: AuditResult) -> Differences:
-    """Counts what stands as recorded of the entries from ``begin`` on, and what is new. The rest is
+    """Counts what is as recorded of the entries from ``begin`` on, and what is new. The rest is
     found again by content; it returns what then differs."""
     entries, differences = chain.entries, held.database.differences()
     start, stop = _common_ends(entries, begin, held)
@@ -196,7 +196,7 @@ def _named(chain: str, differences: Differences) -> Iterator[AuditFinding]:
         unknown = record is not None and differences.entry_at(record.sha256) is None
         moved = differences.record_at(entry.sha256) if entry else None
         if entry and moved is not None:
-            detail = f"now stands at offset {moved}"
+            detail = f"now is at offset {moved}"
             yield AuditFinding("reordered", chain, detail, entry.offset, entry.verdict_id)
         elif entry and record and unknown:
             detail = f"the record at offset {record.offset} is another than was recorded"

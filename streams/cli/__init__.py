@@ -1,5 +1,6 @@
 """The ``safepassage`` command: `main`, and one module for each command."""
 
+import os
 import sys
 from importlib import metadata
 from typing import Annotated
@@ -13,7 +14,7 @@ from safepassage.streams.runtime import tracing
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.logs import configure_command_logging
 from safepassage.streams.runtime.threads import leave
-from safepassage.streams.settings import settings
+from safepassage.streams.settings import settings, unknown_variables
 
 from . import (
     audit,
@@ -21,6 +22,7 @@ from . import (
     calibrate,
     check,
     compare,
+    curve,
     dead_letters,
     demo,
     doctor,
@@ -28,13 +30,11 @@ from . import (
     evaluate,
     files,
     graph,
-    groundedness,
     keys,
     labels,
     learn,
     mcp,
     promote,
-    ragulator,
     realignments,
     recorded_llm,
     replay,
@@ -50,7 +50,7 @@ from . import (
     watch,
     worker,
 )
-from .output import print_line
+from .output import complain, print_line
 
 app = typer.Typer(
     name="safepassage",
@@ -62,7 +62,7 @@ for command in (
     *(demo.demo, up.up, worker.worker),
     *(files.files, submit.submit, check.check, verdicts.verdicts, realignments.realignments),
     *(watch.watch,),
-    *(evaluate.evaluate, train.train, calibrate.calibrate, compare.compare),
+    *(evaluate.evaluate, curve.curve, train.train, calibrate.calibrate, compare.compare),
     *(learn.learn, replay.replay, promote.promote, rollback.rollback, shadow.shadow),
     *(serve.serve, mcp.mcp, doctor.doctor, bench.bench, schemas.schemas),
     erase.erase,
@@ -70,8 +70,6 @@ for command in (
 ):
     app.command()(command)
 for group in (
-    groundedness.groundedness_app,
-    ragulator.ragulator_app,
     graph.graph_app,
     labels.labels_app,
     audit.audit_app,
@@ -98,6 +96,8 @@ def before_every_command(
 ) -> None:
     """Decides, live, which facts an LLM extracted from documents can be trusted."""
     configure_command_logging(settings())
+    for line in unknown_variables(os.environ):
+        complain.print(line, soft_wrap=True)
     if settings().traces:
         from safepassage.streams.runtime.otel import OtelTracing
 
@@ -107,16 +107,17 @@ def before_every_command(
 
 _EXTRAS = {
     **dict.fromkeys(("demo", "up", "bench"), "demo"),
-    **dict.fromkeys(("evaluate", "train", "learn", "calibrate", "compare", "graph"), "training"),
+    **dict.fromkeys(("evaluate", "curve", "train", "learn"), "training"),
+    **dict.fromkeys(("calibrate", "compare", "graph"), "training"),
     **{"serve": "serve", "mcp": "mcp", "check": "llm"},
 }
 """The extra that a command needs, where it is not "stream"."""
 
 
-def main() -> None:
+def main(commands: typer.Typer = app) -> None:
     """Run the command line. Expected failures are one line on stderr and exit code 1."""
     try:
-        app()
+        commands()
     except SystemExit as end:  # typer's own, of every command
         leave(end.code if isinstance(end.code, int) else int(end.code is not None))
     except Exception as error:
@@ -139,7 +140,7 @@ def _for_operator(error: Exception) -> str | None:
 
         asked = f"{error}; is KAFKA_BOOTSTRAP_SERVERS right? (`safepassage doctor` says more)"
         return f"Kafka: {refusal(error) or asked}"
-    # A KeyError is a slip of ours: the errors that mean "there is none" are of other types.
+    # A KeyError is a slip of ours: the errors that mean "not found" are of other types.
     expected = OperatorError | MissingExtra | OSError | ValueError | LookupError
     if isinstance(error, expected) and not isinstance(error, KeyError | IndexError):
         return " ".join(_said(error).split()) or type(error).__name__

@@ -24,36 +24,44 @@ if TYPE_CHECKING:
 FILE_WIDTH = 110
 
 
+Rate = Annotated[
+    list[float], typer.Option("--rate", "-r", help="Documents a second; may be repeated.")
+]
+Embedded = Annotated[
+    bool, typer.Option("--embedded", help="Through a stack of its own, with a recorded LLM.")
+]
+Yes = Annotated[
+    bool,
+    typer.Option("--yes", help="A deployment keeps the benchmark's documents and verdicts."),
+]
+Documents = Annotated[
+    Path | None,
+    typer.Option("--documents", "-d", help="Files or JSON lines; the bundled ones if omitted."),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(help="A worker's /metrics, for how busy its roles are; may be repeated."),
+]
+Length = Annotated[
+    int, typer.Option(help="Texts a document has, the first with its extractions.", min=1)
+]
+Entities = Annotated[
+    float, typer.Option(help="Share of extractions that --embedded keeps.", min=0.01, max=1)
+]
+Drain = Annotated[float, typer.Option(help="Seconds to wait for what is left after a rate.", min=0)]
+
+
 def bench(
     *,
-    rate: Annotated[
-        list[float], typer.Option("--rate", "-r", help="Documents a second; may be repeated.")
-    ],
+    rate: Rate,
     seconds: Annotated[float, typer.Option(help="How long each rate lasts.", min=1)] = 60,
-    embedded: Annotated[
-        bool, typer.Option("--embedded", help="Through a stack of its own, with a recorded LLM.")
-    ] = False,
-    yes: Annotated[
-        bool,
-        typer.Option("--yes", help="A deployment keeps the benchmark's documents and verdicts."),
-    ] = False,
-    documents: Annotated[
-        Path | None,
-        typer.Option("--documents", "-d", help="Files or JSON lines; the bundled ones if omitted."),
-    ] = None,
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option(help="A worker's /metrics, for how busy its roles are; may be repeated."),
-    ] = None,
-    length: Annotated[
-        int, typer.Option(help="Texts a document has, the first with its extractions.", min=1)
-    ] = 1,
-    entities: Annotated[
-        float, typer.Option(help="Share of extractions that --embedded keeps.", min=0.01, max=1)
-    ] = 1.0,
-    drain: Annotated[
-        float, typer.Option(help="Seconds to wait for what is left after a rate.", min=0)
-    ] = 60,
+    embedded: Embedded = False,
+    yes: Yes = False,
+    documents: Documents = None,
+    metrics: Metrics = None,
+    length: Length = 1,
+    entities: Entities = 1.0,
+    drain: Drain = 60,
     seed: Annotated[int, typer.Option(help="Of the arrivals' times.")] = 1,
     json_file: JsonFile = None,
 ) -> None:

@@ -23,40 +23,56 @@ from safepassage.streams.settings import settings
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from safepassage.scoring_worker.laboratory.evaluation.model_calibration import CalibrationReport
-    from safepassage.scoring_worker.laboratory.evaluation.risk_calibration import PromiseReport
+    from safepassage.scoring_worker.evaluation.model_calibration import CalibrationReport
+    from safepassage.scoring_worker.evaluation.risk_calibration import PromiseReport
+
+
+Datasets = Annotated[
+    list[Path], typer.Argument(metavar="DATASET...", help="Labels, as `evaluate` reads them.")
+]
+Scorer = Annotated[str | None, typer.Option("--scorer", "-s", help="The scorer to calibrate.")]
+Risk = Annotated[
+    float | None,
+    typer.Option(
+        help="Promise instead: of what is accepted no larger share is wrong.",
+        min=0.0001,
+        max=0.5,
+    ),
+]
+Confidence = Annotated[
+    float, typer.Option(help="Confidence of the promise.", min=0.5001, max=0.9999)
+]
+Ask = Annotated[
+    float | None,
+    typer.Option(help="The share of values that a cascade may ask about.", min=0, max=1),
+]
+Cost = Annotated[
+    float | None,
+    typer.Option(help="The same as US dollars that a million values may cost.", min=0),
+]
+Kind = Annotated[
+    Literal["auto", "platt", "isotonic"],
+    typer.Option(help="How scores become probabilities; auto: isotonic from 500 labels on."),
+]
+Labels = Annotated[
+    str | None, typer.Option(help="Who gave the labels; printed beside the figures.")
+]
 
 
 def calibrate(
-    datasets: Annotated[
-        list[Path], typer.Argument(metavar="DATASET...", help="Labels, as `evaluate` reads them.")
-    ],
+    datasets: Datasets,
     *,
     out: Annotated[Path, typer.Option("--out", "-o", help="The new scorer's folder.")],
-    scorer: Annotated[
-        str | None, typer.Option("--scorer", "-s", help="The scorer to calibrate.")
-    ] = None,
+    scorer: Scorer = None,
     documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],
     target: Annotated[str, typer.Option(help=TARGET_HELP)] = "f1",
-    risk: Annotated[
-        float | None,
-        typer.Option(
-            help="Promise instead: of what is accepted no larger share is wrong.",
-            min=0.0001,
-            max=0.5,
-        ),
-    ] = None,
-    confidence: Annotated[
-        float, typer.Option(help="Confidence of the promise.", min=0.5001, max=0.9999)
-    ] = 0.95,
-    kind: Annotated[
-        Literal["auto", "platt", "isotonic"],
-        typer.Option(help="How scores become probabilities; auto: isotonic from 500 labels on."),
-    ] = "auto",
+    risk: Risk = None,
+    confidence: Confidence = 0.95,
+    ask: Ask = None,
+    cost: Cost = None,
+    kind: Kind = "auto",
     name: Annotated[str | None, typer.Option(help="Name of the new scorer.")] = None,
-    labels: Annotated[
-        str | None, typer.Option(help="Who gave the labels; it stands beside the figures.")
-    ] = None,
+    labels: Labels = None,
     json_file: JsonFile = None,
     seed: Annotated[int, typer.Option(help="Seed of negatives that are made.")] = 0,
 ) -> None:
@@ -64,13 +80,17 @@ def calibrate(
 
     Types with too few labels keep the threshold that they had, or use the global one. The
     reliability plot is in the folder. With --risk the probabilities stay, and the thresholds are
-    those that keep the promise.
+    those that keep the promise. With --ask or --cost the scores at which cascade-decisions asks are
+    fitted too.
     """
-    from safepassage.scoring_worker.laboratory.evaluation.datasets import read_dataset
-    from safepassage.scoring_worker.laboratory.evaluation.model_calibration import (
+    from safepassage.scoring_worker.evaluation.datasets import read_dataset
+    from safepassage.scoring_worker.evaluation.model_calibration import (
+        Asking,
+    )
+    from safepassage.scoring_worker.evaluation.model_calibration import (
         calibrate as run_calibration,
     )
-    from safepassage.scoring_worker.laboratory.evaluation.risk_calibration import promise
+    from safepassage.scoring_worker.evaluation.risk_calibration import promise
 
     aim = read_target(target)
     open_outputs(files=[json_file])
@@ -83,7 +103,14 @@ def calibrate(
         report: PromiseReport | CalibrationReport
         if risk is None:
             report = run_calibration(
-                read, base, out, target=aim, kind=kind, name=name, on_progress=on_progress
+                read,
+                base,
+                out,
+                target=aim,
+                kind=kind,
+                name=name,
+                asking=None if ask is None and cost is None else Asking(ask, cost),
+                on_progress=on_progress,
             )
         else:
             report = promise(
@@ -103,7 +130,7 @@ def calibrate(
 
 
 def _show(report: PromiseReport | CalibrationReport) -> None:
-    from safepassage.scoring_worker.laboratory.evaluation.risk_calibration import PromiseReport
+    from safepassage.scoring_worker.evaluation.risk_calibration import PromiseReport
 
     if isinstance(report, PromiseReport):
         print_tables([_promise_table(report)])
@@ -113,10 +140,19 @@ def _show(report: PromiseReport | CalibrationReport) -> None:
         f"calibration error {report.error_before:.3f} before, {report.error_after:.3f} after "
         f"(documents held out), {report.kind}"
     )
+    if band := report.band:
+        price = (
+            "" if band.usd_per_million is None else f", {band.usd_per_million:.2f} USD a million"
+        )
+        print_line(
+            f"asked from {band.low:.3f} to {band.high:.3f}: {band.asked:.0%} of values{price}; on "
+            f"these labels {band.wrong_stopped:.0%} of the wrong and {band.right_stopped:.0%} of "
+            "the right stopped"
+        )
 
 
 def _promise_table(report: PromiseReport) -> Table:
-    from safepassage.scoring_worker.laboratory.evaluation.tables import terminal_table
+    from safepassage.scoring_worker.evaluation.tables import terminal_table
 
     rows = []
     for part in report.parts:
@@ -148,7 +184,7 @@ def _promise_table(report: PromiseReport) -> Table:
 
 
 def _calibration_table(report: CalibrationReport) -> Table:
-    from safepassage.scoring_worker.laboratory.evaluation.tables import (
+    from safepassage.scoring_worker.evaluation.tables import (
         number,
         terminal_table,
         with_interval,

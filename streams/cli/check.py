@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from safepassage.streams.cli.options import ScorerName
+from safepassage.streams.cli.options import SchemaName, ScorerName, fields_of
 from safepassage.streams.cli.output import complain, file_or_stdout, open_outputs
 from safepassage.streams.settings import settings
 
@@ -18,41 +19,49 @@ if TYPE_CHECKING:
     from safepassage.streams.offline.evidence_boxes import EvidenceBoxes
 
 
+Documents = Annotated[
+    list[Path],
+    typer.Option(
+        "--documents",
+        "-d",
+        help='JSON lines (.gz) of {"id", "text"}; or files and folders as `submit` reads them.',
+    ),
+]
+Extractions = Annotated[
+    list[Path],
+    typer.Option(
+        "--extractions",
+        "-e",
+        help='JSON lines (.gz) of {"id", "doc_id", "entity_type", "value", "context"}; '
+        "what else a row has comes back in `columns`.",
+    ),
+]
+Responses = Annotated[
+    list[Path],
+    typer.Option("--responses", "-r", help='JSON lines (.gz) of {"id", "context", "response"}.'),
+]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Where the verdicts go; stdout if omitted.")
+]
+Boxes = Annotated[
+    Path | None,
+    typer.Option(help="Where the boxes of the evidence go, for documents with a layout."),
+]
+Html = Annotated[
+    Path | None,
+    typer.Option(help="Where the documents go with their verdicts, as one page to look at."),
+]
+
+
 def check(  # noqa: PLR0917 - typer's options
-    documents: Annotated[
-        list[Path],
-        typer.Option(
-            "--documents",
-            "-d",
-            help='JSON lines (.gz) of {"id", "text"}; or files and folders as `submit` reads them.',
-        ),
-    ] = [],
-    extractions: Annotated[
-        list[Path],
-        typer.Option(
-            "--extractions",
-            "-e",
-            help='JSON lines (.gz) of {"id", "doc_id", "entity_type", "value", "context"}.',
-        ),
-    ] = [],
-    responses: Annotated[
-        list[Path],
-        typer.Option(
-            "--responses", "-r", help='JSON lines (.gz) of {"id", "context", "response"}.'
-        ),
-    ] = [],
+    documents: Documents = [],
+    extractions: Extractions = [],
+    responses: Responses = [],
+    schema: SchemaName = None,
     scorer: ScorerName = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Where the verdicts go; stdout if omitted.")
-    ] = None,
-    boxes: Annotated[
-        Path | None,
-        typer.Option(help="Where the boxes of the evidence go, for documents with a layout."),
-    ] = None,
-    html: Annotated[
-        Path | None,
-        typer.Option(help="Where the documents go with their verdicts, as one page to look at."),
-    ] = None,
+    out: Out = None,
+    boxes: Boxes = None,
+    html: Html = None,
 ) -> None:
     """Align and score without Kafka. Exits 1 if a row of the input was refused."""
     if not (responses or (documents and extractions)):
@@ -60,20 +69,19 @@ def check(  # noqa: PLR0917 - typer's options
     from safepassage.pipeline import new_aligner
     from safepassage.schemas import Document
     from safepassage.scoring_worker import load_scorer
-    from safepassage.scoring_worker.error_types.verdict_errors import typing_of
     from safepassage.streams.offline.check import check as run_check
     from safepassage.streams.offline.check import read_input
 
     open_outputs(files=(out, boxes, html))
-    given = read_input(documents, extractions, responses, settings())
+    given = read_input(documents, extractions, responses, settings(), fields_of(schema))
     for line in given.refused:
         complain.print(f"refused {line}", soft_wrap=True)
     loaded = load_scorer(scorer or settings().judge, packs=settings().packs)
-    typed = typing_of(settings().error_types)
-    verdicts = run_check(given, new_aligner(settings()), loaded, typed)
-    _write(verdicts, out)
+    verdicts = run_check(given, new_aligner(settings()), loaded)
+    _write((_line(verdict, given.columns.get(verdict.extraction_id)) for verdict in verdicts), out)
     if boxes:
-        _write(_boxes(verdicts, given.documents), boxes)
+        found = _boxes(verdicts, given.documents)
+        _write((line.model_dump_json() for line in found), boxes)
     if html:
         from safepassage.report import report
 
@@ -95,7 +103,13 @@ def _boxes(verdicts: list[Verdict], documents: Mapping[str, Document]) -> list[E
     return [line for line in lines if line]
 
 
-def _write(rows: Sequence[Verdict | EvidenceBoxes], out: Path | None) -> None:
+def _line(verdict: Verdict, columns: Mapping[str, object] | None) -> str:
+    """The verdict, and behind it what its row had beside an extraction."""
+    line = verdict.model_dump_json()
+    return f'{line[:-1]},"columns":{json.dumps(columns, ensure_ascii=False)}}}' if columns else line
+
+
+def _write(lines: Iterable[str], out: Path | None) -> None:
     with file_or_stdout(out) as stream:
-        stream.writelines(row.model_dump_json().encode() + b"\n" for row in rows)
+        stream.writelines(line.encode() + b"\n" for line in lines)
         stream.flush()

@@ -30,7 +30,8 @@ def compare(
 ) -> None:
     """Compare extractors: the share of extractions accepted, per model and prompt.
 
-    From the live verdicts, each extraction once. Reviews do not count: they are people's.
+    From the live verdicts, each extraction once. Reviews do not count: they are people's. The share
+    also rises where the guardrail lets wrong values pass: see the spot checks on the console.
     """
     from safepassage.streams.verdicts.extractor_scores import as_json, compare_extractors
     from safepassage.streams.verdicts.extractor_scores import plot as draw
@@ -47,9 +48,9 @@ def compare(
 def _print_scores(rows: Sequence[ExtractorScore]) -> None:
     from rich.console import Console
 
-    table = Table(title="SafePassage score per extractor", title_justify="left")
+    table = Table(title="Share accepted per extractor", title_justify="left")
     table.add_column("model · prompt")
-    for name in ("extractions", "accepted", "quarantined", "undetermined", "score", "95% interval"):
+    for name in ("extractions", "accepted", "quarantined", "undetermined", "share", "95% interval"):
         table.add_column(name, justify="right")
     for row in rows:
         low, high = row.score.interval

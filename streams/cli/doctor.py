@@ -1,4 +1,4 @@
-"""``doctor``: what stands in the way, and what to mend."""
+"""``doctor``: what is in the way, and what to mend."""
 
 from __future__ import annotations
 

@@ -7,18 +7,21 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.console import Console
 from rich.progress import Progress, TaskID
 from rich.table import Table
 
+from safepassage.streams.cli.options import fields_of
 from safepassage.streams.cli.output import complain
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from safepassage.scoring_worker.laboratory.evaluation.sources import OnProgress, Sources
+    from safepassage.scoring_worker.evaluation.cases import Dataset
+    from safepassage.scoring_worker.evaluation.sources import OnProgress, Sources
     from safepassage.scoring_worker.threshold_fitting import Target
 
 DOCUMENTS_HELP = 'JSON lines (.gz) of {"id", "text"}, for extractions.'
@@ -28,6 +31,25 @@ TARGET_HELP = (
 SHOWN_REFUSALS = 20
 SECONDS_BETWEEN_LINES = 30
 PLAIN_WIDTH = 150  # of tables in files and pipes
+
+Datasets = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="DATASET...",
+        help="JSON lines (.gz) of labelled extractions, pairs, answers, or documents with "
+        "annotated entities; which, the fields tell.",
+    ),
+]
+Documents = Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)]
+Report = Annotated[
+    Path | None, typer.Option(help="Folder for tables as Markdown and plots as PNG.")
+]
+LabelsFrom = Annotated[
+    str | None, typer.Option(help="Who gave the labels; printed beside the figures.")
+]
+Limit = Annotated[
+    int | None, typer.Option(help="About so many cases of each data set, whole documents.", min=1)
+]
 
 
 @contextmanager
@@ -64,23 +86,43 @@ def progress_lines(clock: Callable[[], float] = time.monotonic) -> OnProgress:
     return on_progress
 
 
-def label_sources(documents: Iterable[Path], seed: int, on_progress: OnProgress) -> Sources:
-    """Documents, the configured aligner and the splitter of answers.
+def label_sources(
+    documents: Iterable[Path], seed: int, on_progress: OnProgress, schema: str | None = None
+) -> Sources:
+    """Documents, the configured aligner, the splitter of answers, and the fields of ``schema``, by
+    default of the configured one.
 
     Raises:
         OSError: a file cannot be opened.
         DatasetError: a row of them is no document.
+        SchemaError: there is no such schema.
     """
     from safepassage.pipeline import align_with, ground, new_aligner
-    from safepassage.scoring_worker.laboratory.evaluation.sources import Sources, read_documents
+    from safepassage.scoring_worker.evaluation.sources import Sources, read_documents
 
+    fields = fields_of(schema)
+    described = {"describe": fields.filled} if fields else {}
     return Sources(
         documents=read_documents(documents),
         align=partial(align_with, new_aligner(settings())),
         ground=ground,
         seed=seed,
         on_progress=on_progress,
+        **described,
     )
+
+
+def read_labelled(path: Path, sources: Sources, labels: str | None, limit: int | None) -> Dataset:
+    """The cases of a file; rows that cannot be read are told on stderr.
+
+    Raises:
+        DatasetError: the file cannot be read, or holds no labels.
+    """
+    from safepassage.scoring_worker.evaluation.datasets import read_dataset
+
+    dataset = read_dataset(path, sources, labels=labels, limit=limit)
+    show_refused(path, dataset.refused)
+    return dataset
 
 
 def show_refused(path: Path, refused: tuple[str, ...]) -> None:

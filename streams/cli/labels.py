@@ -46,9 +46,9 @@ def export(
     ] = None,
     since: Since = None,
 ) -> None:
-    """Write what stands of the reviews as labels, and say how far the reviewers agree.
+    """Write the reviews in force as labels, and say how far the reviewers agree.
 
-    The latest decision stands. A correction gives two labels: the old value 0, the new one 1.
+    The latest decision holds. A correction gives two labels: the old value 0, the new one 1.
     Exits 1 if a document's text is gone, or a record is no review.
     """
     from safepassage.streams.labels.from_reviews import document_names, read_reviews, reviewed_cases
@@ -112,7 +112,7 @@ async def _write_documents(out: Path, names: dict[DocumentRef, str]) -> int:
 def _report(
     cases: Sequence[ReviewedCase], reviews: Sequence[Review], found: Sequence[Label]
 ) -> None:
-    from safepassage.scoring_worker.laboratory.evaluation.kappa import fleiss_kappa, pairwise_kappas
+    from safepassage.scoring_worker.evaluation.kappa import fleiss_kappa, pairwise_kappas
     from safepassage.streams.labels.from_reviews import PAPER_LABELS_PER_HOUR, effort, ratings
 
     supported = sum(label.label for label in found)

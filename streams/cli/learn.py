@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from safepassage.streams.cli.output import print_line
+from safepassage.streams.cli.output import complain, print_line
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.logs import configure_logging
 from safepassage.streams.settings import settings
@@ -51,4 +52,23 @@ async def _learn() -> LearningEvent:
             run, wanted = await learner.start(asked=True)
             if run is None:
                 raise OperatorError(f"nothing to learn yet: {wanted}")
-        return await learner.go_on(run)
+        else:
+            wanted = "it goes on with the run that was stopped"
+        complain.print(f"run {run}: {wanted}", soft_wrap=True)
+        showing = asyncio.create_task(_show_progress(learner.folder(run)))
+        try:
+            return await learner.go_on(run)
+        finally:
+            showing.cancel()
+
+
+async def _show_progress(folder: Path) -> None:
+    """The training's progress, for as long as somebody waits."""
+    from safepassage.streams.cli.label_options import progress_bars
+    from safepassage.streams.learning.training_progress import read_progress
+
+    with progress_bars() as on_progress:
+        while True:
+            if known := await asyncio.to_thread(read_progress, folder):
+                on_progress(known.stage, known.done, known.total)
+            await asyncio.sleep(1)

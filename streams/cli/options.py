@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from safepassage.streams.settings import settings
+
 if TYPE_CHECKING:
+    from safepassage.agents.extraction.known_fields import KnownFields
     from safepassage.schemas import ScorerRelease
 
 DAYS_AND_TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]
@@ -28,9 +31,6 @@ By = Annotated[
     ),
 ]
 Reason = Annotated[str, typer.Option("--reason", help="Why, for those who read it later.")]
-LabelledAnswers = Annotated[
-    list[Path], typer.Argument(metavar="DATASET...", help="JSON lines (.gz) of labelled answers.")
-]
 Follow = Annotated[
     bool, typer.Option("--follow", "-f", help="Go on with what comes, until interrupted.")
 ]
@@ -38,6 +38,27 @@ JsonFile = Annotated[Path | None, typer.Option("--json", help="Where all figures
 ScorerName = Annotated[
     str | None, typer.Option("--scorer", "-s", help="A scorer's name or folder.")
 ]
+
+SchemaName = Annotated[
+    str | None,
+    typer.Option(
+        help="What the fields of the extractions mean: module:Class, or a JSON file of entity "
+        "types; SAFEPASSAGE_SCHEMA if omitted.",
+    ),
+]
+
+
+def fields_of(schema: str | None) -> KnownFields | None:
+    """The fields of ``schema``; by default of the configured one.
+
+    Raises:
+        SchemaError: there is no such schema.
+    """
+    from safepassage.agents.extraction.known_fields import configured_fields, known_fields
+
+    if schema:
+        return known_fields(schema)
+    return configured_fields(settings().extraction_schema, settings().entity_types)
 
 
 def utc(when: datetime | None) -> datetime | None:

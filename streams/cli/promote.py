@@ -22,39 +22,48 @@ if TYPE_CHECKING:
     from safepassage.streams.release.promotion_bounds import Bounds, PromotionResult
 
 
+Labels = Annotated[
+    list[Path] | None,
+    typer.Option(help="Files of labelled extractions or pairs (JSON lines, .gz)."),
+]
+Documents = Annotated[
+    list[Path] | None, typer.Option(help="The documents of labelled extractions.")
+]
+Reviews = Annotated[
+    bool, typer.Option(help="Whether standing reviews count as gold labels; yes if omitted.")
+]
+ReviewsSince = Annotated[
+    datetime | None, typer.Option(help="Only reviews made from this time (UTC) on.")
+]
+MaxRecallLoss = Annotated[
+    float, typer.Option(help="By how much recall of unsupported may fall.", min=0, max=1)
+]
+MaxPassLoss = Annotated[
+    float,
+    typer.Option(help="By how much the accepted share of supported may fall.", min=0, max=1),
+]
+MinF1Gain = Annotated[
+    float, typer.Option(help="Macro F1 must rise by more than this.", min=-1, max=1)
+]
+MinLabels = Annotated[int, typer.Option(help="Labels of each class that are needed.", min=1)]
+Confidence = Annotated[
+    float,
+    typer.Option(help="Confidence of the bound on recall, one-sided.", min=0.51, max=0.999),
+]
+
+
 def promote(
     scorer: Annotated[str, typer.Argument(help="The candidate: a scorer's name or folder.")],
     *,
-    labels: Annotated[
-        list[Path] | None,
-        typer.Option(help="Files of labelled extractions or pairs (JSON lines, .gz)."),
-    ] = None,
-    documents: Annotated[
-        list[Path] | None, typer.Option(help="The documents of labelled extractions.")
-    ] = None,
-    reviews: Annotated[
-        bool, typer.Option(help="Whether standing reviews count as gold labels; yes if omitted.")
-    ] = True,
-    reviews_since: Annotated[
-        datetime | None, typer.Option(help="Only reviews made from this time (UTC) on.")
-    ] = None,
-    max_recall_loss: Annotated[
-        float, typer.Option(help="By how much recall of unsupported may fall.", min=0, max=1)
-    ] = 0.02,
-    max_pass_loss: Annotated[
-        float,
-        typer.Option(help="By how much the accepted share of supported may fall.", min=0, max=1),
-    ] = 0.05,
-    min_f1_gain: Annotated[
-        float, typer.Option(help="Macro F1 must rise by more than this.", min=-1, max=1)
-    ] = 0.0,
-    min_labels: Annotated[
-        int, typer.Option(help="Labels of each class that are needed.", min=1)
-    ] = 20,
-    confidence: Annotated[
-        float,
-        typer.Option(help="Confidence of the bound on recall, one-sided.", min=0.51, max=0.999),
-    ] = 0.95,
+    labels: Labels = None,
+    documents: Documents = None,
+    reviews: Reviews = True,
+    reviews_since: ReviewsSince = None,
+    max_recall_loss: MaxRecallLoss = 0.02,
+    max_pass_loss: MaxPassLoss = 0.05,
+    min_f1_gain: MinF1Gain = 0.0,
+    min_labels: MinLabels = 20,
+    confidence: Confidence = 0.95,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Judge, but change nothing.")] = False,
     by: By = "",
     reason: Reason = "",

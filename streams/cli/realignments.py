@@ -48,7 +48,7 @@ async def _write(stream: BinaryIO, counts: Counter[str], *, follow: bool) -> Non
                 event = decode(record, Realignment).event
             except UnreadableRecord as error:
                 counts["problem"] += 1
-                complain.print(f"{record.coordinates} is none: {error}")
+                complain.print(f"{record.coordinates} is no realignment: {error}")
                 continue
             if seen.first(event.id) is None:
                 counts[event.outcome] += 1

@@ -27,52 +27,57 @@ if TYPE_CHECKING:
 NICENESS = 10
 
 
+Thresholds = Annotated[
+    Path | None,
+    typer.Option(
+        help='JSON of {"default": 0.5, "by_type": {TYPE: {"value": 0.7}}}, for the scorer\'s.'
+    ),
+]
+Origin = Annotated[
+    Literal["alignments", "extractions"],
+    typer.Option("--from", help="What to judge again; from extractions, align them again too."),
+]
+AlignmentThreshold = Annotated[
+    float | None,
+    typer.Option("--tau", "--alignment-threshold", help="With --from extractions.", min=0, max=1),
+]
+Since = Annotated[
+    str | None, typer.Option(help="Only records written at this time or later (ISO 8601).")
+]
+Offsets = Annotated[
+    str | None,
+    typer.Option(
+        help="Only these: PARTITION:FROM-TO, separated by commas. TO is exclusive; without "
+        "it, to the end."
+    ),
+]
+Memory = Annotated[
+    str,
+    typer.Option(
+        help="What reviewers decided: as it is now, none, or a snapshot's name (a "
+        "verdict's memory.snapshot), by which its verdicts repeat to the byte."
+    ),
+]
+Rate = Annotated[float | None, typer.Option(help="At most so many records a second.", min=0.1)]
+ReplayId = Annotated[
+    str | None, typer.Option("--id", help="Names the replay; an id that was stopped goes on.")
+]
+Report = Annotated[Path | None, typer.Option(help="Folder for report.html and report.json.")]
+
+
 def replay(
     *,
     scorer: ScorerName = None,
-    thresholds: Annotated[
-        Path | None,
-        typer.Option(
-            help='JSON of {"default": 0.5, "by_type": {TYPE: {"value": 0.7}}}, for the scorer\'s.'
-        ),
-    ] = None,
-    origin: Annotated[
-        Literal["alignments", "extractions"],
-        typer.Option("--from", help="What to judge again; from extractions, align them again too."),
-    ] = "alignments",
-    alignment_threshold: Annotated[
-        float | None,
-        typer.Option(
-            "--tau", "--alignment-threshold", help="With --from extractions.", min=0, max=1
-        ),
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option(help="Only records written at this time or later (ISO 8601).")
-    ] = None,
+    thresholds: Thresholds = None,
+    origin: Origin = "alignments",
+    alignment_threshold: AlignmentThreshold = None,
+    since: Since = None,
     until: Annotated[str | None, typer.Option(help="Only records written before it.")] = None,
-    offsets: Annotated[
-        str | None,
-        typer.Option(
-            help="Only these: PARTITION:FROM-TO, separated by commas. TO is exclusive; without "
-            "it, to the end."
-        ),
-    ] = None,
-    memory: Annotated[
-        str,
-        typer.Option(
-            help="What reviewers decided: as it stands now, none, or a snapshot's name (a "
-            "verdict's memory.snapshot), by which its verdicts repeat to the byte."
-        ),
-    ] = "now",
-    rate: Annotated[
-        float | None, typer.Option(help="At most so many records a second.", min=0.1)
-    ] = None,
-    replay_id: Annotated[
-        str | None, typer.Option("--id", help="Names the replay; an id that was stopped goes on.")
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Folder for report.html and report.json.")
-    ] = None,
+    offsets: Offsets = None,
+    memory: Memory = "now",
+    rate: Rate = None,
+    replay_id: ReplayId = None,
+    report: Report = None,
 ) -> None:
     """Judge again what live traffic left on `alignments`, without touching anything live.
 
@@ -108,7 +113,7 @@ def replay(
 
 def _load(scorer: str | None, thresholds: Path | None) -> Scorer:
     from safepassage.scoring_worker import load_scorer
-    from safepassage.scoring_worker.laboratory.evaluation.other_thresholds import (
+    from safepassage.scoring_worker.evaluation.other_thresholds import (
         Rethresholded,
         read_thresholds,
     )
@@ -179,7 +184,7 @@ def _moment(option: str, text: str | None) -> datetime | None:
     """A time; without a zone it is UTC.
 
     Raises:
-        OperatorError: it is none.
+        OperatorError: it is no offset.
     """
     if text is None:
         return None

@@ -1,12 +1,18 @@
 """``scorers``: which scorer is live and which shadows; ``scorers list``: what there is."""
 
+from __future__ import annotations
+
 import asyncio
+from typing import TYPE_CHECKING
 
 import typer
 
 from safepassage.streams.cli.options import named
 from safepassage.streams.cli.output import print_line
 from safepassage.streams.settings import settings
+
+if TYPE_CHECKING:
+    from safepassage.scoring_worker.detectors.registry import Declarations
 
 scorers_app = typer.Typer(
     help="Which scorer is live and which one shadows; `list` shows the detectors there are.",
@@ -31,12 +37,17 @@ def scorers(context: typer.Context) -> None:
 @scorers_app.command("list")
 def scorers_list() -> None:
     """Show the detectors of answers: what each needs, judges and costs. Scorers are not listed."""
+    from safepassage.scoring_worker.detectors.registry import declarations
+
+    show_detectors(declarations())
+
+
+def show_detectors(known: Declarations) -> None:
+    """Print a table of them, and which are broken."""
     from rich.table import Table
 
-    from safepassage.scoring_worker.detectors.registry import declarations
     from safepassage.streams.cli.label_options import print_tables
 
-    known = declarations()
     table = Table("detector", "what it is", "source", "needs", "judges", "cost", "latency")
     for one in known.detectors.values():
         needs, judges = (", ".join(sorted(names)) for names in (one.needs, one.judges))

@@ -1,13 +1,17 @@
 """``submit``: documents from files onto their topic."""
 
+from __future__ import annotations
+
 import asyncio
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import Progress
+from rich.progress import BarColumn, Progress, TextColumn
 
 from safepassage.schemas import Coordinates, DeadLetter, Document, Response
 from safepassage.streams.cli.output import (
@@ -18,6 +22,14 @@ from safepassage.streams.cli.output import (
     tell_uncompared,
 )
 from safepassage.streams.settings import settings
+
+from .label_options import SECONDS_BETWEEN_LINES
+
+if TYPE_CHECKING:
+    from aiokafka import TopicPartition
+
+    from safepassage.streams.kafka.records import Record
+    from safepassage.streams.offline.submission_progress import SubmissionProgress
 
 
 def submit(  # noqa: PLR0917 - typer's options
@@ -38,7 +50,8 @@ def submit(  # noqa: PLR0917 - typer's options
         bool, typer.Option("--wait", help="Wait for the verdicts on every document.")
     ] = False,
     timeout: Annotated[
-        float, typer.Option(help="Seconds to wait before giving up (with --wait).")
+        float,
+        typer.Option(help="Seconds without progress before giving up (with --wait)."),
     ] = 600,
     cache: Annotated[
         bool,
@@ -57,20 +70,21 @@ def submit(  # noqa: PLR0917 - typer's options
     """Put documents onto the topic `documents`. Exits 1 if an input was refused or lost."""
     if realign and responses:
         raise typer.BadParameter("answers have no versions", param_hint="--responses --realign")
+    starts = asyncio.run(_step_starts()) if wait else {}
     reported, submitted, refused = asyncio.run(
         _submit(paths, responses, anew=not cache, realign=realign)
     )
     print_line(f"{submitted} submitted, {refused} refused")
-    failed = asyncio.run(_wait(reported, timeout)) if wait and reported else 0
+    failed = asyncio.run(_wait(reported, timeout, starts)) if wait and reported else 0
     if refused or failed:
         raise typer.Exit(1)
 
 
 async def _submit(
     paths: list[Path], responses: bool, *, anew: bool, realign: bool
-) -> tuple[set[Coordinates], int, int]:
-    """Publish what can be; returns where that stands of which a report comes, and how many inputs
-    were submitted and refused."""
+) -> tuple[dict[Coordinates, str], int, int]:
+    """Publish what can be; returns the ids of those of which a report comes, by where they are,
+    and how many inputs were submitted and refused."""
     from safepassage.files import Rejected
     from safepassage.streams.kafka.reading import read_erasures
     from safepassage.streams.offline.documents import read_documents
@@ -86,44 +100,99 @@ async def _submit(
             return found
         return Rejected(found.id, "a document of this id was erased; submit it under another id")
 
+    def refuse(found: Rejected) -> None:
+        refused.append(found)
+        complain.print(f"refused {found}", soft_wrap=True)
+
     def readable() -> Iterator[Document | Response]:
         nonlocal with_fonts
         for read in read_documents(paths, settings(), Response if responses else Document):
             found = allowed(read)
             if isinstance(found, Rejected):
-                refused.append(found)
-                complain.print(f"refused {found}", soft_wrap=True)
+                refuse(found)
             else:
                 tell_omissions(found)
                 with_fonts += has_fonts(found)
                 yield found.model_copy(update={"realign": True}) if realign else found
 
-    sent = [each async for each in publish(readable(), settings(), anew=anew)]
+    submitted = 0
+    reported: dict[Coordinates, str] = {}
+    async for place, given in publish(readable(), settings(), anew=anew):
+        if isinstance(place, Rejected):
+            refuse(place)
+            continue
+        submitted += 1
+        if is_reported(given):
+            reported[place] = given.id
     tell_uncompared(with_fonts, settings().ocr)
-    return {place for place, given in sent if is_reported(given)}, len(sent), len(refused)
+    return reported, submitted, len(refused)
 
 
-async def _wait(pending: set[Coordinates], patience: float) -> int:
+async def _step_starts() -> dict[TopicPartition, int]:
+    from safepassage.streams.offline.submission_progress import step_starts
+
+    return await step_starts(settings())
+
+
+async def _wait(
+    submitted: dict[Coordinates, str], patience: float, starts: dict[TopicPartition, int]
+) -> int:
     """Show progress until every document ended; returns how many of them, and of their
     extractions, ended without a verdict."""
-    from safepassage.streams.offline.submit import wait_for_reports
+    from safepassage.streams.offline.submission_progress import SubmissionProgress
+    from safepassage.streams.offline.submit import about, wait_for_reports
 
     decisions: Counter[str] = Counter()
-    missing = set(pending)
-    with Progress(console=complain, disable=not complain.is_terminal) as progress:
-        bar = progress.add_task("waiting for verdicts", total=len(pending))
+    missing = set(submitted)
+    documents = SubmissionProgress(submitted, settings())
+    loop = asyncio.get_running_loop()
+    with _shown_progress(documents) as show:
         try:
-            async with asyncio.timeout(patience):
-                async for event in wait_for_reports(pending, settings()):
-                    progress.advance(bar)
+            async with asyncio.timeout(patience) as deadline:
+
+                def note(record: Record) -> None:
+                    before = documents.counts
+                    said = documents.note(record)
+                    if said or documents.counts != before:
+                        deadline.reschedule(loop.time() + patience)
+                        show(f"LLM: {said}" if said else None)
+
+                async for event in wait_for_reports(missing, settings(), starts, note):
+                    deadline.reschedule(loop.time() + patience)
                     _note(event, decisions, missing)
+                    if place := about(event):
+                        documents.ended(place)
+                    show(None)
         except TimeoutError:
             complain.print(
-                f"{len(missing)} documents have no verdicts after {patience:.0f} s; are all the "
-                "workers running? (`safepassage doctor` checks the rest)"
+                f"{len(missing)} documents have no verdicts, and nothing came for {patience:.0f} s;"
+                " are all the workers running? (`safepassage doctor` checks the rest)",
+                soft_wrap=True,
             )
     print_line(", ".join(f"{count} {name}" for name, count in decisions.items()) or "no verdicts")
     return len(missing) + decisions["documents dead-lettered"] + decisions["dead_lettered"]
+
+
+@contextmanager
+def _shown_progress(documents: SubmissionProgress) -> Iterator[Callable[[str | None], None]]:
+    """A bar where there is a terminal, else a line every half a minute; what is given is told."""
+    told, watched = time.monotonic(), complain.is_terminal
+    sent, *_ = documents.counts
+    columns = TextColumn("{task.description}"), BarColumn()
+    with Progress(*columns, console=complain, disable=not watched) as progress:
+        bar = progress.add_task(str(documents), total=3 * sent)
+
+        def show(said: str | None) -> None:
+            nonlocal told
+            if said:
+                complain.print(said, soft_wrap=True)
+            _, *steps = documents.counts
+            progress.update(bar, description=str(documents), completed=sum(steps))
+            if not watched and time.monotonic() - told >= SECONDS_BETWEEN_LINES:
+                told = time.monotonic()
+                complain.print(str(documents), soft_wrap=True)
+
+        yield show
 
 
 def _note(event: object, decisions: Counter[str], missing: set[Coordinates]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,87 +22,99 @@ from safepassage.streams.runtime.logs import configure_logging
 from safepassage.streams.settings import settings
 
 if TYPE_CHECKING:
-    from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-    from safepassage.scoring_worker.laboratory.evaluation.sources import Sources
-    from safepassage.scoring_worker.laboratory.training import TrainingLabels, TuningSettings
-    from safepassage.scoring_worker.laboratory.training.fine_tuning import FineTuning
+    from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+    from safepassage.scoring_worker.evaluation.sources import Sources
+    from safepassage.scoring_worker.training import Recipe, TrainingLabels, TuningSettings
+    from safepassage.scoring_worker.training.cross_encoder import EncoderRecipe
+    from safepassage.scoring_worker.training.fine_tuning import FineTuning
+
+
+Gold = Annotated[
+    list[Path],
+    typer.Option(help="Labels by people: labelled extractions or pairs, as `evaluate` reads."),
+]
+Silver = Annotated[
+    list[Path],
+    typer.Option(
+        help="Labels that are cheaper: extractions or pairs, or documents with annotated "
+        "entities, whose facts are corrupted into unsupported ones."
+    ),
+]
+Graded = Annotated[
+    list[Path],
+    typer.Option("--grade", help="Extractions without labels: the LLM grader gives them."),
+]
+Base = Annotated[
+    str,
+    typer.Option(
+        help="Where to start: a scorer's name, folder or hub id; or any encoder, which becomes "
+        "a cross-encoder: a folder or hub id."
+    ),
+]
+Source = Annotated[
+    list[str], typer.Option(help="A set of labels and its licence, for the model card.")
+]
+Epochs = Annotated[
+    float | None,
+    typer.Option(help="Passes over the silver labels: 1, of an encoder at most 3.", min=0.01),
+]
+GoldEpochs = Annotated[
+    float | None,
+    typer.Option(help="Passes over the gold labels: 5, of an encoder at most 10.", min=0.01),
+]
+LearningRate = Annotated[
+    float | None,
+    typer.Option(
+        help="Learning rate of the silver stage: 1e-4, of which a large reader gets .4; of an "
+        "encoder 2e-5."
+    ),
+]
+GoldLearningRate = Annotated[
+    float | None,
+    typer.Option(
+        help="Learning rate of the gold stage: 5e-5, of which a large reader gets .4; of an "
+        "encoder 2e-5."
+    ),
+]
+Layers = Annotated[
+    int | None,
+    typer.Option(help="Train only so many of the last layers: quicker, and less is learnt.", min=1),
+]
+Rehearsal = Annotated[
+    float | None,
+    typer.Option(
+        help="Questions of invented documents for each question of the labels, so that "
+        "nothing is unlearnt; 0 for none; 1 of silver labels and .25 of gold ones if omitted.",
+        min=0,
+    ),
+]
+HeadOnly = Annotated[
+    bool,
+    typer.Option("--head-only", help="Keep the reader; refit stack and thresholds: seconds."),
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run in FOLDER.")]
 
 
 def train(
     folder: Annotated[Path, typer.Argument(help="The new scorer's folder.", metavar="FOLDER")],
     *,
-    gold: Annotated[
-        list[Path],
-        typer.Option(help="Labels by people: labelled extractions or pairs, as `evaluate` reads."),
-    ] = [],
-    silver: Annotated[
-        list[Path],
-        typer.Option(
-            help="Labels that are cheaper: extractions or pairs, or documents with annotated "
-            "entities, whose facts are corrupted into unsupported ones."
-        ),
-    ] = [],
-    graded: Annotated[
-        list[Path],
-        typer.Option("--grade", help="Extractions without labels: the LLM grader gives them."),
-    ] = [],
+    gold: Gold = [],
+    silver: Silver = [],
+    graded: Graded = [],
     documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],
-    base: Annotated[
-        str,
-        typer.Option(
-            help="Where to start: a scorer's name, folder or hub id; or any encoder, which becomes "
-            "a cross-encoder: a folder or hub id."
-        ),
-    ] = "default",
+    base: Base = "default",
     name: Annotated[str, typer.Option(help="Name of the new scorer.")] = "trained",
-    source: Annotated[
-        list[str], typer.Option(help="A set of labels and its licence, for the model card.")
-    ] = [],
+    source: Source = [],
     target: Annotated[str, typer.Option(help=TARGET_HELP)] = "f1",
-    epochs: Annotated[
-        float | None,
-        typer.Option(help="Passes over the silver labels: 1, of an encoder at most 3.", min=0.01),
-    ] = None,
-    gold_epochs: Annotated[
-        float | None,
-        typer.Option(help="Passes over the gold labels: 5, of an encoder at most 10.", min=0.01),
-    ] = None,
-    learning_rate: Annotated[
-        float | None,
-        typer.Option(
-            help="Learning rate of the silver stage: 1e-4, of which a large reader gets .4; of an "
-            "encoder 2e-5."
-        ),
-    ] = None,
-    gold_learning_rate: Annotated[
-        float | None,
-        typer.Option(
-            help="Learning rate of the gold stage: 5e-5, of which a large reader gets .4; of an "
-            "encoder 2e-5."
-        ),
-    ] = None,
-    layers: Annotated[
-        int | None,
-        typer.Option(
-            help="Train only so many of the last layers: quicker, and less is learnt.", min=1
-        ),
-    ] = None,
+    epochs: Epochs = None,
+    gold_epochs: GoldEpochs = None,
+    learning_rate: LearningRate = None,
+    gold_learning_rate: GoldLearningRate = None,
+    layers: Layers = None,
     batch_size: Annotated[int, typer.Option(help="Questions of a step.", min=1)] = 16,
-    rehearsal: Annotated[
-        float | None,
-        typer.Option(
-            help="Questions of invented documents for each question of the labels, so that "
-            "nothing is unlearnt; 0 for none; 1 of silver labels and .25 of gold ones if omitted.",
-            min=0,
-        ),
-    ] = None,
-    head_only: Annotated[
-        bool,
-        typer.Option("--head-only", help="Keep the reader; refit stack and thresholds: seconds."),
-    ] = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with an interrupted run in FOLDER.")
-    ] = False,
+    rehearsal: Rehearsal = None,
+    head_only: HeadOnly = False,
+    resume: Resume = False,
     seed: Annotated[int, typer.Option(help="Seed of splits, corruptions and training.")] = 0,
 ) -> None:
     """Train a scorer: its reader on silver labels first and gold ones after, then its stack; of an
@@ -112,15 +124,15 @@ def train(
     weights, thresholds and a model card, and is a name for --scorer. What too few labels would
     have taught is kept as it was, and said.
     """
-    from safepassage.scoring_worker.laboratory.training import Recipe
-    from safepassage.scoring_worker.laboratory.training import train as run_training
-    from safepassage.scoring_worker.laboratory.training.cross_encoder import (
+    from safepassage.scoring_worker.training import Recipe
+    from safepassage.scoring_worker.training import train as run_training
+    from safepassage.scoring_worker.training.cross_encoder import (
         EncoderRecipe,
         train_cross_encoder,
     )
-    from safepassage.scoring_worker.laboratory.training.outcome import learnt_lines
-    from safepassage.scoring_worker.laboratory.training.recipe import make_room
-    from safepassage.scoring_worker.laboratory.training.starting_point import encoder_base
+    from safepassage.scoring_worker.training.outcome import learnt_lines
+    from safepassage.scoring_worker.training.recipe import make_room
+    from safepassage.scoring_worker.training.starting_point import encoder_base
 
     configure_logging(settings(), run="train")
     encoder = encoder_base(base)
@@ -133,29 +145,20 @@ def train(
     with progress_bars() as on_progress:
         sources = label_sources(documents, seed, on_progress)
         labels = _labels(gold, silver, graded, sources, tuple(source))
+    passes = _Passes(epochs, gold_epochs, learning_rate, gold_learning_rate)
     if encoder:
         common: dict[str, Any] = {"batch": batch_size, "layers": layers, "seed": seed}
-        usually = EncoderRecipe(name=name, target=read_target(target), seed=seed)
-        own = replace(
-            usually,
-            silver=_stage(usually.silver, epochs, learning_rate, common),
-            gold=_stage(usually.gold, gold_epochs, gold_learning_rate, common),
-        )
+        own = EncoderRecipe(name=name, target=read_target(target), seed=seed)
         with progress_bars() as on_progress:
-            written = train_cross_encoder((encoder, base), labels, folder, own, on_progress)
+            written = train_cross_encoder(
+                (encoder, base), labels, folder, passes.of_encoder(own, common), on_progress
+            )
     else:
-        usual = Recipe()
         common = {"batch_size": batch_size, "layers": layers}
         if rehearsal is not None:
             common |= {"rehearsal": rehearsal}
-        recipe = Recipe(
-            name=name,
-            silver=_tuned(usual.silver, epochs, learning_rate, common),
-            gold=_tuned(usual.gold, gold_epochs, gold_learning_rate, common),
-            target=read_target(target),
-            head_only=head_only,
-            seed=seed,
-        )
+        recipe = Recipe(name=name, target=read_target(target), head_only=head_only, seed=seed)
+        recipe = passes.of_reader(recipe, common)
         written = run_training(base, labels, folder, recipe, resume=resume)
         for line in learnt_lines(written):
             print_line(line)
@@ -163,6 +166,32 @@ def train(
     if kept := written.metrics.get("thresholds_kept"):
         print_line(f"thresholds are kept: {kept}")
     print_line(f"use it with  --scorer {folder}  or  SAFEPASSAGE_SCORER={folder}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Passes:
+    """Passes and learning rates of both stages, None for the usual ones."""
+
+    epochs: float | None
+    gold_epochs: float | None
+    rate: float | None
+    gold_rate: float | None
+
+    def of_reader(self, usual: Recipe, common: dict[str, Any]) -> Recipe:
+        """``usual`` as the command line says, with ``common`` in both stages."""
+        return replace(
+            usual,
+            silver=_tuned(usual.silver, self.epochs, self.rate, common),
+            gold=_tuned(usual.gold, self.gold_epochs, self.gold_rate, common),
+        )
+
+    def of_encoder(self, usual: EncoderRecipe, common: dict[str, Any]) -> EncoderRecipe:
+        """The same of an encoder."""
+        return replace(
+            usual,
+            silver=_stage(usual.silver, self.epochs, self.rate, common),
+            gold=_stage(usual.gold, self.gold_epochs, self.gold_rate, common),
+        )
 
 
 def _tuned(
@@ -178,7 +207,7 @@ def _stage(
     usual: FineTuning, epochs: float | None, rate: float | None, common: dict[str, Any]
 ) -> FineTuning:
     """A stage of an encoder as the command line says."""
-    from safepassage.scoring_worker.laboratory.training.cross_encoder import stage
+    from safepassage.scoring_worker.training.cross_encoder import stage
 
     at_most = max(1, round(epochs or usual.epochs))
     return replace(stage(at_most, rate or usual.base_rate), **common)
@@ -192,7 +221,7 @@ def _labels(
     named: tuple[str, ...],
 ) -> TrainingLabels:
     """All labels, each kind counted on stderr."""
-    from safepassage.scoring_worker.laboratory.training import TrainingLabels
+    from safepassage.scoring_worker.training import TrainingLabels
 
     people = [pair for path in gold for pair in _read(path, sources)]
     cheap = [pair for path in silver for pair in _read(path, sources)]

@@ -18,7 +18,7 @@ def watch(
     from safepassage.streams.verdicts.live_view import snapshot
 
     if once:
-        Console().print(asyncio.run(snapshot(settings())))
+        Console().print(asyncio.run(snapshot(settings(), _learning)))
         return
     try:
         asyncio.run(_watch())
@@ -32,5 +32,12 @@ async def _watch() -> None:
     from safepassage.streams.verdicts.live_view import watch as views
 
     with Live(auto_refresh=False) as live:
-        async for view in views(settings()):
+        async for view in views(settings(), _learning):
             live.update(view, refresh=True)
+
+
+async def _learning() -> str:
+    from safepassage.streams.learning.events import read_runs
+
+    progress = (await read_runs(settings())).progress
+    return f"learning · {progress}" if progress else ""

@@ -23,6 +23,9 @@ def worker(
 ) -> None:
     """Run one or several roles until stopped. `report` runs audit, drift and realign as well.
 
+    `audit` chains the verdicts by hashes, `drift` warns when verdicts change as a whole, and
+    `realign` judges accepted values again in a new version of their document.
+
     Kafka and Redis are those of KAFKA_BOOTSTRAP_SERVERS and REDIS_URL.
     """
     unknown = [role for role in roles if role not in ROLE_NAMES]

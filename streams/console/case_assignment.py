@@ -28,7 +28,7 @@ from safepassage.schemas.reviews_that_count import JUDGED, moment, opinions, sta
 from safepassage.schemas.reviews_that_count import case_id as case_of
 from safepassage.schemas.rivals import reads_alike
 from safepassage.scoring_worker.risk.draws import Chance
-from safepassage.streams.kafka.publisher import Publisher, PublishFailed
+from safepassage.streams.kafka.publisher import Publisher, PublishFailed, WriteRefused
 from safepassage.streams.kafka.records import Outgoing
 from safepassage.streams.runtime import metrics
 from safepassage.streams.settings import Settings
@@ -79,7 +79,7 @@ class NotSaved(DeskError):
 class Answer:
     """What a reviewer says of a case. ``seen`` is the id of the decision that stood when the
     page was shown, "" if none; ``opened`` when that was, in seconds since the epoch. ``reason`` and
-    ``comment`` say why, where the reviewer does."""
+    ``comment`` say why, where the reviewer does; ``description`` is a better one of the field."""
 
     case_id: str
     decision: ReviewDecision
@@ -88,10 +88,12 @@ class Answer:
     opened: float
     reason: DecisionReason | None = None
     comment: str = ""
+    description: str = ""
 
 
 class ReviewDesk:
-    """One for all reviewers. ``ready`` turns true once the topics were read to their end."""
+    """One for all reviewers. ``ready`` turns true once the topics were read to their end;
+    ``refused`` is set where this console may not write decisions, which no repetition mends."""
 
     def __init__(
         self,
@@ -111,6 +113,7 @@ class ReviewDesk:
         self._double_share = settings.console_double_share
         self.leases = leases or LocalLeases(settings.console_lease_seconds)
         self.ready = False
+        self.refused: WriteRefused | None = None
         self._publisher = publisher
         self._outcomes = Outcomes(store, publisher, settings.console_grace_seconds)
         self._saving: set[str] = set()
@@ -336,7 +339,7 @@ class ReviewDesk:
         return [rival for rival in rivals if rival.standing is None]
 
     def _acceptance_lost(self, taken_back: Review, session: Session) -> Review:
-        """The acceptance that no longer stands without ``taken_back``, which may be one of two
+        """The acceptance that no longer is without ``taken_back``, which may be one of two
         approvals and not the one that counted; else ``taken_back``."""
         case = self.look_at(case_of(taken_back.verdict))
         without = [*case.reviews, _undoing(taken_back, session, _now_after(case))]
@@ -378,6 +381,7 @@ class ReviewDesk:
             draw=by_chance,
             reason=answer.reason,
             comment=answer.comment,
+            description=answer.description,
             login=session.login,
             approvals=self._approvals,
             double_blind=self._double_blind(session, case),
@@ -407,6 +411,9 @@ class ReviewDesk:
         except TimeoutError:
             sending.add_done_callback(_seen)  # should it still arrive, it comes back on the topic
             raise NotSaved("Kafka did not confirm it in time. Please decide again.") from None
+        except WriteRefused as error:
+            self.refused = error
+            raise NotSaved(f"Kafka refuses this console's decisions: {error}.") from None
         except PublishFailed:
             raise NotSaved("Kafka does not take it. Please decide again in a while.") from None
         finally:
@@ -420,7 +427,7 @@ class ReviewDesk:
             raise NotSaved(f"Kafka refuses the record: {next(iter(refused.values()))}.")
 
     async def _saved(self, session: Session, reviews: Sequence[Review]) -> None:
-        """It is saved whatever becomes of the leases, which run out by themselves."""
+        """It is saved regardless of what becomes of the leases, which run out by themselves."""
         with contextlib.suppress(LeasesAway):
             await self.leases.release(session.id, {_case_of(one): one.id for one in reviews})
 
@@ -430,8 +437,8 @@ def _case_of(review: Review) -> str:
 
 
 def _now_after(*cases: Case) -> datetime:
-    """The time, and later than every review of ``cases``: what stands is the last by its time, so
-    that after the clock was set back a decision would count for nothing."""
+    """The time, and later than every review of ``cases``: what is in force is the last by its
+    time, so that after the clock was set back a decision would count for nothing."""
     latest = max(
         (moment(review.decided_at) for case in cases for review in case.reviews),
         default=datetime.min.replace(tzinfo=UTC),

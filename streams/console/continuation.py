@@ -53,5 +53,5 @@ async def _difference(
     }
     for where, record in (await read_at(settings, last_ones)).items():
         if record.timestamp != last_ones[where].timestamp:
-            return f"another record stands at {where.topic}/{where.partition}/{where.offset}"
+            return f"another record is at {where.topic}/{where.partition}/{where.offset}"
     return None

@@ -59,7 +59,7 @@ class Promise:
         broken = [risk for risk in risks if risk.broken]
         if not acts or not broken or self._settings.risk is None:
             return None
-        # The types that broke it, or all where no type stands out.
+        # The types that broke it, or all where no type differs.
         parts = [risk for risk in broken if risk.entity_type] or broken
         return await self._tighten(live, revision, parts)
 

@@ -36,7 +36,7 @@ class _Refused(Exception):
 class Outcomes:
     """Which cases are due, and what is published of them. ``grace`` is in seconds.
 
-    What is due stands in the index: as many cases as people ever reviewed are due after it was
+    What is due is in the index: as many cases as people ever reviewed are due after it was
     built, and a kept one must not forget any. Where two processes carry out one decision, as when
     one of them slept beyond its lease, the events have the same ids, and count once.
     """

@@ -167,7 +167,7 @@ class GuessLimit:
 
 def client_key(host: str) -> str:
     """Under what the tries of a client are counted: its address, of IPv6 the network of 64 bits,
-    for so many addresses has whoever has one. All that are no address count together: what a
+    for so many addresses has everyone with one. All that are no address count together: what a
     proxy passes on may be any text, of any length."""
     # A scope ("%eth0") is free text as well.
     address, _, _ = host.partition("%")

@@ -19,7 +19,7 @@ from safepassage.streams.agent_factory import redis_client, reread_document
 from safepassage.streams.delivery.lag import LagMeter
 from safepassage.streams.kafka.point_reader import PointReader, Unreadable
 from safepassage.streams.kafka.protection import protection
-from safepassage.streams.kafka.publisher import Publisher, PublishFailed
+from safepassage.streams.kafka.publisher import Publisher, PublishFailed, WriteRefused
 from safepassage.streams.kafka.reading import POLL_MILLISECONDS, assign, ends, reader, to_record
 from safepassage.streams.kafka.records import (
     ErasedRecord,
@@ -72,7 +72,7 @@ class ReviewSource:
         candidates: Candidates | None = None,
     ) -> None:
         self.progress = Progress(ROLE)
-        self._lag = LagMeter(ROLE)
+        self._lag = LagMeter(self.progress)
         self._publisher = publisher
         self._settings = settings
         self._candidates = candidates
@@ -89,6 +89,7 @@ class ReviewSource:
             OperatorError: the console's address cannot be bound, the login's settings are wrong, or
                 the index cannot be used.
             UnknownTopic: a topic is missing.
+            WriteRefused: this user may not write what decisions lead to.
         """
         login = login_of(self._settings)
         await login.way.check()
@@ -203,12 +204,16 @@ class ReviewSource:
 
     async def _publish_outcomes(self, desk: ReviewDesk, ending: asyncio.Event) -> None:
         while not ending.is_set():
+            if desk.refused:
+                raise desk.refused
             if desk.ready:
                 for pool, count in open_cases(desk.store).items():
                     metrics.OPEN_CASES.labels(pool).set(count)
                 try:
                     if await desk.leads():
                         await desk.publish_due()
+                except WriteRefused:
+                    raise
                 except PublishFailed as error:
                     log.warning("outcomes_wait_for_kafka", detail=str(error))
                 except LeasesAway:
@@ -224,6 +229,8 @@ class ReviewSource:
                 _measure_agreement(desk.store)
                 try:
                     await promise.watch(acts=await desk.leads())
+                except WriteRefused:
+                    raise
                 except (PublishFailed, KafkaError) as error:
                     log.warning("promise_waits_for_kafka", detail=str(error))
                 except LeasesAway:

@@ -1,6 +1,6 @@
 """Work at the start of an assignment, while the consumer goes on being polled.
 
-Whoever has to read something before its first batch must not let the group wait for it: a member
+Anyone who has to read something before its first batch must not let the group wait for it: a member
 that does not poll is taken for dead, its partitions go to the next one, which reads as long.
 """
 

@@ -38,7 +38,7 @@ class BatchSource:
         self.progress.oldest_timestamp = lambda: self._oldest
         self._delivery = delivery
         self._settings = settings
-        self._lag = LagMeter(role.name)
+        self._lag = LagMeter(self.progress)
         self._committed: dict[TopicPartition, int] = {}
         self._turn = _Turn(settings.kafka_rebalance_timeout_seconds / 2)
 

@@ -11,8 +11,8 @@ class CircuitBreaker:
     """Counts how processing ended, of records that could be read.
 
     It opens after ``consecutive`` failures in a row, or when at least ``ratio`` of the last
-    ``window`` records failed. Records that their sender spoiled are not told to it at all: whoever
-    can write to a topic must neither be able to stop the role nor to hide that it is broken.
+    ``window`` records failed. Records that their sender spoiled are not told to it at all: anyone
+    who can write to a topic must neither be able to stop the role nor to hide that it is broken.
     """
 
     def __init__(self, *, consecutive: int = 50, ratio: float = 0.9, window: int = 200) -> None:

@@ -30,7 +30,7 @@ MAX_ERROR_CHARACTERS = 300
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a record is about, as far as it could be read; ``document`` is where that stands."""
+    """What a record is about, as far as it could be read; ``document`` is where that is."""
 
     doc_id: str | None = None
     extraction_id: str | None = None
@@ -102,7 +102,7 @@ def naming_refused(
     letter: DeadLetter, made: Sequence[Outgoing], gone: Mapping[str, str], manifest_gone: bool
 ) -> DeadLetter:
     """The letter of a record of whose results (``made``) the broker refused those of ``gone``, by
-    extraction, and perhaps the manifest. It says what of the others stands."""
+    extraction, and perhaps the manifest. It says what of the others is."""
     stands = [
         out.event.id
         for out in made
@@ -111,7 +111,7 @@ def naming_refused(
     has_manifest = any(isinstance(out.event, ExtractionManifest) for out in made)
     detail = "the broker refuses a result of this record"
     if has_manifest:
-        detail = f"the broker refuses {len(gone)} results of this record; {len(stands)} stand"
+        detail = f"the broker refuses {len(gone)} results of this record; {len(stands)} are out"
     if manifest_gone:
         detail += "; it refuses the manifest, so no report comes"
     named: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""How far a role is behind, partition by partition, for the metric."""
+"""How far a role is behind, partition by partition, for the metric and for `/health`."""
 
 import contextlib
 from collections.abc import Iterable
@@ -6,20 +6,26 @@ from collections.abc import Iterable
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import IllegalStateError
 
-from safepassage.streams.kafka.reading import readable_end
+from safepassage.streams.kafka.reading import readable_end, unplaced
 from safepassage.streams.runtime import metrics
+from safepassage.streams.runtime.progress import Progress
 
 
 class LagMeter:
     """Sets the lag of the partitions that a role has now, and removes those that it had: what
     was given up is another's, and a figure that no longer changes would be added to theirs."""
 
-    def __init__(self, role: str) -> None:
-        self._role = role
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._role = progress.role
         self._shown: set[tuple[str, str]] = set()
 
-    def show(self, behind: Iterable[tuple[str, int, int]]) -> None:
-        """Of each topic and partition assigned now, how many records are still to be done."""
+    def show(
+        self, behind: Iterable[tuple[str, int, int]], lost: Iterable[TopicPartition] = ()
+    ) -> None:
+        """Of each topic and partition assigned now, how many records are still to be done; ``lost``
+        are those of which is not known where to read."""
+        self._progress.note_unplaced(sorted(f"{tp.topic}-{tp.partition}" for tp in lost))
         now = {(topic, str(partition)): lag for topic, partition, lag in behind}
         for gone in self._shown - now.keys():
             metrics.LAG.remove(self._role, *gone)
@@ -29,7 +35,7 @@ class LagMeter:
 
     async def measure(self, consumer: AIOKafkaConsumer) -> dict[TopicPartition, int]:
         """Show how far ``consumer`` is behind the ends that its last fetches saw; returns where it
-        stands in each partition that it fetched from."""
+        is in each partition that it fetched from."""
         positions, behind = {}, []
         for tp in consumer.assignment():
             high = readable_end(consumer, tp)
@@ -37,7 +43,7 @@ class LagMeter:
                 with contextlib.suppress(IllegalStateError):  # it was given up meanwhile
                     positions[tp] = int(await consumer.position(tp))
                 behind.append((tp.topic, tp.partition, high - positions.get(tp, high)))
-        self.show(behind)
+        self.show(behind, unplaced(consumer))
         return positions
 
     def clear(self) -> None:

@@ -13,7 +13,7 @@ class _Progress:
     outstanding: dict[int, None] = field(default_factory=dict)  # ordered by delivery
     next_offset: int = 0
     committed: int | None = None
-    gap: tuple[int, int] = (0, 0)  # no record stands from the first offset to before the second
+    gap: tuple[int, int] = (0, 0)  # no record is from the first offset to before the second
 
     @property
     def reached(self) -> int:

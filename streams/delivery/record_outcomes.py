@@ -2,7 +2,7 @@
 
 This is the guarantee in one place. A role's step turns events into events and knows nothing of
 Kafka's failures; `Delivery.handle` returns only when every record of the batch ended: its
-results, or its dead letter, are acknowledged by the broker. Whoever calls it may then commit.
+results, or its dead letter, are acknowledged by the broker. Anyone who calls it may then commit.
 It raises only what must stop the role without a commit.
 """
 
@@ -37,6 +37,7 @@ from safepassage.streams.kafka.records import (
     decode,
 )
 from safepassage.streams.runtime import metrics
+from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.tracebacks import frames
 from safepassage.streams.runtime.tracing import BatchTrace, tracing
 from safepassage.streams.topics import Topic
@@ -117,6 +118,7 @@ class Delivery:
         Raises:
             PublishFailed: results or dead letters could not be written.
             KafkaError: the step needed the broker, which did not answer.
+            OperatorError: the step cannot work until an operator has mended something.
             CircuitOpen: too much failed; nothing of this batch was published.
         """
         with tracing().batch(self._role.name, records) as trace:
@@ -158,9 +160,9 @@ class Delivery:
         running the batch's records one by one."""
         try:
             outcomes = list(await self._role.step(events))
-        except KafkaError:
-            raise  # the broker is gone: no fault of the record's
-        except Exception as error:  # noqa: BLE001 - whatever it is, it must not lose the batch
+        except (KafkaError, OperatorError):
+            raise  # the broker is gone, or the scorer: no fault of the record's
+        except Exception as error:  # noqa: BLE001 - no error may lose the batch
             if len(events) > 1:
                 return [outcome for e in events for outcome in await self._run_step([e])]
             name = type(error).__name__
@@ -228,6 +230,9 @@ class Delivery:
             return [self._letter(end, end.outcome)]
         born, redriven = end.record.born, end.record.redriven
         traceparent = end.trace.traceparent(end.record)
+        for out in end.outcome:
+            if isinstance(out.event, Verdict):
+                end.trace.judged(end.record, out.event)
         return [
             replace(out, born=born, redriven=redriven, traceparent=traceparent)
             for out in end.outcome
@@ -312,7 +317,7 @@ def _why(outcome: Outcome) -> str:
 
 def _fault(outcome: Outcome) -> bool | None:
     """Whether the deployment failed at a record. None where the record says nothing of it: its
-    sender spoiled it, and whoever can write to a topic could otherwise hide that all the others
+    sender spoiled it, and anyone who can write to a topic could otherwise hide that all the others
     fail."""
     if isinstance(outcome, Failed):
         return True if outcome.fault else None

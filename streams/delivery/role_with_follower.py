@@ -30,11 +30,11 @@ class Beside:
             await asyncio.wait((working, *following), return_when=asyncio.FIRST_COMPLETED)
             stop.set()
             await asyncio.wait((working,))
+            ended = [task for task in following if task.done()]
         finally:
             for task in (working, *following):
                 task.cancel()
             await asyncio.gather(*following, return_exceptions=True)
-        for task in following:
-            if not task.cancelled():
-                task.result()
+        for task in ended:
+            task.result()
         working.result()

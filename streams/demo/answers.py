@@ -16,7 +16,7 @@ from . import corpus
 WRITTEN_LIVE = "rag-boiler"
 """The answer that is submitted in parts, as a model would write it."""
 WORDS_A_PART = 9
-DETECTORS = ("hallugraph", "ragulator-extended")
+DETECTORS = ("hallugraph", "ragulator")
 """Those of the two papers on answers that need neither a hub nor an LLM."""
 _SHOWN = 4
 
@@ -50,7 +50,7 @@ def judged_answers(verdicts: Sequence[Verdict], detectors: Sequence[str] = DETEC
     table = Table(title="Answers", title_justify="left", box=SIMPLE_HEAD, expand=True)
     for column in ("answer", "accepted", "worst", *detectors, "wrong"):
         table.add_column(column, no_wrap=True)
-    table.add_column("stands in no passage", ratio=1)
+    table.add_column("in no passage", ratio=1)
     for number, response in enumerate(corpus.responses()):
         own = by_answer[response.id]
         scores = [verdict.score for verdict in own if verdict.score is not None]

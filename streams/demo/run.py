@@ -23,7 +23,7 @@ from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, QUARANTINE
 
 from . import answers, corpus
-from .stack import CORPUS, RunningStack, running_stack, sigterm_unwinds
+from .stack import CORPUS, LAST_LOGS, RunningStack, running_stack, sigterm_unwinds
 from .tables import Written, new_console, print_verdicts
 
 DEMO_ROLES = ("extract", "align", "score", "report")
@@ -62,7 +62,7 @@ def run_up(*, empty: bool = False) -> None:
     console = new_console()
     port, token = free_port(), secrets.token_urlsafe(16)
     environment = {"SAFEPASSAGE_CONSOLE_PORT": str(port), "SAFEPASSAGE_CONSOLE_TOKEN": token}
-    environment |= graphs_of_claims() | (own_llm() if empty else corpus_schema())
+    environment |= own_llm() if empty else corpus_schema()
     recording = None if empty else CORPUS
     roles = (*DEMO_ROLES, "review")
     with sigterm_unwinds(), running_stack(roles, environment, recording) as stack:
@@ -71,7 +71,7 @@ def run_up(*, empty: bool = False) -> None:
         console.print("\nfor other commands, such as `safepassage doctor`, in your shell:")
         for line in exports(stack.environment):
             console.print(line, soft_wrap=True)
-        console.print(f"logs             {stack.logs}")
+        console.print(f"logs             {stack.logs}, and after the end {LAST_LOGS}")
         console.print("Ctrl-C stops everything")
         _wait_for_the_end(stack)
 
@@ -130,7 +130,7 @@ async def _flow(stack: RunningStack, console: Console) -> list[Verdict]:
 async def _submit_corpus(settings: Settings) -> AsyncIterator[Coordinates]:
     events: Sequence[Document | Response] = (*corpus.documents(), *answers.submitted())
     async for place, sent in submit(iter(events), settings):
-        if is_reported(sent):
+        if isinstance(place, Coordinates) and is_reported(sent):
             yield place
 
 

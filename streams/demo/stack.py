@@ -1,12 +1,13 @@
 """The whole stack on one machine: embedded servers, a recorded LLM, one process per role."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -20,6 +21,8 @@ from . import corpus
 
 STOP_TIMEOUT_SECONDS = 30.0
 SHOWN_LOG_LINES = 12
+LAST_LOGS = Path(tempfile.gettempdir(), f"safepassage-last-{os.getuid()}")
+"""The logs of the run that ended last."""
 SAYS = "safepassage: "  # before the one line of an expected failure
 
 
@@ -128,7 +131,7 @@ def running_stack(
     OPENAI_BASE_URL names an endpoint.
     """
     with ExitStack() as running:
-        logs = Path(running.enter_context(tempfile.TemporaryDirectory(prefix="safepassage-")))
+        logs = running.enter_context(_logs())
         servers = running.enter_context(embedded_stack())
         recorded = {} if recording is None else _llm_environment()
         chosen = {**servers.environment(), **recorded, **(environment or {})}
@@ -140,6 +143,18 @@ def running_stack(
         with _environment(chosen):
             settings = Settings()
         yield RunningStack(settings, chosen, processes, logs)
+
+
+@contextmanager
+def _logs() -> Iterator[Path]:
+    """A folder for logs, which becomes `LAST_LOGS`; where it cannot, it stays where it is."""
+    folder = Path(tempfile.mkdtemp(prefix="safepassage-"))
+    try:
+        yield folder
+    finally:
+        with suppress(OSError):
+            shutil.rmtree(LAST_LOGS, ignore_errors=True)
+            folder.rename(LAST_LOGS)
 
 
 @contextmanager

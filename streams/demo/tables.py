@@ -30,7 +30,7 @@ class Written:
 
 
 def new_console() -> Console:
-    """A console as wide as the terminal; where there is none, wide enough for the table."""
+    """A console as wide as the terminal; where it is missing, wide enough for the table."""
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=PIPED_WIDTH)
 

@@ -1,1 +1,1 @@
-"""What stands between a configuration and a running pipeline."""
+"""What is between a configuration and a running pipeline."""

@@ -9,18 +9,25 @@ from safepassage.streams.topics import ACCESS, OF_COMMANDS, READ_BY, WITH_REPORT
 # Roles with as many workers as there is work; `deploy/kubernetes/components/keda` scales them.
 SCALED: tuple[RoleName, ...] = ("extract", "align", "score")
 
+PREFIXED = "--resource-pattern-type prefixed"
+# What is granted under a name that no command has.
+COMMANDS = {
+    "release": "`safepassage promote`, `safepassage rollback` or `safepassage shadow`",
+}
+
 
 def acl_commands(settings: Settings) -> Iterator[str]:
     """Lines of a shell script for Kafka's own ``kafka-acls.sh``, comments included."""
     yield "# ADMIN.properties logs in as one who may change ACLs; name users as yours are."
-    yield "# Brokers before 2.8 also want --operation IdempotentWrite --cluster for whoever writes."
+    yield "# Brokers before 2.8 also want --operation IdempotentWrite --cluster for every writer."
     for role, access in ACCESS.items():
         yield from _of(role, access, settings, f"the role {role}")
     for role in WITH_REPORT:
         whose = f"the role report, which runs {role} too unless it is started with --alone"
         yield from _of("report", ACCESS[role], settings, whose)
     for command, access in OF_COMMANDS.items():
-        yield from _of(command, access, settings, f"who runs `safepassage {command}`")
+        whose = COMMANDS.get(command, f"`safepassage {command}`")
+        yield from _of(command, access, settings, f"who runs {whose}")
     yield from _of_replays(settings)
     yield from _of_setup(settings)
     yield from _of_scaler(settings)
@@ -42,7 +49,7 @@ def _of(name: str, access: Access, settings: Settings, whose: str) -> Iterator[s
 
 
 def _of_replays(settings: Settings) -> Iterator[str]:
-    named, pattern = [settings.topic("replay-")], "--resource-pattern-type prefixed"
+    named, pattern = [settings.topic("replay-")], PREFIXED
     reads = ("Read", "DescribeConfigs")
     yield _command(settings, "erase", reads, "--topic", named, pattern=pattern)
     yield "# replays create topics of their own and write nowhere else"
@@ -53,9 +60,11 @@ def _of_replays(settings: Settings) -> Iterator[str]:
 def _of_setup(settings: Settings) -> Iterator[str]:
     yield "\n# who runs `safepassage doctor --create-topics`"
     operations = ("Create", "Describe", "DescribeConfigs", "Read")
-    prefixed = "--resource-pattern-type prefixed" if settings.topic_prefix else ""
+    prefixed = PREFIXED if settings.topic_prefix else ""
     name = settings.topic_prefix or "*"
     yield _command(settings, "setup", operations, "--topic", [name], pattern=prefixed)
+    group = [settings.group("")]
+    yield _command(settings, "setup", ("Describe",), "--group", group, pattern=PREFIXED)
     yield "# and `safepassage doctor --alter-topics --apply`: it may shorten what is kept as well"
     yield _command(settings, "setup", ("AlterConfigs",), "--topic", [name], pattern=prefixed)
 

@@ -1,6 +1,7 @@
-"""What stands between this configuration and a running pipeline, and what to do about it.
+"""What is between this configuration and a running pipeline, and what to do about it.
 
-Every check ends in a `Diagnosis`, whatever happens inside: a doctor that crashes helps nobody.
+Every check ends in a `Diagnosis`, regardless of what happens inside: a doctor that crashes helps
+nobody.
 """
 
 import asyncio
@@ -10,14 +11,30 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Literal
 
-from safepassage.streams.kafka.admin import alter_settings, create_topics, topic_problems
+from aiokafka import TopicPartition
+
+from safepassage.streams.kafka.admin import (
+    alter_settings,
+    committed_offsets,
+    create_topics,
+    topic_problems,
+)
 from safepassage.streams.kafka.clients import open_admin, ssl_context
 from safepassage.streams.kafka.configuration import TopicProblem
-from safepassage.streams.kafka.reading import newest_timestamp, read_erasures
+from safepassage.streams.kafka.reading import ends, newest_timestamp, read_erasures
 from safepassage.streams.kafka.refusals import refusal
+from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.sealing.frame import KeysUnusable
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ACCEPTED, DOCUMENTS, QUARANTINE, REPORTS
+from safepassage.streams.topics import (
+    ACCEPTED,
+    ACCESS,
+    DOCUMENTS,
+    QUARANTINE,
+    READ_BY,
+    REPORTS,
+    ROLE_NAMES,
+)
 
 from .diagnosis import PROBE_SECONDS, Diagnosis, first_line, of_skew
 from .services import check_llm, check_model, check_redis
@@ -37,7 +54,7 @@ async def diagnose(
 ) -> AsyncIterator[Diagnosis]:
     """Run all checks, one after the other; each takes a bounded time.
 
-    What needs the broker, or its topics, is left out where there is none.
+    What needs the broker, or its topics, is left out where it is missing.
     """
     broker = await check_broker(settings)
     yield broker
@@ -48,6 +65,7 @@ async def diagnose(
         if alteration != "no":
             checks.append(("topics", alter if alteration == "done" else tell_alterations))
         checks += [("topics", check_topics), ("erasures", check_erasures)]
+        checks.append(("groups", check_groups))
     checks += [("redis", check_redis), ("model", check_model), ("llm", check_llm)]
     for subject, check in checks:
         diagnoses = await _bounded(subject, check, settings)
@@ -121,6 +139,25 @@ async def check_erasures(settings: Settings) -> list[Diagnosis]:
     return found
 
 
+async def check_groups(settings: Settings) -> list[Diagnosis]:
+    """Whether a role that has read some of its partitions has no position in others that have
+    records: nobody reads those."""
+    roles = [role for role in ROLE_NAMES if ACCESS[role].groups]
+    reach = await ends(settings, list(dict.fromkeys(t for role in roles for t in READ_BY[role])))
+    wanted: dict[str, list[TopicPartition]] = {}
+    for role in roles:
+        names = {settings.topic(topic.name) for topic in READ_BY[role]}
+        wanted[role] = [tp for tp, end in reach.items() if tp.topic in names and end]
+    found = []
+    for name, done in (await committed_offsets(settings, wanted)).items():
+        unread = sorted(f"{tp.topic}-{tp.partition}" for tp in wanted[name] if tp not in done)
+        if done and unread:
+            problem = f"{name} has read nothing of {', '.join(unread)}, which have records"
+            remedy = "if it is still so in a minute, restart the role; its /health names partitions"
+            found.append(Diagnosis("groups", "warning", problem, remedy))
+    return found
+
+
 async def check_record_clock(settings: Settings) -> list[Diagnosis]:
     """Whether a record is stamped with a time that is still to come."""
     newest = await newest_timestamp(settings, (DOCUMENTS, ACCEPTED, QUARANTINE, REPORTS))
@@ -178,11 +215,8 @@ def _probe_server(host: str, port: str, settings: Settings) -> tuple[str, str] |
             "certificate, and the certificate must name the host; for mutual TLS also set "
             "SAFEPASSAGE_KAFKA_CERTIFICATE_FILE and _KEY_FILE",
         )
-    except FileNotFoundError as error:
-        return (
-            f"a certificate file is missing: {error.filename or first_line(error)}",
-            "correct SAFEPASSAGE_KAFKA_CA_FILE, _CERTIFICATE_FILE or _KEY_FILE",
-        )
+    except OperatorError as error:
+        return str(error), "correct the setting, or put the file there"
     except (OSError, ValueError) as error:
         return (
             f"cannot be reached: {first_line(error)}",

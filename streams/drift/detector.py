@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from safepassage.schemas import Verdict
-from safepassage.scoring_worker.laboratory.evaluation.distributions import (
+from safepassage.scoring_worker.evaluation.distributions import (
     BINS,
     bin_of,
     ks_distance,

@@ -1,6 +1,7 @@
 """Creating and checking topics."""
 
 import asyncio
+import contextlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,9 @@ from aiokafka import OffsetAndMetadata, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.errors import (
     ClusterAuthorizationFailedError,
+    KafkaConnectionError,
     KafkaError,
+    NodeNotReadyError,
     NoError,
     TopicAlreadyExistsError,
     TopicAuthorizationFailedError,
@@ -23,10 +26,11 @@ from safepassage.streams.topics import ALL_TOPICS, READ_BY, RoleName, Topic, top
 
 from .alteration import alter_topics
 from .clients import open_admin
-from .configuration import TopicProblem, configuration_problems, told_retention
+from .configuration import IN_SYNC, TopicProblem, configuration_problems, told_retention
 
 METADATA_PATIENCE_SECONDS = 15.0
-
+REPLICAS = 3
+"""With two of them in sync, one broker may be away and nothing waits or is lost."""
 
 # What a broker answers to who may not create topics: of the topic, or of the cluster.
 RIGHTS_MISSING = (TopicAuthorizationFailedError, ClusterAuthorizationFailedError)
@@ -65,7 +69,8 @@ async def create_topics(
         if all(settings.topic(topic.name) in known for topic in wanted):
             return []
         missing = [topic for topic in topics if settings.topic(topic.name) not in known]
-        response = await admin.create_topics([_new_topic(settings, topic) for topic in missing])
+        replicas = settings.replication_factor or _replicas(await admin.describe_cluster())
+        response = await admin.create_topics([_new_topic(settings, t, replicas) for t in missing])
         made = [(name, for_code(code)) for name, code, *_ in response.topic_errors]
         created = [name for name, error in made if _was_created(name, error)]
         refused = {name: error for name, error in made if error in RIGHTS_MISSING}
@@ -84,7 +89,8 @@ async def topic_problems(
     async with open_admin(settings) as admin:
         described = await _described(admin, [settings.topic(t.name) for t in topics])
         there = [t for t in topics if isinstance(described[settings.topic(t.name)], _Described)]
-        problems = list(_of_partitions(settings, topics, described))
+        wanted = settings.replication_factor or _replicas(await admin.describe_cluster())
+        problems = list(_of_partitions(settings, topics, described, wanted))
         replicas = {
             name: found.replicas
             for name, found in described.items()
@@ -94,7 +100,8 @@ async def topic_problems(
 
 
 async def alter_settings(settings: Settings, problems: Sequence[TopicProblem]) -> None:
-    """Give the topics of ``problems`` the settings that mend them, where one does.
+    """Give the topics of ``problems`` the settings that mend them, where one does, and wait until
+    the brokers tell them so.
 
     Raises:
         aiokafka.errors.KafkaError: the broker refused.
@@ -106,6 +113,11 @@ async def alter_settings(settings: Settings, problems: Sequence[TopicProblem]) -
             changes.setdefault(problem.topic, {})[key] = value
     async with open_admin(settings) as admin:
         await alter_topics(admin, changes)
+    mended = {problem for problem in problems if problem.setting}
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(METADATA_PATIENCE_SECONDS):
+            while not mended.isdisjoint(await topic_problems(settings)):  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
 
 
 async def topic_retention(settings: Settings, topics: Sequence[Topic]) -> dict[str, int | None]:
@@ -168,11 +180,21 @@ def _of_partitions(
     settings: Settings,
     topics: Sequence[Topic],
     described: Mapping[str, _Described | type[Exception]],
+    replicas: int,
 ) -> Iterator[TopicProblem]:
     for topic in topics:
         name, wanted = settings.topic(topic.name), _partitions(settings, topic)
         match described[name]:
-            case _Described(partitions=partitions):
+            case _Described(partitions=partitions) as found:
+                if found.replicas < replicas:
+                    yield TopicProblem(
+                        name,
+                        f"has {found.replicas} replicas instead of {replicas}: its records are "
+                        "lost with a broker",
+                        "give it more with kafka-reassign-partitions.sh, or set "
+                        "SAFEPASSAGE_REPLICATION_FACTOR if it is meant so",
+                        "warning",
+                    )
                 if partitions != wanted:
                     yield TopicProblem(
                         name,
@@ -191,11 +213,11 @@ def _of_partitions(
 
 
 async def _described(
-    admin: AIOKafkaAdminClient, names: Sequence[str]
+    admin: AIOKafkaAdminClient, names: Collection[str], node: int | None = None
 ) -> dict[str, _Described | type[Exception]]:
-    """Each topic of ``names``, or the error that the broker gives for it. None is created by it,
-    as a broker does by default for a topic that somebody asks after."""
-    answer = await admin._send_request(MetadataRequest(list(names), False))
+    """Each topic of ``names``, or the error that the broker ``node`` (or any) gives for it. None is
+    created by it, as a broker does by default for a topic that somebody asks after."""
+    answer = await admin._send_request(MetadataRequest(list(names), False), node)
     return {topic["topic"]: _of_metadata(topic) for topic in answer.to_object()["topics"]}
 
 
@@ -207,12 +229,23 @@ def _of_metadata(topic: Mapping[str, Any]) -> _Described | type[Exception]:
     return _Described(len(replicas), min(replicas, default=0))
 
 
-def _new_topic(settings: Settings, topic: Topic) -> NewTopic:
+def _replicas(cluster: Mapping[str, Any]) -> int:
+    """How many replicas a topic should have of the brokers that there are."""
+    return min(REPLICAS, len(cluster["brokers"]))
+
+
+def _missing(described: Mapping[str, _Described | type[Exception]]) -> bool:
+    return not all(isinstance(found, _Described) for found in described.values())
+
+
+def _new_topic(settings: Settings, topic: Topic, replicas: int) -> NewTopic:
+    # What one broker alone has acknowledged is lost with it.
+    agreeing = {IN_SYNC: str(replicas - 1)} if replicas >= REPLICAS else {}
     return NewTopic(
         name=settings.topic(topic.name),
         num_partitions=_partitions(settings, topic),
-        replication_factor=settings.replication_factor,
-        topic_configs=topic_config(topic, settings.max_record_bytes),
+        replication_factor=replicas,
+        topic_configs=topic_config(topic, settings.max_record_bytes) | agreeing,
     )
 
 
@@ -229,6 +262,10 @@ def _was_created(name: str, error: type[Exception]) -> bool:
 
 
 async def _until_known(admin: AIOKafkaAdminClient, names: Collection[str]) -> None:
+    """Every broker learns of a topic by itself, and any may be asked next."""
+    nodes = [broker.nodeId for broker in admin._client.cluster.brokers()]
     async with asyncio.timeout(METADATA_PATIENCE_SECONDS):
-        while not set(names) <= set(await admin.list_topics()):  # noqa: ASYNC110
-            await asyncio.sleep(0.1)
+        for node in nodes:
+            with contextlib.suppress(KafkaConnectionError, NodeNotReadyError):
+                while _missing(await _described(admin, names, node)):  # noqa: ASYNC110
+                    await asyncio.sleep(0.1)

@@ -1,14 +1,19 @@
 """aiokafka clients, all made here so that security and limits are set in one place."""
 
+import asyncio
 import contextlib
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka.abc import AbstractTokenProvider
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 
+from safepassage.agents.extraction.user_modules import imported_module
+from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
 
 from .contact import back_off
@@ -18,20 +23,35 @@ back_off()
 # aiokafka adds the batch's frame to what it compares with max_request_size.
 FRAME_BYTES = 64 * 1024
 LINGER_MILLISECONDS = 5
+# aiokafka 0.14 asks a former leader for a first position until its metadata is renewed, and fetches
+# nothing of its node meanwhile: 231 s were seen with the default of 300 s.
+METADATA_MILLISECONDS = 10_000
 
 
 def ssl_context(settings: Settings) -> ssl.SSLContext | None:
     """The TLS context for Kafka, or None where the protocol uses no TLS.
 
     Raises:
-        OSError: a certificate or key file cannot be read.
+        OperatorError: a certificate or key file cannot be read.
+        OSError: one of them holds no certificate or key.
     """
     if not settings.kafka_security_protocol.endswith("SSL"):
         return None
+    for name in ("kafka_ca_file", "kafka_certificate_file", "kafka_key_file"):
+        _check_readable(f"SAFEPASSAGE_{name.upper()}", getattr(settings, name))
     context = ssl.create_default_context(cafile=settings.kafka_ca_file)
     if settings.kafka_certificate_file:
         context.load_cert_chain(settings.kafka_certificate_file, settings.kafka_key_file)
     return context
+
+
+def _check_readable(variable: str, path: str | None) -> None:
+    """OpenSSL does not say which of its files it cannot read."""
+    try:
+        if path is not None:
+            Path(path).read_bytes()
+    except OSError as error:
+        raise OperatorError(f"{variable}: {path!r}: {error.strerror}") from None
 
 
 def connection(settings: Settings) -> dict[str, Any]:
@@ -40,6 +60,7 @@ def connection(settings: Settings) -> dict[str, Any]:
         "bootstrap_servers": settings.kafka_bootstrap_servers,
         "security_protocol": settings.kafka_security_protocol,
         "ssl_context": ssl_context(settings),
+        "metadata_max_age_ms": METADATA_MILLISECONDS,
     }
     if settings.kafka_security_protocol.startswith("SASL"):
         password = settings.kafka_password
@@ -47,8 +68,47 @@ def connection(settings: Settings) -> dict[str, Any]:
             "sasl_mechanism": settings.kafka_sasl_mechanism,
             "sasl_plain_username": settings.kafka_username,
             "sasl_plain_password": password.get_secret_value() if password else None,
+            "sasl_oauth_token_provider": token_provider(settings),
         }
     return options
+
+
+class _UserTokens(AbstractTokenProvider):  # type: ignore[misc]
+    """Tokens of the user's function: a string, or a pair of it and its expiry, as the signers for
+    MSK give it. It is called for every new connection, off the event loop."""
+
+    def __init__(self, function: Callable[[], object]) -> None:
+        self._function = function
+
+    async def token(self) -> str:
+        made = await asyncio.to_thread(self._function)
+        token = made[0] if isinstance(made, tuple) else made
+        if not isinstance(token, str) or not token:
+            raise OperatorError("SAFEPASSAGE_KAFKA_TOKEN_PROVIDER returned no token")
+        return token
+
+
+def token_provider(settings: Settings) -> AbstractTokenProvider | None:
+    """What gives the tokens of OAUTHBEARER; None for another mechanism.
+
+    Raises:
+        OperatorError: no function is named, or it cannot be imported.
+    """
+    if settings.kafka_sasl_mechanism != "OAUTHBEARER":
+        return None
+    named = settings.kafka_token_provider
+    if named is None:
+        raise OperatorError(
+            "OAUTHBEARER needs SAFEPASSAGE_KAFKA_TOKEN_PROVIDER, such as tokens:make, a function "
+            "of yours that returns a token"
+        )
+    module, _, function = named.partition(":")
+    try:
+        return _UserTokens(getattr(imported_module(module), function))
+    except Exception as error:
+        raise OperatorError(
+            f"SAFEPASSAGE_KAFKA_TOKEN_PROVIDER={named}: {type(error).__name__}: {error}"
+        ) from error
 
 
 def new_producer(settings: Settings) -> AIOKafkaProducer:
@@ -93,6 +153,16 @@ def new_reader(settings: Settings) -> AIOKafkaConsumer:
         auto_offset_reset="earliest",
         **_fetching(settings),
     )
+
+
+async def stop_consumer(consumer: AIOKafkaConsumer) -> None:
+    """Stop it. aiokafka 0.14 may let out the cancellation of a task of its own, which would replace
+    the error that ended the reading; one of the caller's goes on."""
+    try:
+        await consumer.stop()
+    except asyncio.CancelledError:
+        if (task := asyncio.current_task()) is None or task.cancelling():
+            raise
 
 
 def new_admin(settings: Settings) -> AIOKafkaAdminClient:

@@ -21,15 +21,17 @@ import aiokafka.client
 import aiokafka.consumer.consumer
 import aiokafka.producer.producer
 import structlog
-from aiokafka.client import AIOKafkaClient
-from aiokafka.conn import create_conn
+from aiokafka.client import AIOKafkaClient, ConnectionGroup
+from aiokafka.conn import CloseReason, create_conn
 from aiokafka.errors import (
     KafkaConnectionError,
+    RequestTimedOutError,
     SaslAuthenticationFailed,
     UnsupportedSaslMechanismError,
 )
 from aiokafka.protocol.fetch import FetchRequest
 from aiokafka.protocol.group import JoinGroupRequest, SyncGroupRequest
+from aiokafka.protocol.offset import OffsetRequest
 
 log = structlog.get_logger(__name__)
 
@@ -40,6 +42,9 @@ IDLE_FETCH_MILLISECONDS = 500
 AWAY_SECONDS = 2.0
 UNANSWERED_SECONDS = 5.0  # ten times what an idle fetch may wait for records
 SAY_EVERY_SECONDS = 60.0
+# aiokafka's default. Faust's consumer has to wait longer for joins, and then waits as long for a
+# commit that a frozen broker never answers, while the others of the group wait for it.
+REQUEST_SECONDS = 40.0
 
 
 class Contact:
@@ -133,14 +138,29 @@ class PatientClient(AIOKafkaClient):  # type: ignore[misc]
             return await super().send(node_id, request, **options)
         if isinstance(request, FetchRequest):
             return await self._fetch(node_id, request, options)
-        with contact.asking():
-            return await super().send(node_id, request, **options)
+        response = await self._answer(node_id, request, options)
+        if isinstance(request, OffsetRequest):
+            answers = (answer for _, partitions in response.topics for answer in partitions)
+            if any(answer[1] for answer in answers):
+                # Of a node that leads the partition no longer: aiokafka would ask it for ever.
+                self.force_metadata_update()
+        return response
+
+    async def _answer(self, node_id: Any, request: Any, options: dict[str, Any]) -> Any:
+        try:
+            with contact.asking():
+                async with asyncio.timeout(REQUEST_SECONDS):
+                    return await super().send(node_id, request, **options)
+        except TimeoutError:
+            place = node_id, options.get("group", ConnectionGroup.DEFAULT)
+            if connection := self._conns.get(place):
+                connection.close(reason=CloseReason.CONNECTION_TIMEOUT)
+            raise RequestTimedOutError from None
 
     async def _fetch(self, node_id: Any, request: Any, options: dict[str, Any]) -> Any:
         if self._empty_fetches > IDLE_AFTER_FETCHES:
             request._max_wait_ms = max(request._max_wait_ms, IDLE_FETCH_MILLISECONDS)
-        with contact.asking():
-            response = await super().send(node_id, request, **options)
+        response = await self._answer(node_id, request, options)
         parts = (part for _, partitions in response.topics for part in partitions)
         # The records are the last field in every version of the answer; an error is looked into.
         empty = not any(part[-1] or part[1] for part in parts)

@@ -9,7 +9,7 @@ from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener
 from safepassage.streams.runtime.signals import unless_stopped
 from safepassage.streams.settings import Settings
 
-from .clients import new_group_consumer
+from .clients import new_group_consumer, stop_consumer
 
 LEAVE_PATIENCE_SECONDS = 5.0
 
@@ -43,4 +43,4 @@ async def group_member(
             if not joined:
                 patience.enter_context(contextlib.suppress(TimeoutError))
                 await patience.enter_async_context(asyncio.timeout(LEAVE_PATIENCE_SECONDS))
-            await consumer.stop()
+            await stop_consumer(consumer)

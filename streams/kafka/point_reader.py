@@ -58,8 +58,8 @@ class PointReader:
         await self._open.aclose()
 
     async def _read(self, coordinates: Coordinates) -> ConsumerRecord | None:
-        """The first record from there on, None if there is none. Whatever goes wrong closes the
-        client: nobody knows what it still waits for."""
+        """The first record from there on, None if it is missing. Anything that goes wrong closes
+        the client: nobody knows what it still waits for."""
         tp = TopicPartition(coordinates.topic, coordinates.partition)
         try:
             if self._consumer is None:

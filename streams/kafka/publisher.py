@@ -28,8 +28,9 @@ from safepassage.streams.topics import ACCEPTED, QUARANTINE
 
 from .clients import new_producer
 from .protection import protection
-from .records import Outgoing
+from .records import Outgoing, cloud_event
 from .refusals import RIGHTS_ERRORS, refused_write
+from .schema_registry import framed
 
 log = structlog.get_logger(__name__)
 
@@ -74,24 +75,26 @@ async def hand_over(
     if outgoing.traceparent is None:
         outgoing = replace(outgoing, traceparent=tracing().origin(name))
     key = outgoing.encoded_key()
+    value = protection(settings).sealed(outgoing.event, outgoing.topic, name, key)
+    headers = outgoing.headers()
+    if settings.cloud_events:
+        headers += cloud_event(outgoing, name, value)
+    value = await framed(value, outgoing.topic, settings)
     future: asyncio.Future[RecordMetadata] = await producer.send(
-        name,
-        value=protection(settings).sealed(outgoing.event, outgoing.topic, name, key),
-        key=key,
-        headers=outgoing.headers(),
+        name, value=value, key=key, headers=headers
     )
     return future
 
 
 def place_of(written: RecordMetadata) -> Coordinates:
-    """Where a record stands that was acknowledged."""
+    """Where a record is that was acknowledged."""
     return Coordinates(topic=written.topic, partition=written.partition, offset=written.offset)
 
 
 async def send_values(
     producer: AIOKafkaProducer, topic: str, values: Mapping[bytes, bytes | None]
 ) -> None:
-    """Send each key's value as it stands, None for a tombstone, and wait until all are out.
+    """Send each key's value as it is, None for a tombstone, and wait until all are out.
 
     Raises:
         aiokafka.errors.KafkaError: the broker did not take one of them.

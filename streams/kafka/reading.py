@@ -14,7 +14,7 @@ from safepassage.schemas import Coordinates
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import Topic
 
-from .clients import new_reader
+from .clients import new_reader, stop_consumer
 from .protection import Protection, protection
 from .records import Record
 
@@ -43,7 +43,7 @@ async def reader(settings: Settings) -> AsyncIterator[AIOKafkaConsumer]:
         # Nor does it close what it opened when its start is cut off.
         await asyncio.wait((starting,), timeout=START_PATIENCE_SECONDS)
         starting.cancel()
-        await consumer.stop()
+        await stop_consumer(consumer)
 
 
 async def read_topics(
@@ -249,6 +249,14 @@ async def offsets_since(
         return {tp: found[tp].offset if found[tp] else last[tp] for tp in assigned}
 
 
+def unplaced(consumer: AIOKafkaConsumer) -> list[TopicPartition]:
+    """The partitions that ``consumer`` has and does not yet know where to read."""
+    subscription = consumer._subscription.subscription
+    if subscription is None or (assignment := subscription.assignment) is None:
+        return []
+    return [tp for tp in assignment.tps if not assignment.state_value(tp).has_valid_position]
+
+
 def readable_end(consumer: AIOKafkaConsumer, tp: TopicPartition) -> int | None:
     """One past the last offset that a reader of committed records comes to, as the last fetch saw
     it: what an open transaction wrote is not there yet. None before the first fetch."""
@@ -273,7 +281,7 @@ async def high_watermarks(
 async def _fetched_ends(
     consumer: AIOKafkaConsumer, assigned: Sequence[TopicPartition]
 ) -> dict[TopicPartition, int]:
-    """The end of every assigned partition. Fetches, and so drops, what stands at its position."""
+    """The end of every assigned partition. Fetches, and so drops, what is at its position."""
     known: dict[TopicPartition, int] = {}
     while len(known) < len(assigned):
         await consumer.getmany(timeout_ms=POLL_MILLISECONDS, max_records=1)
@@ -285,7 +293,7 @@ async def _fetched_ends(
 
 
 async def newest_timestamp(settings: Settings, topics: Sequence[Topic]) -> int | None:
-    """When the last record of ``topics`` was written, in milliseconds; None if there is none.
+    """When the last record of ``topics`` was written, in milliseconds; None if it is missing.
 
     Raises:
         UnknownTopic: one of the topics is missing.
@@ -326,7 +334,7 @@ async def assign(
 
 
 def to_record(message: ConsumerRecord, known: Protection) -> Record:
-    """aiokafka's record as ours, with what is ``known`` of erasures where it stands."""
+    """aiokafka's record as ours, with what is ``known`` of erasures where it is."""
     return Record(
         topic=message.topic,
         partition=message.partition,
@@ -367,8 +375,8 @@ async def partitions_of(consumer: AIOKafkaConsumer, name: str) -> set[int]:
     """Partition numbers of a topic, which may be younger than what this client knows."""
     deadline = asyncio.get_running_loop().time() + METADATA_PATIENCE_SECONDS
     while not (known := consumer.partitions_for_topic(name)):
-        if name in consumer._client.cluster.unauthorized_topics:
-            raise TopicAuthorizationFailedError(name)
+        # By name: what this user may not see is left out of a list of all topics.
+        await _existing(consumer, [name])
         if asyncio.get_running_loop().time() > deadline:
             raise UnknownTopic(
                 f"topic {name} does not exist; run `safepassage doctor --create-topics`"

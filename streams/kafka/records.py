@@ -6,7 +6,7 @@ from typing import Generic, Literal, TypeVar
 
 from pydantic import ValidationError
 
-from safepassage.schemas import Coordinates, Document, Event, Response
+from safepassage.schemas import Coordinates, Document, Event, Response, stable_id
 from safepassage.schemas.jsonl import validation_summary
 from safepassage.streams.runtime.tracing import TRACEPARENT, valid_traceparent
 from safepassage.streams.sealing.frame import SealBroken, is_sealed
@@ -14,6 +14,7 @@ from safepassage.streams.sealing.key_tree import KeyGone
 from safepassage.streams.topics import Topic
 
 from .protection import NOTHING_ERASED, Protection
+from .schema_registry import unframed
 
 E = TypeVar("E", bound=Event)
 
@@ -44,7 +45,7 @@ class Redriven:
 @dataclass(frozen=True, slots=True)
 class Record:
     """One record as it was consumed. ``timestamp`` is in milliseconds since the epoch;
-    ``protection`` knows which documents were erased where it stands."""
+    ``protection`` knows which documents were erased where it is."""
 
     topic: str
     partition: int
@@ -57,7 +58,7 @@ class Record:
 
     @property
     def born(self) -> int:
-        """When what this record goes back to was written: the document, for most. Whoever writes
+        """When what this record goes back to was written: the document, for most. Anyone who writes
         the header can only make things look slower than they are, and no older than a week."""
         for name, value in self.headers:
             if name == BORN_HEADER and value.isdigit() and len(value) <= BORN_DIGITS:
@@ -101,7 +102,7 @@ class Received(Generic[E]):
 @dataclass(frozen=True, slots=True)
 class Outgoing:
     """An event to publish. Records of one key keep their order, and the key is the document id,
-    so that everything about a document stands in one partition of each topic. ``born`` is when
+    so that everything about a document is in one partition of each topic. ``born`` is when
     the record was written that it all goes back to, in milliseconds since the epoch; ``anew`` is
     of a document: see `Record.anew`; ``redriven`` and ``traceparent`` are those of
     the record it was made from."""
@@ -126,6 +127,22 @@ class Outgoing:
         if self.traceparent is not None:
             headers.append((TRACEPARENT, self.traceparent.encode()))
         return [*headers, (ANEW_HEADER, b"1")] if self.anew else headers
+
+
+def cloud_event(outgoing: Outgoing, topic: str, value: bytes) -> list[tuple[str, bytes]]:
+    """The headers of CloudEvents 1.0 in its binary mode for Kafka, for a record of ``topic`` on the
+    broker. Delivered again, an event has its id again."""
+    event = outgoing.event
+    own = getattr(event, "id", None)
+    name = own if isinstance(own, str) else stable_id("event", event.model_dump_json())
+    said = {
+        "ce_specversion": "1.0",
+        "ce_id": name,
+        "ce_source": f"/safepassage/{topic}",
+        "ce_type": f"safepassage.{type(event).__name__}.v{event.version}",
+        "content-type": "application/octet-stream" if is_sealed(value) else "application/json",
+    }
+    return [(header, text.encode()) for header, text in said.items()]
 
 
 class UnreadableRecord(ValueError):
@@ -159,7 +176,7 @@ def opened_value(record: Record) -> bytes:
     """
     value = record.value or b""
     if not is_sealed(value):
-        return value
+        return unframed(value)
     try:
         return record.protection.opened(value, record.topic, record.key)
     except KeyGone:

@@ -71,10 +71,10 @@ def refusal(error: BaseException) -> str | None:
         case UnsupportedSaslMechanismError():
             return "the broker does not take this SAFEPASSAGE_KAFKA_SASL_MECHANISM"
         case ClusterAuthorizationFailedError():
-            # Of what a worker asks of the cluster itself, only this needs a right.
+            # Of the cluster itself only an idempotent producer asks what needs a right.
             return (
-                "this user may not IdempotentWrite to the cluster; grant it, or set "
-                "SAFEPASSAGE_KAFKA_IDEMPOTENCE=false"
+                f"this user may Write to no topic; {GRANT}. Brokers before 2.8 want "
+                "IdempotentWrite to the cluster beside it, or SAFEPASSAGE_KAFKA_IDEMPOTENCE=false"
             )
         case GroupAuthorizationFailedError():
             return f"group {_named(error)}: this user may not Read it; {GRANT}"

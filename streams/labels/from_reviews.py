@@ -35,10 +35,10 @@ from safepassage.schemas.reviews_that_count import (
     standing,
 )
 from safepassage.scoring_worker import Pair
-from safepassage.scoring_worker.laboratory.evaluation.cases import labelled_pair
-from safepassage.scoring_worker.laboratory.evaluation.kappa import Ratings
-from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.laboratory.evaluation.pair_rows import row_of_pair
+from safepassage.scoring_worker.evaluation.cases import labelled_pair
+from safepassage.scoring_worker.evaluation.kappa import Ratings
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.evaluation.pair_rows import row_of_pair
 from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import ErasedRecord, UnreadableRecord, decode
 from safepassage.streams.settings import Settings
@@ -56,7 +56,7 @@ what a reviewer put in the place of a value."""
 
 @dataclass(frozen=True, slots=True)
 class ReviewedCase:
-    """A case somebody judged: the decision that stands, and each person's own (`Review.person`)."""
+    """A case somebody judged: the decision in force, and each person's own (`Review.person`)."""
 
     standing: Review
     opinions: Mapping[str, Review]
@@ -181,7 +181,8 @@ async def read_reviews(settings: Settings) -> tuple[list[Review], int]:
 
 
 async def stream_reviews(settings: Settings) -> AsyncIterator[Review | None]:
-    """Every review on the topic, as often as it was delivered; None for a record that is none."""
+    """Every review on the topic, as often as it was delivered; None for a record that is no
+    review."""
     async for record in read_topics(settings, [REVIEWS]):
         try:
             yield decode(record, Review).event

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from safepassage.scoring_worker.laboratory.evaluation.splits import held_out
+from safepassage.scoring_worker.evaluation.splits import held_out
 
 _SALT = "learning"
 """A document that judges once judges always: no candidate has ever learnt from it."""

@@ -1,7 +1,9 @@
 """The topic ``learning``: what runs did so far, and what is said of the next step."""
 
+import asyncio
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
 from safepassage.schemas import LearningEvent, stable_id
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
@@ -10,14 +12,18 @@ from safepassage.streams.kafka.records import Outgoing, event_of
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import LEARNING
 
+from .training_progress import TrainingProgress, read_progress
+
 LAST_STEPS = frozenset({"promoted", "ended"})
 
 
 @dataclass(slots=True)
 class Runs:
-    """Every run's events, oldest first; ``events`` are all of them."""
+    """Every run's events, oldest first; ``events`` are all of them. ``progress`` is that of the
+    training, where one runs whose folder this process can read."""
 
     events: list[LearningEvent] = field(default_factory=list)
+    progress: TrainingProgress | None = None
 
     @property
     def last(self) -> list[LearningEvent]:
@@ -60,7 +66,11 @@ async def read_runs(settings: Settings) -> Runs:
     async for record in read_topics(settings, [LEARNING]):
         if event := event_of(record, LearningEvent):
             found.setdefault(event.id, event)
-    return Runs(list(found.values()))
+    runs = Runs(list(found.values()))
+    if (run := runs.unfinished) and Path(run).name == run:
+        folder = Path(settings.learn_folder) / run
+        runs.progress = await asyncio.to_thread(read_progress, folder)
+    return runs
 
 
 async def say(publisher: Publisher, settings: Settings, event: LearningEvent) -> LearningEvent:

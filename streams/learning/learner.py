@@ -72,7 +72,7 @@ class Learner:
         enough in all.
 
         Returns:
-            The run; or None, and what is wanted.
+            The run, and what its labels are for; or None, and what is wanted.
         """
         settings = self._settings
         reviews, _ = await read_reviews(settings)
@@ -114,10 +114,11 @@ class Learner:
             reviews=len(reviews),
             supported=supported,
             unsupported=unsupported,
+            detail=str(decided),
         )
         await self._say(event)
         await self._tidy(runs.known, run)
-        return run, ""
+        return run, event.detail
 
     async def _tidy(self, known: set[str], run: str) -> None:
         """Remove the candidates of former runs that no release names any more, and what a kill
@@ -200,7 +201,7 @@ class Learner:
     async def _as_it_stands(
         self, folder: Path, task: Task, outcome: Outcome
     ) -> tuple[Outcome, str]:
-        """The outcome by decisions that still stand, and how many that taught do not: people take
+        """The outcome by decisions still in force, and how many that taught do not: people take
         decisions back while a candidate learns. One that was judged by such is judged again."""
         for _ in range(JUDGED_AT_MOST):
             reviews, _ = await read_reviews(self._settings)

@@ -2,7 +2,7 @@
 and of their corruptions. They teach; only reviews certify.
 
 The corruption of an extraction has the value of another one: of another field of its document, if
-that value stands in the passage, else of the same field in another document. The grader says what
+that value is in the passage, else of the same field in another document. The grader says what
 it is worth: a value of another field may be right by chance.
 """
 
@@ -18,8 +18,8 @@ import orjson
 from safepassage.schemas import AlignedExtraction, hypothesis, render_value
 from safepassage.schemas.jsonl import BadLine, read_jsonl, read_objects
 from safepassage.scoring_worker import Pair, Scorer
-from safepassage.scoring_worker.laboratory.evaluation.cases import labelled_pair
-from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.evaluation.cases import labelled_pair
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
 from safepassage.streams.kafka.reading import read_topics, tails
 from safepassage.streams.kafka.records import event_of
 from safepassage.streams.settings import Settings

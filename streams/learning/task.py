@@ -30,16 +30,17 @@ from safepassage.streams.release.releases import ReleaseRefused
 from safepassage.streams.runtime.errors import OperatorError
 
 from .silver import graded
+from .training_progress import ProgressFile
 
 if TYPE_CHECKING:
-    from safepassage.scoring_worker.laboratory.training import TrainingLabels
+    from safepassage.scoring_worker.training import TrainingLabels
 
 TASK, REVIEWS, OUTCOME, SCORER = "task.json", "reviews.jsonl", "outcome.json", "scorer"
 
 
 class Task(Contract):
     """``base`` is where the reader starts, ``live`` (with its revision) what decides now,
-    ``behind`` what stands behind a scorer's name for claims: the candidate keeps it. Documents
+    ``behind`` what is behind a scorer's name for claims: the candidate keeps it. Documents
     of about the share ``held`` judge the candidate, and teach it nothing. With ``silver`` a sample
     lies in the folder, for the grader (see `silver`)."""
 
@@ -68,20 +69,29 @@ class Outcome(Contract):
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The labels of standing reviews: those to learn from, and those that judge."""
+    """The labels of standing reviews: those to learn from, and those that judge. ``unfound`` counts
+    those whose quote was not found: no scorer sees them, so that they do neither."""
 
     taught: tuple[Label, ...]
     held: tuple[Label, ...]
+    unfound: int = 0
 
     @classmethod
     def of(cls, reviews: Iterable[Review], share: float) -> Decided:
-        """Split by document. Quotes that were not found teach nothing: no scorer sees them."""
-        found = [label for case in reviewed_cases(reviews) for label in labels(case) if label.asked]
+        """Split by document."""
+        every = [label for case in reviewed_cases(reviews) for label in labels(case)]
+        found = [label for label in every if label.asked]
         apart = [judges(label.verdict.doc_id, share) for label in found]
         return cls(
             tuple(label for label, out in zip(found, apart, strict=True) if not out),
             tuple(label for label, out in zip(found, apart, strict=True) if out),
+            len(every) - len(found),
         )
+
+    def __str__(self) -> str:
+        every = len(self.taught) + len(self.held) + self.unfound
+        said = f"{every} labels: {len(self.taught)} teach, {len(self.held)} judge the candidate"
+        return f"{said}, {self.unfound} have a quote that was not found" if self.unfound else said
 
     @staticmethod
     def named(labels: Iterable[Label]) -> set[str]:
@@ -164,27 +174,30 @@ def carry_out(folder: Path) -> Outcome:
     task = read_task(folder)
     decided = Decided.of(read_reviews_of(folder), task.held)
     outcome = Outcome()
+    progress = ProgressFile(folder)
     try:
-        outcome = _trained(folder, task, decided)
+        outcome = _trained(folder, task, decided, progress)
         result = _judged(folder, task, decided)
         judged_by = tuple(sorted(Decided.named(decided.held)))
         outcome = outcome.model_copy(update={"result": result, "judged_by": judged_by})
     except (OperatorError, ValueError, OSError) as error:  # what we say of labels and models
         outcome = outcome.model_copy(update={"problem": str(error)[:500]})
+    progress.remove()
     _whole(folder / OUTCOME, outcome.model_dump_json())
     (folder / REVIEWS).unlink(missing_ok=True)  # what reviews quote is kept no longer than needed
     return outcome
 
 
-def _trained(folder: Path, task: Task, decided: Decided) -> Outcome:
+def _trained(folder: Path, task: Task, decided: Decided, progress: ProgressFile) -> Outcome:
     """The candidate, trained if it is not there yet."""
     from safepassage.scoring_worker import load_scorer  # noqa: PLC0415 (the scorers' libraries)
-    from safepassage.scoring_worker.laboratory.training import Recipe, train  # noqa: PLC0415
+    from safepassage.scoring_worker.training import Recipe, train  # noqa: PLC0415
 
     scorer = folder / SCORER
     if not (scorer / MANIFEST_NAME).exists():
         recipe = Recipe(name="learnt")
-        train(task.base, _taught(folder, task, decided), scorer, recipe, resume=True)
+        taught = _taught(folder, task, decided)
+        train(task.base, taught, scorer, recipe, resume=True, on_progress=progress)
     said = ScorerManifest.load(scorer).metrics.get("learnt")
     learnt = {k: str(v) for k, v in said.items()} if isinstance(said, dict) else {}
     candidate = load_scorer(candidate_of(folder, task.behind), packs=task.packs)
@@ -200,14 +213,14 @@ def _judged(folder: Path, task: Task, decided: Decided) -> PromotionResult:
         ReleaseRefused: there are too few such decisions, or one of the two cannot be loaded.
     """
     from safepassage.scoring_worker import load_scorer  # noqa: PLC0415 (the scorers' libraries)
-    from safepassage.streams.release.live_scorer import load_released  # noqa: PLC0415
+    from safepassage.streams.release.live_scorer import load_candidate, load_released  # noqa: PLC0415
     from safepassage.streams.release.promotion import case_of, compare  # noqa: PLC0415
 
     if missing := decided.wanted(task.held, task.bounds.min_labels):
         raise ReleaseRefused(f"only reviews certify a candidate; more are wanted: {missing}")
     load = partial(load_scorer, packs=task.packs)
     live = load_released(load, task.live, task.live_revision)
-    candidate = load_released(load, candidate_of(folder, task.behind), None)
+    candidate = load_candidate(load, candidate_of(folder, task.behind))
     try:
         return compare([case_of(label) for label in decided.held], live, candidate, task.bounds)
     finally:
@@ -218,7 +231,7 @@ def _judged(folder: Path, task: Task, decided: Decided) -> PromotionResult:
 def _taught(folder: Path, task: Task, decided: Decided) -> TrainingLabels:
     """What reviews teach, and the grader. Documents that judge teach nothing."""
     from safepassage.scoring_worker import load_scorer  # noqa: PLC0415 (the scorers' libraries)
-    from safepassage.scoring_worker.laboratory.training import TrainingLabels  # noqa: PLC0415
+    from safepassage.scoring_worker.training import TrainingLabels  # noqa: PLC0415
 
     gold = [pair for label in decided.taught if (pair := label.pair) is not None]
     if not task.silver:

@@ -2,13 +2,13 @@
 
 ::
 
-    decisions ─▶ what stands ─▶ states of the new values ─▶ memories ─▶ the scorer's next batch
+    decisions ─▶ what is in force ─▶ states of the new values ─▶ memories ─▶ the scorer's next batch
 
-At its start a worker reads what stands and the last snapshot for its scorer; it reads again only
-the values that this lacks. From then on each change makes a snapshot, at most two a second. It is
-on the topic before any verdict names it; where the broker does not take it, the worker goes on with
-the memory it has. Two workers may lean on different snapshots for a moment: each verdict says on
-which.
+At its start a worker reads what is in force and the last snapshot for its scorer; it reads again
+only the values that this lacks. From then on each change makes a snapshot, at most two a second.
+It is on the topic before any verdict names it; where the broker does not take it, the worker goes
+on with the memory it has. Two workers may lean on different snapshots for a moment: each verdict
+says on which.
 
 A decision that was undone is gone from ``decisions``, and so from the next snapshot; so is one
 whose record there got a tombstone.
@@ -61,7 +61,7 @@ class MemoryOfDecisions:
             self._learnt[entry.case_id] = (*self._learnt.get(entry.case_id, ()), entry)
 
     async def learn(self, held: StandingDecisions, cases: Iterable[str]) -> list[MemorySnapshot]:
-        """What has to be published for ``cases`` to count as they stand now; `take` it then."""
+        """What has to be published for ``cases`` to count as they are now; `take` it then."""
         new: list[StandingDecision] = []
         for case in cases:
             decision = held.decision(case)
@@ -113,7 +113,7 @@ class LiveMemory:
         held.on_change = self._note
 
     async def prepare(self, scorer: Scorer) -> None:
-        """Give ``scorer``, which is to be put into force, the memory of all that stands.
+        """Give ``scorer``, which is to be put into force, the memory of all that is.
 
         Raises:
             PublishFailed: the broker does not take the snapshot.
@@ -166,7 +166,7 @@ class LiveMemory:
 
 
 def _cases_of(held: StandingDecisions, book: MemoryOfDecisions) -> set[str]:
-    """Every case that stands, or that the memory still has."""
+    """Every case that is, or that the memory still has."""
     remembered = {entry.case_id for entry in book.memory.entries.values()}
     return remembered | set(held.cases())
 

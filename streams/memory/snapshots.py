@@ -50,7 +50,7 @@ class Snapshots:
 
     def last(self, scorer: str) -> Memory:
         """The memory of the last snapshot that was made for ``scorer`` (see `memory_revision`); an
-        empty one where there is none, or where it is lost."""
+        empty one where it is missing, or where it is lost."""
         try:
             return self.memory(self._last[scorer], scorer) if scorer in self._last else NO_MEMORY
         except SnapshotLost as error:

@@ -48,7 +48,7 @@ def document_ids(paths: Sequence[Path], settings: Settings) -> Iterator[tuple[st
                 yield Rejected(str(path), "there is no such file or folder")
                 continue
             found = files_of(path)
-            rows = [child for child in found if child.name.endswith(ROW_SUFFIXES)]
+            rows = [child for child in found if has_row_name(child)]
             for child in rows:
                 for row in read_jsonl(child, Document):
                     if isinstance(row, BadLine):
@@ -66,7 +66,7 @@ def _read_path(
         return
     files: list[Path] = []
     for child in files_of(path):
-        if child.name.endswith(ROW_SUFFIXES):
+        if has_row_name(child):
             for row in read_jsonl(child, model):
                 yield _rejected_line(row) if isinstance(row, BadLine) else row
         elif model is Response:
@@ -74,6 +74,11 @@ def _read_path(
         else:
             files.append(child)
     yield from reader.read_all(files, wanted)
+
+
+def has_row_name(path: Path) -> bool:
+    """Whether what is at ``path`` is rows by its name; a pipe has none, and is."""
+    return path.name.endswith(ROW_SUFFIXES) or path.is_fifo()
 
 
 def files_of(path: Path) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Where a verdict's evidence stands on the pages: looked up, since no verdict carries boxes."""
+"""Where a verdict's evidence is on the pages: looked up, since no verdict carries boxes."""
 
 from safepassage.schemas import Box, Contract, Document, Layout, Span, Verdict
 from safepassage.schemas.base import EventId, Probability
@@ -7,7 +7,7 @@ from safepassage.schemas.base import EventId, Probability
 class EvidenceBoxes(Contract):
     """A line of ``safepassage check --boxes``: the boxes of one verdict's passages, and the lowest
     confidence of the OCR in them. Coordinates see `schemas.Layout`, whose pages' sizes are
-    ``pages``: those that a box stands on, by number."""
+    ``pages``: those that a box is on, by number."""
 
     id: EventId
     doc_id: EventId
@@ -30,7 +30,7 @@ def quoted_spans(verdict: Verdict) -> tuple[Span, ...]:
 
 
 def boxes_line(verdict: Verdict, document: Document) -> EvidenceBoxes | None:
-    """The boxes of a verdict; None where nothing is known of where its passages stand."""
+    """The boxes of a verdict; None where nothing is known of where its passages are."""
     if document.layout is None or not (boxes := evidence_boxes(verdict, document.layout)):
         return None
     quoted = quoted_spans(verdict)

@@ -1,6 +1,6 @@
 """Which document an extraction means: by its id, or by the end of the id, where that is unique."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 
 from safepassage.agents.intake.file_kinds import Kind, beginning, kind_of
@@ -13,15 +13,16 @@ HINT = "`safepassage files PATH` prints the ids of the documents"
 class UnknownDocuments(ValueError):
     """No extraction names any of the documents."""
 
-    def __init__(self, wanted: Iterable[str], there: Iterable[str]) -> None:
-        super().__init__(
-            f"the extractions name {_some(wanted)}, and none of the documents is called so: "
-            f"{_some(there)}; {HINT}"
-        )
+    def __init__(self, wanted: Iterable[str], there: Iterable[str], refused: Sequence[str]) -> None:
+        """``refused`` are the lines of what was no document."""
+        known = _some(there)
+        why = f"none of the documents is called so: {known}" if known else "there is no document"
+        unread = "".join(f"; refused {line}" for line in refused[:SHOWN])
+        super().__init__(f"the extractions name {_some(wanted)}, and {why}{unread}; {HINT}")
 
 
 class WantedDocuments:
-    """The documents that extractions name. The end of an id stands for it, from a ``/`` on:
+    """The documents that extractions name. The end of an id represents it, from a ``/`` on:
     ``claim.eml`` for ``in/claim.eml``, ``note.pdf`` for ``in/claim.eml#2/note.pdf``."""
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -37,12 +38,12 @@ class WantedDocuments:
 
     def may_be_read_from(self, path: Path, most_bytes: int) -> bool:
         """Whether one may be in the file at ``path``, or in one that it tells of: what another
-        program read in ``scan.pdf`` stands in ``scan.json``."""
+        program read in ``scan.pdf`` is in ``scan.json``."""
         return path.name.partition(".")[0] in self._stems or self.may_be_in(path, most_bytes)
 
     def resolved(self, ids: Iterable[str]) -> tuple[dict[str, str], list[str]]:
-        """Of each name the id among ``ids`` that it stands for, and a line for each name that
-        stands for none or for several."""
+        """Of each name the id among ``ids`` that it represents, and a line for each name that
+        represents none or for several."""
         meant: dict[str, list[str]] = {}
         for doc_id in ids:
             for end in _ends(doc_id):

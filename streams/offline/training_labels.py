@@ -5,17 +5,17 @@ from pathlib import Path
 
 from safepassage.schemas.jsonl import BadLine, read_jsonl
 from safepassage.scoring_worker import Pair, Scorer
-from safepassage.scoring_worker.laboratory.evaluation.cases import labelled_pair, learnable, part_of
-from safepassage.scoring_worker.laboratory.evaluation.datasets import read_dataset
-from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.laboratory.evaluation.rows import ExtractionRow
-from safepassage.scoring_worker.laboratory.evaluation.sources import (
+from safepassage.scoring_worker.evaluation.cases import labelled_pair, learnable, part_of
+from safepassage.scoring_worker.evaluation.datasets import read_dataset
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.evaluation.rows import ExtractionRow
+from safepassage.scoring_worker.evaluation.sources import (
     DatasetError,
     Sources,
     kind_of_file,
 )
-from safepassage.scoring_worker.laboratory.training.corpora import known_documents, read_rows
-from safepassage.scoring_worker.laboratory.training.corruption.corruptors import labelled_pairs
+from safepassage.scoring_worker.training.corpora import known_documents, read_rows
+from safepassage.scoring_worker.training.corruption.corruptors import labelled_pairs
 
 GRADED_AT_ONCE = 64
 

@@ -1,4 +1,4 @@
-"""What stands about documents on every topic. All of it is read, once, for all documents."""
+"""What is about documents on every topic. All of it is read, once, for all documents."""
 
 import contextlib
 import json
@@ -38,7 +38,7 @@ from safepassage.streams.topics import (
 
 @dataclass(slots=True)
 class Found:
-    """What stands about the documents. ``records`` counts by topic what is plain, ``sealed`` what
+    """What is about the documents. ``records`` counts by topic what is plain, ``sealed`` what
     is sealed; ``newest`` has the time of the last one (milliseconds since the epoch).
     ``tombstones`` are the keys of compacted records by topic, ``shared`` the originals from which
     other documents were read as well."""
@@ -145,7 +145,7 @@ class _Wanted:
 
 
 def _needles(doc_id: str) -> tuple[bytes, ...]:
-    """How an id stands in JSON, as pydantic, orjson and others write it."""
+    """How an id is in JSON, as pydantic, orjson and others write it."""
     return (json.dumps(doc_id, ensure_ascii=False).encode(), json.dumps(doc_id).encode())
 
 

@@ -19,7 +19,7 @@ MAX_WITHDRAWN = 500
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A verdict with what its record says: where it stands, when it was published, in milliseconds
+    """A verdict with what its record says: where it is, when it was published, in milliseconds
     since the epoch, and what ``accepted`` is called on the broker."""
 
     verdict: Verdict
@@ -29,12 +29,12 @@ class Told:
 
     @property
     def source(self) -> int:
-        """Which of the topics in `DocumentValues.reach` it stands on."""
+        """Which of the topics in `DocumentValues.reach` it is on."""
         return 0 if self.record.topic == self.accepted else 1
 
 
 def version_of(document: DocumentRef | None) -> int | None:
-    """Versions are in the order of their records: all of a document stand in one partition."""
+    """Versions are in the order of their records: all of a document are in one partition."""
     return document.coordinates.offset if document and document.coordinates else None
 
 
@@ -62,10 +62,10 @@ def noted(state: DocumentValues, told: Told) -> tuple[DocumentValues, Extraction
 def requested(
     state: DocumentValues, document: DocumentRef, offset: int
 ) -> tuple[DocumentValues, Sequence[KnownValue] | None]:
-    """``state`` with a new version in it, which stands at ``offset`` of its topic, and whose
+    """``state`` with a new version in it, which is at ``offset`` of its topic, and whose
     values are to be aligned again in it; None where that was done before.
 
-    Those are the values that stand in the version before, and those that were withdrawn since a
+    Those are the values that are in the version before, and those that were withdrawn since a
     version with the very same text.
     """
     version, latest = version_of(document), version_of(state.latest)

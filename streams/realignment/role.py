@@ -1,6 +1,6 @@
 """The realign role: takes over what was accepted of a document into its new version.
 
-A version that asks for no LLM comes on ``versions``. Its values are those that stand in the version
+A version that asks for no LLM comes on ``versions``. Its values are those that are in the version
 before: each becomes an extraction of the new text, with its quote, and goes the way of all others:
 it is aligned, scored by the scorer in force, accepted or stopped. Every verdict on one of them, a
 person's too, is told once more as a `Realignment`: what it means for the value accepted before.
@@ -142,7 +142,7 @@ def realign_role(
 
 def in_time(records: Sequence[Record]) -> list[int]:
     """The positions of ``records`` in the order in which they were written, as far as their clocks
-    agree; those of one partition stay in order whatever these say."""
+    agree; those of one partition stay in order regardless of what these say."""
     reached: dict[tuple[str, int], int] = {}
     when = []
     for record in records:

@@ -94,7 +94,7 @@ Tell = Callable[[RedriveResult], None]
 
 
 async def settle(settings: Settings, history: History) -> int:
-    """End the batches that were cut off, with what of them stands on the topics; returns how many.
+    """End the batches that were cut off, with what of them is on the topics; returns how many.
 
     Raises:
         OperatorError: one may still be under way.

@@ -49,7 +49,7 @@ class History:
         end = (await _ends(self.settings, {tp}))[tp]
         async for record in read_between(self.settings, {tp: (self.next_offset, end)}):
             self.next_offset = record.offset + 1
-            if event := event_of(record, Redrive):  # nobody acts on what is none of ours
+            if event := event_of(record, Redrive):  # nobody acts on records of others
                 self._note(event)
 
     def _note(self, event: Redrive) -> None:
@@ -71,7 +71,7 @@ def is_under_way(begun: Redrive, now: datetime) -> bool:
 
 
 async def published_of(settings: Settings, begun: Redrive) -> dict[str, Coordinates]:
-    """What of a batch that was cut off stands on the topics, by letter."""
+    """What of a batch that was cut off is on the topics, by letter."""
     starts = {TopicPartition(at.topic, at.partition): at.offset for at in begun.ends}
     ends = await _ends(settings, starts)
     wanted, found = set(begun.letters), dict[str, Coordinates]()

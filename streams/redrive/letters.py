@@ -26,7 +26,7 @@ MAX_SELECTED = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A dead letter without its record's bytes. ``place`` is where the letter itself stands,
+    """A dead letter without its record's bytes. ``place`` is where the letter itself is,
     ``source`` where its record stood; ``bytes`` is the size of the record's value."""
 
     id: str
@@ -133,7 +133,7 @@ async def inputs_of(settings: Settings) -> frozenset[TopicPartition]:
 async def records_of(
     settings: Settings, letters: Iterable[Letter]
 ) -> AsyncIterator[tuple[Letter, bytes | None, bytes]]:
-    """Key and value of the record of each of ``letters``, read from where the letter stands."""
+    """Key and value of the record of each of ``letters``, read from where the letter is."""
     wanted: Mapping[Coordinates, Letter] = {letter.place: letter for letter in letters}
     ranges: dict[TopicPartition, tuple[int, int]] = {}
     for place in wanted:
@@ -149,7 +149,7 @@ async def records_of(
 
 
 async def letter_by_id(settings: Settings, letter_id: str) -> DeadLetter | None:
-    """The whole letter, or None where there is none of this id."""
+    """The whole letter, or None where nothing has this id."""
     records = read_topics(settings, [DEAD_LETTERS])
     async with contextlib.aclosing(records):
         async for record in records:

@@ -9,6 +9,7 @@ names the revision that made it, and its id is made of it.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -48,24 +49,29 @@ class LiveScorer:
         """Of the scorer in force; None before the first."""
         return self._scorer.revision if self._scorer else None
 
-    async def change_to(self, name: str, revision: str | None) -> None:
+    async def change_to(self, name: str, revision: str | None, *, withdrawn: bool = False) -> None:
         """Load and warm up the scorer beside the one in force, then exchange them between batches.
-        A process that stops does not wait for it.
+        Where the one in force is ``withdrawn``, it judges no further batch: judging waits for the
+        other. A process that stops does not wait for it.
 
-        ``revision`` is what was released; None takes whatever the name stands for.
+        ``revision`` is what was released; None takes any revision of that name.
 
         Raises:
             ReleaseRefused: it cannot be loaded, or is not of that revision.
         """
         if revision is not None and revision == self.revision:
             return
-        candidate = await in_daemon_thread(partial(self._loaded, name, revision))
-        if self._prepare:
-            await self._prepare(candidate)
-        async with self._between_batches:
-            former, self._scorer = self._scorer, candidate
-        if former:
-            former.close()
+        async with contextlib.AsyncExitStack() as judging_waits:
+            if withdrawn:
+                await judging_waits.enter_async_context(self._between_batches)
+                self.close()  # nor does it judge again where the other cannot be loaded
+            candidate = await in_daemon_thread(partial(self._loaded, name, revision))
+            if self._prepare:
+                await self._prepare(candidate)
+            if not withdrawn:
+                await judging_waits.enter_async_context(self._between_batches)
+            self.close()
+            self._scorer = candidate
         log.info("scorer_in_force", scorer=name, revision=candidate.revision)
 
     def _loaded(self, name: str, revision: str | None) -> Scorer:
@@ -77,21 +83,23 @@ class LiveScorer:
         """Judge a batch, off the event loop.
 
         Raises:
+            ReleaseRefused: the scorer was withdrawn, and no other could be put into force.
             RuntimeError: the scorer did not answer for every pair.
         """
         async with self._between_batches:
             scorer = self._scorer
             if scorer is None:
-                raise RuntimeError("no scorer is in force")
+                raise ReleaseRefused("no scorer is in force")
             assessments = await asyncio.to_thread(scorer.assess, pairs)
         if len(assessments) != len(pairs):
             raise RuntimeError(f"{scorer.name} gave {len(assessments)} of {len(pairs)} scores")
         return assessments
 
     def close(self) -> None:
-        """Release what the scorer holds."""
-        if self._scorer:
-            self._scorer.close()
+        """Release what the scorer holds; it is in force no longer."""
+        scorer, self._scorer = self._scorer, None
+        if scorer:
+            scorer.close()
 
 
 def load_released(load: Load, name: str, revision: str | None) -> Scorer:
@@ -100,13 +108,8 @@ def load_released(load: Load, name: str, revision: str | None) -> Scorer:
     Raises:
         ReleaseRefused: it cannot be loaded, or is of another revision.
     """
-    try:
-        scorer = load(name)
-    except (ImportError, LookupError, OSError, RuntimeError, ValueError) as error:
-        raise ReleaseRefused(
-            f"the released scorer {name!r} cannot be loaded: {error}; put it where the workers "
-            "find it, or run `safepassage rollback`"
-        ) from error
+    advice = "put it where the workers find it, or run `safepassage rollback`"
+    scorer = _loaded(load, name, "released scorer", advice)
     if revision is not None and scorer.revision != revision:
         scorer.close()
         raise ReleaseRefused(
@@ -114,6 +117,22 @@ def load_released(load: Load, name: str, revision: str | None) -> Scorer:
             "copy the released model here, or run `safepassage rollback`"
         )
     return scorer
+
+
+def load_candidate(load: Load, name: str) -> Scorer:
+    """The scorer ``name``, which was not released yet.
+
+    Raises:
+        ReleaseRefused: it cannot be loaded.
+    """
+    return _loaded(load, name, "candidate", "give the name or the folder of a scorer")
+
+
+def _loaded(load: Load, name: str, what: str, advice: str) -> Scorer:
+    try:
+        return load(name)
+    except (ImportError, LookupError, OSError, RuntimeError, ValueError) as error:
+        raise ReleaseRefused(f"the {what} {name!r} cannot be loaded: {error}; {advice}") from error
 
 
 def warm_up(scorer: Scorer) -> None:
@@ -152,4 +171,6 @@ async def follow_scorers(
         elif release.scorer is None:
             raise ReleaseRefused("a live release names no scorer; run `safepassage rollback`")
         else:
-            await live.change_to(release.scorer, release.revision)
+            # Only a promotion names what was live before it.
+            back = release.previous is None
+            await live.change_to(release.scorer, release.revision, withdrawn=back)

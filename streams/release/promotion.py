@@ -11,9 +11,9 @@ from typing import Any
 from safepassage.pipeline import align_with, new_aligner
 from safepassage.schemas import AlignedExtraction, Response, ScorerRelease, Verdict
 from safepassage.scoring_worker import Scorer
-from safepassage.scoring_worker.laboratory.evaluation.cases import LabelledCase, part_of_reviewed
-from safepassage.scoring_worker.laboratory.evaluation.datasets import read_dataset
-from safepassage.scoring_worker.laboratory.evaluation.sources import Sources, read_documents
+from safepassage.scoring_worker.evaluation.cases import LabelledCase, part_of_reviewed
+from safepassage.scoring_worker.evaluation.datasets import read_dataset
+from safepassage.scoring_worker.evaluation.sources import Sources, read_documents
 from safepassage.scoring_worker.learnt_from import said_by
 from safepassage.scoring_worker.scorer import CLAIMS_BY
 from safepassage.streams.labels.from_reviews import Label, labels, read_reviews, reviewed_cases
@@ -25,7 +25,7 @@ from safepassage.streams.release.promotion_bounds import (
 )
 from safepassage.streams.settings import Settings
 
-from .live_scorer import Load, load_released
+from .live_scorer import Load, load_candidate, load_released
 from .releases import ReleaseLost, ReleaseRefused, publish_release, releases_in_force
 
 
@@ -105,7 +105,7 @@ def labelled_gold(
 async def hold_against(
     settings: Settings, candidate: str, cases: Sequence[LabelledCase], bounds: Bounds, load: Load
 ) -> tuple[Incumbent, PromotionResult]:
-    """Judge the candidate against whoever decides now.
+    """Judge the candidate against the scorer that decides now.
 
     Raises:
         ReleaseRefused: one of the two cannot be loaded, or they are the same; or the candidate
@@ -114,7 +114,7 @@ async def hold_against(
     live = await incumbent(settings)
     old = await asyncio.to_thread(load_released, load, live.name, live.revision)
     try:
-        new = await asyncio.to_thread(load_released, load, candidate, None)
+        new = await asyncio.to_thread(load_candidate, load, candidate)
         try:
             return live, await asyncio.to_thread(compare, cases, old, new, bounds)
         finally:
@@ -194,7 +194,7 @@ async def shadow(
 
 
 async def _revision_of(scorer: str, load: Load) -> str:
-    loaded = await asyncio.to_thread(load_released, load, scorer, None)
+    loaded = await asyncio.to_thread(load_candidate, load, scorer)
     loaded.close()
     return loaded.revision
 

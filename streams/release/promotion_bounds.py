@@ -14,9 +14,9 @@ from pydantic import Field
 
 from safepassage.schemas.base import Contract, Probability
 from safepassage.scoring_worker import Pair, Scorer
-from safepassage.scoring_worker.laboratory.evaluation.cases import LabelledCase
-from safepassage.scoring_worker.laboratory.evaluation.intervals import Weights, draws
-from safepassage.scoring_worker.laboratory.evaluation.metrics import (
+from safepassage.scoring_worker.evaluation.cases import LabelledCase
+from safepassage.scoring_worker.evaluation.intervals import Weights, draws
+from safepassage.scoring_worker.evaluation.metrics import (
     Mask,
     f1_of,
     macro_f1_of,

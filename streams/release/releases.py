@@ -68,9 +68,9 @@ class InForce:
     def note(self, record: Record) -> ScorerRelease | None:
         """Count one record of the topic; returns the release that it is.
 
-        What is none is left out: nobody may stop the workers by writing rubbish. Only where no
-        release stands beside it does rubbish in the place of one count: compaction may have kept
-        it instead.
+        A record that is no release is left out: nobody may stop the workers by writing rubbish.
+        Only where no release is beside it does rubbish in the place of one count: compaction may
+        have kept it instead.
         """
         self.next_offset = record.offset + 1
         try:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from statistics import fmean
 
 from safepassage.schemas import Decision, Verdict
-from safepassage.scoring_worker.laboratory.evaluation.distributions import (
+from safepassage.scoring_worker.evaluation.distributions import (
     histogram,
     ks_distance,
     population_stability,
@@ -24,7 +24,16 @@ from safepassage.streams.verdicts.latest import LatestPerExtraction
 
 from .certified_risks import certified_risks
 from .opinions import OneSide, Opinion
-from .report_schema import Agreement, Cost, Example, Flip, Measured, ReplayReport, ScoreChange, Side
+from .report_schema import (
+    Agreement,
+    Cost,
+    Example,
+    Flip,
+    Measured,
+    ReplayReport,
+    ScoreChange,
+    Side,
+)
 
 EXAMPLES_PER_FLIP = 3
 

@@ -12,7 +12,6 @@ from aiokafka.errors import KafkaError
 from safepassage.pipeline import new_aligner
 from safepassage.schemas import Event, Verdict
 from safepassage.scoring_worker import Scorer
-from safepassage.scoring_worker.error_types.verdict_errors import typing_of
 from safepassage.scoring_worker.memory.learning import memory_revision, remembering
 from safepassage.streams.agent_factory import document_store
 from safepassage.streams.delivery.record_outcomes import Failed, Outcome, Step
@@ -97,7 +96,7 @@ async def run_replay(
 
 
 async def _remember(wanted: str, scorer: Scorer, settings: Settings) -> str | None:
-    """Let ``scorer`` judge by the memory that is ``wanted``: as decisions stand now, none, or the
+    """Let ``scorer`` judge by the memory that is ``wanted``: as decisions are now, none, or the
     snapshot of that name. Returns the name of what it holds."""
     remembers = remembering(scorer)
     if remembers is None or wanted == MEMORY_NONE:
@@ -113,7 +112,7 @@ async def _remember(wanted: str, scorer: Scorer, settings: Settings) -> str | No
 async def _begin(
     request: ReplayRequest, scorer: Scorer, memory: str | None, settings: Settings
 ) -> ReplayState:
-    """The state to go on from; a new one where there is none."""
+    """The state to go on from; a new one where it is missing."""
     known = await last_state(settings, request.id)
     if known is None:
         ranges = await resolve_ranges(settings, request.origin, request.offsets, request.since)
@@ -164,8 +163,7 @@ async def _steps(
     plan: ReplayPlan, scorer: Scorer, settings: Settings, resources: AsyncExitStack
 ) -> list[Step]:
     """The live roles' own steps, which is what makes their verdicts equal."""
-    typed = typing_of(settings.error_types)
-    score = score_role(assess_off_the_loop(scorer), batch=BATCH_RECORDS, type_errors=typed).step
+    score = score_role(assess_off_the_loop(scorer), batch=BATCH_RECORDS).step
     if plan.origin == "alignments":
         return [score]
     aligning = settings.model_copy(update={"alignment_threshold": plan.alignment_threshold})
@@ -281,7 +279,7 @@ async def _isolated(steps: Sequence[Step], events: list[Received[Event]]) -> lis
             verdicts += await _through(steps, [event])
         except (KafkaError, OperatorError):
             raise
-        except Exception as error:  # noqa: BLE001 - whatever it is, it must not end the replay
+        except Exception as error:  # noqa: BLE001 - no error may end the replay
             where = event.record.coordinates.model_dump()
             log.warning("not_replayed", problem=type(error).__name__, **where)
     if not verdicts and len(events) > 1:

@@ -1,7 +1,7 @@
 """Keeps a replay from slowing the live stream: its p99 stays within 1.2 times what it was.
 
 What counts is what live traffic feels, so that is measured: the time from an alignment's record
-to its verdict's, seen from outside on the live topics. Now and then the replay stands still to
+to its verdict's, seen from outside on the live topics. Now and then the replay pauses to
 learn what that time is without it; in between it goes faster while the live p99 is within the
 limit and slower when it is not (additive increase, multiplicative decrease).
 """

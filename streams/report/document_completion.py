@@ -92,7 +92,7 @@ class _Partition:
         since it was seen, and the scorer is ``distance`` documents further.
 
         Of verdicts only those of the scorer show how far it is: quotes that are not found end
-        before it, and may run ahead of a scorer that stands still for hours.
+        before it, and may run ahead of a scorer that pauses for hours.
         """
         at_ends = all(self.ends.get(topic, -1) >= oldest.seen for topic in topics)
         return at_ends and self.reach - oldest.number >= distance
@@ -112,7 +112,7 @@ class DocumentCompletion:
     """Collects events until a document's are complete.
 
     A document is known by the coordinates of its record, so that a document submitted twice is
-    reported twice. The parts of an answer stand in several records; until the last one's manifest
+    reported twice. The parts of an answer are in several records; until the last one's manifest
     and all verdicts are in, they are held together by the answer's id. ``topics`` are the joined
     ones, by their names on the broker; ``distance`` is in documents.
     """
@@ -148,7 +148,7 @@ class DocumentCompletion:
         self._count = 0
 
     def add(self, source: Coordinates, event: Event) -> list[Closed]:
-        """Count ``event``, whose record stands at ``source``; returns the documents that it
+        """Count ``event``, whose record is at ``source``; returns the documents that it
         closes, and what nobody waits for."""
         key = _key(event)
         if key is None or self._is_repetition(event):

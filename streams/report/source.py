@@ -54,7 +54,7 @@ class ReportSource(ConsumerRebalanceListener):  # type: ignore[misc]
         metrics.LANES.labels(ROLE).set(1)
         self._publisher = publisher
         self._settings = settings
-        self._lag = LagMeter(ROLE)
+        self._lag = LagMeter(self.progress)
         self._ledger: OffsetLedger[TopicPartition] = OffsetLedger()
         self._tally = DocumentCompletion(
             [settings.topic(topic.name) for topic in READ_BY[ROLE]], distance=distance

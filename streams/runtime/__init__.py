@@ -1,1 +1,1 @@
-"""What every process has, whatever its role: logs, metrics, health, signals, failures."""
+"""What every process has, regardless of its role: logs, metrics, health, signals, failures."""

@@ -39,6 +39,7 @@ def health_app(
             "stalled": dead,
             "seconds_since_progress": {p.role: round(p.age_seconds, 1) for p in progress},
             "in_flight": {p.role: p.outstanding for p in progress},
+            "without_position": {p.role: list(p.unplaced) for p in progress if p.unplaced},
         }
         return JSONResponse(body, status_code=503 if dead else 200)
 

@@ -32,8 +32,8 @@ MAX_REMEMBERED = 200
 
 
 class OnceAMinute(logging.Filter):
-    """Lets a line of aiokafka's pass that was not said within the last minute, whatever its
-    arguments: while a broker is away, each of its tasks would say it many times a second."""
+    """Lets a line of aiokafka's pass that was not said within the last minute, regardless of what
+    its arguments: while a broker is away, each of its tasks would say it many times a second."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class OnceAMinute(logging.Filter):
 
 
 class _Handler(logging.StreamHandler):  # type: ignore[type-arg]
-    """The standard one prints a line that it cannot write with the traceback of whatever error is
+    """The standard one prints a line that it cannot write with the traceback of the error that is
     being handled, which may quote a document."""
 
     def handleError(self, record: logging.LogRecord) -> None:

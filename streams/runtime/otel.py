@@ -18,6 +18,8 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Link, Span, SpanKind, StatusCode, Tracer
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from safepassage.schemas import Verdict
+
 from .tracing import TRACEPARENT, BatchTrace, Consumed, Tracing
 
 
@@ -79,6 +81,19 @@ class _Spans(BatchTrace):
 
     def failed(self, record: Consumed, error: str) -> None:
         _note(self._spans[_place(record)], error)
+
+    def judged(self, record: Consumed, verdict: Verdict) -> None:
+        """As OpenTelemetry's conventions for generative AI name the result of an evaluation."""
+        said: dict[str, str | float] = {
+            "gen_ai.evaluation.name": "safepassage",
+            "gen_ai.evaluation.score.label": verdict.decision,
+            "gen_ai.evaluation.explanation": ", ".join(verdict.reasons),
+            "safepassage.verdict.id": verdict.id,
+            "safepassage.entity_type": verdict.entity_type,
+        }
+        if verdict.score is not None:
+            said["gen_ai.evaluation.score.value"] = verdict.score
+        self._spans[_place(record)].add_event("gen_ai.evaluation.result", said)
 
     def end(self, error: BaseException | None = None) -> None:
         """End all spans; with ``error`` nothing of the batch was committed."""

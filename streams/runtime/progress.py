@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from . import metrics
@@ -13,7 +13,8 @@ class Progress:
 
     A role that has nothing to do makes progress by polling; one that holds records makes
     progress only by finishing some, or by waiting for something that has a deadline and is not
-    past it (`within`). So a consumer that stopped fetching and a step that hangs both grow old.
+    past it (`within`). So a consumer that stopped fetching and a step that hangs both grow old, and
+    so does a consumer that does not learn where to read some of its partitions.
     """
 
     def __init__(self, role: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -21,8 +22,9 @@ class Progress:
         self.outstanding = 0
         # When the oldest record that is held was written, in milliseconds since 1970.
         self.oldest_timestamp: Callable[[], int | None] | None = None
+        self.unplaced: Sequence[str] = ()
         self._clock = clock
-        self._last = clock()
+        self._last = self._placed = clock()
         self._deadlines: dict[int, float] = {}
         self._numbers = itertools.count()
 
@@ -44,6 +46,13 @@ class Progress:
         if not self.outstanding:
             self._touch()
 
+    def note_unplaced(self, partitions: Sequence[str]) -> None:
+        """The partitions that the role has and does not read, since it does not know where. Others
+        may keep it busy meanwhile."""
+        if not (partitions and self.unplaced):
+            self._placed = self._clock()
+        self.unplaced = partitions
+
     def delivered(self, count: int = 1) -> None:
         if not self.outstanding:
             self._touch()
@@ -59,8 +68,10 @@ class Progress:
 
     @property
     def age_seconds(self) -> float:
-        """Seconds since the last progress, or since the last deadline that was not kept."""
-        return max(0.0, self._clock() - max((self._last, *self._deadlines.values())))
+        """Seconds since the last progress, or since the last deadline that was not kept; or, where
+        it is longer, that some of the partitions are not read."""
+        last = max((self._last, *self._deadlines.values()))
+        return max(0.0, self._clock() - (min(last, self._placed) if self.unplaced else last))
 
     def _set_outstanding(self, count: int) -> None:
         self.outstanding = count

@@ -5,6 +5,7 @@ import asyncio
 import ctypes
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
@@ -20,9 +21,10 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """Seconds after which a process that was told to stop ends whatever it does: a client may wait
-    for a broker that is gone, in a thread that nothing can interrupt. ``sooner`` counts where
-    ``hopeless`` says so then. What was not committed is delivered again, as after a kill."""
+    """Seconds after which a process that was told to stop ends regardless of what it does: a
+    client may wait for a broker that is gone, in a thread that nothing can interrupt. ``sooner``
+    counts where ``hopeless`` says so then. What was not committed is delivered again, as after a
+    kill."""
 
     within: float
     sooner: float
@@ -41,6 +43,10 @@ class Leave:
 
 
 def _end() -> None:
+    log.error("left_unfinished", detail="what was not committed is delivered again")
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
     os._exit(1)
 
 

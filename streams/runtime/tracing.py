@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
+from safepassage.schemas import Verdict
+
 TRACEPARENT = "traceparent"
 _FORM = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 
@@ -35,6 +37,9 @@ class BatchTrace:
 
     def failed(self, record: Consumed, error: str) -> None:
         """Note that ``record`` became a dead letter; ``error`` is its name."""
+
+    def judged(self, record: Consumed, verdict: Verdict) -> None:
+        """Note the verdict that ``record`` led to."""
 
 
 class Tracing:

@@ -38,7 +38,7 @@ class Seals:
         except ValidationError:
             node = None
         if node is None or node.path != path_of(key):
-            raise KeysUnusable("a record on the topic keys is none: restore the topic")
+            raise KeysUnusable("a record on the topic keys is no key: restore the topic")
         self.tree.nodes[node.path] = self.masters.unwrap(node)
 
     def seal(self, value: bytes, subject: str, topic: str, record_key: bytes | None) -> bytes:

@@ -60,7 +60,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A record on a topic of verdicts that is none."""
+    """A record on a topic of verdicts that is no verdict."""
 
     place: Coordinates
     problem: str

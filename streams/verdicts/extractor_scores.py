@@ -144,7 +144,7 @@ def plot(rows: list[ExtractorScore], path: Path) -> None:
     axes.set_yticks(range(len(rows)), [f"{row.name} (n={row.score.total})" for row in rows])
     axes.set_xlim(0, 1)
     axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.set_xlabel("SafePassage score: share of extractions accepted, with 95% interval")
+    axes.set_xlabel("share of extractions accepted, with 95% interval")
     axes.grid(axis="x", alpha=0.3)
     axes.spines[["top", "right", "left"]].set_visible(False)
     figure.savefig(path, dpi=150)

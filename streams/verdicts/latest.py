@@ -97,7 +97,7 @@ class LatestPerExtraction(TemporaryDatabase):
 async def latest_verdicts(
     settings: Settings, topics: Sequence[Topic] = VERDICT_TOPICS
 ) -> AsyncIterator[Result]:
-    """One verdict for each extraction, whatever number of scorers judged it: those that belong
+    """One verdict for each extraction, no matter how many scorers judged it: those that belong
     on ``topics``. A decision on ``reviews`` counts before its effect is published.
 
     The topics are read twice, and cannot be followed: a verdict that was handed out cannot be

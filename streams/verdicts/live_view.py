@@ -6,7 +6,7 @@ It reads outside every group and asks for other groups' offsets without joining 
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from aiokafka import TopicPartition
@@ -20,12 +20,19 @@ from safepassage.streams.kafka import admin
 from safepassage.streams.kafka.reading import ends, follow_topics, read_topics, tails
 from safepassage.streams.kafka.records import Record, event_of
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ACCEPTED, DEAD_LETTERS, QUARANTINE, READ_BY, WARNINGS
+from safepassage.streams.topics import (
+    ACCEPTED,
+    ACCESS,
+    DEAD_LETTERS,
+    QUARANTINE,
+    READ_BY,
+    WARNINGS,
+)
 
 from .deduplication import VERDICT_TOPICS
 
-# `review` reads outside every group, so that it has neither lag nor a rate of its own.
-GROUPED = {role: topics for role, topics in READ_BY.items() if role != "review"}
+# `review` and `learn` read outside every group, so that they have neither lag nor a rate.
+GROUPED = {role: topics for role, topics in READ_BY.items() if ACCESS[role].groups}
 COUNTED = tuple(topic for topics in GROUPED.values() for topic in topics)
 
 WINDOW_VERDICTS = 2_000
@@ -34,6 +41,8 @@ LATEST_WARNINGS = 4
 TAIL_RECORDS = 200
 REFRESH_SECONDS = 2.0
 MAX_TYPES = 12
+Line = Callable[[], Awaitable[str]]
+"""Reads a line for below the view; "" where there is nothing to say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +58,7 @@ class Traffic:
 
 @dataclass(slots=True)
 class Stream:
-    """What was seen of the stream lately: bounded, whatever comes."""
+    """What was seen of the stream lately: bounded."""
 
     window: deque[tuple[str, bool]] = field(default_factory=lambda: deque(maxlen=WINDOW_VERDICTS))
     latest: deque[Verdict] = field(default_factory=lambda: deque(maxlen=LATEST_VERDICTS))
@@ -92,8 +101,8 @@ class TrafficMeter:
         )
 
 
-async def snapshot(settings: Settings) -> RenderableType:
-    """The stream as it is, measured over about a second."""
+async def snapshot(settings: Settings, learning: Line) -> RenderableType:
+    """The stream as it is, measured over about a second; ``learning`` tells of a training."""
     meter, stream = TrafficMeter(settings), Stream()
     await meter.read()
     topics = (*VERDICT_TOPICS, WARNINGS)
@@ -102,11 +111,11 @@ async def snapshot(settings: Settings) -> RenderableType:
     for record in sorted(records, key=lambda record: record.timestamp):
         _note(stream, record, settings)
     await asyncio.sleep(1)
-    return render(stream, await meter.read())
+    return render(stream, await meter.read(), await learning())
 
 
-async def watch(settings: Settings) -> AsyncIterator[RenderableType]:
-    """The stream as it goes on, without end, every two seconds.
+async def watch(settings: Settings, learning: Line) -> AsyncIterator[RenderableType]:
+    """The stream as it goes on, without end, every two seconds; ``learning`` tells of a training.
 
     Raises:
         UnknownTopic: a topic is missing.
@@ -122,7 +131,7 @@ async def watch(settings: Settings) -> AsyncIterator[RenderableType]:
     following = asyncio.create_task(follow())
     try:
         while not following.done():
-            yield render(stream, await meter.read())
+            yield render(stream, await meter.read(), await learning())
             await asyncio.sleep(REFRESH_SECONDS)
         following.result()
     finally:
@@ -130,9 +139,11 @@ async def watch(settings: Settings) -> AsyncIterator[RenderableType]:
         await asyncio.gather(following, return_exceptions=True)
 
 
-def render(stream: Stream, traffic: Traffic) -> RenderableType:
+def render(stream: Stream, traffic: Traffic, learning: str = "") -> RenderableType:
     """The view. Texts of documents are never read as markup."""
     parts: list[RenderableType] = [Columns([_roles(traffic), _stopped(stream)]), _latest(stream)]
+    if learning:
+        parts.append(Text(learning))
     if stream.warnings:
         parts.append(_warnings(stream))
     return Group(*parts)

@@ -1,6 +1,6 @@
 """What people decided, held against what scorers say later: the topic ``decisions``, followed.
 
-A person's standing decision outranks every later scorer's verdict. So whoever judges reads all
+A person's standing decision outranks every later scorer's verdict. So every judge reads all
 decisions before it judges anything, follows the topic from then on, and publishes the person's
 verdict in place of a scorer's that differs. A decision that is made while an extraction is being
 judged comes too late for that; the console sees such verdicts and corrects them.
@@ -62,12 +62,12 @@ class StandingDecisions(TemporaryDatabase):
         self.on_change(decision.case_id)
 
     def decision(self, case_id: str) -> StandingDecision | None:
-        """What stands on a case; None where nothing does."""
+        """What is on a case; None where nothing does."""
         row = self.one("SELECT decision FROM decisions WHERE case_id = ?", case_id)
         return StandingDecision.model_validate_json(row[0]) if row else None
 
     def cases(self) -> list[str]:
-        """Every case on which a decision stands."""
+        """Every case on which a decision holds."""
         return [row[0] for row in self.connection.execute("SELECT case_id FROM decisions")]
 
     def _forget(self, case_id: str) -> None:
@@ -85,7 +85,7 @@ class StandingDecisions(TemporaryDatabase):
 
 
 async def decisions_in_force(settings: Settings) -> StandingDecisions:
-    """Every decision that stands now.
+    """Every decision in force now.
 
     Raises:
         UnknownTopic: the topic is missing.

@@ -1,4 +1,4 @@
-"""Every command that README and the site show is one that the program takes."""
+"""Every command that README and the site show is one that a program takes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
+import research.cli
 from safepassage.streams.cli import app
 
 ROOT = Path(__file__).parents[2]
@@ -17,28 +18,33 @@ PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "deploy/README.md")),
     *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name != "commands.md"),
 ]
-PROGRAM = typer.main.get_command(app)
+PROGRAMS = {
+    "safepassage": typer.main.get_command(app),
+    "python -m research": typer.main.get_command(research.cli.app),
+}
+PROGRAM = "|".join(PROGRAMS)
 FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
-LINE = re.compile(r"^[ $]*(?:[A-Z_]+=\S+ +)*safepassage ([a-z].*)$", re.MULTILINE)
-NAMED = re.compile(r"`safepassage ([a-z][^`]*)`")
+LINE = re.compile(rf"^[ $]*(?:[A-Z_]+=\S+ +)*({PROGRAM}) ([a-z].*)$", re.MULTILINE)
+NAMED = re.compile(rf"`({PROGRAM}) ([a-z][^`]*)`")
 BEHIND = re.compile(r"\s+#|\s{2,}| > | \| | && |;")
 """What may stand behind a command: a comment, a redirection, another one."""
 
 
-def commands_of(page: Path) -> Iterator[tuple[str, bool]]:
-    """Commands, and whether they stand there whole."""
+def commands_of(page: Path) -> Iterator[tuple[str, str, bool]]:
+    """Programs, their commands, and whether these are whole."""
     text = page.read_text("utf-8").replace("\\\n", " ")
     for block in FENCED.findall(text):
-        for found in LINE.findall(block):
+        for program, found in LINE.findall(block):
             command = BEHIND.split(re.sub(r" +(?=-)", " ", found))[0]
-            yield command.replace("…", "ANY"), "…" not in command
-    for found in NAMED.findall(FENCED.sub("", text)):
-        yield BEHIND.split(found)[0].replace("…", "ANY"), False
+            yield program, command.replace("…", "ANY"), "…" not in command
+    for program, found in NAMED.findall(FENCED.sub("", text)):
+        yield program, BEHIND.split(found)[0].replace("…", "ANY"), False
 
 
-def refusal(text: str, *, whole: bool = True) -> str | None:
+def refusal(text: str, *, whole: bool = True, program: str = "safepassage") -> str | None:
     """Why the program would refuse a command; one that is not ``whole`` may lack words."""
-    command, context = PROGRAM, PROGRAM.context_class(PROGRAM)
+    command = PROGRAMS[program]
+    context = command.context_class(command)
     words = shlex.split(re.sub(r"[\[\]]", "", text))
     while hasattr(command, "commands") and words:
         name, *words = words
@@ -62,7 +68,10 @@ def refusal(text: str, *, whole: bool = True) -> str | None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_its_commands_are_ones_that_the_program_takes(page: Path):
-    refusals = {command: refusal(command, whole=whole) for command, whole in commands_of(page)}
+    refusals = {
+        f"{program} {command}": refusal(command, whole=whole, program=program)
+        for program, command, whole in commands_of(page)
+    }
     assert not {command: why for command, why in refusals.items() if why}
 
 

@@ -12,8 +12,9 @@ from pydantic_settings import BaseSettings
 
 import safepassage.service.metrics
 import safepassage.streams.runtime.metrics  # noqa: F401
+from research.detectors.llm.settings import MethodSettings
 from safepassage.agents.extraction.schema_loading import load_schema
-from safepassage.scoring_worker.scorers.llm import GraderSettings
+from safepassage.llm_calls.settings import DecisionSettings, GraderSettings
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ALL_TOPICS, ROLE_NAMES
 from tools.blocks import ROOT, pages
@@ -84,7 +85,8 @@ def test_every_setting_is_explained(name: str):
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_setting_named_exists(page: Path):
-    existing = set().union(*map(all_variables, (Settings, GraderSettings)))
+    kinds = (Settings, GraderSettings, DecisionSettings, MethodSettings)
+    existing = {"SAFEPASSAGE_KAFKA_JARS"}.union(*map(all_variables, kinds))  # of tests/kafka_server
     named = set(re.findall(r"\bSAFEPASSAGE_[A-Z0-9_]*[A-Z0-9]\b", page.read_text()))
     assert named <= existing
 

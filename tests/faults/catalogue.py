@@ -8,11 +8,15 @@ import signal
 from collections.abc import Callable
 from dataclasses import replace
 
+from aiokafka.admin import NewPartitions
+from aiokafka.protocol.admin import DeleteGroupsRequest
 from redis.asyncio import Redis
 
 from safepassage.streams.agent_factory import redis_client
-from safepassage.streams.demo.recorded_llm.faults import Fault as LlmFault
-from safepassage.streams.demo.recorded_llm.faults import Faults
+from safepassage.streams.kafka.clients import open_admin
+from safepassage.streams.topics import DOCUMENTS
+from tests.recorded_llm.faults import Fault as LlmFault
+from tests.recorded_llm.faults import Faults
 
 from .harness import Fault, Run, Shape
 from .scorer import ScorerPlan
@@ -27,6 +31,12 @@ def _apart(*roles: str) -> tuple[tuple[str, ...], ...]:
 
 CATALOGUE: dict[str, tuple[Fault, Shape]] = {}
 """Fault and shape by name."""
+
+
+def names(*, several_brokers: bool) -> list[str]:
+    """Of the faults that can be run, with several brokers or with the one that is embedded."""
+    found = ((name, shape.several_brokers) for name, (_, shape) in CATALOGUE.items())
+    return [name for name, needed in found if several_brokers or not needed]
 
 
 def _add(name: str, fault: Fault, shape: Shape | None = None) -> None:
@@ -92,58 +102,133 @@ async def _scale_out_and_in(run: Run) -> None:
 
 
 async def _cut_link(run: Run) -> None:
-    assert run.link
     for _ in range(2):
         await _while_loaded(run)
-        run.link.cut()
+        for link in run.links:
+            link.cut()
         await asyncio.sleep(run.draw.uniform(0.5, 2.5))
-        run.link.mend()
+        _mend(run)
+
+
+def _mend(run: Run) -> None:
+    for link in run.links:
+        link.mend()
 
 
 async def _slow_link(run: Run) -> None:
-    assert run.link
-    run.link.delay = 0.05
+    for link in run.links:
+        link.delay = 0.05
     await asyncio.sleep(4)
-    run.link.mend()
+    _mend(run)
 
 
 async def _throttled_link(run: Run) -> None:
-    assert run.link
-    run.link.bytes_per_second = 100_000
+    for link in run.links:
+        link.bytes_per_second = 100_000
     await asyncio.sleep(4)
-    run.link.mend()
+    _mend(run)
 
 
 async def _silent_link(run: Run) -> None:
-    assert run.link
     await _while_loaded(run)
-    run.link.open.clear()
+    for link in run.links:
+        link.open.clear()
     await asyncio.sleep(4)
-    run.link.mend()
+    _mend(run)
 
 
-async def _frozen_broker(run: Run) -> None:
-    await _while_loaded(run)
-    assert run.broker
-    run.broker.signal(signal.SIGSTOP)
-    await asyncio.sleep(3)
-    run.broker.signal(signal.SIGCONT)
+def _freeze_broker(seconds: float) -> Fault:
+    """Of several brokers one, which then no longer leads where it did, if it is long enough."""
+
+    async def fault(run: Run) -> None:
+        await _while_loaded(run)
+        broker = run.draw.choice(run.brokers)
+        broker.signal(signal.SIGSTOP)
+        await asyncio.sleep(seconds)
+        broker.signal(signal.SIGCONT)
+
+    return fault
 
 
 async def _killed_broker(run: Run) -> None:
-    """Killed and started again, twice; what it acknowledged is in its storage. The link goes
-    first: killed in the middle of a write, this broker leaves a hole in its log and never reads
-    past it, which Kafka does."""
-    assert run.broker
-    assert run.link
+    """Killed and started again, twice; what it acknowledged is in its storage. The link to the
+    embedded one goes first: killed in the middle of a write, it leaves a hole in its log and never
+    reads past it, which Kafka does."""
     for _ in range(2):
         await _while_loaded(run)
-        run.link.cut()
-        await asyncio.sleep(0.5)
-        run.broker.signal(signal.SIGKILL)
+        broker = run.draw.choice(run.brokers)
+        if not run.cluster:
+            run.links[0].cut()
+            await asyncio.sleep(0.5)
+        broker.signal(signal.SIGKILL)
         await asyncio.sleep(run.draw.uniform(0.5, 2.5))
-        run.broker.start()
-        run.link.mend()
+        broker.start()
+        _mend(run)
+
+
+def _kill_brokers(count: int, seconds: float) -> Fault:
+    """Several at once: of three, two are one more than may be missing for a write."""
+
+    async def fault(run: Run) -> None:
+        await _while_loaded(run)
+        killed = run.draw.sample(run.brokers, count)
+        for broker in killed:
+            broker.signal(signal.SIGKILL)
+        await asyncio.sleep(seconds)
+        for broker in killed:
+            broker.start()
+
+    return fault
+
+
+async def _rolled_brokers(run: Run) -> None:
+    """Each is stopped as an upgrade does it, and started again, before the next one is."""
+    assert run.cluster
+    for node in run.cluster.cluster.nodes:
+        await asyncio.to_thread(node.stop)
+        node.start()
+        await asyncio.to_thread(run.cluster.cluster.wait)
+
+
+async def _cut_broker_link(run: Run) -> None:
+    """No other broker copies from it for longer than they are counted in sync."""
+    assert run.cluster
+    await _while_loaded(run)
+    link = run.draw.choice(run.cluster.inner)
+    link.cut()
+    await asyncio.sleep(15)
+    link.mend()
+
+
+async def _full_disk(run: Run) -> None:
+    assert run.cluster
+    await _while_loaded(run)
+    node = run.draw.choice(run.cluster.cluster.nodes)
+    node.fill_disk()
+    await asyncio.sleep(10)
+    node.signal(signal.SIGKILL)  # unless it gave up by itself
+    node.start()
+
+
+async def _more_partitions(run: Run) -> None:
+    await _while_loaded(run)
+    async with open_admin(run.settings) as admin:
+        more = {run.settings.topic(DOCUMENTS.name): NewPartitions(run.settings.partitions + 2)}
+        await admin.create_partitions(more)
+
+
+async def _lost_offsets(run: Run) -> None:
+    """What a group committed is gone, as after seven days without a member."""
+    worker, group = run.worker("align"), run.settings.group("align")
+    await worker.stop()
+    async with open_admin(run.settings) as admin:
+        for _ in range(30):  # until the coordinator knows that the group is empty
+            coordinator = await admin.find_coordinator(group)
+            answer = await admin._send_request(DeleteGroupsRequest([group]), coordinator)
+            if not answer.results[0][1]:
+                break
+            await asyncio.sleep(1)
+    worker.start()
 
 
 async def _redis_away(run: Run) -> None:
@@ -232,7 +317,7 @@ for _name, _fault in {
     "link-slow": _slow_link,
     "link-throttled": _throttled_link,
     "link-silent": _silent_link,
-    "broker-frozen": _frozen_broker,
+    "broker-frozen": _freeze_broker(3),
     "redis-away": _redis_away,
     "redis-flushed": _redis_flushed,
     "redis-lies": _redis_lies,
@@ -243,6 +328,17 @@ _add(
     _killed_broker,
     Shape(documents=16, own_servers=True, durable=True, seconds=4, patience=400),
 )
+for _name, _fault in {
+    "leader-frozen": _freeze_broker(20),
+    "brokers-rolled": _rolled_brokers,
+    "brokers-below-min-isr": _kill_brokers(2, 5),
+    "brokers-all-killed": _kill_brokers(3, 3),
+    "broker-link-cut": _cut_broker_link,
+    "broker-disk-full": _full_disk,
+    "partitions-added": _more_partitions,
+    "offsets-lost": _lost_offsets,
+}.items():
+    _add(_name, _fault, Shape(several_brokers=True, crews=_apart("align"), seconds=4, patience=400))
 # Without texts of its own the aligner has to ask Redis.
 for _name in ("redis-away", "redis-flushed", "redis-lies"):
     _fault, _shape = CATALOGUE[_name]

@@ -15,11 +15,11 @@ from typing import Any
 
 from aiokafka import TopicPartition
 from aiokafka.errors import KafkaError
+from pydantic import SecretStr
 
 from safepassage.schemas import Coordinates, Document
 from safepassage.streams.demo.embedded import LOOPBACK, embedded_redis, free_port
-from safepassage.streams.demo.recorded_llm.faults import Faults
-from safepassage.streams.demo.recorded_llm.server import create_app, serve
+from safepassage.streams.demo.recorded_llm.server import serve
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_group_consumer, new_producer
 from safepassage.streams.kafka.reading import ends, read_topics
@@ -37,6 +37,10 @@ from safepassage.streams.topics import (
     REPORTS,
     Topic,
 )
+from tests.kafka_server.cluster import Node
+from tests.kafka_server.links import LinkedCluster
+from tests.recorded_llm.faults import Faults
+from tests.recorded_llm.server import create_app
 from tests.stack import Stack
 
 from .broker import Broker, Storage, durable_storage
@@ -75,7 +79,7 @@ Raw = tuple[bytes | None, bytes | None]
 class Shape:
     """What a fault needs of its run, beside what it does. ``crews`` are the processes and the
     roles of each; ``extra`` are records sent among the documents; a ``durable`` broker of its own
-    has its records after a restart."""
+    has its records after a restart. What needs ``several_brokers`` runs on Apache Kafka alone."""
 
     documents: int = 40
     seconds: float = 1.5
@@ -88,6 +92,7 @@ class Shape:
     extra: Sequence[Raw] = ()
     own_servers: bool = False
     durable: bool = False
+    several_brokers: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
     plan: Callable[[Plan], Plan] = lambda plan: plan
     patience: float = PATIENCE_SECONDS
@@ -101,8 +106,9 @@ class Run:
     draw: random.Random
     workers: list[Worker]
     folder: Path
-    link: Link | None = None
-    broker: Broker | None = None
+    links: Sequence[Link] = ()
+    brokers: Sequence[Broker | Node] = ()
+    cluster: LinkedCluster | None = None
     patience: float = PATIENCE_SECONDS
     _plan: Callable[[Plan], Plan] = lambda plan: plan
 
@@ -135,15 +141,32 @@ class Run:
 Fault = Callable[[Run], Awaitable[None]]
 
 
-async def run_fault(stack: Stack, fault: Fault, shape: Shape, *, seed: int, logs: Path) -> History:
-    """Run ``fault`` under load, and tell what happened. The workers' logs go to ``logs``."""
+async def run_fault(
+    stack: Stack,
+    fault: Fault,
+    shape: Shape,
+    *,
+    seed: int,
+    logs: Path,
+    cluster: LinkedCluster | None = None,
+) -> History:
+    """Run ``fault`` under load, and tell what happened. The workers' logs go to ``logs``. The fault
+    may do to the ``cluster``, if ``stack`` is one, what it likes: it is mended afterwards."""
     async with AsyncExitStack() as resources:
-        run, load = await _prepare(stack, shape, seed, logs, resources)
+        if cluster:
+            resources.push_async_callback(cluster.mend)
+        run, load = await _prepare(stack, shape, resources, seed=seed, logs=logs, cluster=cluster)
         return await _observe(run, load, fault, shape)
 
 
 async def _prepare(
-    stack: Stack, shape: Shape, seed: int, logs: Path, resources: AsyncExitStack
+    stack: Stack,
+    shape: Shape,
+    resources: AsyncExitStack,
+    *,
+    seed: int,
+    logs: Path,
+    cluster: LinkedCluster | None,
 ) -> tuple[Run, Load]:
     load = make_load(
         seed,
@@ -168,20 +191,22 @@ async def _prepare(
         drain_seconds=5,
         **shape.settings,
     )
-    link, broker = None, None
-    if shape.own_servers:
-        settings, link, broker = await _own_servers(settings, shape.durable, resources)
-    await create_topics(settings)
-    run = Run(settings, random.Random(seed), [], logs, link, broker, shape.patience, shape.plan)
+    run = Run(settings, random.Random(seed), [], logs, patience=shape.patience, _plan=shape.plan)
+    if cluster:
+        run.links, run.brokers, run.cluster = cluster.links, cluster.cluster.nodes, cluster
+        if shape.own_servers:
+            redis_url = resources.enter_context(embedded_redis())
+            run.settings = settings.model_copy(update={"redis_url": SecretStr(redis_url)})
+    elif shape.own_servers:
+        await _own_servers(run, shape.durable, resources)
+    await create_topics(run.settings)
     resources.push_async_callback(_stop_all, run)
     for roles in shape.crews:
         run.add_worker(*roles)
     return run, load
 
 
-async def _own_servers(
-    settings: Settings, durable: bool, resources: AsyncExitStack
-) -> tuple[Settings, Link, Broker]:
+async def _own_servers(run: Run, durable: bool, resources: AsyncExitStack) -> None:
     """A broker behind a link, and a Redis, that nobody else uses."""
     advertised, address = (f"{LOOPBACK}:{free_port()}" for _ in range(2))
     storage = resources.enter_context(durable_storage()) if durable else Storage()
@@ -194,9 +219,10 @@ async def _own_servers(
         "kafka_bootstrap_servers": advertised,
         # This broker is the embedded one, whatever the others of the run are.
         "kafka_idempotence": False,
-        "redis_url": type(settings.redis_url)(redis_url),
+        "redis_url": SecretStr(redis_url),
     }
-    return settings.model_copy(update=changes), link, broker
+    run.settings = run.settings.model_copy(update=changes)
+    run.links, run.brokers = [link], [broker]
 
 
 async def _observe(run: Run, load: Load, fault: Fault, shape: Shape) -> History:

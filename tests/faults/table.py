@@ -87,6 +87,12 @@ def append_figures(path: Path, run: RunFigures) -> None:
         lines.write(json.dumps(asdict(run)) + "\n")
 
 
+def read_figures(path: Path) -> list[RunFigures]:
+    """The runs of a file, which need not be there yet."""
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    return [RunFigures(**json.loads(line)) for line in lines]
+
+
 def table(runs: Sequence[RunFigures]) -> str:
     """The totals, and one row for each fault."""
     by_fault: dict[str, list[RunFigures]] = defaultdict(list)
@@ -133,8 +139,7 @@ def main(paths: Sequence[str]) -> None:
     by_name: dict[str, list[RunFigures]] = defaultdict(list)
     for one in paths:
         name, _, path = one.rpartition("=")
-        lines = Path(path).read_text("utf-8").splitlines()
-        by_name[name] += [RunFigures(**json.loads(line)) for line in lines]
+        by_name[name] += read_figures(Path(path))
     for name, runs in by_name.items():
         start = START.format(f": {name}" if name else "")
         before, found, rest = DOCUMENT.read_text("utf-8").partition(start)

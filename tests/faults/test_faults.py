@@ -13,7 +13,7 @@ import pytest
 
 from tests.stack import Stack
 
-from .catalogue import CATALOGUE
+from .catalogue import CATALOGUE, names
 from .harness import run_fault
 from .table import broken, figures_of
 
@@ -44,7 +44,7 @@ async def test_a_fault_breaks_no_promise(stack: Stack, name: str, tmp_path: Path
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("name", CATALOGUE)
+@pytest.mark.parametrize("name", names(several_brokers=False))
 async def test_no_fault_breaks_a_promise_under_any_seed(
     stack: Stack, name: str, seed: int, tmp_path: Path
 ):

@@ -12,6 +12,7 @@ from safepassage.scoring_worker.comparison.compare import compare
 from safepassage.scoring_worker.comparison.contract import Passage, Place, Question
 from safepassage.scoring_worker.detectors.contract import Answer
 from safepassage.scoring_worker.detectors.hallugraph.detector import HalluGraph
+from safepassage.scoring_worker.detectors.hallugraph.entailment import Support
 from safepassage.scoring_worker.detectors.hallugraph.local_graphs import LocalExtractor
 from safepassage.scoring_worker.packs.registry import packs_named
 from safepassage.scoring_worker.scorers.default import DefaultScorer
@@ -116,7 +117,8 @@ def graphed(asked: Sequence[Asks]) -> list[Said]:
     """Score, measures and unsupported words of HalluGraph without a model."""
     answers = [Answer(tuple(each["context"]), each["response"]) for each in asked]
     said = []
-    for grounding in HalluGraph("hallugraph", LocalExtractor()).ground(answers):
+    read = [(Support(0, len(answer.response), 1.0),) for answer in answers]
+    for grounding in HalluGraph("hallugraph", LocalExtractor()).drawn(answers, read):
         evidence = grounding.evidence
         triples = sorted(triple.status for triple in evidence.triples)
         found = {

@@ -8,10 +8,10 @@ from typing import Any
 
 from safepassage.passages.index import PassageIndex
 from safepassage.schemas import CLAIM_TYPE, Response
-from safepassage.scoring_worker.laboratory.training.corruption.corruptors import labelled_pairs
-from safepassage.scoring_worker.laboratory.training.corruption.synthesis import synthetic_documents
-from safepassage.scoring_worker.laboratory.training.reading.generators import filled
-from safepassage.scoring_worker.laboratory.training.reading.wordings import wordings
+from safepassage.scoring_worker.training.corruption.corruptors import labelled_pairs
+from safepassage.scoring_worker.training.corruption.synthesis import synthetic_documents
+from safepassage.scoring_worker.training.reading.generators import filled
+from safepassage.scoring_worker.training.reading.wordings import wordings
 
 from .generated import Asked, questions
 from .written import CLAIMS, PACKED, QUESTIONS

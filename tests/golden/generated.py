@@ -13,10 +13,10 @@ from babel.numbers import format_currency, format_decimal, format_percent
 from babel.units import format_unit
 from unicode_rbnf import FormatPurpose, RbnfEngine
 
-from safepassage.scoring_worker.laboratory.training.corruption.mutations import alter
-from safepassage.scoring_worker.laboratory.training.corruption.synthesis.values import SOURCES, draw
-from safepassage.scoring_worker.laboratory.training.reading.generators import filled
-from safepassage.scoring_worker.laboratory.training.reading.wordings import wordings
+from safepassage.scoring_worker.training.corruption.mutations import alter
+from safepassage.scoring_worker.training.corruption.synthesis.values import SOURCES, draw
+from safepassage.scoring_worker.training.reading.generators import filled
+from safepassage.scoring_worker.training.reading.wordings import wordings
 
 from .frames import FRAMES, OTHERS
 

@@ -30,7 +30,10 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         sources / MODEL.parent.name, MODEL.parent, ("__init__.py", "py.typed")
     )
     tiny.reader_scorer(package / "model")
-    return built.sdist_and_wheel(sources, folder / "dist")
+    made = built.sdist_and_wheel(sources, folder / "dist")
+    unpacked = next((folder / "dist" / "unpacked").iterdir())
+    assert not any((tree / "build").exists() for tree in (sources, unpacked)), "a copy is left"
+    return made
 
 
 def test_the_wheel_holds_the_model_and_one_name(packed: tuple[Path, Path]):

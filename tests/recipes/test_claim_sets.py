@@ -9,7 +9,7 @@ import pytest
 
 from recipes import claim_sets
 from recipes.claim_sets import judged_claims
-from safepassage.scoring_worker.laboratory.training.corpora import CorpusError
+from safepassage.scoring_worker.training.corpora import CorpusError
 
 
 def write(folder, name, *rows):

@@ -23,8 +23,8 @@ from recipes.large_scorer import (
 from safepassage.scoring_worker import ModelError, load_scorer
 from safepassage.scoring_worker.encoders.reader_model import READER_FILE, WORDS_FILE
 from safepassage.scoring_worker.forest import Forest
-from safepassage.scoring_worker.laboratory.training.reading.fit import FitSettings
 from safepassage.scoring_worker.manifest import ScorerManifest, file_digest
+from safepassage.scoring_worker.training.reading.fit import FitSettings
 from safepassage.scoring_worker.weighing.claim_support import CLAIMS_FILE, FILE
 from tests.scoring_worker import tiny
 

@@ -9,7 +9,7 @@ from recipes.short_quotes import (
     cut_quotes,
     foreign_questions,
 )
-from safepassage.scoring_worker.laboratory.training.reading.questions import (
+from safepassage.scoring_worker.training.reading.questions import (
     ReadingQuestion,
     places_of,
 )

@@ -12,9 +12,9 @@ from recipes.source_figures import (
     figures,
     mean_figures,
 )
-from safepassage.scoring_worker.laboratory.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.laboratory.training.judged_pairs import Judged
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.manifest import Thresholds
+from safepassage.scoring_worker.training.judged_pairs import Judged
 
 
 def judged(labels):

@@ -89,7 +89,10 @@ def test_it_runs_where_no_loop_is_and_says_what_is_no_schema():
             [{"document": "x", "answer": {"rents": 1, "rent": 5}}],
             "example 1: the answer is no Wrong",
         ),
-        ([{**SHOWN, "document": "Rent: £800 a month."}], "the context of Rent does not stand"),
+        (
+            [{**SHOWN, "document": "Rent: £800 a month."}],
+            "the context of Rent is not in its document",
+        ),
         ([SHOWN] * 21, "at most 20"),
     ],
     ids=["form", "row", "schema", "quote", "many"],

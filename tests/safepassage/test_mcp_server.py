@@ -41,7 +41,7 @@ async def test_an_agent_verifies_facts_and_reads_what_to_mend():
         ("Ann Lee", "quarantined", ["not_found"]),
     ]
     assert said["judged"][0]["passage"] == "a monthly rent of £1,250"
-    assert "The quote does not stand in the document." in said["feedback"]
+    assert "The quote is not in the document." in said["feedback"]
     loads[0].close()
 
 

@@ -63,7 +63,9 @@ def seen(verdicts: tuple[Verdict, ...]) -> list[tuple[str, object, str, int]]:
 
 
 def test_every_section_has_a_test():
-    assert set(blocks()) == {"", "instructor", "pydantic-ai", "langchain", "langextract"}
+    assert set(blocks()) == {
+        *("", "instructor", "pydantic-ai", "langchain", "Haystack", "LlamaIndex", "langextract")
+    }
 
 
 def test_instructor(world: dict[str, Any], monkeypatch: pytest.MonkeyPatch):
@@ -83,7 +85,7 @@ def test_instructor(world: dict[str, Any], monkeypatch: pytest.MonkeyPatch):
     assert seen(world["result"].verdicts) == [("Rent", "£9", "quarantined", 1)]
     run(world, [again])
     assert seen(world["result"].verdicts) == [("Rent", "£1,250", "accepted", 2)]
-    assert "The quote does not stand in the document." in asked[-1][-1]["content"]
+    assert "The quote is not in the document." in asked[-1][-1]["content"]
 
 
 def test_pydantic_ai(world: dict[str, Any]):
@@ -118,6 +120,31 @@ def test_langchain(world: dict[str, Any], rent: dict[str, object]):
     else:
         with pytest.raises(ValueError, match="could not be read"):
             run(world, blocks()["langchain"])
+
+
+def test_haystack(world: dict[str, Any], monkeypatch: pytest.MonkeyPatch):
+    """Its form: a class is marked, and `run` gives a value for each output."""
+
+    def component(marked: type) -> type:
+        return marked
+
+    component.output_types = lambda **_: lambda method: method  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "haystack", SimpleNamespace(component=component))
+    run(world, blocks()["Haystack"])
+    for rent, passed in ((QUOTED, True), (INVENTED, False)):
+        answer = world["Lease"].model_validate({"rent": rent})
+        given = world["SafePassage"]().run(world["text"], answer)
+        assert (len(given["accepted"]), len(given["stopped"])) == (passed, not passed)
+        assert bool(given["feedback"]) is not passed
+
+
+def test_llamaindex(world: dict[str, Any]):
+    """Its form: a structured LLM answers with the model's object in `raw`."""
+    lease = world["Lease"].model_validate({"rent": QUOTED})
+    structured = SimpleNamespace(complete=lambda _: SimpleNamespace(raw=lease))
+    world["llm"] = SimpleNamespace(as_structured_llm=lambda _: structured)
+    run(world, blocks()["LlamaIndex"])
+    assert seen(world["result"].verdicts) == [("Rent", "£1,250", "accepted", 1)]
 
 
 @dataclass

@@ -140,7 +140,7 @@ def test_every_extraction_is_accepted_stopped_or_undetermined(verifier: Verifier
 def test_feedback_tells_the_reasons_and_nothing_of_what_passed(verifier: Verifier):
     told = verifier.verify(TEXT, EXTRACTIONS[:4]).feedback()
     assert "Rent: £1,350" in told
-    assert "The quote does not stand in the document." in told
+    assert "The quote is not in the document." in told
     assert "value differs: the passage differs" in told
     assert "Rent: £1,250\n" not in told
     assert "Deposit" not in told
@@ -194,7 +194,7 @@ def test_what_is_no_extraction_is_refused_before_anything_is_judged(
 
 def test_one_id_for_two_extractions_is_refused(verifier: Verifier):
     pair = [Extraction("Rent", v, quote="rent", id="same") for v in ("£1,250", "£1,350")]
-    with pytest.raises(ValueError, match="stands for two"):
+    with pytest.raises(ValueError, match="names two"):
         verifier.verify(TEXT, pair)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import tracemalloc
 from pathlib import Path
 
@@ -39,6 +40,15 @@ def test_gzip_is_read_whatever_the_name(tmp_path):
     assert _read(tmp_path, gzip.compress(GOOD + b"\n")) == [Document(id="a", text="x")]
 
 
+def test_a_pipe_is_read_as_a_file_is(tmp_path):
+    for content in (GOOD, gzip.compress(GOOD)):
+        out, into = os.pipe()
+        os.write(into, content)
+        os.close(into)
+        assert list(read_jsonl(f"/dev/fd/{out}", Document)) == [Document(id="a", text="x")]
+        os.close(out)
+
+
 def test_gzip_members_after_each_other_are_one_file(tmp_path):
     rows = _read(tmp_path, gzip.compress(GOOD + b"\n") + gzip.compress(GOOD + b"\n"))
     assert rows == [Document(id="a", text="x")] * 2
@@ -55,9 +65,10 @@ def test_a_byte_order_mark_is_no_part_of_the_first_row(tmp_path):
         (b'{"id":"a","text":"\\ud800"}', "Invalid JSON: unexpected end of hex escape"),
         (b'{"id":"a","text":"x","meta":{"n":NaN}}', "meta.n"),
         (b'{"id":"a","text":"x","meta":{"n":1e999}}', "meta.n"),
-        (b'{"id":"a","text":"x","colour":1}', "colour: Extra inputs are not permitted"),
+        (b'{"id":"a","text":"x","colour":1}', "colour: unknown"),
         (b'{"id":"a","text":"x","version":2}', "version: Input should be 1"),
         (b'{"id":"a"}', "text: Field required"),
+        (b'{"id":"a","txet":"x"}', "text: Field required; txet: unknown"),
         (b'{"id":"","text":"x"}', "id: String should have at least 1 character"),
         (b"[1]", "Input should be an object"),
         (b"null", "Input should be an object"),

@@ -97,7 +97,7 @@ def test_the_entailment_logit_is_found_by_its_name(original, folder):
 def test_a_single_logit_is_a_sigmoid(tmp_path):
     """Cross-encoders with one logit score by its sigmoid."""
     folder = tiny.bert(tmp_path / "one", labels={0: "LABEL_0"})
-    (assessment,) = load_scorer(folder).assess([tiny.pair()])
+    (assessment,) = load_scorer(f"one-logit={folder}").assess([tiny.pair()])
     model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
     encoded = encode(folder, tiny.pair())
     with torch.inference_mode():

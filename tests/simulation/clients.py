@@ -79,7 +79,7 @@ class Consumer:
         self._positions: dict[TopicPartition, int] = {}
         self._ends: dict[TopicPartition, int] = {}
         self._paused: set[TopicPartition] = set()
-        self._client = SimpleNamespace(cluster=SimpleNamespace(unauthorized_topics=frozenset()))
+        self._subscription = SimpleNamespace(subscription=None)  # every position is known at once
 
     async def start(self) -> None:
         await asyncio.sleep(self._broker.latency())

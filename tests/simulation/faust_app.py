@@ -73,6 +73,9 @@ class _Consumer(FaustConsumer):
     def behind(self) -> list[tuple[str, int, int]]:
         return []
 
+    def unplaced(self) -> list[Any]:
+        return []
+
 
 class App:
     """What `FaustSource` asks of ``faust.App``."""

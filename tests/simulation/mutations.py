@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 from safepassage.streams.console.reviewed_verdicts import Outcomes
-from safepassage.streams.delivery.lanes import Lanes
+from safepassage.streams.delivery import lanes
 from safepassage.streams.delivery.ledger import OffsetLedger
 from safepassage.streams.kafka.publisher import KafkaPublisher
 from safepassage.streams.memory.live import LiveMemory
@@ -59,9 +59,7 @@ MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     ),
     "one key in several lanes": (
         "P4",
-        lambda: patch.object(
-            Lanes, "_lane", lambda self, record: record.offset % len(self._queues)
-        ),
+        lambda: patch.object(lanes, "_key", lambda record: f"{record.offset}".encode()),
     ),
     "what was undone goes on to count": (
         "decisions",

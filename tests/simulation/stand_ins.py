@@ -39,7 +39,7 @@ WIDTH = 8
 
 def settings_of_a_run() -> Settings:
     """Small limits, so that a short run meets them."""
-    made = Settings(
+    return Settings(
         partitions=3,
         scorer="cue-1",
         publish_patience_seconds=15,
@@ -50,7 +50,6 @@ def settings_of_a_run() -> Settings:
         kafka_session_timeout_seconds=6,
         kafka_rebalance_timeout_seconds=10,
     )
-    return made.model_copy(update={"error_types": "none"})
 
 
 class SimulatedScorer(CueScorer):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 
 from safepassage.schemas import Document
 from safepassage.streams.delivery.batch_source import BatchSource
@@ -36,23 +37,33 @@ def faust_source(role: Role, publisher: Publisher, settings: Settings) -> FaustS
 
 
 async def send(
-    settings: Settings, topic: Topic, values: Iterable[tuple[bytes | None, Any]]
+    settings: Settings,
+    topic: Topic,
+    values: Iterable[tuple[bytes | None, Any]],
+    transaction: str | None = None,
 ) -> None:
-    """Put raw keys and values onto ``topic``."""
-    producer = new_producer(settings)
+    """Put raw keys and values onto ``topic``, in a transaction of this id where one is given."""
+    options = connection(settings)
+    producer = (
+        AIOKafkaProducer(**options, acks="all", transactional_id=transaction)
+        if transaction
+        else new_producer(settings)
+    )
     try:
         await producer.start()
-        sent = [await producer.send(settings.topic(topic.name), v, k) for k, v in values]
-        await asyncio.gather(*sent)
+        async with producer.transaction() if transaction else contextlib.nullcontext():
+            sent = [await producer.send(settings.topic(topic.name), v, k) for k, v in values]
+            await asyncio.gather(*sent)
     finally:
         await producer.stop()
 
 
-async def send_documents(settings: Settings, ids: Iterable[str]) -> None:
+async def send_documents(
+    settings: Settings, ids: Iterable[str], transaction: str | None = None
+) -> None:
     """One document for each id, keyed by it."""
-    await send(
-        settings, DOCUMENTS, [(i.encode(), Document(id=i, text=f"text {i}").to_json()) for i in ids]
-    )
+    values = [(i.encode(), Document(id=i, text=f"text {i}").to_json()) for i in ids]
+    await send(settings, DOCUMENTS, values, transaction)
 
 
 async def all_records(settings: Settings, *topics: Topic) -> list[Record]:

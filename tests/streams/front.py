@@ -24,6 +24,8 @@ from cryptography.x509.oid import NameOID
 
 from safepassage.streams.demo.embedded import free_port, start_broker, stop_process
 
+BEARER = "OAUTHBEARER"
+"""The name in a login whose password is a token."""
 API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE = 18, 17, 36
 AUTHENTICATION_FAILED = 58
 
@@ -166,10 +168,11 @@ async def _log_in(
             behind_writer.write(struct.pack(">i", len(frame)) + frame)
             answer = await _frame(behind_reader)
         elif api == SASL_HANDSHAKE:
-            mechanism = b"PLAIN"
+            mechanism = BEARER.encode() if login[0] == BEARER else b"PLAIN"
             answer = struct.pack(">ihih", correlation, 0, 1, len(mechanism)) + mechanism
         elif api == SASL_AUTHENTICATE:
-            right = frame.endswith("\0".join(("", *login)).encode())
+            plain, bearer = "\0".join(("", *login)), f"auth=Bearer {login[1]}\x01\x01"
+            right = frame.endswith((bearer if login[0] == BEARER else plain).encode())
             lifetime = struct.pack(">q", 0) if version else b""
             code = 0 if right else AUTHENTICATION_FAILED
             answer = struct.pack(">ihhi", correlation, code, -1, 0) + lifetime

@@ -12,15 +12,17 @@ from prometheus_client import REGISTRY
 from safepassage.schemas import Assessment, Document, Extraction, ScorerTrail, Usage
 from safepassage.streams import wiring, worker
 from safepassage.streams.delivery.lag import LagMeter
-from safepassage.streams.demo.recorded_llm.server import create_app, serve
+from safepassage.streams.demo.recorded_llm.server import serve
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher
 from safepassage.streams.kafka.records import BORN_HEADER, Record
 from safepassage.streams.runtime import metrics
+from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DOCUMENTS, READ_BY
 from safepassage.streams.topology import score_role
+from tests.recorded_llm.server import create_app
 from tests.streams.broker import batch_source, faust_source, running, send, send_documents, until
 from tests.streams.doubles import document_role
 from tests.streams.judged import FakeScorer, aligned, received
@@ -160,7 +162,7 @@ async def test_faust_role_shows_what_it_has_not_done_yet(kafka: Settings):
 
 
 def test_partition_that_was_given_up_is_not_shown_any_more():
-    meter = LagMeter("tested")
+    meter = LagMeter(Progress("tested"))
     meter.show([("documents", 0, 5), ("documents", 1, 7)])
     meter.show([("documents", 1, 3)])
     assert lags("tested") == {("documents", "1"): 3}

@@ -11,11 +11,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from aiokafka.errors import ClusterAuthorizationFailedError, TopicAuthorizationFailedError
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from safepassage.streams import topology, worker
 from safepassage.streams.cli import app
+from safepassage.streams.doctor.acls import acl_commands
 from safepassage.streams.kafka.admin import TopicsRefused, create_topics
+from safepassage.streams.kafka.reading import read_topics
+from safepassage.streams.kafka.refusals import refusal
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, ACCESS, ALL_TOPICS, WITH_REPORT, topics_of
@@ -77,11 +82,11 @@ async def test_missing_topic_that_may_not_be_created_is_named_and_stops_the_work
     kafka: Settings, monkeypatch
 ):
     rights = rights_of("score", kafka).install(monkeypatch)
-    with pytest.raises(TopicsRefused) as refusal:
+    with pytest.raises(TopicsRefused) as refused:
         await worker.prepare_topics(kafka, ["score"])
     for topic in topics_of(["score"]):
-        assert kafka.topic(topic.name) in str(refusal.value)
-    assert "doctor --acls" in str(refusal.value)
+        assert kafka.topic(topic.name) in str(refused.value)
+    assert "doctor --acls" in str(refused.value)
     assert ("create", kafka.topic("scorers")) in rights.denied
 
 
@@ -92,6 +97,18 @@ async def test_topic_that_may_not_be_described_is_named(kafka: Settings, monkeyp
     Rights(granted.read, granted.write - {hidden}).install(monkeypatch)
     with pytest.raises(TopicsRefused, match=hidden):
         await worker.prepare_topics(kafka, ["align"])
+
+
+async def test_topic_that_may_not_be_described_is_no_missing_one_to_a_reader(
+    kafka: Settings, monkeypatch
+):
+    """A list of all topics leaves it out; a reading command then said that it does not exist."""
+    await create_topics(kafka)
+    name = kafka.topic("accepted")
+    Rights(rights_of("review", kafka).read - {name}).install(monkeypatch)
+    with pytest.raises(TopicAuthorizationFailedError) as refused:
+        [record async for record in read_topics(kafka, [ACCEPTED])]
+    assert f"topic {name}: this user may not Read or Describe it" in refusal(refused.value)
 
 
 async def test_topics_of_other_roles_are_created_where_that_is_allowed(kafka: Settings):
@@ -238,6 +255,20 @@ def test_doctor_prints_the_commands_that_grant_them():
         assert _granted(granted, "Write", "topic") == frozenset().union(*(u.write for u in users))
         assert _granted(granted, "Read", "group") == frozenset().union(*(u.groups for u in users))
         assert not _granted(granted, "Create", "topic")
+
+
+def test_doctor_names_only_commands_that_exist():
+    printed = "\n".join(acl_commands(Settings()))
+    named = set(re.findall(r"`safepassage ([a-z-]+)", printed))
+    assert named <= set(get_command(app).commands)
+    assert named >= {"submit", "promote", "rollback", "shadow", "erase"}
+
+
+def test_writer_without_any_write_is_told_of_that_right_first():
+    """Kafka from 2.8 on lets whoever may Write a topic be idempotent."""
+    told = refusal(ClusterAuthorizationFailedError())
+    assert told.startswith("this user may Write to no topic")
+    assert "doctor --acls" in told
 
 
 def _granted(commands: list[str], operation: str, kind: str) -> frozenset[str]:

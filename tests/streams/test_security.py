@@ -21,12 +21,14 @@ from safepassage.streams.demo.embedded import free_port
 from safepassage.streams.doctor import examination as doctor
 from safepassage.streams.doctor.diagnosis import Diagnosis
 from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.clients import token_provider
+from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import MANIFESTS
 
 from .broker import all_records, batch_source, faust_source, running, send_documents
 from .doubles import document_role
-from .front import Certificates, listening, make_certificates, secured_broker
+from .front import BEARER, Certificates, listening, make_certificates, secured_broker
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("schemas", "agents", "scoring_worker", "streams")
@@ -128,6 +130,38 @@ async def test_wrong_password_is_refused_and_not_told(kafka: Settings, password:
     assert ("refuses the login" in diagnosis.found) is bool(password)  # none: the client refuses
     assert "SAFEPASSAGE_KAFKA_USERNAME" in diagnosis.remedy
     assert SECRET not in repr(diagnosis)
+
+
+@pytest.mark.parametrize(
+    ("new_source", "made"),
+    [(faust_source, "'{}'"), (batch_source, "('{}', 1_900_000_000_000)")],
+)
+async def test_a_token_of_the_users_function_logs_in(
+    kafka: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new_source, made: str
+):
+    """Its expiry may come with it, as the signers for MSK give both."""
+    monkeypatch.chdir(tmp_path)
+    module = f"tokens_{len(made)}"
+    (tmp_path / f"{module}.py").write_text(f"def make():\n    return {made.format(SECRET)}\n")
+    async with secured_broker(None, (BEARER, SECRET)) as address:
+        settings = reaching(
+            kafka,
+            address,
+            kafka_security_protocol="SASL_PLAINTEXT",
+            kafka_sasl_mechanism=BEARER,
+            kafka_token_provider=f"{module}:make",
+        )
+        assert await delivered(settings, new_source) == {b"a", b"b", b"c"}
+
+
+@pytest.mark.parametrize(
+    ("named", "why"),
+    [(None, "needs SAFEPASSAGE_KAFKA_TOKEN_PROVIDER"), ("nowhere:make", "ModuleNotFoundError")],
+)
+def test_without_a_function_for_tokens_it_is_said(named: str | None, why: str):
+    settings = Settings(kafka_sasl_mechanism=BEARER, kafka_token_provider=named)
+    with pytest.raises(OperatorError, match=why):
+        token_provider(settings)
 
 
 async def test_client_without_a_login_is_let_nowhere(kafka: Settings, monkeypatch):

@@ -1,9 +1,9 @@
-"""What stands around a quote in its document: the rest of its sentence, line or table row, and
+"""What is around a quote in its document: the rest of its sentence, line or table row, and
 what names it (row label, column head, heading above).
 
-What decides often stands just outside a quote: "is **not** a citizen of Iran", the label of a
+What decides often is just outside a quote: "is **not** a citizen of Iran", the label of a
 row, the head of a column. The scorer gets it apart from the quote, as slices of the document,
-bounded whatever the document looks like. Where a sentence ends is left open in doubt: a
+bounded regardless of what the document looks like. Where a sentence ends is left open in doubt: a
 neighbour's words too many do less harm than a denial too few.
 """
 

@@ -1,18 +1,15 @@
-"""`DocumentLayout`: one document, and what stands around any passage of it."""
+"""`DocumentLayout`: one document, and what is around any passage of it."""
 
-import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
+from safepassage.passages.date_order import day_first_of
 from safepassage.schemas import Alignment, Span, Surroundings
 from safepassage.schemas.alignment import MAX_COLUMN, MAX_HEADING, MAX_LABEL, MAX_SIDE
 
 from .lines import Lines, Place
 from .names import Headings, column_head, label
 from .sentences import first_line, sentence_end, sentence_start
-
-_DATES_REACH = 200_000
-_NUMERIC_DATE = re.compile(r"(?<![\w./-])(\d{1,2})([./-])(\d{1,2})\2(?:\d{4}|\d{2})(?![\w/-]|\.\d)")
 
 LanguageOf = Callable[[str], str | None]
 """The language of a document's text (ISO 639-1); None where it is unknown."""
@@ -29,14 +26,9 @@ class DocumentLayout:
 
     @cached_property
     def day_first(self) -> bool | None:
-        """Whether the document writes days before months in figures (13/5/2019); None where none
-        of its dates decides, or where they contradict each other."""
-        first = second = False
-        for found in _NUMERIC_DATE.finditer(self.text, 0, _DATES_REACH):
-            one, other = int(found[1]), int(found[3])
-            first |= 12 < one <= 31 and 1 <= other <= 12
-            second |= 12 < other <= 31 and 1 <= one <= 12
-        return first if first != second else None
+        """Whether the document writes days before months in figures (13/5/2019); None where
+        neither a format that it writes out nor its other dates decide."""
+        return day_first_of(self.text)
 
     @cached_property
     def language(self) -> str | None:
@@ -44,7 +36,7 @@ class DocumentLayout:
         return self._language_of(self.text) if self._language_of else None
 
     def around(self, passages: Sequence[Span]) -> tuple[Surroundings, ...]:
-        """What stands around each of ``passages``, which are slices of this document.
+        """What is around each of ``passages``, which are slices of this document.
 
         No side reaches into a neighbouring passage, and the inner sides of an elided quote
         share `MAX_SIDE` characters, so that many passages hold no more than a few.
@@ -124,7 +116,7 @@ class DocumentLayout:
 
 
 def with_surroundings(alignment: Alignment, layout: DocumentLayout) -> Alignment:
-    """``alignment``, which is of the same document, with what stands around its passages."""
+    """``alignment``, which is of the same document, with what is around its passages."""
     found = {
         "surroundings": layout.around(alignment.quoted),
         "language": layout.language,

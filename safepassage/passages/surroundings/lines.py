@@ -50,7 +50,7 @@ class Lines:
         return len(self._edges[0])
 
     def at(self, place: int) -> int:
-        """The number of the line that ``place`` stands in."""
+        """The number of the line that ``place`` is in."""
         return bisect_right(self._edges[0], place) - 1
 
     def start(self, number: int) -> int:

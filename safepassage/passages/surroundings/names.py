@@ -70,7 +70,7 @@ class Headings:
         self._known: dict[int, int | None] = {}
 
     def above(self, number: int) -> int | None:
-        """The line of the heading, None where none stands near."""
+        """The line of the heading, None where none is near."""
         walked: list[int] = []
         heading: int | None = None
         floor = self._lines.start(number) - _HEADING_REACH

@@ -1,4 +1,4 @@
-"""Values that are none. *Nothing is stated*, *it is stated that there is none* and *something is
+"""Values that are none. *Nothing is stated*, *it is stated that nothing exists* and *something is
 stated* are three different things; an empty list does not tell the first from the second."""
 
 from collections.abc import Mapping
@@ -68,12 +68,12 @@ def _of_words(value: str) -> Absence | None:
 
 @cache
 def _first_letters() -> frozenset[str]:
-    """With which the phrases that say that there is none begin; most values begin with others."""
+    """With which the phrases that say "none" begin; most values begin with others."""
     return frozenset(phrase[0] for section in _SECTIONS for phrase in in_any(section))
 
 
 def compare_none(question: Question, wanted: Absence) -> Comparison:
-    """Compare a value that is none with what the quote says about the type.
+    """Compare a value such as "none" with what the quote says about the type.
 
     *Different* where a row labelled with the type's words gives a value, or says the other kind
     of none; *not_comparable* where no row and no denial speaks of it.
@@ -96,7 +96,7 @@ def compare_none(question: Question, wanted: Absence) -> Comparison:
 def _decide(wanted: Absence, stated: Absence, places: tuple[Place, ...]) -> Comparison:
     if wanted == stated or "either" in {wanted, stated}:
         return Comparison("same", "none", places)
-    words = {"none": "that there is none", "unstated": "that it is not known"}
+    words = {"none": "none at all", "unstated": "that it is not known"}
     return different("none", "absence_differs", f"the passage states {words[stated]}", places)
 
 
@@ -118,4 +118,4 @@ def _given(question: Question, reading: CuedText, labelled: list[Entry]) -> Comp
             if asks_for(question.entity_type, "asks") or reading.unread:
                 return Comparison("not_comparable", "none", rivals=place)
             return different("none", "value_is_stated", "the passage states a value", place)
-    return undecided("none", "none_not_said", "nothing in the passage says that there is none")
+    return undecided("none", "none_not_said", "nothing in the passage states an absence")

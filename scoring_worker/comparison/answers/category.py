@@ -16,7 +16,7 @@ _SEPARATORS = re.compile(r"[\s_\-/]+")
 
 def is_allowed(question: Question) -> bool:
     """Whether the schema allows the value, case, blanks and underscores aside. A list or an object
-    is none of the allowed values itself: its parts are."""
+    is not one of the allowed values itself: its parts are."""
     value = question.value
     if isinstance(value, list | Mapping):
         return True

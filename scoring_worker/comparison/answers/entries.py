@@ -11,7 +11,7 @@ from safepassage.scoring_worker.comparison.denials.type_words import same_stem, 
 
 _LONGEST_LABEL = 8
 _SIGNS = frozenset({":", "：", "=", "?", "|", "\t"})
-"""What stands between a label and its entry. A cell's border is one for the cell before."""
+"""What is between a label and its entry. A cell's border is one for the cell before."""
 _WIDE = 2
 """Blanks beyond which the next column of a row begins."""
 

@@ -5,7 +5,7 @@ Years of two digits are of 1900 to 2099, whichever agrees with the other side.
 
 from .comparator import compare_date
 from .partial_date import PartialDate, Parts, Time
-from .search import dates_in, day_first_of
+from .search import dates_in
 from .values import date_of_value
 
 __all__ = [
@@ -15,5 +15,4 @@ __all__ = [
     "compare_date",
     "date_of_value",
     "dates_in",
-    "day_first_of",
 ]

@@ -9,12 +9,15 @@ know.
 import contextlib
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Literal
+from typing import Any, Literal
 
-from babel import Locale, UnknownLocaleError, localedata
+from babel import Locale, localedata
+from babel.core import get_global, parse_locale
+from babel.localedata import LocaleDataDict
 
 from .tokens import Token, tokens, word_set
 
@@ -31,6 +34,7 @@ have abbreviations that are words elsewhere ("sun", "see", "man" are months of s
 _FIELD = re.compile(r"('[^']*'|[^\W\d_]*[^\W\d_a-zA-Z]+)?(MMMM?|LLLL?)('[^']*'|[^\W\d_a-zA-Z]+)?")
 _LITERAL = re.compile(r"'([^']*)'|([^\x00-\x7f]+)")
 _NUMBER = re.compile(r"^\W*[mM]?\d+\W*$")
+_OF_DATES = frozenset({"months", "days", "eras", "date_formats", "datetime_skeletons"})
 _DATED = frozenset("GyMLdE")
 """Fields of a date in CLDR's skeletons; others are of weeks, quarters and times."""
 Order = Literal["dmy", "mdy", "ymd"]
@@ -93,18 +97,67 @@ def written_in(code: str) -> Written:
     """Everything that any territory of the language writes."""
     found = Written({}, defaultdict(set), set(), set())
     for identifier in _identifiers().get(code, []):
+        if identifier != code and _parent(identifier) != "root" and not _own(identifier):
+            continue  # it writes what its parent writes, which is read too
         with contextlib.suppress(KeyError):  # a handful of locales have no calendar at all
-            _read_locale(Locale.parse(identifier), found)
+            _read_locale(_locale(identifier), found)
     return found
+
+
+def _locale(identifier: str) -> Mapping[str, Any]:
+    """The same, with aliases followed."""
+    data = _dates_of(identifier)
+    return data | {name: _table_of(data, name) for name in ("months", "days", "eras")}
+
+
+def _table_of(data: Mapping[str, Any], name: str) -> LocaleDataDict:
+    # babel notes in what it is given where an alias leads, and parents share what they give.
+    table: LocaleDataDict = LocaleDataDict({name: deepcopy(data[name])})[name]
+    return table
+
+
+@lru_cache(maxsize=128)
+def _dates_of(identifier: str) -> dict[str, Any]:
+    """What CLDR has of dates for a locale, as `Locale` gives it. To have babel merge all that it
+    knows of 539 locales takes a second and 130 MB."""
+    if identifier == "root":
+        return _own(identifier)
+    merged = dict(_dates_of(_parent(identifier)))
+    localedata.merge(merged, _own(identifier))
+    return merged
+
+
+@lru_cache(maxsize=128)
+def _own(identifier: str) -> dict[str, Any]:
+    """What of it the locale does not inherit."""
+    with localedata._cache_lock:  # babel would take what is not merged for all that there is
+        known = localedata._cache.pop(identifier, None)
+        every = localedata.load(identifier, merge_inherited=False)
+        localedata._cache.pop(identifier)
+        if known is not None:
+            localedata._cache[identifier] = known
+    return {name: data for name, data in every.items() if name in _OF_DATES and data}
+
+
+def _parent(identifier: str) -> str:
+    """The locale that it inherits from, by the rules of CLDR."""
+    if exception := get_global("parent_exceptions").get(identifier):
+        return str(exception)
+    language, territory, script, variant, *_ = parse_locale(identifier)
+    if script and not territory and not variant:
+        likely = get_global("likely_subtags").get(language)
+        if likely and parse_locale(likely)[2] != script:
+            return "root"
+    return identifier.rpartition("_")[0] or "root"
 
 
 @cache
 def month_words(code: str) -> frozenset[str]:
     """The full names of months in the language itself, without its territories, that are one
-    word. To read all territories of all languages takes seconds and 130 MB."""
+    word."""
     found: set[str] = set()
-    with contextlib.suppress(KeyError, UnknownLocaleError):
-        months = Locale.parse(code).months
+    with contextlib.suppress(KeyError, OSError):
+        months = _table_of(_dates_of(code), "months")
         for context in ("format", "stand-alone"):
             for _, name in _table(months, context, "wide"):
                 for words in map(_parts, _spellings(name)):
@@ -112,14 +165,14 @@ def month_words(code: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _read_locale(locale: Locale, found: Written) -> None:
+def _read_locale(locale: Mapping[str, Any], found: Written) -> None:
     glued, words = _patterns(locale)
     found.connectors |= words
     for context in ("format", "stand-alone"):
         for width in ("wide", "abbreviated"):
-            for number, name in _table(locale.months, context, width):
+            for number, name in _table(locale["months"], context, width):
                 _add(found, number, name, glued, wide=width == "wide")
-            for _, name in _table(locale.days, context, width):
+            for _, name in _table(locale["days"], context, width):
                 found.weekdays |= {token.text for token in tokens(name)}
 
 
@@ -148,13 +201,13 @@ def _spellings(name: str) -> list[str]:
     return [name] if typed == name else [name, typed]
 
 
-def _patterns(locale: Locale) -> tuple[set[tuple[str, str]], set[str]]:
+def _patterns(locale: Mapping[str, Any]) -> tuple[set[tuple[str, str]], set[str]]:
     """What the locale glues to a month's name (Hebrew's ב, Basque's -ren) and the words that it
     puts between the parts of a date."""
     glued: set[tuple[str, str]] = set()
     words: set[str] = set()
-    dated = [each for key, each in locale.datetime_skeletons.items() if set(key) <= _DATED]
-    formats = (*locale.date_formats.values(), *dated)
+    dated = [each for key, each in locale["datetime_skeletons"].items() if set(key) <= _DATED]
+    formats = (*locale["date_formats"].values(), *dated)
     for pattern in (str(each.pattern) for each in formats):
         for before, _, after in _FIELD.findall(pattern):
             if (before or after) and not (before + after).isspace():
@@ -162,7 +215,7 @@ def _patterns(locale: Locale) -> tuple[set[tuple[str, str]], set[str]]:
         for quoted, bare in _LITERAL.findall(pattern):
             words |= {token.text for token in tokens(quoted or bare) if token.kind == "word"}
     for width in ("abbreviated", "narrow", "wide"):
-        eras = locale.eras.get(width, {})
+        eras = locale["eras"].get(width, {})
         words |= {token.text for token in tokens(eras.get(1, "")) if token.kind == "word"}
     return glued, words
 

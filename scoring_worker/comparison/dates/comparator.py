@@ -1,20 +1,21 @@
 """Does the quote hold this date?
 
 *Same*: a date of the quote states every part that the value states. *Different*: the quote's
-dates state other parts, or fewer than the value, or there is none in a language where that can be
-known. Everything else is *not comparable*, with the finding that says why.
+dates state other parts, or fewer than the value, or the quote has no date in a language where that
+can be known. Everything else is *not comparable*, with the finding that says why.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
+from safepassage.passages.date_order import day_first_of
 from safepassage.schemas import Finding, FindingCode
 
 from ..contract import Comparison, Passage, Place, different, undecided
 from .cldr import base
 from .number_words import spells
 from .partial_date import PartialDate, Relation, doubted, relation
-from .search import dates_in, day_first_of
+from .search import dates_in
 from .times import same_time, times_in
 from .tokens import tokens, word_set
 from .vague_words import is_known, lexicon
@@ -22,7 +23,7 @@ from .vague_words import is_known, lexicon
 _different = partial(different, "date")
 _READ_WHOLE = word_set("en de fr es pt it nl sv da no")
 """Here a part of a date that is not seen is not there: months do not change their form and
-numbers in words are read. Elsewhere the part may stand in a form that CLDR does not list."""
+numbers in words are read. Elsewhere the part may be in a form that CLDR does not list."""
 _HOLDING = ("stated", "weak", "part", "unread")
 """A date that may hold the value. A part of June is in June; a day that could not be read does not
 matter to a value that states none."""
@@ -45,17 +46,15 @@ def compare_date(date: PartialDate, passage: Passage) -> Comparison:
     """Whether ``passage.quote`` holds ``date``. Never raises; linear in the passage.
 
     A value found only around the quote is *different* with ``date_outside_quote``: it is not
-    quoted. Its year alone may stand there ("2012" in the heading, "17 January" in the row): then
+    quoted. Its year alone may be there ("2012" in the heading, "17 January" in the row): then
     the judge has to read.
     """
     around = "\n".join(filter(None, (passage.heading, passage.before, passage.after)))
-    order = passage.day_first
+    near = day_first_of(f"{passage.quote}\n{around}")
+    order = passage.day_first if near is None else near
     if date.parts == (None, None, None) and date.quarter is None:
         return _compare_time(date, passage.quote)
     stated = dates_in(passage.quote, passage.language, order)
-    if order is None and any(len(each.readings) > 1 and each.digits for each in stated):
-        order = day_first_of(f"{passage.quote}\n{around}")
-        stated = dates_in(passage.quote, passage.language, order)
     seen = [_seen_as(date, each, passage.language) for each in stated]
     return _decide(date, passage, seen, around, order)
 
@@ -121,7 +120,7 @@ def _why_incomplete(
     for date in less:
         dated = date.month is not None and (date.day is not None or value.day is None)
         if date.year is None and dated and any(other.year == value.year for other in elsewhere):
-            detail = f"the passage says {date}; its year may stand elsewhere"
+            detail = f"the passage says {date}; its year may be elsewhere"
             return Finding(code="date_completed", detail=detail)
     if base(passage.language) not in _READ_WHOLE:
         differs = any(how == "differs" and date.is_full for date, how in seen)
@@ -176,7 +175,7 @@ def _without_dates(
 ) -> Comparison:
     outside = dates_in(around, passage.language, order) if around else []
     if any(relation(value, each) == "same" for each in outside if each.certainty == "stated"):
-        return _different("date_outside_quote", f"{value} stands beside the quote only", rivals)
+        return _different("date_outside_quote", f"{value} is beside the quote only", rivals)
     found = tokens(passage.quote)
     words = lexicon(passage.language)
     if words.anywhere(found, "relative") or words.anywhere(found, "season"):

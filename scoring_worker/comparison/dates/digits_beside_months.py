@@ -156,7 +156,7 @@ def take_year(date: Around, near: Neighbours, at: int) -> None:
 
 
 def _short_year(date: Around, near: Neighbours, at: int) -> None:
-    """A year of two digits: written onto the month, or at the end of what stands there."""
+    """A year of two digits: written onto the month, or at the end of what is there."""
     found, token = near.found, near.found[at]
     if token.width != 2 or date.year is not None or token.number is None:
         if token.width == 1 and at + 1 < len(found) and found[at + 1].start == token.end:

@@ -121,7 +121,7 @@ def _prefixed(word: str, index: int, read: Names) -> tuple[MonthName, int] | Non
 
 
 def _matched(found: Sequence[Token], index: int, words: tuple[str, ...]) -> int | None:
-    """The index behind ``words``; one sign may stand between two of them."""
+    """The index behind ``words``; one sign may be between two of them."""
     at = index + 1
     for word in words[1:]:
         if at < len(found) and found[at].kind == "sign":

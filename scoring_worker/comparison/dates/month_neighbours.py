@@ -1,4 +1,4 @@
-"""What may stand around a month's name, and the walk over it to the numbers."""
+"""What may be around a month's name, and the walk over it to the numbers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from .month_names import MonthName, Names
 from .tokens import Token, word_set
 
 _BARRIERS = frozenset(';:!?"«»“”„|=+*#%&@<>{}\\~€$£¥…。！？')
-"""Signs that end a date; every other one may stand within it."""
+"""Signs that end a date; every other one may be within it."""
 _WORDS = word_set(
     """
     of the this day in month year de del di da do des du d den der le el la mois mes mese ano
@@ -42,7 +42,7 @@ class Around:
 
 
 class Neighbours:
-    """Walks over what may stand between two parts of a date.
+    """Walks over what may be between two parts of a date.
 
     ``done`` is the token behind the date before: no part is taken twice.
     """
@@ -72,7 +72,7 @@ class Neighbours:
         return None
 
     def passes(self, token: Token) -> bool:
-        """Whether the token may stand between two parts."""
+        """Whether the token may be between two parts."""
         if token.kind == "sign":
             return token.text not in _BARRIERS
         return token.text in _WORDS or token.text in self.read.connectors
@@ -89,7 +89,7 @@ class Neighbours:
 
 
 def touch(found: Sequence[Token], first: int, last: int) -> bool:
-    """Whether no blank stands between the tokens ``first`` to ``last``, which is the last one."""
+    """Whether no blank is between the tokens ``first`` to ``last``, which is the last one."""
     return all(one.end == other.start for one, other in pairwise(found[first : last + 1]))
 
 

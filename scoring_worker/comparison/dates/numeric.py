@@ -83,7 +83,7 @@ def _of(
         readings = _triple(numbers, widths, ". " if spaced else sign, order, day_first)
         return of_readings(readings, start, end, tuple(numbers)) if readings else None
     if len(numbers) == 2:
-        return _pair(numbers, widths, sign, start, end)
+        return _pair(numbers, widths, sign, start, end, order, day_first)
     if len(numbers) == 1:
         return _single(numbers[0], widths[0], start, end)
     return None
@@ -119,8 +119,14 @@ def _either(dmy: Parts, mdy: Parts, order: Order | None, day_first: bool | None)
     return [dmy, mdy] if day_first is None else [dmy] if day_first else [mdy]
 
 
-def _pair(
-    numbers: list[int], widths: list[int], sign: str, start: int, end: int
+def _pair(  # noqa: PLR0917
+    numbers: list[int],
+    widths: list[int],
+    sign: str,
+    start: int,
+    end: int,
+    order: Order | None,
+    day_first: bool | None,
 ) -> PartialDate | None:
     a, b = numbers
     if widths[0] == 4 and widths[1] == 2 and a in _BARE and sign in "-/" and 1 <= b <= 12:
@@ -130,7 +136,8 @@ def _pair(
     if widths[1] == 4 and widths[0] <= 2 and b in _BARE and 1 <= a <= 12:
         return PartialDate(b, a, None, start, end)
     if max(widths) <= 2 and exists(Parts(None, b, a)) and sign in "./":
-        readings = [each for each in (Parts(None, b, a), Parts(None, a, b)) if exists(each)]
+        both = _either(Parts(None, b, a), Parts(None, a, b), order, day_first)
+        readings = [each for each in both if exists(each)]
         return doubted(of_readings(readings, start, end, (a, b)), "weak")
     return None
 

@@ -148,7 +148,7 @@ def _relate(
 
 
 def _century_free(mine: int | None, theirs: int | None) -> bool:
-    """Two digits stand for a year of 1900 to 2099, whichever agrees with the other side."""
+    """Two digits represent a year of 1900 to 2099, whichever agrees with the other side."""
     if mine is None or theirs is None or mine == theirs:
         return mine == theirs
     if mine >= 100 and theirs >= 100:

@@ -25,7 +25,7 @@ _UNREAD_MONTH = re.compile(
     r"(?:(?<!\d)\d{1,2}(?!\d)[.ºª]?[^\W\d_]{0,2}[\s.,/\-]{1,3}(?:[^\W\d_]{1,3}\s)?\d?[^\W\d_]{3,14}"
     r"|(?<![^\W\d_])[^\W\d_]{3,14}\.?\s\d{1,2}(?:st|nd|rd|th)?)[\s.,/\-']{1,3}(?:[^\W\d_]{1,3}\s)?$"
 )
-"""A day and a word before a year: a month that could not be read stands there, perhaps."""
+"""A day and a word before a year: a month that could not be read is there, perhaps."""
 _GAP_OF_SHARED_YEAR = 14  # code points between "March 4 and" and "April 26, 2016"
 _LONGEST = 200_000
 """Code points that are read at all; a passage is some hundreds."""
@@ -107,7 +107,7 @@ _CONNECTING = word_set(
 
 
 def _with_shared_years(text: str, dates: list[PartialDate]) -> list[PartialDate]:
-    """ "March 4 and April 26, 2016": the year stands once and holds for both."""
+    """ "March 4 and April 26, 2016": the year is once and holds for both."""
     for index in range(len(dates) - 2, -1, -1):
         date, following = dates[index], dates[index + 1]
         between = text[date.end : following.start]
@@ -116,16 +116,3 @@ def _with_shared_years(text: str, dates: list[PartialDate]) -> list[PartialDate]
         if near and lacks and following.year is not None and following.month is not None:
             dates[index] = replace(date, year=following.year, others=())
     return dates
-
-
-def day_first_of(text: str) -> bool | None:
-    """What the unambiguous dates of ``text`` say of an ambiguous one: 17/01/2012 stands for day
-    first, 01/17/2012 for month first. None where none decides or two contradict."""
-    seen: set[bool] = set()
-    for date in numeric_dates(text[:_LONGEST], None, None):
-        if len(date.digits) == 3 and date.certainty == "stated":
-            a, b, _ = date.digits
-            dotted = "." in text[date.start : date.end]
-            if max(a, b) <= 31 and (a > 12) != (b > 12) and not dotted:
-                seen.add(a > 12)
-    return seen.pop() if len(seen) == 1 else None

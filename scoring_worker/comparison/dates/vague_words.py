@@ -29,7 +29,7 @@ class Lexicon:
         return bool(self._phrases.get(role))
 
     def ends_with(self, found: Sequence[Token], end: int, role: Role) -> bool:
-        """Whether a phrase stands right before token ``end``."""
+        """Whether a phrase is right before token ``end``."""
         several = self._phrases.get(role, set())
         words: list[str] = []
         for at in range(end - 1, max(-1, end - 8), -1):
@@ -52,7 +52,7 @@ class Lexicon:
         return any(tuple(words[:n]) in several for n in range(1, self._longest[role] + 1))
 
     def anywhere(self, found: Sequence[Token], role: Role) -> bool:
-        """Whether a phrase stands anywhere."""
+        """Whether a phrase is anywhere."""
         return any(self.begins_at(found, at, role) for at in range(len(found)))
 
 

@@ -1,4 +1,4 @@
-"""The date that an extracted value states, whatever form it was given in."""
+"""The date that an extracted value states, in any form."""
 
 import re
 from collections.abc import Mapping
@@ -56,11 +56,15 @@ _OF_TIMES = frozenset({"am", "pm", "m", "p", "z", "est", "cet"})
 
 
 def date_of_value(
-    value: JsonValue, language: str | None = None, entity_type: str = ""
+    value: JsonValue,
+    language: str | None = None,
+    entity_type: str = "",
+    day_first: bool | None = None,
 ) -> PartialDate | None:
     """The date that ``value`` is: text that says nothing else, an ISO date or datetime, or an
-    object of its parts. None where it is none, several (a range), vague, or cannot exist.
+    object of its parts. None where it is no date, several (a range), vague, or cannot exist.
 
+    ``day_first`` reads 03/04/2021; None leaves it open unless the language decides.
     A bare number (2012, 20120117) and a month's name alone ("May") are dates only for an
     ``entity_type`` that speaks of dates. A time of day alone ("14:30") is a date without year,
     month and day. Never raises.
@@ -72,7 +76,9 @@ def date_of_value(
     if isinstance(value, int | float):
         whole = 1000 <= value < 3000 and value == int(value)
         return PartialDate(int(value)) if whole and asks_for_date(entity_type) else None
-    return _of_text(value, language, entity_type) if len(value) <= _LONGEST else None
+    if len(value) > _LONGEST:
+        return None
+    return _of_text(value, language, entity_type, day_first)
 
 
 def asks_for_date(entity_type: str) -> bool:
@@ -80,13 +86,15 @@ def asks_for_date(entity_type: str) -> bool:
     return bool(entity_type) and _DATED.search(entity_type_name(entity_type[:200])) is not None
 
 
-def _of_text(text: str, language: str | None, entity_type: str) -> PartialDate | None:
+def _of_text(
+    text: str, language: str | None, entity_type: str, day_first: bool | None
+) -> PartialDate | None:
     if _AMOUNT.fullmatch(text):
         return None
     iso = _ISO.fullmatch(text)
     if iso is not None:
         return _of_iso(iso)
-    found = dates_in(text, language)
+    found = dates_in(text, language, day_first)
     if len(found) != 1:
         return _time_alone(text, language) if not found else None
     date = found[0]
@@ -110,7 +118,7 @@ def _is_meant(text: str, date: PartialDate, entity_type: str) -> bool:
 
 
 def _says_only(rest: str, language: str | None, *, timed: bool) -> bool:
-    """Whether nothing but a weekday, an article and a time stand beside the date."""
+    """Whether nothing but a weekday, an article and a time are beside the date."""
     read = names(language)
     known = {*_BESIDE, *read.weekdays, *read.connectors}
     if timed:
@@ -150,7 +158,7 @@ _HALVES = word_set("am pm a p m z h hrs utc gmt uhr 時 分 时 시 분 오전 �
 
 
 def month_named(text: str, language: str | None) -> bool:
-    """Whether a month's name stands in ``text``."""
+    """Whether a month's name is in ``text``."""
     found, read = tokens(text), names(language)
     return any(month_at(found, at, read) for at, token in enumerate(found) if token.kind == "word")
 

@@ -1,8 +1,8 @@
-"""Dates whose month stands in words: 17 January 2012, Jan. 17th, 2012, 17 de enero de 2012,
+"""Dates whose month is in words: 17 January 2012, Jan. 17th, 2012, 17 de enero de 2012,
 2012. január 17., 17JAN2012, the 17th day of January two thousand and twelve, January 17-19, 2012.
 
 From each month's name the parts are looked for on both sides, over a few signs and the little
-words that CLDR's own patterns put there. What stands between is bounded, so the time is linear.
+words that CLDR's own patterns put there. What is between is bounded, so the time is linear.
 """
 
 from collections.abc import Iterator, Sequence
@@ -61,7 +61,7 @@ def _spelled(
 
 
 def _words(found: Sequence[Token], start: int, end: int) -> tuple[str, ...]:
-    """The words of the tokens, hyphens left out; empty where anything else stands there."""
+    """The words of the tokens, hyphens left out; empty where anything else is there."""
     taken = found[start:end]
     if any(
         token.kind == "number" or (token.kind == "sign" and token.text not in "-‐‑")
@@ -72,7 +72,7 @@ def _words(found: Sequence[Token], start: int, end: int) -> tuple[str, ...]:
 
 
 def worded_dates(found: Sequence[Token], language: str | None) -> Iterator[PartialDate]:
-    """Every date with a month in words, the days of lists and ranges each where it stands."""
+    """Every date with a month in words, the days of lists and ranges each where it is."""
     near = Neighbours(found, names(language), language)
     index = 0
     by_word, stems = near.read.by_word, near.read.stems

@@ -1,11 +1,11 @@
-"""Is the value denied, supposed, or said of someone else, at the places where it stands?
+"""Is the value denied, supposed, or said of someone else, at the places where it is?
 
 *Denied* everywhere, by words whose reach is beyond doubt, is another value: different. Anything
 weaker is for the judge, with a finding that says what was read. A type that asks for what is
 denied ("Excluded Risks") is never refused for it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -14,14 +14,22 @@ from typing import Literal, cast
 from safepassage.schemas import Finding, FindingCode
 from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Place, Question
 
+from .cancelled_rows import cancelled_row
 from .cued_text import MAX_AROUND, MAX_QUOTE, Cue, CuedText
 from .languages import Telling, languages, telling
 from .scopes import Scope, denies, scoped
 from .tokens import small_words, small_words_of, tokens_of
-from .type_words import asks_for, context_of_type, denied_words_of_type, same_stem, words_of_type
+from .type_words import (
+    asks_for,
+    context_of_type,
+    denied_words_of_type,
+    same_stem,
+    sentence_around,
+    words_of_type,
+)
 
 MAX_PLACES = 32
-"""Places of a value that are read; where more stand, the last ones are as the first."""
+"""Places of a value that are read; where more are, the last ones are as the first."""
 _FIGURES = frozenset({"number", "money", "quantity", "date", "identifier"})
 _READ_KINDS = frozenset({*_FIGURES, "name", "words", "category"})
 _GENERIC = frozenset(
@@ -32,25 +40,38 @@ _GENERIC = frozenset(
 )  # fmt: skip
 """Types that ask for no more than a mention: who is said not to have come is mentioned."""
 Seen = Literal[
-    "denied", "denial_near", "denied_twice", "hypothetical", "of_someone_else", "someone_else_near"
-]
-_NEAR = 2
-"""Words between a "not" and what it surely denies; and as many behind a name's."""
-_LISTED_NEAR = 3
+    "denied", "denial_near", "denied_twice", "superseded", "only_planned", "only_supposed",
+    "hypothetical", "of_someone_else", "someone_else_near",
+]  # fmt: skip
+_NEAR, _UNDONE_NEAR = 2, 5
+"""Words between a "not" and what it surely denies; and as many behind a name's; and between
+what is not done and its "not" ("the pumps from Halden are not ordered")."""
+_LISTED_NEAR, _ONCE_NEAR = 3, 1
 _SAID: dict[Seen, str] = {
     "denied": "the passage denies it",
     "denial_near": "the passage denies something beside it",
     "denied_twice": "the passage denies twice",
+    "superseded": "the passage gives another in its place",
+    "only_planned": "the passage only plans it",
+    "only_supposed": "the passage only supposes it",
     "hypothetical": "the passage only supposes it",
     "of_someone_else": "the passage says it of someone else",
     "someone_else_near": "the passage speaks of someone else before it",
 }
-_DECISIVE: frozenset[Seen] = frozenset({"denied", "of_someone_else"})
+_ELSEWHERE: dict[Seen, Seen] = {
+    "superseded": "denied",
+    "only_planned": "denied",
+    "only_supposed": "hypothetical",
+}
+"""What counts as which at a place beside one that is free of it."""
+_DECISIVE: frozenset[Seen] = frozenset(
+    {"denied", "superseded", "only_planned", "only_supposed", "of_someone_else"}
+)
 _SETTLED: frozenset[Seen] = _DECISIVE | {"hypothetical"}
 """At a place with one of these, nothing affirms the value."""
 _CONTEXT_REACH = 6
 """Words behind the value among which that is looked for of which it is said."""
-_RIGHT_BEFORE = 60
+_RIGHT_BESIDE = 60
 _TWICE = 3
 """Words between two denials of which the second is denied by the first ("not without")."""
 
@@ -63,8 +84,9 @@ class Sighting:
     words: str
 
 
-def read_denial(question: Question, comparison: Comparison) -> Comparison:
+def read_denial(question: Question, comparison: Comparison, *, named: bool = False) -> Comparison:
     """``comparison`` after the passage was read for denials around the places of the value.
+    ``named`` says that the type asks for the name of a person, a company or a place.
 
     The answer may become *different* or *not_comparable* and never *same*.
     """
@@ -82,7 +104,7 @@ def read_denial(question: Question, comparison: Comparison) -> Comparison:
         return comparison
     reading, scopes = scoped(question.passage)
     by_place = [
-        _sightings(question, comparison.kind, reading, scopes, place)
+        _sightings(question, comparison.kind, reading, scopes, place, named=named)
         for place in comparison.places[:MAX_PLACES]
     ]
     return _decide(question, comparison, by_place)
@@ -103,14 +125,16 @@ def _telling_of(passage: Passage) -> Telling:
 
 
 def _may_be_denied(passage: Passage, places: Sequence[Place]) -> bool:
-    """Whether a word with which denials begin stands right before a figure. Few figures have one,
+    """Whether a word with which denials begin is right beside a figure. Few figures have one,
     and for the others the passage need not be read."""
     if any(passage.between):
         return may_deny(passage)
     known = _telling_of(passage)
     for place in places[:MAX_PLACES]:
-        near = passage.quote[max(0, place.start - _RIGHT_BEFORE) : place.start]
-        if known.among(small_words(f"{passage.before} {near}"[-_RIGHT_BEFORE:])):
+        near = passage.quote[max(0, place.start - _RIGHT_BESIDE) : place.start]
+        if known.among(small_words(f"{passage.before} {near}"[-_RIGHT_BESIDE:])):
+            return True
+        if known.among(small_words(passage.quote[place.end : place.end + _RIGHT_BESIDE])):
             return True
     return False
 
@@ -179,7 +203,7 @@ def _findings(
         codes.setdefault(sighting.code, []).append(repr(sighting.words))
     return [
         Finding(
-            code=cast(FindingCode, f"{code}{where}"),
+            code=cast(FindingCode, f"{_ELSEWHERE.get(code, code) if where else code}{where}"),
             detail=f"{_SAID[code]}: {', '.join(words[:4])}"[:500],
         )
         for code, words in codes.items()
@@ -187,7 +211,13 @@ def _findings(
 
 
 def _sightings(
-    question: Question, kind: str, reading: CuedText, scopes: Sequence[Scope], place: Place
+    question: Question,
+    kind: str,
+    reading: CuedText,
+    scopes: Sequence[Scope],
+    place: Place,
+    *,
+    named: bool,
 ) -> list[Sighting]:
     first, last = reading.span(place)
     if first == last:
@@ -203,6 +233,10 @@ def _sightings(
         )
         code: Seen = "denied_twice" if twice else "denied" if sure else "denial_near"
         sightings.append(Sighting(code, reading.words(scope.cue.start, scope.cue.end)))
+    cancelled = None if kind in _FIGURES else cancelled_row(reading, first, last)
+    if cancelled is not None:
+        # A cancelled order still has the supplier that it had.
+        sightings.append(Sighting("denial_near" if named else "denied", cancelled))
     # The type's own word denied beside the value: "Rust is a plus but not required".
     said = denied_words_of_type(question.entity_type, reading, scopes, (first, last))
     if said is not None and kind not in _FIGURES:
@@ -212,11 +246,55 @@ def _sightings(
     for scope in found:
         words = reading.words(scope.cue.start, scope.cue.end)
         if scope.sense == "supposed" and supposed:
-            sightings.append(Sighting("hypothetical", words))
+            sure_of_it = kind not in _FIGURES and _is_only_supposed(scope, first)
+            sightings.append(Sighting("only_supposed" if sure_of_it else "hypothetical", words))
+        elif scope.sense in ("superseded", "planned"):
+            of_noun = kind not in _FIGURES  # whose words "of 480" and "for 3 May" are not
+            sightings += _of_another_time(question, reading, scope, (first, last), of_noun=of_noun)
         elif scope.sense == "of_another" and of_another:
             surely = _is_of_another(reading, scope.cue)
             sightings.append(Sighting("of_someone_else" if surely else "someone_else_near", words))
     return sightings
+
+
+def _is_only_supposed(scope: Scope, first: int) -> bool:
+    """Whether the cue right before the value says no more than that it may be: "possible rash"."""
+    return first == scope.cue.end and not scope.backward and "unsure" in scope.cue.sections
+
+
+def _of_another_time(
+    question: Question,
+    reading: CuedText,
+    scope: Scope,
+    value: tuple[int, int],
+    *,
+    of_noun: bool,
+) -> Iterator[Sighting]:
+    """What ``scope`` makes of the value where it says that another is in its place, or that it was
+    to come and did not; nothing where the type asks for that."""
+    first, last = value
+    words = reading.words(scope.cue.start, scope.cue.end)
+    asked = any(asks_for(question.entity_type, section) for section in ("asks once", "asks"))
+    if asked or any(
+        same_stem(word.casefold(), wanted)
+        for word in words.split()
+        for wanted in words_of_type(question.entity_type)
+    ):
+        return
+    if scope.sense == "planned":
+        end = sentence_around(reading, first, last)[1]
+        if any(reading.is_in("turned", at) for at in range(last, end)):
+            yield Sighting("only_planned", words)
+    elif scope.backward:
+        linked = of_noun and first > 0 and reading.is_in("prepositions", first - 1)
+        surely = scope.end == last and not linked
+        yield Sighting("superseded" if surely else "denial_near", words)
+    else:
+        between = range(scope.cue.end, first)
+        linked = of_noun and any(reading.is_in("prepositions", at) for at in between)
+        near = _ONCE_NEAR if of_noun and "once" in scope.cue.sections else _LISTED_NEAR
+        surely = len(between) <= near and not linked
+        yield Sighting("superseded" if surely else "denial_near", words)
 
 
 def _denies_context(
@@ -244,6 +322,9 @@ def _covers(question: Question, kind: str, scope: Scope, first: int, last: int) 
     reached = scope.start <= first < scope.end or scope.start < last <= scope.end
     if not reached:
         return False
+    if kind in _FIGURES and scope.sense in ("superseded", "planned"):
+        gap = scope.cue.start - last if scope.backward else first - scope.cue.end
+        return 0 <= gap <= _NEAR
     if kind in _FIGURES:
         # "was not paid on 5 May" says nothing of the date, "not on 5 May" does.
         near = 1 if scope.negator or scope.sense == "supposed" else -1
@@ -263,17 +344,13 @@ def _is_sure(
     reading: CuedText, scope: Scope, value: tuple[int, int], kind: str, *, personal: bool
 ) -> bool:
     """Whether ``scope`` denies the value beyond doubt, and no other word of its clause."""
-    first, last = value
+    first = value[0]
     if not scope.cue.sure:
         return False
     if kind in _FIGURES:
         return first == scope.cue.end
     if scope.backward:
-        if _is_attribute(reading, scope):
-            return False
-        gap = scope.cue.start - last
-        of_another_noun = first > 0 and reading.is_in("prepositions", first - 1)
-        return gap <= _NEAR and not of_another_noun and not personal
+        return _surely_behind(reading, scope, value, personal=personal)
     gap = first - scope.cue.end
     if scope.negator:
         # "not a family-friendly restaurant" may well be a restaurant, "not a citizen of Iran"
@@ -282,6 +359,19 @@ def _is_sure(
         linked = any(reading.is_in("prepositions", at) for at in range(scope.cue.end, first))
         return gap <= _NEAR and (gap <= 0 or linked or not article)
     return not personal and (gap <= _LISTED_NEAR or reading.is_listed(scope.cue.end, first))
+
+
+def _surely_behind(
+    reading: CuedText, scope: Scope, value: tuple[int, int], *, personal: bool
+) -> bool:
+    """The same of a cue behind the value."""
+    first, last = value
+    gap = scope.cue.start - last
+    if first > 0 and reading.is_in("prepositions", first - 1):
+        return False
+    if scope.undone:
+        return gap <= _UNDONE_NEAR
+    return gap <= _NEAR and not personal and not _is_attribute(reading, scope)
 
 
 def _is_of_another(reading: CuedText, cue: Cue) -> bool:
@@ -295,7 +385,7 @@ def _is_of_another(reading: CuedText, cue: Cue) -> bool:
 
 def _is_attribute(reading: CuedText, scope: Scope) -> bool:
     """Whether a single word such as "negative" belongs to a noun behind it: "HER2 negative breast
-    cancer" says nothing of what stands before."""
+    cancer" says nothing of what is before."""
     at = scope.cue.end
     if scope.cue.end - scope.cue.start > 1 or at >= len(reading.tokens):
         return False

@@ -20,7 +20,7 @@ from .tokens import Token, tokens_of
 MAX_QUOTE = 20_000
 """Characters of a quote that are read for denials; beyond them nothing is known."""
 MAX_AROUND = 400
-"""Characters of what stands before and after that are read: a sentence is seldom longer."""
+"""Characters of what is before and after that are read: a sentence is seldom longer."""
 _MOST_JOINTS = 32
 """Joints of a quote whose gaps are read; an elided quote has a few."""
 
@@ -50,7 +50,7 @@ class CuedText:
     languages: tuple[Language, ...]
     cues: tuple[Cue, ...]
     marks: Mapping[str, frozenset[int]]
-    """Where words stand that end a reach ("close") or go on with a list ("and")."""
+    """Where words are that end a reach ("close") or go on with a list ("and")."""
     unread: bool
 
     def span(self, place: Place) -> tuple[int, int]:

@@ -1,24 +1,31 @@
-"""The words with which a language denies, supposes and says that there is none: ``languages/``.
+"""The words with which a language denies, supposes and says "none": ``languages/``.
 
 One file a language, named by its ISO 639-1 code: to teach another language is to add a file.
-A line is ``section: phrase; phrase``; in a word with an apostrophe ``*`` stands for its other part
+A line is ``section: phrase; phrase``; in a word with an apostrophe ``*`` represents its other part
 ("d'*", "*n't"). The sections:
 
 - ``words``, ``prepositions``, ``verbs``: common small words, by which the language is known and
   by which a list is told from a new clause; ``concord: yes`` where two denials are one.
 - ``no`` denies the things that follow, and a list of them; ``not`` the words right behind it;
-  ``after`` what stands before it; ``except`` what follows, unless that is denied already ("no
+  ``after`` what is before it; ``except`` what follows, unless that is denied already ("no
   injury except a fracture"); ``prefix`` the second part of a word ("non-exclusive"). ``pseudo``
-  looks like a denial and is none; ``doubt`` is a denial denied ("not ruled out"): a hypothesis.
-- ``if`` and ``if after`` make a hypothesis of what follows or precedes; ``someone`` speaks of
-  another person than the one the document is about, surely so behind ``whose``; ``family`` does
-  by itself.
+  looks like a denial without being one; ``doubt`` is a denial denied ("not ruled out"): a
+  hypothesis.
+- ``undone`` are participles that together with a ``not`` deny what is before them ("are not
+  ordered"); ``cancelled`` does so by itself, and as a cell or in brackets of its whole row.
+- ``instead`` says that what follows no longer counts, ``replaced`` what is before; ``once``
+  that what follows counted earlier.
+- ``if`` and ``if after`` make a hypothesis of what follows or precedes, ``unsure`` does so beyond
+  doubt; ``due`` plans what follows, which ``turned`` behind it says did not come.
+- ``someone`` speaks of another person than the one the document is about, surely so behind
+  ``whose``; ``family`` does by itself.
 - ``close`` ends the reach of all these; ``and`` goes on with a list.
-- ``none``, ``unstated`` and ``either`` are values and entries that say that there is none, that
+- ``none``, ``unstated`` and ``either`` are values and entries that say "none", that
   nothing is stated, or one of the two; ``yes`` and ``no answer`` are truth values, ``yes said``
   and ``no said`` how the rows of a form answer.
-- ``asks``, ``asks if`` and ``asks someone`` are words of entity types that ask for what is denied,
-  supposed or said of others, and for which it is therefore right.
+- ``asks``, ``asks if``, ``asks once`` and ``asks someone`` are words of entity types that ask for
+  what is denied, supposed, of an earlier time or said of others, and for which it is therefore
+  right.
 """
 
 from __future__ import annotations
@@ -96,8 +103,8 @@ def _grow(node: _Node, word: str) -> _Node:
 
 
 CUES = (
-    "prefix", "no", "not", "except", "after", "pseudo", "doubt",
-    "if", "if after", "someone", "family", "close", "and",
+    "prefix", "no", "not", "except", "after", "cancelled", "instead", "replaced", "once", "pseudo",
+    "doubt", "if", "if after", "unsure", "due", "someone", "family", "close", "and",
 )  # fmt: skip
 """Sections that are looked for in running text, as one set of phrases."""
 _TURNING = tuple(section for section in CUES if section not in {"pseudo", "close", "and"})
@@ -117,7 +124,7 @@ class Language:
     concord: bool
 
     def has(self, section: str, phrase: str) -> bool:
-        """Whether ``phrase``, folded by `tokens.phrase_of`, stands in ``section``."""
+        """Whether ``phrase``, folded by `tokens.phrase_of`, is in ``section``."""
         return phrase in self.sections.get(section, frozenset())
 
 

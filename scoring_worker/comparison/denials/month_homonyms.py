@@ -16,7 +16,7 @@ from .tokens import Token, small_words, small_words_of
 
 
 def words_beside_dates(*texts: str) -> list[str]:
-    """The small words of ``texts`` without months that stand beside a number."""
+    """The small words of ``texts`` without months that are beside a number."""
     words = small_words_of(*texts)
     if _foreign_months().isdisjoint(words):
         return words

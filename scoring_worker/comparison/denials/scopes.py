@@ -10,9 +10,12 @@ from safepassage.scoring_worker.comparison.contract import Passage
 from .cued_text import Cue, CuedText, read
 from .tokens import MARK
 
-Sense = Literal["denied", "excepted", "supposed", "of_another"]
+Sense = Literal["denied", "excepted", "superseded", "supposed", "planned", "of_another"]
 
 _LIST_REACH, _VERB_REACH, _GUESS_REACH, _PERSON_REACH, _BACK_REACH = 8, 6, 9, 6, 5
+_INSTEAD_REACH, _ONCE_REACH = 6, 3
+_UNDONE_WITHIN = 3
+"""Words from a "not" to the participle that it denies ("has not yet been ordered")."""
 """Words that a cue reaches over. NegEx takes five; lists ("denies fever, cough or rash") need
 more, and begin to count anew with each of their parts."""
 _PART, _LAST_PART = 3, 5
@@ -34,7 +37,8 @@ class Scope:
     """Tokens ``start`` to ``end`` (exclusive) over which ``cue`` reaches with ``sense``.
 
     ``negator`` says that the cue is a bare "not", whose reach depends on the verb; ``backward``
-    that the cue stands behind what it speaks of.
+    that the cue is behind what it speaks of; ``undone`` that it denies what was to be done
+    with that ("the pumps are not ordered").
     """
 
     sense: Sense
@@ -43,6 +47,7 @@ class Scope:
     end: int
     negator: bool = False
     backward: bool = False
+    undone: bool = False
 
 
 def denies(text: str) -> bool:
@@ -102,13 +107,54 @@ def _scopes(reading: CuedText, cue: Cue) -> Iterator[Scope]:
         else:
             start = _backward(reading, cue.start)
             yield Scope("denied", cue, start, cue.start, backward=True)
-    if "if" in sections:
+    yield from _of_another_time(reading, cue)
+    if "if" in sections or "unsure" in sections:
         yield Scope("supposed", cue, cue.end, _forward(reading, cue.end, _GUESS_REACH, verbs=True))
     if "if after" in sections:
         yield Scope("supposed", cue, _backward(reading, cue.start), cue.start, backward=True)
     if "someone" in sections or "family" in sections:
         reach = _forward(reading, cue.end, _PERSON_REACH, verbs=True)
         yield Scope("of_another", cue, cue.end, reach)
+
+
+def _of_another_time(reading: CuedText, cue: Cue) -> Iterator[Scope]:
+    """What ``cue`` says not to have come, to hold no longer, or not yet: "the pumps are not
+    ordered", "Mr Low, replaced by Ms Lee", "scheduled for May"."""
+    sections = cue.sections
+    if "not" in sections and _is_undone(reading, cue):
+        start = _backward(reading, cue.start)
+        yield Scope("denied", cue, start, cue.start, backward=True, undone=True)
+    if "instead" in sections and "replaced" not in sections:
+        end = _forward(reading, cue.end, _INSTEAD_REACH)
+        yield Scope("superseded", cue, cue.end, end)
+    if "replaced" in sections:
+        beside = cue.start - 1
+        parted = (
+            beside >= 0
+            and reading.tokens[beside].text in {",", "("}
+            and not reading.is_in("verbs", cue.start)
+        )
+        at = beside if parted else cue.start
+        yield Scope("superseded", cue, _backward(reading, at), at, backward=True)
+    if "once" in sections:
+        yield Scope("superseded", cue, cue.end, _forward(reading, cue.end, _ONCE_REACH))
+    if "due" in sections:
+        yield Scope("planned", cue, cue.end, _forward(reading, cue.end, _ONCE_REACH))
+
+
+def _is_undone(reading: CuedText, cue: Cue) -> bool:
+    """Whether ``cue`` denies that something is done: "is not (yet) ordered", or "not ordered" as
+    an entry of its own."""
+    for at in range(cue.end, min(cue.end + _UNDONE_WITHIN, len(reading.tokens))):
+        if not reading.tokens[at].is_word:
+            return False
+        if reading.is_in("undone", at):
+            beside = (cue.start - 1, cue.end) if cue.start else (cue.end,)
+            said = "'" in reading.tokens[cue.start].text or any(
+                reading.is_in("verbs", near) for near in beside
+            )
+            return said or at + 1 >= len(reading.tokens) or not reading.tokens[at + 1].is_word
+    return False
 
 
 def _is_prefix(reading: CuedText, cue: Cue) -> bool:
@@ -197,5 +243,5 @@ def is_break(reading: CuedText, at: int) -> bool:
     if following is None or following.start == token.end:
         return following is None
     before = reading.tokens[at - 1].text if at and reading.tokens[at - 1].is_word else ""
-    abbreviates = len(before) == 1 or before in _ABBREVIATIONS
+    abbreviates = (len(before) == 1 and before.isalpha()) or before in _ABBREVIATIONS
     return not abbreviates and not reading.text[following.start].islower()

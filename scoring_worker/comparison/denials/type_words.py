@@ -43,7 +43,7 @@ def context_of_type(entity_type: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def asks_for(entity_type: str, section: str) -> bool:
-    """Whether a word of the type stands in ``section`` ("asks", "asks if", "asks someone") of any
+    """Whether a word of the type is in ``section`` ("asks", "asks if", "asks someone") of any
     language: the type may be in another one than the document."""
     if not in_any(section).isdisjoint(words_of_type(entity_type)):
         return True
@@ -88,7 +88,7 @@ def denied_words_of_type(
 ) -> str | None:
     """The words that deny the type's word next to the ``value``, given by its tokens.
 
-    Only within the sentence, and only where no mention that is not denied stands nearer. Not for
+    Only within the sentence, and only where no mention that is not denied is nearer. Not for
     questions: of their words most are not what is asked for.
     """
     if len(words_of_type(entity_type)) > _LONGEST_LABEL or entity_type.rstrip().endswith("?"):

@@ -1,4 +1,4 @@
-"""What stands beside a number and belongs to it: sign, currency, exponent, scale, unit."""
+"""What is beside a number and belongs to it: sign, currency, exponent, scale, unit."""
 
 import re
 from dataclasses import dataclass
@@ -144,7 +144,7 @@ def _per(
 
 
 def is_letter(char: str) -> bool:
-    """Whether ``char`` is a letter that others of the same word stand against."""
+    """Whether ``char`` is a letter that others of the same word are against."""
     return char.isalpha() and not is_unspaced(char)
 
 
@@ -154,7 +154,7 @@ _PLUS = ((ONE, True),)
 
 
 def closed(folded: Folded, core: Core, before: tuple[Sense, ...]) -> tuple[Sense, ...]:
-    """Units such as Chinese 每小时…公里 stand on both sides: those whose other side is there."""
+    """Units such as Chinese 每小时…公里 are on both sides: those whose other side is there."""
     behind = folded.lowered[core.end : core.end + 20].lstrip()
     fitting = [sense for sense in before if behind.startswith(sense.closing or "")]
     longest = max((len(sense.closing or "") for sense in fitting), default=0)
@@ -205,13 +205,13 @@ def signs_of(
         return ((ONE, False), (_MINUS, False)) if repeats else ((_MINUS, True), (ONE, False))
     trails = text[end : end + 1] == "-" or text[core.end : core.end + 1] == "-"
     at = end if text[end : end + 1] == "-" else core.end
-    if exact and trails and not text[at + 1 : at + 3].strip().isalnum():
+    if exact and trails and not text[at + 1 : at + 3].strip()[:1].isalnum():
         return ((_MINUS, True),)
     return _PLUS
 
 
 def is_glued(text: str, core: Core) -> bool:
-    """Whether the digits go on what stands before them: A4, COVID-19, x_5."""
+    """Whether the digits go on what is before them: A4, COVID-19, x_5."""
     before = text[core.start - 1] if core.start else " "
     if core.in_words:
         return False

@@ -1,4 +1,4 @@
-"""What stands beside a number and bounds it: "more than 5", "5 or less", "≥ 5", "about 5"."""
+"""What is beside a number and bounds it: "more than 5", "5 or less", "≥ 5", "about 5"."""
 
 import json
 import re
@@ -28,7 +28,7 @@ _TURNED: dict[Bound, Bound] = {
     "at_most": "more_than",
 }
 CLAIMED = frozenset({"en", "de", "fr", "es", "it", "pt", "nl"})
-"""Where a number without one of these words is known to stand unbounded."""
+"""Where a number without one of these words is known to be unbounded."""
 
 
 def bound_before(lowered: str, at: int) -> tuple[Bound, int]:

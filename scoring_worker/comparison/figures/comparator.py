@@ -26,7 +26,7 @@ _EAST_ASIAN_NUMERALS = re.compile(r"[〇零一二三四五六七八九十两兩�
 
 
 class _Seen(NamedTuple):
-    """A figure of the quote, where it stands there, and how far it agrees with the value."""
+    """A figure of the quote, where it is there, and how far it agrees with the value."""
 
     figure: Figure
     place: Place
@@ -84,7 +84,7 @@ class _Asked:
 
     @cached_property
     def currencies(self) -> frozenset[str]:
-        """What the schema's currency may be; empty where its unit is none."""
+        """What the schema's currency may be; empty where its unit is no currency."""
         named = unit_of(self.unit, self.passage.language) if self.unit else None
         return named.currencies if named else frozenset()
 
@@ -114,7 +114,7 @@ class _Asked:
         return next((scale for scale in named if scale is not None), None)
 
     def agreement(self, figure: Figure, other: Figure) -> Agreement:
-        """How far ``other`` agrees with ``figure``, as it stands or in the scale that is named."""
+        """How far ``other`` agrees with ``figure``, as it is or in the scale that is named."""
         found = agreement(figure, other, self.end)
         if found.level or found.code != "number_differs" or self.scale is None:
             return found
@@ -155,7 +155,7 @@ def _scaled(figure: Figure, scale: Fraction) -> Figure:
 
 
 def _in_quote(passage: Passage) -> list[tuple[Figure, Place, bool]]:
-    """Figures whose number stands in the quote, their places there, and whether all of it does."""
+    """Figures whose number is in the quote, their places there, and whether all of it does."""
     head = passage.before[-_REACH:]
     text = f"{head}{passage.quote}{passage.after[:_REACH]}"
     start, length = len(head), len(passage.quote)
@@ -213,7 +213,7 @@ def _shown(figure: Figure) -> str:
     one = figure.readings[0]
     scaled = one.step > 1  # "65k" is 65,000, and its digits alone would mislead
     written = any(map(str.isdecimal, figure.digits)) and one.high is None and not scaled
-    amount = figure.digits if written else _decimal(one)
+    amount = figure.digits if written else _decimal(one, " and " if figure.pair else " to ")
     unit = (one.unit or "").replace("-per-", "/").replace("-", " ")
     if len(one.currencies) == 1:
         (unit,) = one.currencies
@@ -221,10 +221,12 @@ def _shown(figure: Figure) -> str:
     return " ".join(part for part in (bound, amount, unit) if part)[:_SHOWN]
 
 
-def _decimal(reading: FigureReading) -> str:
+def _decimal(reading: FigureReading, joint: str) -> str:
     values = [reading.amount] if reading.high is None else [reading.amount, reading.high]
-    return " and ".join(
-        str(value) if len(str(value)) < 12 else f"{float(value):.12g}" for value in values
+    whole = (value.denominator == 1 and len(str(value)) < 12 for value in values)
+    return joint.join(
+        str(value) if short else f"{float(value):.12g}"
+        for value, short in zip(values, whole, strict=True)
     )
 
 

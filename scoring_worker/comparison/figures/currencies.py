@@ -49,7 +49,7 @@ def currency_forms(language: str) -> dict[str, frozenset[str]]:
 
 @cache
 def currency_symbols() -> dict[str, frozenset[str]]:
-    """Signs and codes that stand in any language."""
+    """Signs and codes that are in any language."""
     codes = {code: frozenset({code}) for code in list_currencies() if len(code) == 3}
     return codes | _shared_signs()
 

@@ -15,8 +15,8 @@ DIGITS = re.compile(
     r"(?<![\w.,])[.,][0-9]+(?![.,]?[0-9])"
     rf"|[0-9]+(?:[.,'٫٬_][0-9]+|·(?!10(?![0-9.,]))[0-9]+|[ {NO_BREAK}][0-9]{{3}}(?![0-9]))*"
 )
-"""Digits with the signs that may stand between those of one number. Every step takes a character
-that no other step could take, so a text is read once whatever it holds."""
+"""Digits with the signs that may be between those of one number. Every step takes a character
+that no other step could take, so every text is read once."""
 MAX_DIGITS = 64
 """Nobody extracts a number with more, and arithmetic on a million digits takes minutes."""
 _SIGN = re.compile(rf"[.,'٫٬·_ {NO_BREAK}]")
@@ -39,7 +39,7 @@ class Style(NamedTuple):
 
 
 class Amount(NamedTuple):
-    """A number that digits may stand for, and the place value of its last digit. ``elsewhere``:
+    """A number that digits may represent, and the place value of its last digit. ``elsewhere``:
     as the language is written in some of its countries and not in most."""
 
     value: Fraction

@@ -6,10 +6,10 @@ from typing import Literal, NamedTuple
 from safepassage.scoring_worker.comparison.contract import Kind, Place
 
 Bound = Literal["none", "exactly", "more_than", "at_least", "less_than", "at_most", "about"]
-"""What the words or the sign beside a number make of it; *none* where nothing stands there."""
+"""What the words or the sign beside a number make of it; *none* where nothing is there."""
 
 FigurePart = Literal["whole", "low", "high", "part"]
-"""*whole*: the figure stands for itself. *low*, *high*: the ends of a range that is a figure of
+"""*whole*: the figure represents itself. *low*, *high*: the ends of a range that is a figure of
 its own. *part*: a piece of something else that holds digits, such as a date or a file number."""
 
 
@@ -19,7 +19,7 @@ class FigureReading(NamedTuple):
     ``amount`` is exact, with scale words and signs applied, and ``high`` the upper end of a range
     or the second number of a pair ("120/80"). ``step`` is the place value of the last digit
     written. ``unit`` is a CLDR unit ("milligram-per-deciliter") or None; ``currencies`` are the
-    ISO 4217 codes that the sign may stand for, empty where none is written. A reading that is
+    ISO 4217 codes that the sign may represent, empty where none is written. A reading that is
     not ``sure`` may be what was meant: agreeing with it shows nothing. One that is ``elsewhere``
     is in use in some countries of the language.
     """

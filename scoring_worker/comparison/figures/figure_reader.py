@@ -25,7 +25,7 @@ class Read(NamedTuple):
 def read(folded: Folded, core: Core, floor: int, lexicon: Lexicon) -> Read | None:
     """The figure around ``core``; None where the digits are a piece of another token.
 
-    What stands before ``floor`` belongs to the figure before.
+    What is before ``floor`` belongs to the figure before.
     """
     start, signed, before = read_prefix(folded, core.start, floor, lexicon)
     if before:

@@ -1,4 +1,4 @@
-"""The words and signs that stand beside a number, looked up at a place of a text."""
+"""The words and signs that are beside a number, looked up at a place of a text."""
 
 import json
 from collections import defaultdict
@@ -42,7 +42,7 @@ class Sense:
     factor: Fraction = ONE
     unit: str | None = None
     currencies: frozenset[str] = frozenset()
-    closing: str | None = None  # of a unit before the number: what stands behind it
+    closing: str | None = None  # of a unit before the number: what is behind it
 
 
 _Senses = tuple[Sense, ...]
@@ -51,7 +51,7 @@ _Senses = tuple[Sense, ...]
 class Lexicon:
     """Forms by their first and by their last two characters, with the lengths that occur there.
 
-    A look-up takes a few dictionary accesses, whatever the text holds.
+    A look-up takes a few dictionary accesses for any text.
     """
 
     def __init__(self, forms: dict[str, list[Sense]]) -> None:
@@ -100,7 +100,7 @@ class Lexicon:
 
 @lru_cache(maxsize=128)
 def lexicon_of(language: str | None) -> Lexicon:
-    """What stands beside numbers in ``language``; English and international signs stand in all.
+    """What is beside numbers in ``language``; English and international signs are in all.
 
     The language's own words come first: a German *Billion* is a million million.
     """

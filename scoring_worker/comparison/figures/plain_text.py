@@ -7,7 +7,7 @@ from functools import cache
 from safepassage.scoring_worker.comparison.contract import Place
 
 NO_BREAK = "\u00a0"
-"""Stands for every blank that is not the space bar's: within a number it groups digits."""
+"""Represents every blank that is not the space bar's: within a number it groups digits."""
 _SHAPES = {
     "-": "\u2010\u2011\u2212\ufe63\uff0d",
     "–": "\u2012\u2013\u2014\u2015\ufe58",
@@ -40,7 +40,7 @@ _UNSEEN = (
 @dataclass(frozen=True, slots=True)
 class Folded:
     """``text`` folded, ``lowered`` of the same length with every blank the space bar's, and where
-    its characters came from (None: they all stand where they stood)."""
+    its characters came from (None: they all are where they stood)."""
 
     text: str
     lowered: str

@@ -26,7 +26,7 @@ _MAX_KEPT = 4_000
 """Code points of a text of which many are kept; a longer one could hold a great many figures."""
 _AROUND = "()[]{}.,;:!?\"'* "
 _AGE = frozenset({"old", "-old", "of age", "per annum", "p.a", "p. a", "alt"})
-"""What may stand behind a figure without saying more than its unit does."""
+"""What may be behind a figure without saying more than its unit does."""
 
 
 def figures_in(text: str, language: str | None = None) -> tuple[Figure, ...]:
@@ -161,7 +161,7 @@ def _only(value: str, language: str | None, style: Style) -> Figure | None:
 
 
 def _is_bound(head: str, tail: str) -> bool:
-    """Whether nothing but bounds stand around a figure: "more than" 5, 5 "or more"."""
+    """Whether nothing but bounds are around a figure: "more than" 5, 5 "or more"."""
     leads = not head or bound_before(head + " ", len(head) + 1)[1] == 0
     return leads and (not tail or bound_after(tail, 0)[1] == len(tail) or tail in _AGE)
 

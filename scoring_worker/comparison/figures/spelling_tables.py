@@ -27,7 +27,7 @@ _UNSPACED = frozenset({"zh", "ja", "ko", "th", "lo", "km", "my", "yue"})
 _ALMOST: dict[str, dict[str, str]] = json.loads(
     Path(__file__).with_suffix(".json").read_text("utf-8")
 )
-"""Words that say a number without being its numeral. A figure is not missing where one stands."""
+"""Words that say a number without being its numeral. A figure is not missing where one is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Table:
     phrases: dict[str, tuple[int, bool]]  # numbers below 1000 and years; whether an ordinal
     starts: dict[str, int]  # the first word of a phrase and the most words of one so starting
     scales: dict[str, int]
-    glued: frozenset[str]  # a thousand as it stands within a word: "zweitausendfünfzig"
+    glued: frozenset[str]  # a thousand as it is within a word: "zweitausendfünfzig"
     almost: dict[str, tuple[int, int]]
 
 

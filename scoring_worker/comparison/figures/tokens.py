@@ -78,7 +78,7 @@ def in_words(words: Words) -> Core:
 
 
 def fractions(folded: Folded) -> Iterator[Core]:
-    """Characters such as ½, with the whole number that stands before them."""
+    """Characters such as ½, with the whole number that is before them."""
     for match in _VULGAR.finditer(folded.text) if not folded.text.isascii() else ():
         value = Fraction(unicodedata.numeric(match[0])).limit_denominator(8)
         yield Core(match.start(), match.end(), (Amount(value, value, sure=True),))

@@ -56,8 +56,8 @@ class Measure:
 def unit_forms(language: str) -> Iterator[tuple[str, str, str | None]]:
     """How ``language`` writes units, by CLDR: "Kilogramm" and "kg" for ``kilogram``.
 
-    Gives a form, its unit and, for one before the number, what stands behind it. A form
-    may stand for several units: "minuty" are those of an hour and those of an angle.
+    Gives a form, its unit and, for one before the number, what is behind it. A form
+    may represent several units: "minuty" are those of an hour and those of an angle.
     """
     locale = locale_of(language)
     if locale is None:
@@ -84,7 +84,7 @@ def unit_forms(language: str) -> Iterator[tuple[str, str, str | None]]:
 
 @cache
 def unit_symbols() -> dict[str, str]:
-    """Symbols that stand in any language, written as they are ("mW" is not "MW")."""
+    """Symbols that are in any language, written as they are ("mW" is not "MW")."""
     symbols = dict(_SYMBOLS)
     for symbol, (name, prefixes) in _PREFIXED.items():
         for prefix in ("", *prefixes):

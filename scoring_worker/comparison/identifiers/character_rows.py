@@ -25,7 +25,7 @@ _LABELS = frozenset(
 
 
 class Row(NamedTuple):
-    """``whole``: nothing of a longer token stands on either side. ``loosely``: what stands there
+    """``whole``: nothing of a longer token is on either side. ``loosely``: what is there
     is only a group of digits behind a blank."""
 
     place: Place
@@ -51,8 +51,8 @@ def key_of(text: str) -> str:
 
 
 def rows_of(key: str, quote: str, words: frozenset[str]) -> list[Row]:
-    """Where the letters and digits of ``key`` stand in a row, at most 32 times. ``words`` of the
-    entity type may stand before it as a label ("Invoice-4711")."""
+    """Where the letters and digits of ``key`` are in a row, at most 32 times. ``words`` of the
+    entity type may be before it as a label ("Invoice-4711")."""
     letters = _letters(quote)
     labels = _LABELS | {word.upper() for word in words}
     found: list[Row] = []
@@ -72,7 +72,7 @@ def rows_of(key: str, quote: str, words: frozenset[str]) -> list[Row]:
 
 
 def literal(value: str, quote: str) -> tuple[Place, ...]:
-    """Where ``value`` stands letter by letter, and nothing of a longer token beside it; at most
+    """Where ``value`` is letter by letter, and nothing of a longer token beside it; at most
     sixteen places. For identifiers with signs that are no separators ("Mg2(1+x)Si")."""
     found = islice(re.finditer(re.escape(value), quote), _MOST) if value else ()
     whole = (
@@ -116,7 +116,7 @@ def _folded(character: str) -> str:
 
 
 def _is_one(at: tuple[int, ...], quote: str) -> bool:
-    """Whether only separators stand between the characters at these places."""
+    """Whether only separators are between the characters at these places."""
     for before, after in pairwise(at):
         if after - before > 1:
             gap = quote[before + 1 : after]
@@ -152,7 +152,7 @@ def _tied_behind(quote: str, end: int) -> bool:
 
 
 def _is_solid(character: str) -> bool:
-    """A letter of a script without blanks stands beside any number."""
+    """A letter of a script without blanks is beside any number."""
     return "\u0e00" <= character <= "\u0eff" or "\u3040" <= character <= "\u9fff"
 
 

@@ -1,8 +1,8 @@
-"""Whether a quote holds an identifier: whole, whatever separates its groups.
+"""Whether a quote holds an identifier: whole, regardless of what separates its groups.
 
 An identifier cannot be paraphrased: one character more, fewer or other is another identifier. So a
 number that is not there is *different*, but where the quote hides digits ("****1234") or the
-number stands beside the quote.
+number is beside the quote.
 """
 
 import re
@@ -94,7 +94,7 @@ def asks_for_identifier(entity_type: str) -> bool:
 def compare_identifiers(value: str, passage: Passage, entity_type: str = "") -> Comparison:
     """Compare the identifier ``value`` with those in the quote, as whole tokens.
 
-    *Same*: it stands there, separators and case aside. *Different*: it does not, with the nearest
+    *Same*: it is there, separators and case aside. *Different*: it does not, with the nearest
     other as a rival and ``identifier_differs`` or ``identifier_longer``. A wrong check digit is a
     finding (``check_digit``) and never an answer. Never raises; linear in the quote.
     """
@@ -118,7 +118,7 @@ def compare_identifiers(value: str, passage: Passage, entity_type: str = "") -> 
         findings = (*findings, Finding(code="check_digit", detail=detail))
     settled = answer.answer
     if settled != "same" and _outside(known, passage, words):
-        findings = (*findings, Finding(code="outside_quote", detail="stands beside the quote"))
+        findings = (*findings, Finding(code="outside_quote", detail="is beside the quote"))
         settled = settled if answer.rivals else "not_comparable"
     return Comparison(settled, "identifier", answer.places, answer.rivals, findings)
 
@@ -139,7 +139,7 @@ def _codes(known: Identifier, value: str, quote: str, words: frozenset[str]) -> 
     if rows:
         place = rows[0].place
         if rows[0].loosely:
-            return _undecided("identifier_part", "more digits stand behind a blank", (place,))
+            return _undecided("identifier_part", "more digits are behind a blank", (place,))
         return _different("identifier_longer", "it is a part of a longer one", (place,))
     others = candidates(quote)
     rival = min(others, key=lambda c: Levenshtein.distance(known.key, c.key), default=None)

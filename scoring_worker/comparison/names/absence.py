@@ -1,4 +1,4 @@
-"""What it means that no word of a name stands in the quote as the value has it."""
+"""What it means that no word of a name is in the quote as the value has it."""
 
 from collections.abc import Iterator, Sequence
 
@@ -20,7 +20,7 @@ _SHORT_HEADING = 5
 
 
 def absent_name(core: Sequence[Word], quoted: Quoted, script: str, outside: bool) -> Comparison:
-    """The answer for a name none of whose words stands in the quote.
+    """The answer for a name none of whose words is in the quote.
 
     Inflected, misread or written in another script it is *not comparable*; with a letter changed
     *different*. Where nothing is like it, other names in the quote make it *different* only if

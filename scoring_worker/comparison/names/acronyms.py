@@ -1,4 +1,4 @@
-"""An acronym against the words that it stands for.
+"""An acronym against the words that it represents.
 
 Only words that are there count: an acronym in the value is supported by words of the passage that
 spell it. The other way round nothing is shown, since many names have the same initials; but an
@@ -27,15 +27,15 @@ Verdict = Literal["spelt", "possible", "other"]
 
 
 class Acronym(NamedTuple):
-    """Capital letters that stand for words ("U.S." is "us"), at ``place``."""
+    """Capital letters that represent words ("U.S." is "us"), at ``place``."""
 
     letters: str
     place: Place
 
 
 class Spelling(NamedTuple):
-    """``spelt``: capitalised words of the passage spell the value. ``possible``: they may stand
-    for each other. ``other``: the passage holds another one of the same shape."""
+    """``spelt``: capitalised words of the passage spell the value. ``possible``: they may
+    represent each other. ``other``: the passage holds another one of the same shape."""
 
     verdict: Verdict
     place: Place
@@ -44,7 +44,7 @@ class Spelling(NamedTuple):
 def spelling(
     sought: Sequence[Word], value: str, quoted: Sequence[Word], quote: str
 ) -> Spelling | None:
-    """How the acronym on one side stands to the words on the other; None where there is none."""
+    """How the acronym on one side relates to the words on the other; None without an acronym."""
     alone = list(acronyms(sought, value))
     if len(alone) == 1 and alone[0].place == place_of(sought[0], sought[-1]):
         return _spelt_by_passage(alone[0].letters, quoted, quote)

@@ -22,23 +22,24 @@ from .parts import NameParts, form_at, is_initial, parts_of, place_of
 from .scripts_without_blanks import compare_solid, is_solid
 from .types import name_kind
 from .windows import Missing, Quoted, Relation, Window, window_at
+from .word_agreement import mistyped
 from .word_runs import runs_of
 from .words import compare_words, of_spelling, outside_quote, quoted_in_a_row
 
 _UNLIKE = frozenset({"absent", "other", "other_initial"})
 _MOST_PARTS = 12
-_SEVERAL_WORDS, _LONG_WORD = 4, 5
+SEVERAL_WORDS = 4
 _BRACKETED = re.compile(r"\((?=[^()\s]*[A-Z])[^()\s]{2,8}\)")
-"""An acronym that stands in brackets inside a name: "United States (U.S.) Department"."""
+"""An acronym that is in brackets inside a name: "United States (U.S.) Department"."""
 _MOST_WINDOWS = 32
-"""Places of the quote that are read around, however often the name's words stand there."""
+"""Places of the quote that are read around, however often the name's words are there."""
 
 
 def compare_names(value: str, passage: Passage, entity_type: str = "") -> Comparison:
     """Compare the name ``value`` with the names in the quote.
 
-    *Same*: the name stands there, with the places. *Different*: another name stands in its place,
-    with its place as a rival and ``name_differs``. *Not comparable*: it stands there in part,
+    *Same*: the name is there, with the places. *Different*: another name is in its place,
+    with its place as a rival and ``name_differs``. *Not comparable*: it is there in part,
     inflected, misread or in another script. Never raises; linear in the quote.
     """
     sought = words_of(value)
@@ -156,7 +157,7 @@ def _read(window: Window, parts: NameParts, quoted: Quoted, entity_type: str) ->
 
 
 def _decides(missing: Missing, parts: NameParts, quoted: Quoted, entity_type: str) -> bool:
-    """Whether what stands in the place of a part shows that another is named.
+    """Whether what is in the place of a part shows that another is named.
 
     A word *before* the part that is there may be an office ("President Smith"), so that it shows
     another person only where persons are asked for and the sentence has already begun.
@@ -184,12 +185,11 @@ def _decides(missing: Missing, parts: NameParts, quoted: Quoted, entity_type: st
 
 
 def _is_typing_error(missing: Missing, parts: NameParts, quoted: Quoted) -> bool:
-    """Whether a letter too many or too few is more likely than another name: in a name of several
-    words ("Canda Border Services Agency"). A letter changed for another stays a difference."""
+    """Whether the word is mistyped rather than another: in a name of several words that is no
+    person's ("Canda Border Services Agency")."""
     rival = quoted.words[missing.rival].keys.plain
-    several = len(parts.core) >= _SEVERAL_WORDS - (quoted.kind == "organisation")
-    wanted = len(missing.part.keys.plain)
-    return several and quoted.kind != "person" and len(rival) != wanted >= _LONG_WORD
+    several = len(parts.core) >= SEVERAL_WORDS - (quoted.kind == "organisation")
+    return several and quoted.kind != "person" and mistyped(missing.part.keys.plain, rival)
 
 
 def _dotted(missing: Missing, quoted: Quoted) -> bool:

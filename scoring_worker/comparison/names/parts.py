@@ -16,7 +16,7 @@ from safepassage.scoring_worker.text.closed_classes import word_list
 from safepassage.scoring_worker.text.segmentation import Word
 
 TITLES = word_list("titles")
-"""Forms of address and what stands behind a name, by plain key. Those that are given names too
+"""Forms of address and what is behind a name, by plain key. Those that are given names too
 (Don, Pan, Bey) are left out: dropping one would make two people one."""
 GENERATIONS = word_list("generations")
 PARTICLES = word_list("particles")
@@ -43,13 +43,15 @@ class NameParts:
 
 
 def parts_of(words: Sequence[Word], text: str) -> NameParts:
-    """Split the words of the name ``text``. One of nothing but titles and particles keeps them."""
+    """Split the words of the name ``text``. One of nothing but titles and particles keeps them.
+    "Junior" and "Senior" before the others name what is called so ("Senior Engineer")."""
     kept, form = without_form(words)
     last = len(kept) - 1
     core = tuple(
         word
         for number, word in enumerate(kept)
         if not accompanies(word, text, inside=0 < number < last)
+        or (number == 0 < last and word.keys.plain in GENERATIONS)
     )
     generation = next((w.keys.plain for w in kept[1:] if w.keys.plain in GENERATIONS), "")
     return NameParts(core or tuple(kept), form, generation, text)
@@ -91,7 +93,7 @@ def form_at(words: Sequence[Word], position: int) -> str:
 
 
 def place_of(word: Word, last: Word | None = None) -> Place:
-    """Where a word, or the words up to ``last``, stand."""
+    """Where a word, or the words up to ``last``, are."""
     return Place(word.start, (last or word).end)
 
 

@@ -35,7 +35,7 @@ def compare_solid(
     kind: NameKind | None,
     outside: tuple[Finding, ...],
 ) -> Comparison:
-    """The answer for a name whose characters do not stand in the quote in a row.
+    """The answer for a name whose characters are not in the quote in a row.
 
     *Different*: a person's name of three characters or more with one other; a katakana word with
     one other sign; or, where the type asks for a name and the quote has characters of the same
@@ -53,12 +53,12 @@ def compare_solid(
     shared = _shared(sought, words)
     if shared or kind is None or outside:
         code: FindingCode = "name_partial" if shared else "name_absent"
-        return undecided("name", code, "not in the quote as it stands", shared, outside)
+        return undecided("name", code, "not in the quote as it is", shared, outside)
     return different("name", "name_differs", "the quote has no character of it", more=outside)
 
 
 def _read_alike(sought: Sequence[Word], words: Sequence[Word]) -> Place | None:
-    """Where characters stand that are read as the name is: simplified and traditional ones."""
+    """Where characters are that are read as the name is: simplified and traditional ones."""
     if not any(_HAN.match(word.keys.plain) for word in sought):
         return None
     mine = [anyascii(word.keys.plain) for word in sought]
@@ -71,7 +71,7 @@ def _read_alike(sought: Sequence[Word], words: Sequence[Word]) -> Place | None:
 
 
 def _one_other(sought: Sequence[Word], words: Sequence[Word]) -> Place | None:
-    """Where all characters but one stand in the name's order."""
+    """Where all characters but one are in the name's order."""
     name = [word.keys.plain for word in sought]
     if len(name) < 3:
         return None
@@ -103,6 +103,6 @@ def _shares_script(value: str, quote: str) -> bool:
 
 
 def _shared(sought: Sequence[Word], words: Sequence[Word]) -> tuple[Place, ...]:
-    """Where the first characters of the name that the quote has stand."""
+    """Where the first characters of the name that the quote has are."""
     name = {word.keys.plain for word in sought}
     return tuple(place_of(word) for word in words if word.keys.plain in name)[:16]

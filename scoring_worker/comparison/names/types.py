@@ -1,6 +1,6 @@
 """What kind of name an entity type asks for, where the type says so in general words.
 
-No word of a domain stands here: "Tenant" and "Judge" name roles, and whether a person or a company
+No word of a domain is here: "Tenant" and "Judge" name roles, and whether a person or a company
 fills them is not known. The words are those with which forms of many languages ask for a name.
 """
 

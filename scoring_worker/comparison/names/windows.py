@@ -1,8 +1,9 @@
-"""How the parts of a name stand in the quote around one of its words.
+"""How the parts of a name are in the quote around one of its words.
 
 A *span* is what may be one name: capitalised words, initials, titles and particles that follow on
 one another, with at most one comma ("Smith, John"). In a script without capitals every word may
-be of a name. Everything here looks at a few words around one place, whatever the quote's length.
+be of a name. Everything here looks at a few words around one place, regardless of the quote's
+length.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,13 @@ from safepassage.scoring_worker.text.segmentation import Word
 
 from .parts import CONJUNCTIONS, PARTICLES, TITLES, is_initial, place_of
 from .types import NameKind
-from .word_agreement import inflects, name_inflects, one_slip_apart, same_but_misread
+from .word_agreement import (
+    abbreviates,
+    inflects,
+    name_inflects,
+    one_slip_apart,
+    same_but_misread,
+)
 
 _LONG_WORD, _LONG_NOTE = 4, 2
 _REACH = 8
@@ -26,8 +33,8 @@ Side = Literal["behind", "before", ""]
 
 
 class Missing(NamedTuple):
-    """A part of the name that the span lacks, and what stands in its place: ``rival`` is a
-    position in the quote, ``side`` where it stands from the part that is there."""
+    """A part of the name that the span lacks, and what is in its place: ``rival`` is a
+    position in the quote, ``side`` where it is from the part that is there."""
 
     part: Word
     relation: Relation
@@ -37,7 +44,7 @@ class Missing(NamedTuple):
 
 class Window(NamedTuple):
     """``found``: for each part its position in the quote, -1 where it is missing. ``spread``:
-    the parts stand in an order, or with something between them, that may be two names."""
+    the parts are in an order, or with something between them, that may be two names."""
 
     found: tuple[int, ...]
     missing: tuple[Missing, ...]
@@ -74,6 +81,9 @@ def relation(part: Word, word: Word, quoted: Quoted) -> Relation:
         return "initial" if mine[:1] == other[:1] else "other_initial"
     if same_but_misread(mine, other) or _has_footnote(mine, other):
         return "misread"
+    pointed = quoted.text[word.end : word.end + 1] == "."
+    if abbreviates(other, mine, pointed=pointed) or abbreviates(mine, other, pointed=False):
+        return "initial"
     latin = mine[:1] < "\u0250"  # other letters tell by themselves whether names take endings
     if _alike(mine, other) and name_inflects(mine, other, quoted.language if latin else None):
         return "inflected"
@@ -176,14 +186,14 @@ def _missing(
     span: tuple[int, int, int],
     quoted: Quoted,
 ) -> Missing:
-    """What stands where part ``number`` should: behind the part before it, or before the next."""
+    """What is where part ``number`` should: behind the part before it, or before the next."""
     part, words = core[number], quoted.words
     first, last, comma = span
     if number and found[number - 1] >= 0:
         at = _beyond(found[number - 1] + 1, 1, last, words)
         surname = number == len(core) - 1
         while surname and first <= at < last and is_initial(words[at]) and at + 1 not in found:
-            at += 1  # "John R. Miller": the surname stands behind the initial
+            at += 1  # "John R. Miller": the surname is behind the initial
         if first <= at <= last and at not in found and at != comma:
             return Missing(part, relation(part, words[at], quoted), at, "behind")
     if number + 1 < len(core) and found[number + 1] >= 0:
@@ -194,7 +204,7 @@ def _missing(
 
 
 def _beyond(at: int, step: int, limit: int, words: Sequence[Word]) -> int:
-    """``at``, or behind the titles and particles that stand there; -1 where the span ends."""
+    """``at``, or behind the titles and particles that are there; -1 where the span ends."""
     while (limit - at) * step >= 0:
         if words[at].keys.plain not in TITLES and words[at].keys.plain not in PARTICLES:
             return at

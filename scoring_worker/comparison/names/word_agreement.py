@@ -1,7 +1,9 @@
-"""How far one word can stand for another: another ending, a scanner's slip, another letter."""
+"""How far one word can replace another: another ending, a scanner's slip, another letter."""
 
 import re
+from functools import lru_cache
 
+import snowballstemmer
 from rapidfuzz.distance import OSA, Prefix
 
 from safepassage.scoring_worker.text.closed_classes import word_list
@@ -12,7 +14,8 @@ _READ_AS = {
 }  # fmt: skip
 
 _ENDING_LETTERS = frozenset("aeiouyąęаеёиоуыэюяйьіїєαεηιουωςσνsš")
-"""Letters that stand at the end of a name as an ending: vowels, and s and ν in a few languages."""
+"""Letters that are at the end of a name as an ending: vowels, and s and ν in a few languages."""
+_LONG_WORD, _SHORT = 5, 4
 _ENDING = re.compile(r"(?:e?s|'s|s')?")
 
 
@@ -34,6 +37,12 @@ def one_slip_apart(word: str, other: str) -> bool:
         return False
     allowed = 1 if longest < 7 else 2
     return 0 < OSA.distance(word, other, score_cutoff=allowed) <= allowed
+
+
+def mistyped(word: str, other: str) -> bool:
+    """Whether a letter too many or too few is more likely a slip of the pen than another word; a
+    letter changed for another stays a difference."""
+    return len(word) != len(other) and len(word) >= _LONG_WORD and one_slip_apart(word, other)
 
 
 def inflects(word: str, other: str) -> bool:
@@ -106,3 +115,98 @@ def _begins_late(word: str, other: str) -> bool:
         and longer.endswith(shorter)
         and len(longer) - len(shorter) <= 4
     )
+
+
+def same_name(name: str, other: str, language: str | None) -> bool:
+    """Whether one word of a name may be a form of the other: another ending where the language
+    has endings, the plural of what is no name at all ("Clinics"), or another spelling."""
+    if name[:2] != other[:2] and not _begins_late(name, other):
+        return False
+    if name_inflects(name, other, language):
+        return True
+    ends = {name[-1:], other[-1:]}
+    gendered = ends == {"a", "o"} or name in (f"{other}a", f"{other}o") or other == f"{name}a"
+    return not gendered and _same_stem(name, other, language)
+
+
+def same_word(word: str, other: str, language: str | None) -> bool:
+    """Whether two words of running text are one in another form: stem, ending, or spelling.
+
+    Where the language has a stemmer it decides; elsewhere the beginnings do, as in `inflects`.
+    Those who do and those to whom it is done are two: insurer and insured, lessor and lessee.
+    """
+    if word[:2] != other[:2] and not _begins_late(word, other):
+        return _respelt(word) == _respelt(other)
+    if {_side(word), _side(other)} == {"doer", "done to"}:
+        return False
+    if _same_stem(word, other, language) or _respelt(word) == _respelt(other):
+        return True
+    return not _has_stemmer(language or "en") and inflects(word, other)
+
+
+def _side(word: str) -> str:
+    if word.endswith(("er", "or")):
+        return "doer"
+    return "done to" if word.endswith(("ee", "ed", "ees")) else ""
+
+
+def abbreviates(short: str, word: str, *, pointed: bool) -> bool:
+    """Whether ``short`` is cut from ``word``: letters of it in their order, the first among them.
+    With a point behind it ("Bros.", "Univ."); without one the last letter is the word's, and it
+    has no vowel behind the first letter ("Blvd") or is four letters of eight or more ("Dept")."""
+    if not 2 <= len(short) < len(word) or not (short.isalpha() and word.isalpha()):
+        return False
+    letters = iter(word)
+    if short[0] != word[0] or not all(letter in letters for letter in short):
+        return False
+    if pointed:
+        return True
+    half = len(short) <= _SHORT and 2 * len(short) <= len(word)
+    cut = half or not set(short[1:]) & set("aeiou")
+    return cut and len(short) > 2 and short[-1] == word[-1]
+
+
+_STEMMERS = {
+    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german",
+    "el": "greek", "en": "english", "es": "spanish", "et": "estonian", "eu": "basque",
+    "fa": "persian", "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi",
+    "hu": "hungarian", "hy": "armenian", "id": "indonesian", "it": "italian", "lt": "lithuanian",
+    "nb": "norwegian", "ne": "nepali", "nl": "dutch", "nn": "norwegian", "no": "norwegian",
+    "pl": "polish", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian",
+    "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
+}  # fmt: skip
+_ALGORITHMS = frozenset(snowballstemmer.algorithms())
+
+
+def _has_stemmer(language: str) -> bool:
+    return _STEMMERS.get(language.casefold()[:2]) in _ALGORITHMS
+
+
+def _same_stem(word: str, other: str, language: str | None) -> bool:
+    """Values may be English regardless of what the passage is."""
+    return any(
+        _stem(word, tongue) == _stem(other, tongue)
+        for tongue in dict.fromkeys((language or "en", "en"))
+        if _has_stemmer(tongue)
+    )
+
+
+@lru_cache(maxsize=16_384)
+def _stem(word: str, language: str) -> str:
+    """By a stemmer of its own: one that threads share would mix up their words."""
+    return str(snowballstemmer.stemmer(_STEMMERS[language.casefold()[:2]]).stemWord(word))
+
+
+_RESPELT = re.compile(
+    r"ae|oe|our(?=$|s$|ed$|ing$)|is(?=e|ation|ing)|ys(?=e)|ll|re$|res$|ogue|grey|ph"
+)
+_AS_SPELT = {
+    "ae": "e", "oe": "e", "our": "or", "is": "iz", "ys": "yz", "ll": "l", "re": "er",
+    "res": "ers", "ogue": "og", "grey": "gray", "ph": "f",
+}  # fmt: skip
+
+
+@lru_cache(maxsize=16_384)
+def _respelt(word: str) -> str:
+    """The one spelling of what is spelt in two ways: anaemia, colour, litre, organise, grey."""
+    return _RESPELT.sub(lambda match: _AS_SPELT[match[0]], word)

@@ -1,4 +1,4 @@
-"""Where the words of a value stand in a row in a passage, however hyphens part them."""
+"""Where the words of a value are in a row in a passage, however hyphens part them."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -103,7 +103,7 @@ def _runs(value: Row, passage: Row, *, exact: bool) -> Runs:
 
 
 def _next_start(passage: Row, at: int) -> int:
-    """The first letter after ``at`` that begins a word; the end where there is none."""
+    """The first letter after ``at`` that begins a word; the end where it is missing."""
     following = bisect_right(passage.starts, at)
     return passage.starts[following] if following < len(passage.starts) else len(passage.letters)
 

@@ -33,10 +33,10 @@ _CANDIDATES = 32
 def compare_words(value: str, passage: Passage) -> Comparison:
     """Compare the words of ``value`` with the quote.
 
-    *Same*: all of them in a row, whatever case, accents or hyphens; ``places`` are all such rows.
-    *Not comparable*: all there but scattered (words in another order may say another thing), in
-    another form, or missing. *Different*: another figure, or another acronym, in their place.
-    Never raises; linear in both texts.
+    *Same*: all of them in a row, without regard to case, accents or hyphens; ``places`` are all
+    such rows. *Not comparable*: all there but scattered (words in another order may say another
+    thing), in another form, or missing. *Different*: another figure, or another acronym, in their
+    place. Never raises; linear in both texts.
     """
     sought, quoted = words_of(value), words_of(passage.quote)
     found = quoted_in_a_row(value, sought, passage, quoted, "words")
@@ -46,7 +46,7 @@ def compare_words(value: str, passage: Passage) -> Comparison:
     outside = outside_quote(sought, passage)
     rival = _other_figure(sought, quoted)
     if rival:
-        detail = "another figure stands in its place"
+        detail = "another figure is in its place"
         return different("words", "figure_differs", detail, (rival,), outside)
     spelt = spelling(sought, value, quoted, passage.quote) if not places else None
     if spelt:
@@ -79,17 +79,17 @@ def quoted_in_a_row(
 
 
 def outside_quote(sought: Sequence[Word], passage: Passage) -> tuple[Finding, ...]:
-    """A finding where the words stand around the quote and so are not quoted."""
+    """A finding where the words are around the quote and so are not quoted."""
     around = {"before": passage.before, "after": passage.after, "heading": passage.heading}
     for where, text in around.items():
         if text and runs_of(sought, words_of(text)).places:
-            detail = f"stands {where} the quote" if where != "heading" else "stands in the heading"
+            detail = f"is {where} the quote" if where != "heading" else "is in the heading"
             return (Finding(code="outside_quote", detail=detail),)
     return ()
 
 
 def of_spelling(found: Spelling, kind: Kind, more: tuple[Finding, ...]) -> Comparison:
-    """The answer where an acronym stands for words, may, or stands for others."""
+    """The answer where an acronym represents words, may, or represents others."""
     place = (found.place,)
     if found.verdict == "spelt":
         finding = Finding(code="acronym_spelt", detail="words of the quote spell the acronym")
@@ -160,7 +160,7 @@ def _seen(sought: Sequence[Word], missing: list[Word], places: tuple[Place, ...]
 
 def _other_figure(sought: Sequence[Word], quoted: Sequence[Word]) -> Place | None:
     """Where the quote has another figure in the place of one of the value's: behind the same word
-    and, where the value goes on, before the same word. None where the figure stands anywhere."""
+    and, where the value goes on, before the same word. None where the figure is anywhere."""
     known = {_figure(word) for word in quoted}
     wanted = [n for n, word in enumerate(sought) if n and _figure(word)]
     if not wanted or any(_figure(sought[n]) in known for n in wanted):

@@ -1,7 +1,7 @@
 """What else the quote lists beside the elements of a list: "Java, Python and SQL".
 
 An element that is nowhere in the quote may be there in other words. Where the quote's own list
-has a part that none of the value's elements stands for, that part is what it says instead.
+has a part that none of the value's elements represents, that part is what it says instead.
 """
 
 import re
@@ -42,7 +42,7 @@ def with_unclaimed(
     missing = [
         at
         for at, part in enumerate(parts)
-        if part.comparison.answer == "not_comparable"
+        if part.comparison.answer != "same"
         and not part.comparison.places
         and _MISSING & {finding.code for finding in part.comparison.findings}
     ]

@@ -16,7 +16,7 @@ from safepassage.scoring_worker.text.closed_classes import lines_of
 
 from .enumerations import claimed_by_others, with_unclaimed
 from .parts import MAX_DEPTH, Budget, NestedPart, together, too_deep
-from .records import of_different_records
+from .records import of_different_records, other_record, swapped
 
 Compare = Callable[[Question, int, Budget], Comparison]
 
@@ -89,7 +89,13 @@ def compare_list(
     filled = [(n, one) for n, one in enumerate(value, 1) if one is not None and one != ""]
     asked = ((f"element {number}", replace(question, value=one)) for number, one in filled)
     parts, complete = _parts(asked, depth, budget, compare)
-    parts = with_unclaimed(question.passage.quote, parts, [element for _, element in filled])
+    elements = [element for _, element in filled]
+    parts = with_unclaimed(question.passage.quote, parts, elements)
+    objects = [one for one in elements if isinstance(one, Mapping)]
+    if len(objects) == len(parts) > 1:
+        for at in swapped(question.passage.quote, objects):
+            names = ", ".join(objects[at])
+            parts[at] = NestedPart(parts[at].name, other_record(parts[at].comparison, names))
     return together("list", parts, complete=complete)
 
 

@@ -53,7 +53,8 @@ def together(kind: Kind, parts: Sequence[NestedPart], *, complete: bool = True) 
         answer = "same"
     findings = [finding for part in parts for finding in _named(part)]
     if not complete:
-        findings.append(Finding(code="too_many_parts", detail=f"only {len(parts)} were compared"))
+        said = f"only {len(parts)} were compared"
+        findings.insert(0, Finding(code="too_many_parts", detail=said))
     return Comparison(
         answer,
         kind,

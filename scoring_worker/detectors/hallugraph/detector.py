@@ -23,9 +23,11 @@ from safepassage.scoring_worker.detectors.contract import (
     DetectorSettings,
     Grounding,
 )
+from safepassage.scoring_worker.detectors.grounding import named_scorer
 from safepassage.scoring_worker.packs.registry import packs_of_environment
 
-from .fidelity import CLAIM_THRESHOLD, Fidelity, FoundEdge, compare, graph_rules
+from .entailment import Entailment, Support
+from .fidelity import CLAIM_THRESHOLD, SUPPORTED, Fidelity, FoundEdge, compare, graph_rules
 from .graph import QUERY, GraphExtractor, Graphs, NoGraph
 from .local_graphs import LocalExtractor
 
@@ -38,19 +40,34 @@ class HalluGraph:
 
     threshold = CLAIM_THRESHOLD
 
-    def __init__(self, name: str, extractor: GraphExtractor) -> None:
+    def __init__(
+        self, name: str, extractor: GraphExtractor, entailment: Entailment | None = None
+    ) -> None:
         self.name = name
-        self.revision = f"{name}-{rules_revision()}-{graph_rules()}-{extractor.revision}"
+        read = f"-{entailment.revision}" if entailment else ""
+        self.revision = f"{name}-{rules_revision()}-{graph_rules()}-{extractor.revision}{read}"
         self._extractor = extractor
+        self._entailment = entailment
 
     def ground(self, answers: Sequence[Answer]) -> list[Grounding]:
-        """One grounding per answer, in order; without entities it is undetermined."""
+        """One grounding per answer, in order; without entities it is undetermined, and where the
+        reader has failed."""
+        if self._entailment is None:
+            return self.drawn(answers, [()] * len(answers))
+        return self.drawn(answers, self._entailment.supports(answers))
+
+    def drawn(
+        self, answers: Sequence[Answer], supports: Sequence[tuple[Support, ...] | str]
+    ) -> list[Grounding]:
+        """The same, where the support of the sentences is known, or why it is not."""
         graphs = self._extractor.graphs(answers)
-        return [grounding_of(*each) for each in zip(answers, graphs, strict=True)]
+        return [grounding_of(*each) for each in zip(answers, graphs, supports, strict=True)]
 
     def close(self) -> None:
-        """Close the extractor."""
+        """Close the extractor and what reads."""
         self._extractor.close()
+        if self._entailment is not None:
+            self._entailment.close()
 
 
 def evidence_of(fidelity: Fidelity) -> Evidence:
@@ -69,17 +86,32 @@ def evidence_of(fidelity: Fidelity) -> Evidence:
 
 
 def load_local(settings: DetectorSettings) -> Detector:
-    """HalluGraph over `LocalExtractor`, with the packs of SAFEPASSAGE_PACKS; it has use for no
-    setting."""
-    del settings
+    """HalluGraph over `LocalExtractor`, with the packs of SAFEPASSAGE_PACKS, and the scorer that
+    ``settings`` hold or name.
+
+    Raises:
+        ModelError: there is no such scorer.
+    """
+    scorer = settings.loaded or named_scorer(settings)
+    reads = Entailment(scorer, shared=settings.loaded is not None)
+    return HalluGraph("hallugraph", LocalExtractor(packs=packs_of_environment()), reads)
+
+
+def drawer() -> HalluGraph:
+    """HalluGraph for `HalluGraph.drawn` alone: it reads nothing itself."""
     return HalluGraph("hallugraph", LocalExtractor(packs=packs_of_environment()))
 
 
-def grounding_of(answer: Answer, graphs: Graphs | NoGraph) -> Grounding:
-    """What the graphs show of ``answer``; undetermined where it speaks of nothing."""
+def grounding_of(
+    answer: Answer, graphs: Graphs | NoGraph, supports: tuple[Support, ...] | str = ()
+) -> Grounding:
+    """What the graphs show of ``answer``; undetermined where it speaks of nothing, and where the
+    reader's ``supports`` are a failure."""
     if isinstance(graphs, NoGraph):
         return Grounding.undetermined(str(graphs))
-    fidelity = compare(graphs)
+    if isinstance(supports, str):
+        return Grounding.undetermined(supports)
+    fidelity = compare(graphs, supports)
     judged = tuple([_claim(fidelity, *place) for place in claims(answer.response)])
     if fidelity.score is None:
         return Grounding.undetermined(NO_ENTITIES, judged)
@@ -110,7 +142,7 @@ def _alone(fidelity: Fidelity) -> Iterator[JudgedTriple]:
 
 
 def _triple(found: FoundEdge) -> JudgedTriple:
-    status: TripleStatus = "supported" if found.aligned else "unsupported"
+    status: TripleStatus = "supported" if found.support >= SUPPORTED else "unsupported"
     return JudgedTriple(
         subject=_short(found.edge.subject.text),
         relation=_short(found.edge.relation),
@@ -124,7 +156,7 @@ def _triple(found: FoundEdge) -> JudgedTriple:
 
 def _rests_on(found: FoundEdge) -> ConsultedPassage | None:
     """Where the passages say it; None where they do not, or where the query does."""
-    other = found.aligned
+    other = found.aligned if found.support >= SUPPORTED else None
     if other is None or other.place is None or other.passage == QUERY:
         return None
     place = other.place

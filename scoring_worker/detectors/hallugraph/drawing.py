@@ -1,8 +1,8 @@
 """The graph of an answer as a picture: what is supported, what is missing, what is unsupported.
 
-Entities stand on an ellipse, relations are lines across it. A line that is broken, and an entity in
+Entities are on an ellipse, relations are lines across it. A line that is broken, and an entity in
 a broken frame, is not supported, so that no colour has to be told apart. `svg` needs no script, no
-style sheet and no font; whatever the entities say is shown as text and is nothing else.
+style sheet and no font; the entities are shown as text and as nothing else.
 """
 
 import math
@@ -27,7 +27,7 @@ WIDTH: Final = 640
 _ROW = 34
 _MARGIN = 40
 _INNER = 0.5
-"""Of the width between the entities: labels stand outside the ellipse."""
+"""Of the width between the entities: labels are outside the ellipse."""
 _COLOURS: Final[dict[TripleStatus, str]] = {
     "supported": "#2a7f62",
     "missing_entity": "#b3391f",
@@ -45,7 +45,7 @@ _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An entity at ``x``, ``y``; ``missing`` where it stands in no passage."""
+    """An entity at ``x``, ``y``; ``missing`` where it is in no passage."""
 
     text: str
     x: float
@@ -99,7 +99,7 @@ def draw(triples: Iterable[JudgedTriple]) -> Drawing:
 
 
 def svg(drawing: Drawing) -> str:
-    """The drawing as one SVG element. Text stands in the colour of the text around it."""
+    """The drawing as one SVG element. Text is in the colour of the text around it."""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {drawing.height}" '
         'role="img" font-size="13" font-family="sans-serif" fill="currentColor">',

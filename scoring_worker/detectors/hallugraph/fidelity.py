@@ -1,4 +1,7 @@
-"""EG and RP: how much of an answer's graph stands in the graphs of context and query.
+"""EG and RP: how much of an answer's graph is in the graphs of context and query.
+
+Whether a relation is preserved, a reader is asked (`entailment`); of edges that a model wrote it is
+compared by their words.
 
 Both are of the paper's section 3. A set that is empty has no share: EG of an answer without
 entities, and RP of one without edges, are unknown, and never 1.
@@ -13,15 +16,17 @@ from dataclasses import dataclass
 from safepassage.scoring_worker.comparison.contract import Place
 
 from .clauses import cues_digest
+from .entailment import Support
 from .graph import Edge, Entity, Graphs
 from .matching import Matcher
 
-ENTITY_WEIGHT = 0.8
-"""Of EG in `Fidelity.score`; the paper names both measures and no way to join them. Fitted to AUC
-on RAGTruth QA by `safepassage graph regime`, which has the plain mean beside it."""
-CLAIM_THRESHOLD = 0.95
-"""Where a claim counts as supported: with all entities found, three of four relations hold."""
-GRAPH_RULES = "4"
+ENTITY_WEIGHT = 0.5
+"""Of EG in `Fidelity.score`; the paper names both measures and no way to join them."""
+SUPPORTED = 0.3
+"""The reader's support from which on a relation is drawn as supported."""
+CLAIM_THRESHOLD = ENTITY_WEIGHT + (1 - ENTITY_WEIGHT) * SUPPORTED
+"""Where a claim counts as supported: all of its entities are found, and so are its relations."""
+GRAPH_RULES = "5"
 """Raise it by one whenever the same texts may get another graph or another alignment of graphs; the
 words of ``cues.txt`` and the weight above have a digest of their own."""
 
@@ -34,7 +39,7 @@ def graph_rules() -> str:
 
 @dataclass(frozen=True, slots=True)
 class FoundEntity:
-    """A mention of the answer, and the node that it matches; None where it stands nowhere."""
+    """A mention of the answer, and the node that it matches; None where it is nowhere."""
 
     entity: Entity
     match: Entity | None
@@ -42,11 +47,13 @@ class FoundEntity:
 
 @dataclass(frozen=True, slots=True)
 class FoundEdge:
-    """An edge of the answer with the one that it aligns with, and its ends that stand nowhere."""
+    """An edge of the answer with the one that it aligns with, its ends that are nowhere, and how
+    far what it says is supported, in [0, 1]."""
 
     edge: Edge
     aligned: Edge | None
     missing: tuple[Entity, ...] = ()
+    support: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +78,8 @@ class Fidelity:
 
     @property
     def relation_preservation(self) -> float | None:
-        """RP in [0, 1]: the share of edges with an aligned edge."""
-        return _share([found.aligned is not None for found in self.edges])
+        """RP in [0, 1]: the mean support of the edges."""
+        return _share([found.support for found in self.edges])
 
     @property
     def score(self) -> float | None:
@@ -88,32 +95,41 @@ class Fidelity:
         return weight * grounding + (1 - weight) * preservation
 
     def within(self, start: int, end: int) -> Fidelity:
-        """Of a part of the answer: what stands in ``response[start:end]``."""
+        """Of a part of the answer: what is in ``response[start:end]``."""
         return Fidelity(
             tuple([f for f in self.mentions if _stands_in(f.entity.place, start, end)]),
             tuple([f for f in self.edges if _stands_in(f.edge.place, start, end)]),
         )
 
 
-def compare(graphs: Graphs) -> Fidelity:
-    """Judge the answer's graph by the others."""
+def compare(graphs: Graphs, supports: Sequence[Support] = ()) -> Fidelity:
+    """Judge the answer's graph by the others; ``supports`` are the reader's, of its sentences."""
     matcher = Matcher(graphs.reference)
     mentions = []
     for entity in graphs.answer.mentions:
         matches = matcher.matches(entity)
         mentions.append(FoundEntity(entity, matches[0] if matches else None))
-    return Fidelity(tuple(mentions), tuple([_found(edge, matcher) for edge in graphs.answer.edges]))
+    return Fidelity(
+        tuple(mentions), tuple([_found(edge, matcher, supports) for edge in graphs.answer.edges])
+    )
 
 
-def _found(edge: Edge, matcher: Matcher) -> FoundEdge:
+def _found(edge: Edge, matcher: Matcher, supports: Sequence[Support]) -> FoundEdge:
     ends = (edge.subject,) if edge.is_statement else (edge.subject, edge.object)
     missing = tuple([end for end in ends if not matcher.matches(end)])
-    return FoundEdge(edge, None if missing else matcher.aligned(edge), missing)
+    if missing:
+        return FoundEdge(edge, None, missing)
+    aligned = matcher.aligned(edge)
+    if edge.written:
+        return FoundEdge(edge, aligned, support=float(aligned is not None))
+    place = edge.place or Place(0, 0)
+    said = [one.support for one in supports if one.start < place.end and place.start < one.end]
+    return FoundEdge(edge, aligned, support=min(said, default=0.0))
 
 
 def _stands_in(place: Place | None, start: int, end: int) -> bool:
     return place is not None and start <= place.start and place.end <= end
 
 
-def _share(held: Sequence[bool]) -> float | None:
+def _share(held: Sequence[float]) -> float | None:
     return sum(held) / len(held) if held else None

@@ -9,19 +9,17 @@ from typing import Final, Literal, Protocol
 from safepassage.scoring_worker.comparison.contract import Place
 from safepassage.scoring_worker.detectors.contract import Answer
 
-from .clauses import Force, Role
-
 EntityKind = Literal["name", "figure", "date", "identifier", "term", "thing"]
 
 QUERY: Final = -1
-"""The passage number of what stands in the query."""
+"""The passage number of what is in the query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entity:
     """A node: a name, a figure (with its unit or currency), a date, an identifier, a word for a
     thing, or what a pack has a name for (``key`` says of which sort, and which). ``place`` is where
-    it stands first, None where an LLM wrote it in other words."""
+    it is first, None where an LLM wrote it in other words."""
 
     text: str
     kind: EntityKind
@@ -30,7 +28,7 @@ class Entity:
 
     @property
     def node(self) -> Entity:
-        """The entity without its place: one node, wherever and however often it stands."""
+        """The entity without its place: one node, wherever and however often it is."""
         text = self.text.casefold() if self.kind in ("term", "thing") else self.text
         return Entity(text, self.kind, key=self.key)
 
@@ -41,8 +39,7 @@ class Edge:
     it was read from, ``passage`` that passage's number (`QUERY`: the query).
 
     An edge from an entity to itself is what a clause says of that entity alone ("was granted").
-    ``roles`` are those of subject and object, None where nothing but the order is known;
-    ``clause`` are the stems of what the clause says up to here, ``force`` is how binding it is.
+    ``written`` says that a model wrote the edge, in its own words and order.
     """
 
     subject: Entity
@@ -51,9 +48,7 @@ class Edge:
     said: str = ""
     place: Place | None = None
     passage: int = 0
-    roles: tuple[Role, Role] | None = None
-    clause: tuple[str, ...] = ()
-    force: Force = ""
+    written: bool = True
 
     @property
     def is_statement(self) -> bool:

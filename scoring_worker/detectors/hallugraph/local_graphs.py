@@ -2,8 +2,8 @@
 
 Of an answer, two neighbours in a clause are an edge: what it asserts, each once; what a clause says
 behind its last entity is asserted of that one alone. Of the passages, any two in one sentence are
-an edge, so that an assertion is looked for however it was spread. This is no parser: who does what
-to whom is read off function words and the order of the words, and a pronoun stands for nobody.
+an edge, so that an assertion is looked for however it was spread. This is no parser, and a pronoun
+represents nobody.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ MAX_EDGES = 20_000
 LONGEST_RELATION = 160
 _REACH = 8
 """How many entities further on in its sentence one of the passages is still tied to."""
-_OF_A_VERB = frozenset({"doer", "taker", ""})
 _CLAUSE = re.compile(r"[;:()\[\]|\n]|\s[–—-]\s")
 
 
@@ -85,16 +84,14 @@ class _Sentence:
         return replace(mention.entity, place=self._place(mention.start, mention.end))
 
     def parted(self, one: int, other: int) -> bool:
-        """Whether a mark that parts clauses stands between two entities."""
+        """Whether a mark that parts clauses is between two entities."""
         between = self._text[self.mentions[one].end : self.mentions[other].start]
         return _CLAUSE.search(between) is not None
 
     def edge(self, one: int, other: int) -> Edge:
         """From one entity to another behind it."""
         first, second = self.mentions[one], self.mentions[other]
-        start = self._clauses.clause_start(first.start)
-        until = self._until(one, other)
-        between = self._text[first.end : until]
+        between = self._text[first.end : second.start]
         return Edge(
             subject=self.entity(one),
             relation=" ".join(between[:LONGEST_RELATION].split()),
@@ -102,9 +99,7 @@ class _Sentence:
             said=self._text[first.start : second.end],
             place=self._place(first.start, second.end),
             passage=self._passage,
-            roles=(self._clauses.role(one), self._clauses.role(other)),
-            clause=self._clauses.between(start, until),
-            force=self._clauses.force(second.end),
+            written=False,
         )
 
     def statement(self, number: int, *, whole: bool) -> Edge | None:
@@ -115,12 +110,12 @@ class _Sentence:
         mention = self.mentions[number]
         start = self._clauses.clause_start(mention.start)
         end = self._clauses.clause_end(mention.start)
-        said = () if whole else self._clauses.between(mention.end, end)
+        said = not whole and self._clauses.says(mention.end, end)
         alone = not any(
             start <= other.start < end for other in self.mentions if other is not mention
         )
         if whole or (alone and not said):
-            said = self._clauses.between(start, end)
+            said = self._clauses.says(start, end)
         if not said:
             return None
         entity = self.entity(number)
@@ -133,19 +128,8 @@ class _Sentence:
             said=self._text[start:end],
             place=self._place(mention.start, last),
             passage=self._passage,
-            roles=(self._clauses.role(number),) * 2,
-            clause=said,
-            force=self._clauses.force(end),
+            written=False,
         )
-
-    def _until(self, one: int, other: int) -> int:
-        """Up to where the words between two entities are said of the first: what follows another
-        subject is said of that one."""
-        for number in range(one + 1, other):
-            own = self._clauses.role(number) in ("doer", "taker")
-            if own and self._clauses.role(one) in _OF_A_VERB and self._clauses.acts(number):
-                return self.mentions[number].start
-        return self.mentions[other].start
 
     def clause_of(self, number: int) -> int:
         """Where the clause of an entity begins."""

@@ -1,7 +1,7 @@
 """match(v, w) and align(e, e'): is it the same entity, and does the other edge say the same?
 
 Figures, dates and identifiers agree exactly, by the comparators' readers. Names are compared in
-both directions: a part of a name stands for the whole, and an acronym for its words, unless the
+both directions: a part of a name represents the whole, and an acronym for its words, unless the
 passages have another name that shares a word with it ("John Smith" where they have "Smith" and
 "Jane Smith"). A term is found in one that has all of its words.
 """
@@ -21,7 +21,7 @@ from safepassage.scoring_worker.comparison.identifiers.character_rows import key
 from safepassage.scoring_worker.comparison.names.comparator import compare_names
 from safepassage.scoring_worker.text.segmentation import words_of
 
-from .clauses import conflicts, cues, is_negated, opposed, opposites, order, stem, stems
+from .clauses import cues, stem, stems
 from .graph import Edge, Entity, Graph
 
 _SAME = 2
@@ -31,7 +31,6 @@ _MOST_FIGURES = 2_000
 _MOST_EDGES = 2_000
 """Of one entity that are looked at."""
 _LONGEST_ACRONYM = 8
-_DENYING = frozenset({"prohibition", "release"})
 _AGENTS = frozenset({"by", "von", "durch", "par", "por", "pelo", "pela", "da", "dal", "door"})
 """Beside one of two relations, and not the other, it may turn who did it and to whom."""
 
@@ -51,7 +50,7 @@ class Matcher:
         self._matches: dict[Entity, tuple[Entity, ...]] = {}
 
     def matches(self, entity: Entity) -> tuple[Entity, ...]:
-        """The entities of the reference that ``entity`` is; empty where it stands in none."""
+        """The entities of the reference that ``entity`` is; empty where it is in none."""
         node = entity.node
         if node not in self._matches:
             near = dict.fromkeys(n for key in _keys(node) for n in self._by_word[key])
@@ -61,7 +60,8 @@ class Matcher:
         return self._matches[node]
 
     def aligned(self, edge: Edge) -> Edge | None:
-        """An edge of the reference that says what ``edge`` says; None where there is none."""
+        """An edge of the reference between the same entities, in the words of ``edge`` where a
+        model wrote it; None if it is missing."""
         subjects, objects = self.matches(edge.subject), self.matches(edge.object)
         for subject in subjects:
             for other in self._edges[subject][:_MOST_EDGES]:
@@ -70,7 +70,7 @@ class Matcher:
                 ends = other.subject.node, other.object.node
                 along = ends[0] in subjects and ends[1] in objects
                 against = ends[1] in subjects and ends[0] in objects
-                if (along or against) and _same_relation(edge, other, turned=not along):
+                if (along or against) and _may_say(edge, other, turned=not along):
                     return other
         return None
 
@@ -157,69 +157,11 @@ def _same_date(text: str, other: Entity) -> bool:
     return bool(dates) and compare_date(dates[0], Passage(other.text)).answer == "same"
 
 
-def _same_relation(edge: Edge, other: Edge, *, turned: bool) -> bool:
-    """Whether two edges between the same entities say the same, as far as words show it."""
-    if edge.roles is None or other.roles is None:
-        return _same_words(edge, other, turned=turned)
-    theirs = other.roles[::-1] if turned else other.roles
-    exchanged = edge.roles[0] != edge.roles[1] and edge.roles == theirs[::-1]
-    if exchanged or any(map(opposed, edge.roles, theirs)):
-        return False
-    # With a verb between them on both sides, only roles can show that a turn changes nothing.
-    verbs = turned and stems(edge.relation) and stems(other.relation)
-    if verbs and (edge.roles[0] == edge.roles[1] or edge.roles != theirs):
-        return False
-    earlier = order(*edge.roles)  # what comes first has to be said; what is said, not told
-    return (
-        (not earlier or earlier == order(*theirs))
-        and not conflicts(edge.force, other.force)
-        and not _contrary(edge, other)
-        and _same_predicate(edge, other)
-        and _same_polarity(edge, other)
-    )
-
-
-def _contrary(edge: Edge, other: Edge) -> bool:
-    """Whether one says "and" where the other says "or"; of statements, before for after, and the
-    like, which no role tells there."""
-    mine, theirs = (
-        opposites(each.said if each.is_statement else each.relation) for each in (edge, other)
-    )
-    mine_joins, their_joins = mine & cues("conjunctions"), theirs & cues("conjunctions")
-    if mine_joins and their_joins and not mine_joins & their_joins:
-        return not stems(edge.relation)
-    return edge.is_statement and any(
-        opposed(one, another) for one in mine - theirs for another in theirs - mine
-    )
-
-
-def _same_predicate(edge: Edge, other: Edge) -> bool:
-    """Whether the first word of one predicate, the likeliest verb, is in the other; of statements,
-    whether the most of what is said is."""
-    relation = stems(edge.relation)
-    said = relation or edge.clause
-    quoted = (*stems(other.relation), *other.clause)
-    if not said or not quoted:
-        return not relation
-    if edge.is_statement:
-        return 2 * sum(word in quoted for word in said) > len(said)
-    return said[0] in quoted or quoted[0] in said
-
-
-def _same_polarity(edge: Edge, other: Edge) -> bool:
-    """Whether both deny or neither does. What is forbidden is denied in many ways, which the force
-    has compared; where only function words stand between, no verb is denied."""
-    if edge.force in _DENYING and edge.force == other.force:
+def _may_say(edge: Edge, other: Edge, *, turned: bool) -> bool:
+    """Whether ``other`` may say what ``edge`` does. Of edges that a model wrote, their order is
+    their direction, and their words are compared; what a text says is for a reader."""
+    if not (edge.written and other.written):
         return True
-    if not edge.is_statement and not stems(edge.relation):
-        return is_negated(edge.relation) == is_negated(other.relation)
-    if is_negated(edge.said) != is_negated(other.said):
-        return False
-    return _denied(edge.said) == _denied(other.said)
-
-
-def _same_words(edge: Edge, other: Edge, *, turned: bool) -> bool:
-    """The same of edges that an LLM wrote: their order is their direction."""
     mine, theirs = _words(edge.relation), _words(other.relation)
     said, quoted = stems(edge.relation), stems(other.relation)
     # A relation without words, or that says no more than "and", has no direction.

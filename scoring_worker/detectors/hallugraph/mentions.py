@@ -1,7 +1,7 @@
 """What a text speaks of, found without a model: by the comparators' own readers and by capitals.
 
 A name is a run of words in capitals; at the beginning of a sentence one capital counts only where
-the word has one elsewhere. A term is a run of words that each stand behind an article, possessive
+the word has one elsewhere. A term is a run of words that each are behind an article, possessive
 or preposition somewhere in these texts. Languages without capitals have names, and languages whose
 small words are not listed have terms, that this does not find.
 """
@@ -59,7 +59,7 @@ _NAME_GAPS = frozenset({" ", "-", ". ", ".", "'", "’", " & ", "&", "\u00a0", "
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """An entity where it stands in ``text[start:end]`` of its sentence's text."""
+    """An entity where it is in ``text[start:end]`` of its sentence's text."""
 
     entity: Entity
     start: int
@@ -69,14 +69,14 @@ class Mention:
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """What the texts at hand show of words: ``named`` have a capital inside a sentence, ``nouns``
-    (stems) stand behind a word that stands before nouns."""
+    (stems) are behind a word that is before nouns."""
 
     named: frozenset[str]
     nouns: frozenset[str]
 
 
 def words_before_nouns(language: str | None) -> frozenset[str]:
-    """What stands before nouns in a language; in any, where the language is not known."""
+    """What is before nouns in a language; in any, where the language is not known."""
     return _BEFORE_ANY if language is None else _BEFORE_NOUNS.get(language, frozenset())
 
 

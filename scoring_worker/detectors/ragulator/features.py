@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from safepassage.passages.sentence_splitting import sentences
 from safepassage.passages.words import content_words
-from safepassage.scoring_worker.detectors.similarity.word_vectors import RAREST, WordVectors
+from safepassage.scoring_worker.detectors.ragulator.word_vectors import RAREST, WordVectors
 from safepassage.scoring_worker.weighing.overlap import DECIMALS, mean_surprise
 
 RISING: Final = {

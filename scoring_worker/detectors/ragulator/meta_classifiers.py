@@ -1,24 +1,22 @@
-"""The meta-classifiers as detectors, and single features as the baselines beside them."""
+"""A meta-classifier as a detector."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from safepassage.passages.granularity import claims
 from safepassage.schemas import stable_id
 from safepassage.schemas.evidence import ConsultedPassage
 from safepassage.scoring_worker.detectors.contract import Answer, ClaimGrounding, Grounding
-from safepassage.scoring_worker.detectors.scorer_detector import grounding_of
-from safepassage.scoring_worker.detectors.similarity.word_vectors import word_vectors
+from safepassage.scoring_worker.detectors.grounding import grounding_of
 from safepassage.scoring_worker.forest import Forest, Predictor
 
-from .features import indexed, lexical_features
 from .measurement import ClaimMeasure, MeasuredClaim
 
-MODELS: Final = Path(__file__).parent / "models"
+SHIPPED: Final = Path(__file__).with_name("forest.json")
+"""Monotone LightGBM on nine features."""
 DECIMALS = 6
 
 
@@ -66,32 +64,3 @@ class MetaClassifier:
             [one.model_copy(update={"supports": supports}) for one in claim.passages]
         )
         return ClaimGrounding(claim.start, claim.end, round(score, DECIMALS), passages=passages)
-
-
-class SingleFeature:
-    """One lexical feature as a detector: what a meta-classifier has to beat."""
-
-    def __init__(self, name: str, feature: str, grounded: Callable[[float], float]) -> None:
-        self.name = name
-        self._feature = feature
-        self._grounded = grounded
-        self._vectors = word_vectors()
-        self.revision = stable_id("feature", feature, self._vectors.revision)[:16]
-
-    def ground(self, answers: Sequence[Answer]) -> list[Grounding]:
-        """One grounding per answer, in order."""
-        return [self._ground(answer) for answer in answers]
-
-    def close(self) -> None:
-        """Nothing is held open."""
-
-    def _ground(self, answer: Answer) -> Grounding:
-        if not any(text.strip() for text in answer.context):
-            return Grounding.undetermined("no_context")
-        context = indexed(answer.context, self._vectors)
-        judged = []
-        for start, end in claims(answer.response):
-            found = lexical_features(answer.response[start:end], context, self._vectors)
-            score = round(self._grounded(found[self._feature]), DECIMALS)
-            judged.append(ClaimGrounding(start, end, score))
-        return grounding_of(tuple(judged))

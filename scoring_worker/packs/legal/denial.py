@@ -11,6 +11,6 @@ _REACH = 48
 
 
 def is_denied(folded: str, at: int, words: int = 2) -> bool:
-    """Whether a denial stands at most ``words`` words before ``at`` ("may not keep poultry")."""
+    """Whether a denial is at most ``words`` words before ``at`` ("may not keep poultry")."""
     match = _DENIED.search(folded[max(0, at - _REACH) : at])
     return match is not None and len(match[1].split()) <= words

@@ -111,7 +111,7 @@ def kind_of_acronym(value: str, folded: str) -> str | None:
 
 
 def is_addressed(folded: str, start: int) -> bool:
-    """Whether an honorific stands before ``start``: what follows is a person's name."""
+    """Whether an honorific is before ``start``: what follows is a person's name."""
     return _HONORIFIC.search(folded[max(0, start - 12) : start]) is not None
 
 

@@ -40,7 +40,7 @@ class LegalPack:
         quote = question.passage.quote[:MAX_PASSAGE]
         folded = fold(quote)
         if comparison.kind == "none" and _asks_for_somebody(question.entity_type):
-            notes.finding("nobody", "the value says that there is none, and names nobody")
+            notes.finding("nobody", "the value states an absence, and names nobody")
             return notes.opinion(different=True)
         if comparison.kind in {"claim", "none", "truth"} or not value:
             return notes.opinion()
@@ -84,6 +84,7 @@ def _category(notes: Notes, chosen: categories.Choice) -> Opinion:
     others = [name for name in chosen.said if name != chosen.wanted]
     if chosen.wanted in chosen.said:
         notes.feature("category_shown")
+        notes.in_other_words = True
     # The pack's word is decisive only where the passage says another option and not this one.
     different = bool(others) and chosen.wanted not in chosen.said
     if others:
@@ -111,6 +112,7 @@ def _same_place(notes: Notes, value: str, folded: str) -> Place | None:
         return None
     if f" {' '.join(sought)} " in f" {' '.join(words(resolved))} ":
         notes.feature("same_place")
+        notes.in_other_words = True
         return Place(0, len(folded))
     return None
 

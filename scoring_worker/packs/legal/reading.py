@@ -42,7 +42,7 @@ def type_words(entity_type: str, folded: str) -> float:
 
 
 def _examine_number_of_type(notes: Notes, entity_type: str, folded: str) -> None:
-    """ "Rent of Unit 703" is not what stands beside "Unit 608"."""
+    """ "Rent of Unit 703" is not what is beside "Unit 608"."""
     for noun, number in _NUMBERED.findall(fold(entity_type)):
         said = re.findall(rf"\b{noun} (\d+[a-z]?)\b", folded)
         if said and number not in said:

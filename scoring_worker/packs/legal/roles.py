@@ -132,7 +132,7 @@ def governing_role(
     """The role that the labels give to the value at ``start`` to ``end``.
 
     The nearest label before the value counts, unless it closed an earlier value ("Panel A. Green
-    Tribunal" is one value between its English and its French label); then, as where none stands
+    Tribunal" is one value between its English and its French label); then, as where none is
     before, the nearest one behind it.
     """
     fitting = [label for label in labels if label.role.kind == kind]

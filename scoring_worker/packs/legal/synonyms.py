@@ -16,7 +16,7 @@ MAX_VALUE = 200
 
 
 def synonyms_in(value: str, quote: str) -> tuple[str, ...]:
-    """Other names of the place or body ``value`` that stand in ``quote``, as it writes them."""
+    """Other names of the place or body ``value`` that are in ``quote``, as it writes them."""
     if len(value) > MAX_VALUE:
         return ()
     patterns = _patterns().get(_bare(value), ())

@@ -51,7 +51,8 @@ def _candidates(sentence: str) -> Iterator[NamedThing]:
 
 
 def _provision_key(text: str) -> str:
-    """One key for "s. 12(3)", "Section 12 (3)" and "§ 12(3)", whatever law they are of."""
+    """One key for "s. 12(3)", "Section 12 (3)" and "§ 12(3)", regardless of what law they are
+    of."""
     number = re.search(_NUMBER, text)
     head = re.match(r"§|[A-Za-z]+", text)
     word = head[0].casefold().rstrip(".") if head else ""

@@ -14,8 +14,8 @@ Pool = Literal["queue", "stopped", "checks", "second", "double", "skipped", "doc
 """``queue``: what was stopped, with spot checks mixed in; ``stopped``: without them; ``checks``:
 only them: they ignore the filters and come in the order of their lot, since those that a reviewer
 would choose say nothing about the rest; ``second``: cases that others decided; ``double``: those
-of them that wait for another person, whatever the filter; ``skipped``: what the reviewer skipped;
-``document``: all open ones of one document, accepted ones too."""
+of them that wait for another person, regardless of the filter; ``skipped``: what the reviewer
+skipped; ``document``: all open ones of one document, accepted ones too."""
 
 Order = Literal["teaching", "uncertain", "oldest", "newest"]
 """``teaching``: drawn by chance, what teaches most more often; as a list, uncertain ones first."""
@@ -49,7 +49,7 @@ def double_lot(case_id: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class CaseFilter:
-    """What a reviewer wants to see. Empty and None stand for no restriction."""
+    """What a reviewer wants to see. Empty and None represent no restriction."""
 
     pool: Pool = "queue"
     order: Order = "teaching"

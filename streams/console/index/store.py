@@ -72,7 +72,7 @@ class Case:
 
     @property
     def standing(self) -> Review | None:
-        """The decision that stands."""
+        """The decision in force."""
         return standing(self.reviews, self.verdict.decision)
 
     @property
@@ -95,7 +95,7 @@ class Case:
 
 _OF_A_CASE = (
     *("cases", "bodies", "reviews", "published", "decisions", "opinions", "labelled"),
-    *("agreement", "due"),
+    *("agreement", "due", "proposals"),
 )
 
 
@@ -128,7 +128,7 @@ class CaseStore(IndexFile):
 
     def add_verdict(self, verdict: Verdict, at: int, place: str = "") -> str:
         """Note a verdict of ``accepted`` or ``quarantine``; returns its case. ``place`` is where
-        on the topic it stands, as partition:offset.
+        on the topic it is, as partition:offset.
 
         Of a scorer's verdicts on one case the latest counts; of two at once the one that stops.
         """
@@ -159,6 +159,9 @@ class CaseStore(IndexFile):
         self.connection.execute(
             "INSERT OR IGNORE INTO bodies VALUES (?, ?)", (case, _packed(review.verdict.to_json()))
         )
+        if review.description:
+            row = (review.id, case, at)
+            self.connection.execute("INSERT OR IGNORE INTO proposals VALUES (?, ?, ?)", row)
         self._settle(case)
         return case
 
@@ -214,7 +217,7 @@ class CaseStore(IndexFile):
         return Case(case, verdict, row[0], row[1], bool(row[2]), tuple(self.reviews_of(case)))
 
     def place_of(self, case: str) -> str | None:
-        """Where the verdict of a case stands on ``accepted``, if only there it can be read."""
+        """Where the verdict of a case is on ``accepted``, if only there it can be read."""
         row = self.one("SELECT place FROM cases WHERE id = ? AND decision = 'accepted'", case)
         body = self.one("SELECT 1 FROM bodies WHERE case_id = ?", case)
         return str(row[0]) if row and row[0] and not body else None
@@ -302,6 +305,15 @@ class CaseStore(IndexFile):
         """The latest reviews of a person, latest first."""
         query = "SELECT review FROM reviews WHERE person = ? ORDER BY at DESC, id LIMIT ?"
         return self._reviews(query, person, limit)
+
+    def proposals(self, limit: int) -> list[Review]:
+        """The latest reviews that propose a description of their field, latest first. Those that
+        were taken back are among them: the decision was wrong, not the words."""
+        query = (
+            "SELECT review FROM proposals JOIN reviews USING (id) "
+            "ORDER BY proposals.at DESC, id LIMIT ?"
+        )
+        return self._reviews(query, limit)
 
     def review(self, review_id: str) -> Review | None:
         """The review of this id."""

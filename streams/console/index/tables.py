@@ -1,6 +1,6 @@
 """The tables of the console's index, and why each is there."""
 
-LAYOUT = 1
+LAYOUT = 2
 """Grows with every change of what rows are made from the same records. A kept index of another
 layout is built anew."""
 
@@ -45,6 +45,8 @@ CREATE TABLE reviews (
     at INTEGER NOT NULL,
     review BLOB NOT NULL
 );
+-- The reviews that propose a better description of their field.
+CREATE TABLE proposals (id TEXT PRIMARY KEY, case_id TEXT NOT NULL, at INTEGER NOT NULL);
 -- What the reviews of a case led to, the latest for each scorer's verdict they were applied to.
 CREATE TABLE published (
     case_id TEXT NOT NULL, judged TEXT NOT NULL, at INTEGER NOT NULL, verdict BLOB NOT NULL,

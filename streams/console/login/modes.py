@@ -64,8 +64,8 @@ class TokenLogin:
 @dataclass(frozen=True, slots=True)
 class Login:
     """How people come in here. ``secret`` seals the sessions; ``shown`` is a token that was made
-    for this start. Where it is ``behind_tls`` browsers come by https, whatever reaches this
-    process."""
+    for this start. Where it is ``behind_tls`` browsers come by https, regardless of what reaches
+    this process."""
 
     way: TokenLogin | ProxyLogin | OidcLogin
     secret: str = field(repr=False)

@@ -61,7 +61,7 @@ def claim_at(claims: Mapping[str, object], path: str) -> object:
 
 
 def groups_in(claim: object) -> frozenset[str]:
-    """The groups that a claim lists. A text is one group. Anything else is none."""
+    """The groups that a claim lists. A text is one group. Anything else gives no group."""
     listed = [claim] if isinstance(claim, str) else claim
     if not isinstance(listed, list | tuple):
         return frozenset()

@@ -21,7 +21,7 @@ class Revocations:
         self._subjects: frozenset[str] | None = frozenset()
 
     def check(self) -> str | None:
-        """Why the file cannot be read; None where it can, or where there is none."""
+        """Why the file cannot be read; None where it can, or where it is missing."""
         return self._read() if self._path else None
 
     def revoked(self, login: ReviewerLogin) -> bool:

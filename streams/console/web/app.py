@@ -6,8 +6,10 @@ import sqlite3
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import wraps
+from http import HTTPStatus
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
@@ -43,14 +45,14 @@ from safepassage.streams.settings import Settings
 
 from .case_page import claim, query_string
 from .correction import BadCorrection, read_correction
-from .decision_reasons import read_comment, read_decision
+from .decision_reasons import read_comment, read_decision, read_description
 from .guard import Guard
 from .learning import Candidates, learning_page
 from .login import CALLBACK, Entrance, foreign_form, login_path
 from .originals import NoPicture, Originals
 from .templating import STATIC, render
 from .texts import DocumentTexts
-from .views import Views
+from .views import Views, described
 from .wording import POOLS
 
 LISTED_CASES = 50
@@ -91,7 +93,8 @@ def console_app(
     routes = [*console.routes(), *own_health.routes]
     for route in routes:
         required_role(route)
-    return Starlette(routes=routes, middleware=middleware)
+    refusals = {HTTPException: console.refuse}
+    return Starlette(routes=routes, middleware=middleware, exception_handlers=refusals)
 
 
 def required_role(route: BaseRoute) -> Role | None:
@@ -120,7 +123,7 @@ def allowed(role: Role) -> Callable[[Handler], Callable[[Console, Request], Awai
             if not session.may(role):
                 return console.views.forbidden(session)
             if request.method == "POST" and not await console.entrance.is_ours(request, session):
-                return foreign_form()
+                raise foreign_form()
             if not console.desk.ready:
                 return render("loading.html", console.views.frame(session), 503)
             try:
@@ -185,6 +188,16 @@ class Console:
     async def home(self, _request: Request) -> Response:
         return RedirectResponse("/review", 303)
 
+    async def refuse(self, request: Request, error: Exception) -> Response:
+        """The page for what is not there, or not allowed."""
+        assert isinstance(error, HTTPException)  # noqa: S101 - registered for it alone
+        session = self.entrance.session(request)
+        frame = self.views.frame(session) if session and session.reviewer else {}
+        routed = error.status_code == 404 and error.detail == HTTPStatus(404).phrase
+        message = "There is no page at this address." if routed else error.detail
+        context = frame | {"message": message, "query": ""}
+        return render("notice.html", context, error.status_code)
+
     @allowed("reader")
     async def review(self, request: Request, session: Session) -> Response:
         """The next case of the filter. Readers get the list: a case that is open to one person is
@@ -230,7 +243,7 @@ class Console:
         case = self.desk.store.case(request.path_params["case_id"])
         found = await self._texts.of(case.verdict) if case else None
         if not found or not found.text:
-            return PlainTextResponse(found.problem if found else "There is no such case.", 404)
+            raise HTTPException(404, found.problem if found else "There is no such case.")
         return PlainTextResponse(found.text)
 
     @allowed("reader")
@@ -238,11 +251,11 @@ class Console:
         """A page of the file that the document was read from, as a picture."""
         case = self.desk.store.case(request.path_params["case_id"])
         if case is None or self._originals is None:
-            return PlainTextResponse("There is no such page.", 404)
+            raise HTTPException(404, "There is no such page.")
         try:
             picture = await self._originals.picture(case.verdict, request.path_params["page"])
         except NoPicture as error:
-            return PlainTextResponse(str(error), 404)
+            raise HTTPException(404, str(error)) from None
         return Response(picture, media_type="image/png")
 
     @allowed("reviewer")
@@ -307,7 +320,7 @@ class Console:
         form = await request.form()
         run = str(request.path_params["run"])
         if self._candidates is None:
-            return PlainTextResponse("Nothing learns here.", 404)
+            raise HTTPException(404, "Nothing learns here.")
         promotes = form.get("answer") == "promote"
         answer = self._candidates.promote if promotes else self._candidates.refuse
         try:
@@ -336,6 +349,7 @@ class Console:
             "accepted": sum(row.accepted for row in extractors),
             "open": measures.open_cases(store),
             "extractors": extractors,
+            "proposals": store.proposals(LISTED_DECISIONS),
         }
         return render("measures.html", self.views.frame(session) | context)
 
@@ -368,6 +382,7 @@ def _answer(
         _seconds(form.get("opened", "")),
         reason,
         read_comment(form),
+        read_description(form, described(case)),
     )
 
 

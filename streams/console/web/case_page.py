@@ -57,7 +57,7 @@ class Meter:
         return f"{self.score:.3f}, {'at or above' if self.passed else 'below'} {self.threshold:.3f}"
 
     def x(self, value: float) -> float:
-        """Where ``value`` stands on a meter 200 units wide."""
+        """Where ``value`` is on a meter 200 units wide."""
         return round(value * _METER_WIDTH, 1)
 
 

@@ -20,7 +20,7 @@ class BadCorrection(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One field of the form: its ``name``, the label a person reads, and what stands in it."""
+    """One field of the form: its ``name``, the label a person reads, and what is in it."""
 
     name: str
     label: str
@@ -87,7 +87,7 @@ def _parse_json(text: str) -> Json:
 
 
 def _scalar(original: Json, typed: str, name: str) -> Json:
-    """``typed`` as the kind of thing that ``original`` is; blank stands for absent."""
+    """``typed`` as the kind of thing that ``original`` is; blank represents absent."""
     text = typed.replace("\r\n", "\n").strip()
     if not text:
         return None

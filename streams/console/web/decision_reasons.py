@@ -6,6 +6,7 @@ from typing import Final
 
 from safepassage.schemas import ReviewDecision
 from safepassage.schemas.review import DECISION_REASONS, MAX_COMMENT, DecisionReason
+from safepassage.schemas.schema_field import MAX_DESCRIPTION
 
 _DECISIONS: Final[tuple[ReviewDecision, ...]] = (
     *("supports", "insufficient", "corrected", "skipped"),
@@ -49,4 +50,15 @@ def read_decision(form: Mapping[str, str]) -> tuple[ReviewDecision, DecisionReas
 
 def read_comment(form: Mapping[str, str]) -> str:
     """The comment, in one line and cut at its limit."""
-    return " ".join(form.get("comment", "").split())[:MAX_COMMENT]
+    return _line(form, "comment")[:MAX_COMMENT]
+
+
+def read_description(form: Mapping[str, str], today: str) -> str:
+    """The description that the reviewer proposes for the field, in one line and cut at its limit;
+    "" where it is the one of ``today``."""
+    proposed = _line(form, "description")[:MAX_DESCRIPTION]
+    return "" if proposed == " ".join(today.split()) else proposed
+
+
+def _line(form: Mapping[str, str], name: str) -> str:
+    return " ".join(form.get(name, "").split())

@@ -14,7 +14,7 @@ MAX_SHOWN = 20
 
 STATUSES: dict[TripleStatus, str] = {
     "supported": "supported",
-    "missing_entity": "stands nowhere in the context",
+    "missing_entity": "nowhere in the context",
     "unsupported": "no such relation in the context",
     "undetermined": "could not be compared",
 }
@@ -32,7 +32,7 @@ class EvidenceShown:
 
 
 def evidence_shown(verdict: Verdict) -> EvidenceShown | None:
-    """The evidence of ``verdict`` in words; None where there is none, as on older verdicts."""
+    """The evidence of ``verdict`` in words; None if it is missing, as on older verdicts."""
     evidence, text = verdict.evidence, verdict.value
     if not evidence:
         return None

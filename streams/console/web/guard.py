@@ -1,4 +1,4 @@
-"""What stands around every answer of the console: headers, a bound on what comes in, and errors
+"""What is around every answer of the console: headers, a bound on what comes in, and errors
 that say nothing of what was in hand."""
 
 import traceback
@@ -33,7 +33,7 @@ _PEER = "safepassage.peer"
 
 
 def peer(request: Request) -> str:
-    """The address that connects, whatever a header says of the client."""
+    """The address that connects, regardless of what a header says of the client."""
     return str(request.scope.get(_PEER, ""))
 
 

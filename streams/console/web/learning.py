@@ -1,5 +1,7 @@
 """The page on what was learnt from decisions. No HTTP, no HTML."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -22,10 +24,23 @@ WORDS: Mapping[str, str] = {
 FIGURES = ("recall", "precision", "f1", "accepted", "macro_f1")
 
 
+class Progress(Protocol):
+    """How far a training is."""
+
+    @property
+    def done(self) -> int: ...
+
+    @property
+    def total(self) -> int: ...
+
+
 class Runs(Protocol):
     """What runs of learning did so far."""
 
     events: list[LearningEvent]
+
+    @property
+    def progress(self) -> Progress | None: ...
 
     @property
     def asking(self) -> LearningEvent | None: ...
@@ -53,7 +68,8 @@ class Compared:
 def learning_page(runs: Runs | None) -> dict[str, object]:
     """What the page shows; ``runs`` is None where this console knows of none."""
     if runs is None:
-        return {"asking": None, "events": (), "compared": (), "bounds": (), "words": WORDS}
+        empty = {"asking": None, "progress": None, "events": (), "compared": (), "bounds": ()}
+        return empty | {"words": WORDS}
     asking = runs.asking
     figures = asking.figures if asking and isinstance(asking.figures, dict) else {}
     replayed = asking and next(
@@ -62,6 +78,7 @@ def learning_page(runs: Runs | None) -> dict[str, object]:
     again = replayed.figures if replayed and isinstance(replayed.figures, dict) else {}
     return {
         "asking": asking,
+        "progress": runs.progress,
         "events": tuple(reversed(runs.events[-LISTED_EVENTS:])),
         "compared": (*_compared(figures), *_replayed(again)),
         "bounds": _bounds(figures),

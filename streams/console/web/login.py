@@ -5,8 +5,9 @@ import re
 from dataclasses import replace
 
 import structlog
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from safepassage.streams.console.leases import Leases, LeasesAway
@@ -157,7 +158,7 @@ class Entrance:
         """Forget the cookie, and free the case that was open."""
         session = self.session(request)
         if session is None or not await self.is_ours(request, session):
-            return foreign_form()
+            raise foreign_form()
         await self._leave(request)
         response = RedirectResponse("/login", 303)
         response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
@@ -208,9 +209,9 @@ class Entrance:
         return response
 
 
-def foreign_form() -> Response:
+def foreign_form() -> HTTPException:
     """The answer to a form that is not from a page of its session."""
-    return PlainTextResponse("This form is not from a page of this session.", 403)
+    return HTTPException(403, "This form is not from a page of this session.")
 
 
 def login_path(request: Request) -> str:

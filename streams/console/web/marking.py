@@ -14,6 +14,8 @@ MAX_SHOWN_CHARACTERS = 10_000
 """Longer quotes and passages are shown cut and are not compared."""
 
 AROUND_CHARACTERS = 700
+STUB = 60
+"""Characters that are shown: to say that they are left out takes as much room."""
 MAX_AROUND_CHARACTERS = 45_000
 
 # Controls, invisible signs and everything that reorders text: in a quarantine they are evidence.
@@ -30,7 +32,7 @@ _ROOM_TO_COUNT = 200
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A run of characters; ``changed`` ones stand on this side only."""
+    """A run of characters; ``changed`` ones are on this side only."""
 
     text: str
     changed: bool
@@ -83,10 +85,10 @@ def excerpt(text: str, spans: Sequence[Span], around: int) -> list[Piece]:
     """``text`` with ``around`` characters on each side of every span; without spans, its
     beginning. What is left out is said by pieces of their own."""
     marks = _merged(sorted((span.start, min(span.end, len(text))) for span in spans))
-    shown = [(max(0, start - around), min(len(text), end + around)) for start, end in marks]
+    shown = [(start - around, end + around) for start, end in marks] or [(0, 2 * around)]
     pieces: list[Piece] = []
     position = 0
-    for start, end in _merged(shown) or [(0, min(len(text), 2 * around))]:
+    for start, end in _merged([_to_the_edge(*one, len(text)) for one in shown], STUB):
         if start > position:
             pieces.append(Piece(skipped=start - position))
         pieces += _marked_between(text, start, end, marks)
@@ -96,13 +98,17 @@ def excerpt(text: str, spans: Sequence[Span], around: int) -> list[Piece]:
     return pieces
 
 
+def _to_the_edge(start: int, end: int, length: int) -> tuple[int, int]:
+    return 0 if start <= STUB else start, length if length - end <= STUB else end
+
+
 def visible(text: str) -> Markup:
     """``text`` as safe HTML. What cannot be seen, or moves what can, is named by code point."""
     return _render(text.replace("\r\n", "\n"))
 
 
 def plain(text: str) -> str:
-    """``text`` for where no markup can stand, such as a page's title."""
+    """``text`` for where no markup can be, such as a page's title."""
     return _INVISIBLE.sub("\ufffd", text)
 
 
@@ -138,11 +144,11 @@ def _marked_between(
     return [piece for piece in pieces if piece.text]
 
 
-def _merged(intervals: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Sorted intervals, those that touch made one."""
+def _merged(intervals: Sequence[tuple[int, int]], apart: int = 0) -> list[tuple[int, int]]:
+    """Sorted intervals, those that touch or are at most ``apart`` made one."""
     merged: list[tuple[int, int]] = []
     for start, end in intervals:
-        if merged and start <= merged[-1][1]:
+        if merged and start <= merged[-1][1] + apart:
             merged[-1] = merged[-1][0], max(end, merged[-1][1])
         else:
             merged.append((start, end))

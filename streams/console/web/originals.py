@@ -1,4 +1,4 @@
-"""The page that a passage stands on, as a picture with the evidence boxed.
+"""The page that a passage is on, as a picture with the evidence boxed.
 
 Which file is shown is said by an event, and events are anybody's: only files below
 ``SAFEPASSAGE_ORIGINALS`` are opened, only those whose bytes have the digest that the document
@@ -48,7 +48,7 @@ class EvidencePage:
 
 @dataclass(frozen=True, slots=True)
 class EvidencePages:
-    """The pages that a verdict's passages stand on, or ``problem``: why they cannot be shown.
+    """The pages that a verdict's passages are on, or ``problem``: why they cannot be shown.
     Both are empty where the document has no layout. ``confidence`` is the OCR's."""
 
     pages: tuple[EvidencePage, ...] = ()
@@ -82,7 +82,7 @@ class Originals:
         self._intake.close()
 
     async def pages(self, verdict: Verdict) -> EvidencePages:
-        """Where the passages of ``verdict`` stand."""
+        """Where the passages of ``verdict`` are."""
         try:
             document = await self._document(verdict)
         except NoPicture as error:

@@ -35,7 +35,7 @@ def ago(milliseconds: int) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share in percent with one decimal, or a dash where there is none."""
+    """A share in percent with one decimal, or a dash where it is missing."""
     return "–" if share is None else f"{100 * share:.1f}%"
 
 

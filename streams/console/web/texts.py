@@ -13,9 +13,9 @@ PATIENCE_SECONDS = 4.0
 
 @dataclass(frozen=True, slots=True)
 class DocumentText:
-    """A document's text, or ``problem``: why there is none, in a sentence for the reviewer.
+    """A document's text, or ``problem``: why it is missing, in a sentence for the reviewer.
 
-    ``spans`` are the passages that really stand there.
+    ``spans`` are the passages that really are there.
     """
 
     text: str = ""
@@ -42,9 +42,7 @@ class DocumentTexts:
             return DocumentText(problem=_explain(ref, error))
         passages = _passages(verdict)
         standing = tuple(s for s in passages if text[s.start : s.end] == s.text)
-        problem = (
-            "" if len(standing) == len(passages) else "The passage does not stand in the text."
-        )
+        problem = "" if len(standing) == len(passages) else "The passage is not in the text."
         return DocumentText(text, standing, problem)
 
 

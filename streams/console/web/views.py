@@ -81,7 +81,7 @@ class Views:
     def queue_frame(
         self, request: Request, session: Session, wanted: CaseFilter
     ) -> dict[str, object]:
-        """What stands above a case and above the table of cases."""
+        """What is above a case and above the table of cases."""
         saved = self._desk.store.review(request.query_params.get("saved", ""))
         own = saved if saved and saved.person == session.person else None
         return (
@@ -154,6 +154,7 @@ class Views:
             "waits_for": "" if blind else case.waits_for,
             "reason_buttons": REASON_BUTTONS,
             "comment": (typed or {}).get("comment", ""),
+            "description": (typed or {}).get("description", described(case)),
             "opened": (typed or {}).get("opened") or f"{time.time():.3f}",
         }
         return render("case.html", self.queue_frame(request, session, wanted) | context, status)
@@ -163,3 +164,9 @@ class Views:
         memory = case.verdict.memory
         alike = [self._desk.store.case(one.case_id) for one in (memory.cases if memory else ())]
         return {one.id for one in [*rivals, *alike] if one and one.hidden_from(session.person)}
+
+
+def described(case: Case) -> str:
+    """What the schema says of the field; "" where it says nothing."""
+    field = case.verdict.field
+    return (field and field.description) or ""

@@ -11,7 +11,7 @@ POOLS = {
 }
 
 ORDERS = {
-    "teaching": "What teaches most, drawn by lot",
+    "teaching": "What teaches most, picked by chance",
     "uncertain": "Most uncertain first",
     "oldest": "Oldest first",
     "newest": "Newest first",

@@ -167,9 +167,9 @@ class _Form:
     def _resolved(self, schema: Schema) -> Schema:
         while "$ref" in schema:
             found: Any = self._root
-            for key in str(schema["$ref"]).removeprefix("#/").split("/"):
+            for key in (path := str(schema["$ref"]).removeprefix("#/").split("/")):
                 found = found.get(key, {})
-            schema = found
+            schema = {"title": path[-1], **found}
         return schema
 
 

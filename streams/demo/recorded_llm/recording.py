@@ -30,7 +30,7 @@ class RecordingError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A finding and where its context starts in the text; None where it does not stand there."""
+    """A finding and where its context starts in the text; None where it is not there."""
 
     finding: Finding
     start: int | None
@@ -80,7 +80,7 @@ class Recording:
 
     def find(self, text: str) -> list[Finding] | None:
         """What was extracted from ``text``, a document or a part of one; None if it is neither. A
-        part has the findings whose context starts inside it, the first also those that stand
+        part has the findings whose context starts inside it, the first also those that are
         nowhere."""
         placed = self._answers.get(text_digest(text))
         if placed is not None:

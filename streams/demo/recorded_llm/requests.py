@@ -7,7 +7,6 @@ from pydantic import BaseModel, Field, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from safepassage.agents.extraction.prompt import schema_in
 from safepassage.schemas import validation_summary
 
 MAX_REQUEST_BYTES = 64 * 1024 * 1024
@@ -35,7 +34,6 @@ class Question(BaseModel):
 
     messages: list[_Message] = Field(min_length=1)
     response_format: _ResponseFormat | None = None
-    stream: bool = False
 
     @property
     def prompt(self) -> str:
@@ -44,15 +42,7 @@ class Question(BaseModel):
     @property
     def schema_asked(self) -> dict[str, Any] | None:
         form = self.response_format
-        if form and form.json_schema:
-            return form.json_schema.json_schema
-        return schema_in(self.messages[0].content)
-
-    @property
-    def schema_name(self) -> str:
-        """What the schema that was asked for is called; "" where it has no name."""
-        form = self.response_format
-        return form.json_schema.name if form and form.json_schema else ""
+        return form.json_schema.json_schema if form and form.json_schema else None
 
     @property
     def tokens(self) -> int:
@@ -87,8 +77,6 @@ async def read_question(request: Request) -> Question:
         question = Question.model_validate_json(body)
     except ValidationError as error:
         raise ApiError(400, "invalid_request", validation_summary(error)) from None
-    if question.stream:
-        raise ApiError(400, "streaming_unsupported", "a recording answers in one piece")
     return question
 
 

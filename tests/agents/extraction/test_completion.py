@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from safepassage.agents.extraction.answers import read_answer
 from safepassage.agents.extraction.extractor import CompletionCaller
+from safepassage.agents.extraction.notation import enforced
 from safepassage.agents.extraction.schema_loading import load_schema
 from safepassage.llm_calls.api_errors import _retry_after
 from safepassage.llm_calls.caller import RetryPolicy
@@ -32,8 +33,9 @@ from safepassage.llm_calls.errors import (
     Truncated,
 )
 from safepassage.schemas import Document
-from safepassage.streams.demo.recorded_llm.faults import Fault, Faults
-from safepassage.streams.demo.recorded_llm.server import create_app, serve
+from safepassage.streams.demo.recorded_llm.server import serve
+from tests.recorded_llm.faults import Fault, Faults
+from tests.recorded_llm.server import create_app
 
 TEXT = "Rent: 900 a month. SECRET"
 SCHEMA = load_schema(None, ["Rent"])
@@ -116,7 +118,7 @@ async def test_an_endpoint_without_json_schema_is_asked_for_a_json_object_from_t
     async with _faulty(**always) as base_url, create_client(base_url) as client:
         caller = _caller(client)
         assert (await caller.complete(TEXT)).content == '{"entities": []}'
-        assert not caller._caller._enforces_schema
+        assert caller._caller._refused == {"json_schema"}
         assert (await caller.complete(TEXT)).content == '{"entities": []}'
 
 
@@ -243,7 +245,7 @@ async def test_the_request_asks_for_the_schema_and_names_model_and_temperature()
         await _caller(client).complete(TEXT)
         await _caller(client, temperature=0.0).complete(TEXT)
     form = seen[0]["response_format"]
-    assert form["json_schema"]["schema"] == SCHEMA.json_schema
+    assert form["json_schema"]["schema"] == enforced(SCHEMA.json_schema)
     assert form["json_schema"]["strict"] is True
     assert seen[0]["model"] == "m"
     assert "temperature" not in seen[0]
@@ -256,8 +258,13 @@ def test_a_wait_that_the_endpoint_names_is_kept_within_bounds():
     assert all(4 <= wait <= 5 for wait in waits)
     assert len(set(waits)) > 1
     assert policy.wait(LLMUnavailable("", retry_after=3600)) <= 12.5
-    assert policy.wait(LLMUnavailable("")) is True
-    assert policy.wait(Truncated("")) is False
+
+
+def test_waits_double_with_jitter_up_to_their_bound():
+    policy = RetryPolicy(first_wait=1, max_wait=10)
+    waits = [[policy.wait(LLMUnavailable(""), n) for n in (1, 2, 3, 9)] for _ in range(50)]
+    assert all(1 <= a <= 2 <= b <= 3 and 4 <= c <= 5 and d == 10 for a, b, c, d in waits)
+    assert len({first for first, *_ in waits}) > 1
 
 
 @pytest.mark.parametrize(

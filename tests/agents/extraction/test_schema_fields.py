@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from safepassage.agents.extraction.answers import GenericSchema, read_answer
 from safepassage.agents.extraction.cache import CachedAnswer, CacheKey
 from safepassage.agents.extraction.chunking import Chunk, merge
-from safepassage.agents.extraction.schema_fields import entity_places, placed_entities
+from safepassage.agents.extraction.schema_fields import entity_places, placed_entities, schema_field
 from safepassage.agents.extraction.schema_loading import SchemaError, load_schema, user_schema
 from safepassage.schemas import Entity, SchemaField, Usage, entities_in
 
@@ -177,3 +177,27 @@ def test_required_fields_that_nothing_filled_are_told():
 def test_a_generic_schema_can_require_a_type():
     schema = GenericSchema({"Dose": SchemaField(required=True), "Sex": SchemaField()})
     assert schema.unfilled(()) == ("Dose",)
+
+
+class Prescription(Entity):
+    """A drug and how it is taken."""
+
+    drug: str
+    route: Literal["oral", "nasal"] | None = None
+
+
+class Reason(Entity):
+    reason: str = Field(json_schema_extra={"words": "reader"})
+
+
+class Chart(BaseModel):
+    prescription: Prescription
+    reason: Reason
+
+
+def test_the_options_of_parts_and_who_decides_on_words_are_read_from_the_model():
+    places = dict(entity_places(Chart))
+    assert schema_field(Prescription, places[Prescription]).part_options == ("oral", "nasal")
+    assert schema_field(Prescription, places[Prescription]).allowed is None
+    assert schema_field(Prescription, places[Prescription]).words is None
+    assert schema_field(Reason, places[Reason]).words == "reader"

@@ -47,7 +47,7 @@ async def test_verify_answers_with_the_librarys_verdicts_byte_for_byte():
         "quarantined",
         "quarantined",
     ]
-    assert "The quote does not stand in the document." in answer.json()["feedback"]
+    assert "The quote is not in the document." in answer.json()["feedback"]
 
 
 async def test_claims_are_judged_sentence_by_sentence():
@@ -93,6 +93,7 @@ async def test_callers_at_the_same_time_share_the_scorers_calls():
         ("/v1/verify", b"\xff", 400),
         ("/v1/verify", b"[]", 422),
         ("/v1/verify", b'{"text": "secret"}', 422),
+        ("/v1/verify", b'{"text": " \\n", "extractions": []}', 422),
         ("/v1/verify", b'{"text": "t", "extractions": [], "secret": 1}', 422),
         (
             "/v1/verify",
@@ -122,6 +123,14 @@ async def test_what_is_no_question_is_refused_and_not_quoted(
     assert "secret" not in answer.json()["detail"].replace("secret:", "")
     logged = "".join(capsys.readouterr())
     assert "secret" not in logged
+
+
+async def test_a_misspelt_key_is_named_beside_the_one_that_is_missing():
+    asked = {"text": "t", "extractions": [{"type": "T", "value": 1, "qoute": "t"}]}
+    async with running() as client:
+        answer = await client.post("/v1/verify", json=asked)
+    detail = answer.json()["detail"]
+    assert detail == "extractions.0.quote: Field required; extractions.0.qoute: unknown"
 
 
 async def test_a_scorer_that_breaks_is_an_error_that_says_and_logs_no_text(

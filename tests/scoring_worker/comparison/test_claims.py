@@ -85,3 +85,43 @@ def test_a_figure_that_another_retrieved_passage_has_is_a_doubt() -> None:
 def test_an_article_or_the_number_of_a_list_is_no_figure(claim: str) -> None:
     codes = {finding.code for finding in claimed(claim).findings}
     assert codes.isdisjoint({"figure_unseen", "number_differs"})
+
+
+ORDER = (
+    "Order 88 of 3 May 2027. 12 oars at EUR 41.50. Total net EUR 498.00. VAT 20% EUR 99.60. "
+    "Total gross EUR 597.60. The oars are varnished by 9 June 2027."
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "code"),
+    [
+        ("The sum net is EUR 512.35.", "number_differs"),
+        ("The gross sum is EUR 479.60.", "number_differs"),
+        ("The oars are varnished by 19 June 2027.", "date_differs"),
+        ("The oars are varnished in July 2027.", "date_differs"),
+    ],
+)
+def test_an_amount_or_a_day_that_nothing_says_is_different(claim: str, code: str) -> None:
+    assert claimed(claim, ORDER).findings[0].code == code
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The sum net is EUR 498.00.",
+        "Net and VAT make EUR 597.60.",
+        "Half of the net sum is EUR 249.00.",
+        "The gross sum is about EUR 600.00.",
+        "The oars are varnished by 9 June 2027.",
+        "The oars are varnished in June 2027.",
+        "The order is of 3/5/2027.",
+    ],
+)
+def test_what_can_be_reckoned_or_is_said_less_exactly_is_no_contradiction(claim: str) -> None:
+    assert claimed(claim, ORDER).answer == "not_comparable"
+
+
+def test_a_passage_of_many_figures_gives_nearly_any_result() -> None:
+    long = " ".join(f"Post {n} costs EUR {n * 7}.{n:02}." for n in range(11, 60))
+    assert claimed("Post 11 costs EUR 123.45.", f"{ORDER} {long}").answer == "not_comparable"

@@ -13,8 +13,8 @@ from safepassage.schemas.schema_field import MAX_ALLOWED
 from safepassage.scoring_worker.comparison.compare import compare
 from safepassage.scoring_worker.comparison.contract import Passage, Question
 from safepassage.scoring_worker.comparison.nested.parts import MAX_FINDINGS
-from safepassage.scoring_worker.laboratory.training.stacking import ADVERSE, SUPPORTIVE
 from safepassage.scoring_worker.scorer import Pair
+from safepassage.scoring_worker.training.stacking import ADVERSE, SUPPORTIVE
 from safepassage.scoring_worker.weighing.features import general_features
 from safepassage.scoring_worker.weighing.questions import parts_of
 

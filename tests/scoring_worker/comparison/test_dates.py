@@ -5,12 +5,7 @@ from __future__ import annotations
 import pytest
 
 from safepassage.scoring_worker.comparison import Comparison, Passage
-from safepassage.scoring_worker.comparison.dates import (
-    compare_date,
-    date_of_value,
-    dates_in,
-    day_first_of,
-)
+from safepassage.scoring_worker.comparison.dates import compare_date, date_of_value, dates_in
 
 
 def compared(
@@ -200,10 +195,18 @@ def test_the_documents_other_dates_decide_day_and_month() -> None:
     assert compared("2012-05-03", "03/05/2012", day_first=True).answer == "same"
     assert compared("2012-03-05", "03/05/2012", day_first=True).answer == "different"
     assert compared("2012-05-03", "03/05/2012", after="and 17/06/2012").answer == "same"
-    assert day_first_of("on 17/01/2012 and 02/03/2012") is True
-    assert day_first_of("on 01/17/2012") is False
-    assert day_first_of("on 01/17/2012 and 17/01/2012") is None
-    assert day_first_of("on 17.01.2012: dots are day first anywhere") is None
+
+
+def test_a_format_beside_the_date_outranks_the_documents_other_dates() -> None:
+    asked = {"heading": "Delivery (mm/dd/yyyy)", "day_first": True}
+    assert compared("2026-04-09", "04/09/2026", **asked).answer == "same"
+    assert compared("2026-09-04", "04/09/2026", **asked).answer == "different"
+
+
+def test_day_and_month_without_a_year_follow_the_same_order() -> None:
+    assert codes(compared("9 April", "on 4/9")) == ["date_ambiguous"]
+    assert compared("9 April", "on 4/9", day_first=False).answer == "same"
+    assert compared("9 April", "am 4.9.", "de").answer != "same"
 
 
 def test_a_date_beside_the_quote_is_not_quoted() -> None:

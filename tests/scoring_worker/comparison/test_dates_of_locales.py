@@ -17,7 +17,6 @@ from safepassage.scoring_worker.comparison.dates import (
     compare_date,
     date_of_value,
     dates_in,
-    day_first_of,
 )
 from safepassage.scoring_worker.comparison.dates.cldr import month_words, written_in
 
@@ -113,7 +112,6 @@ def test_no_text_and_no_value_makes_it_fail(
     value: object, quote: str, before: str, language: str | None, order: bool | None
 ) -> None:
     date = date_of_value(value, language, "Date")  # type: ignore[arg-type]
-    day_first_of(quote)
     for each in dates_in(quote, language, order):
         assert 0 <= each.start < each.end <= len(quote)
     passage = Passage(quote, before=before, language=language, day_first=order)

@@ -18,6 +18,7 @@ SECTIONS = {
     "words", "prepositions", "verbs", "no", "except", "not", "after", "pseudo", "doubt", "if",
     "if after", "someone", "close", "and", "none", "unstated", "either", "yes", "no answer",
     "asks", "asks if", "asks someone", "prefix", "yes said", "no said", "family", "whose",
+    "undone", "cancelled", "instead", "replaced", "once", "unsure", "due", "turned", "asks once",
 }  # fmt: skip
 
 
@@ -136,9 +137,9 @@ def test_in_romance_languages_two_denials_are_one():
     ("value", "quote"),
     [
         ("pneumonia", "Pneumonia has not been ruled out."),
-        ("pneumonia", "suspected pneumonia"),
+        ("pneumonia", "The doctor suspected a pneumonia."),
         ("fire", "If fire breaks out, leave."),
-        ("Pneumonie", "Verdacht auf Pneumonie."),
+        ("Pneumonie", "Verdacht auf eine Pneumonie."),
         ("neumonía", "Se sospecha neumonía."),
     ],
 )
@@ -288,3 +289,93 @@ def test_every_cue_that_turns_a_value_tells_of_itself(code: str) -> None:
         for phrase in language.raw[section]:
             if "'" not in phrase:
                 assert telling(code).among(small_words(phrase)), phrase
+
+
+UNDONE = [
+    ("Item", "infusion pumps", "The infusion pumps from Halden have not been ordered."),
+    ("Item", "Vigil pumps", "Lot 2 (Vigil pumps) was not awarded."),
+    ("Item", "infusion pumps", "Please strike the infusion pumps from our order."),
+    ("Item", "infusion pumps", "| 3 | infusion pumps | 12 | cancelled |"),
+    ("Item", "infusion pumps", "3   infusion pumps   12   480.00   CANCELLED"),
+    ("Item", "infusion pumps", "3 infusion pumps, Vigil, 12 pcs – cancelled"),
+    ("Item", "infusion pumps", "3 infusion pumps (cancelled 4 May)"),
+    ("Artikel", "Spritzenpumpen", "Die Spritzenpumpen werden nicht bestellt."),
+    ("Artikel", "Spritzenpumpen", "| 4 | Spritzenpumpen | 10 | storniert |"),
+    ("Article", "pompes à perfusion", "Les pompes à perfusion ne sont pas commandées."),
+    ("Artículo", "bombas", "Las bombas no han sido adjudicadas."),
+]
+
+
+@pytest.mark.parametrize(("entity_type", "value", "quote"), UNDONE)
+def test_what_is_cancelled_or_not_ordered_is_another_value(entity_type, value, quote):
+    assert "denied" in codes(denial(entity_type, value, quote))
+    assert denial(f"Cancelled {entity_type}", value, quote).answer != "different"
+
+
+@pytest.mark.parametrize(
+    ("entity_type", "value", "quote"),
+    [
+        ("Item", "beds", "4 beds, 3 pumps (cancelled)"),
+        ("Item", "beds", "beds: 4\npumps: cancelled"),
+        ("Sender", "Merrow Ltd", "Sender: Merrow Ltd  Status: cancelled"),
+        ("Item", "pumps", "The pumps arrived. You cancelled the beds."),
+        ("Payer", "Gloria PAC", "Paid for by Gloria PAC not authorized by any candidate"),
+    ],
+)
+def test_what_is_cancelled_beside_it_is_not_the_value(entity_type, value, quote):
+    assert denial(entity_type, value, quote).answer == "same"
+
+
+def test_a_cancelled_row_still_has_its_supplier():
+    asked = Question("Supplier Company", "Merrow", Passage("| 3 | Merrow | cancelled |"))
+    assert codes(compare(asked)) == {"denial_near"}
+
+
+SUPERSEDED = [
+    ("Item", "Corva 3", "Corva 2", "12 Corva 3 instead of Corva 2"),
+    ("Item", "Corva 3", "Corva 2", "Corva 2 is replaced by Corva 3."),
+    ("Item", "Corva 3", "Corva 2", "Corva 2, replaced by Corva 3"),
+    ("Item", "Corva 3", "Corva 2", "Corva 3 replaces Corva 2."),
+    ("Supplier", "Merrow", "Halden", "Merrow (formerly Halden)"),
+    ("Artikel", "Corva 3", "Corva 2", "Corva 2 wird ersetzt durch Corva 3."),
+    ("Produit", "Corva 3", "Corva 2", "le Corva 3 remplace le Corva 2"),
+    ("Producto", "Corva 3", "Corva 2", "Corva 3 en lugar de Corva 2"),
+    ("Prodotto", "Corva 3", "Corva 2", "Corva 2 è stato sostituito da Corva 3"),
+    ("Product", "Corva 3", "Corva 2", "Corva 3 in plaats van Corva 2"),
+    ("Produto", "Corva 3", "Corva 2", "Corva 2 foi substituído por Corva 3"),
+]
+
+
+@pytest.mark.parametrize(("entity_type", "new", "old", "quote"), SUPERSEDED)
+def test_of_two_the_one_that_no_longer_holds_is_another_value(entity_type, new, old, quote):
+    assert denial(entity_type, new, quote).answer == "same"
+    assert codes(denial(entity_type, old, quote)) == {"superseded"}
+    assert denial(f"Former {entity_type}", old, quote).answer == "same"
+
+
+def test_a_figure_may_be_superseded_too():
+    quote = "The total of 480 was corrected to 455."
+    assert "superseded" in codes(denial("Total", "480", quote, "number"))
+    assert denial("Total", "455", quote, "number").answer == "same"
+
+
+def test_what_was_scheduled_but_did_not_come_is_only_planned():
+    quote = "Delivery was scheduled for 3 May but came on 7 May."
+    assert "only_planned" in codes(denial("Delivery Date", "3 May", quote, "date"))
+    assert denial("Delivery Date", "7 May", quote, "date").answer == "same"
+    assert denial("Planned Date", "3 May", quote, "date").answer == "same"
+    scheduled = "Delivery is scheduled for 3 May."
+    assert denial("Delivery Date", "3 May", scheduled, "date").answer == "same"
+
+
+@pytest.mark.parametrize(
+    ("value", "quote"),
+    [
+        ("pneumonia", "suspected pneumonia"),
+        ("pneumonia", "CT to rule out pneumonia"),
+        ("Pneumonie", "Verdacht auf Pneumonie."),
+    ],
+)
+def test_a_possible_value_is_only_supposed(value, quote):
+    assert "only_supposed" in codes(denial("Diagnosis", value, quote))
+    assert denial("Suspected Diagnosis", value, quote).answer == "same"

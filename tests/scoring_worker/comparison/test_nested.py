@@ -110,3 +110,46 @@ def test_depth_and_number_of_parts_are_bounded():
         branching = {f"f{n}": branching for n in range(6)}
     assert asked(branching, "a lamp").answer == "not_comparable"
     assert MAX_PARTS < 1_000
+
+
+ROE, LEE = {"name": "Ann Roe", "side": "Seller"}, {"name": "Bo Lee", "side": "Buyer"}
+PAIRED = [
+    "Ann Roe, Seller; Bo Lee, Buyer",
+    "Present: Ann Roe (Seller), Bo Lee (Buyer)",
+    "Name  Side\nAnn Roe  Seller\nBo Lee  Buyer",
+    "Seller\nAnn Roe\nMax Orr\n\nBuyer\nBo Lee",
+]
+PAIRED_IN_PROSE = [
+    "Ann Roe signed for the Seller and Bo Lee for the Buyer.",
+    "Ann Roe, who signs for the Seller, met Bo Lee, who signs for the Buyer.",
+    "Seller\nAnn Roe\nBuyer\nBo Lee",
+]
+
+
+@pytest.mark.parametrize("quote", [*PAIRED, *PAIRED_IN_PROSE])
+def test_persons_with_their_sides_exchanged_are_other_records(quote):
+    exchanged = [{**ROE, "side": "Buyer"}, {**LEE, "side": "Seller"}]
+    compared = compare(Question("Signatory", exchanged, Passage(quote)))
+    assert compared.answer == "different"
+    assert "other_record" in {finding.code for finding in compared.findings}
+    assert compare(Question("Signatory", [ROE, LEE], Passage(quote))).answer != "different"
+
+
+@pytest.mark.parametrize("quote", PAIRED)
+def test_one_person_with_the_side_of_another_row_is_another_record(quote):
+    asked = Question("Signatory", {**ROE, "side": "Buyer"}, Passage(quote))
+    assert compare(asked).answer == "different"
+    assert compare(Question("Signatory", ROE, Passage(quote))).answer != "different"
+
+
+@pytest.mark.parametrize(
+    ("value", "quote"),
+    [
+        ([ROE, LEE], "Ann Roe and Bo Lee, for Seller and Buyer respectively"),
+        ([ROE, LEE], "For the Seller signs Ann Roe, and Bo Lee for the Buyer."),
+        ({"street": "12 Mill Road", "country": "Wales"}, "12 Mill Road, Ashby\nPowys, Wales"),
+        ({"name": "Ann Roe", "side": "Seller"}, "Name   Ann Roe\nSide   Seller"),
+    ],
+)
+def test_fields_that_no_row_parts_are_one_record(value, quote):
+    assert compare(Question("Signatory", value, Passage(quote))).answer != "different"

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.metadata import EntryPoint
 
+from safepassage.passages.granularity import claims
 from safepassage.schemas import Assessment
+from safepassage.scoring_worker.detectors.contract import Answer
+from safepassage.scoring_worker.detectors.hallugraph.entailment import Support
 from safepassage.scoring_worker.scorer import Pair
 
 
@@ -35,6 +38,27 @@ class WordScorer:
         said = pair.premise.lower().replace(".", " ").split()
         share = sum(word in said for word in words) / len(words)
         return Assessment(scorer="words", revision="words-1", score=share, threshold=0.5)
+
+
+class Entails:
+    """Supports every sentence but those that hold one of ``denied``."""
+
+    revision = "entails-1"
+
+    def __init__(self, *denied: str) -> None:
+        self._denied = denied
+
+    def supports(self, answers: Sequence[Answer]) -> list[tuple[Support, ...] | str]:
+        return [
+            tuple(
+                Support(a, b, float(not any(one in answer.response[a:b] for one in self._denied)))
+                for a, b in claims(answer.response)
+            )
+            for answer in answers
+        ]
+
+    def close(self) -> None:
+        """Holds nothing."""
 
 
 def entry_point(name: str, value: str) -> EntryPoint:

@@ -6,7 +6,7 @@ import pytest
 
 from safepassage.schemas import CLAIM_TYPE, Response
 from safepassage.schemas.evidence import Evidence, UnsupportedSpan
-from safepassage.scoring_worker.detectors.claim_judge import ALIASES, with_claims_judged
+from safepassage.scoring_worker.detectors.claim_judge import with_claims_judged
 from safepassage.scoring_worker.detectors.contract import (
     Declaration,
     DetectorSettings,
@@ -15,7 +15,6 @@ from safepassage.scoring_worker.detectors.contract import (
 from safepassage.scoring_worker.detectors.registry import (
     Declarations,
     UnknownDetector,
-    declarations,
 )
 from safepassage.scoring_worker.learnt_from import LearntFrom
 from safepassage.scoring_worker.loading import load_scorer
@@ -28,7 +27,7 @@ from safepassage.verifier import Verifier
 from tests.streams.judged import FakeScorer
 
 PASSAGE = "The Acme Corporation sued John Smith on 1 May 2019."
-ANSWER = "Acme Corporation sued John Smith. John Smith sued Acme Corporation. So it was then."
+ANSWER = "Acme Corporation sued John Smith. Peter Brown sued Acme Corporation. So it was then."
 
 
 def pair(value: str, entity_type: str = CLAIM_TYPE) -> Pair:
@@ -114,8 +113,7 @@ def test_weights_of_ones_own_make_unknown_what_was_learnt():
     assert judge(Says({}), named="says=folder").learnt_from is None
 
 
-def test_every_alias_is_a_detector():
-    assert set(ALIASES.values()) <= declarations().detectors.keys()
+def test_a_claim_scorer_that_is_unknown_is_an_error():
     with pytest.raises(UnknownDetector, match="no detector 'nobody'"):
         load_scorer("words+claims:nobody")
 
@@ -138,7 +136,7 @@ def test_a_release_names_the_folder_of_the_detectors_weights_in_full(tmp_path, m
 
 
 def test_a_call_and_a_file_get_the_detectors_verdicts(monkeypatch):
-    """One sentence is borne out, one has the roles exchanged, one speaks of nothing."""
+    """One sentence is borne out, one names somebody else, one speaks of nothing."""
     monkeypatch.setenv("SAFEPASSAGE_CLAIM_SCORER", "hallugraph")
     monkeypatch.setenv("SAFEPASSAGE_SCORER", "words")
     with Verifier() as verifier:
@@ -149,7 +147,7 @@ def test_a_call_and_a_file_get_the_detectors_verdicts(monkeypatch):
     right, wrong, empty = called
     assert right.decision == "accepted"
     assert wrong.decision == "quarantined"
-    assert [triple.status for triple in wrong.evidence.triples] == ["unsupported"]
+    assert [triple.status for triple in wrong.evidence.triples] == ["missing_entity"]
     assert empty.decision != "accepted"
     assert right.scorer == wrong.scorer == "words+claims:hallugraph"
     assert [trail.scorer for trail in right.scorers] == ["hallugraph"]

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from safepassage.schemas.evidence import MAX_TRIPLES
 from safepassage.scoring_worker.comparison.rules_version import rules_revision
-from safepassage.scoring_worker.detectors.contract import Answer, Detector
+from safepassage.scoring_worker.detectors.contract import Answer, Detector, DetectorSettings
 from safepassage.scoring_worker.detectors.hallugraph import local_graphs as local
 from safepassage.scoring_worker.detectors.hallugraph.detector import NO_ENTITIES, HalluGraph
+from safepassage.scoring_worker.detectors.hallugraph.entailment import Entailment, Support
 from safepassage.scoring_worker.detectors.hallugraph.fidelity import compare
 from safepassage.scoring_worker.detectors.hallugraph.graph import Edge, Entity, Graph, Graphs
 from safepassage.scoring_worker.detectors.hallugraph.local_graphs import LocalExtractor
@@ -18,6 +19,7 @@ from safepassage.scoring_worker.detectors.hallugraph.matching import Matcher
 from safepassage.scoring_worker.detectors.hallugraph.mentions import mentions, vocabulary
 from safepassage.scoring_worker.detectors.registry import load_detector
 from safepassage.scoring_worker.packs.registry import packs_named
+from tests.scoring_worker.detectors.doubles import Entails, WordScorer
 
 CONTEXT = (
     "The Acme Corporation sued John Smith on 1 May 2019 in the High Court. "
@@ -37,10 +39,12 @@ def found(sentence: str, *texts: str) -> list[tuple[str, str]]:
     return [(m.entity.text, m.entity.kind) for m in mentions(sentence, known, "en")]
 
 
-def judged(response: str, query: str = "", context: tuple[str, ...] = CONTEXT):
-    [grounding] = HalluGraph("hallugraph", LocalExtractor()).ground(
-        [Answer(context, response, query)]
-    )
+def judged(
+    response: str, query: str = "", context: tuple[str, ...] = CONTEXT, denied: tuple[str, ...] = ()
+):
+    """What is said of ``response`` where the reader denies its sentences with one of ``denied``."""
+    detector = HalluGraph("hallugraph", LocalExtractor(), Entails(*denied))  # type: ignore[arg-type]
+    [grounding] = detector.ground([Answer(context, response, query)])
     return grounding
 
 
@@ -119,7 +123,7 @@ def test_eg_is_the_share_of_entities_and_rp_the_share_of_edges():
     assert fidelity.entity_grounding == pytest.approx(2 / 3)
     assert fidelity.relation_preservation == pytest.approx(1 / 2)
     assert fidelity.joined(0.5) == pytest.approx((2 / 3 + 1 / 2) / 2)
-    assert fidelity.score == pytest.approx(0.8 * 2 / 3 + 0.2 * 1 / 2)
+    assert fidelity.score == pytest.approx((2 / 3 + 1 / 2) / 2)
 
 
 def test_an_empty_graph_is_undetermined_and_never_1():
@@ -168,16 +172,16 @@ def test_a_missing_entity_is_named_at_its_place():
     ],
 )
 def test_a_relation_has_to_be_said_by_the_passages(response, status):
-    [triple] = judged(response).evidence.triples
+    denied = ("John Smith sued", "employed", "did not")
+    [triple] = judged(response, denied=denied).evidence.triples
     assert triple.status == status
+    assert bool(triple.rests_on) == (status == "supported")
 
 
 def test_what_the_query_names_is_not_invented_by_the_answer():
     assert judged("Peter Brown sued nobody.").evidence.measures["EG"] == 0.0
-    asked = judged("Peter Brown sued nobody.", query="What of Peter Brown?")
-    assert asked.evidence.measures == {"EG": 1.0, "RP": 0.0}  # of suing, the query says nothing
-    also_said = judged("Peter Brown sued nobody.", query="Whom did Peter Brown sue?")
-    assert also_said.evidence.measures == {"EG": 1.0, "RP": 0.0}  # nobody is not said
+    asked = judged("Peter Brown sued nobody.", query="What of Peter Brown?", denied=("nobody",))
+    assert asked.evidence.measures == {"EG": 1.0, "RP": 0.0}
 
 
 def test_each_claim_is_judged_by_what_stands_in_it():
@@ -225,8 +229,29 @@ def test_an_answer_is_grounded_in_itself(text):
     assert grounding.score in (None, 1.0)
 
 
+def test_a_reader_that_has_failed_leaves_the_answer_undetermined():
+    reads = Entailment(WordScorer())
+    detector = HalluGraph("hallugraph", LocalExtractor(), reads)
+    broken, whole = detector.ground(
+        [Answer(("John Smith is broken.",), "John Smith paid."), Answer(CONTEXT, CONTEXT[0])]
+    )
+    assert (broken.score, broken.failure) == (None, "scorer_failed")
+    assert whole.score is not None
+
+
+def test_an_edge_is_supported_as_far_as_the_sentence_that_states_it():
+    detector = HalluGraph("hallugraph", LocalExtractor())
+    answer = Answer(CONTEXT, "Acme Corporation sued John Smith.")
+    [found] = detector.drawn([answer], [(Support(0, len(answer.response), 0.4),)])
+    assert found.evidence.measures == {"EG": 1.0, "RP": 0.4}
+    assert found.score == pytest.approx(0.7)
+    assert found.score >= HalluGraph.threshold
+    [failed] = detector.drawn([answer], ["scorer_failed"])
+    assert failed.score is None
+
+
 def test_the_registry_loads_it():
-    detector = load_detector("hallugraph")
+    detector = load_detector("hallugraph", DetectorSettings(loaded=WordScorer()))
     assert isinstance(detector, Detector)
     assert detector.revision.startswith(f"hallugraph-{rules_revision()}-")
     detector.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from safepassage.schemas import CLAIM_TYPE
-from safepassage.scoring_worker.detectors.registry import load_detector
+from safepassage.scoring_worker.detectors.hallugraph.detector import drawer
 from safepassage.scoring_worker.detectors.with_detector import WithDetector
 from safepassage.scoring_worker.scorer import Pair, Scorer
 from tests.streams.judged import FakeScorer
@@ -17,7 +17,7 @@ def pair(value: str, entity_type: str = CLAIM_TYPE) -> Pair:
 
 def test_claims_carry_the_graph_of_what_they_rest_on_and_keep_their_score():
     alone = FakeScorer()
-    scorer = WithDetector("fake+hallugraph", alone, load_detector("hallugraph"))
+    scorer = WithDetector("fake+hallugraph", alone, drawer())
     assert isinstance(scorer, Scorer)
     pairs = [pair("Acme Corporation sued Peter Brown."), pair("May 2019", "Hearing Date")]
     claim, value = scorer.assess(pairs)
@@ -33,7 +33,7 @@ def test_claims_carry_the_graph_of_what_they_rest_on_and_keep_their_score():
 
 
 def test_its_revision_changes_with_both():
-    detector = load_detector("hallugraph")
+    detector = drawer()
     one, other = (
         WithDetector("x", FakeScorer(revision=revision), detector).revision
         for revision in ("a", "b")
@@ -43,7 +43,7 @@ def test_its_revision_changes_with_both():
 
 
 def test_a_claim_that_speaks_of_nothing_has_no_evidence_and_its_score_all_the_same():
-    scorer = WithDetector("x", FakeScorer(), load_detector("hallugraph"))
+    scorer = WithDetector("x", FakeScorer(), drawer())
     [assessment] = scorer.assess([pair("It was so.")])
     assert assessment.evidence is None
     assert assessment.score is not None

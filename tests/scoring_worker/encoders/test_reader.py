@@ -10,6 +10,7 @@ import torch
 from transformers import RobertaConfig, RobertaModel
 
 from safepassage.scoring_worker.encoders.devices import place
+from safepassage.scoring_worker.encoders.prepared_layers import MOST_FILES
 from safepassage.scoring_worker.encoders.reader import Reader
 from safepassage.scoring_worker.encoders.reader_model import ReaderModel
 from safepassage.scoring_worker.encoders.reading_windows import Task
@@ -25,11 +26,12 @@ def tasks(count=60):
     return [Task(chooser.choice(["date", "name of the panel"]), passage) for passage in passages]
 
 
-def reader_of(model, precision="fp32"):
+def reader_of(model, precision="fp32", identity=None):
     made = tiny.tokenizer(tiny.READER_LENGTH).backend_tokenizer
     placement = place("cpu", precision)
     length = tiny.READER_LENGTH
-    return Reader(model.to(placement.dtype), made, max_length=length, placement=placement)
+    placed = model.to(placement.dtype)
+    return Reader(placed, made, max_length=length, placement=placement, identity=identity)
 
 
 def logits(readings):
@@ -47,6 +49,45 @@ def test_a_reading_does_not_depend_on_its_batch(kind, precision):
     for part in ([0], order[:7], order):
         for at, found in zip(part, logits(reader.read([asked[at] for at in part])), strict=True):
             assert np.array_equal(found, together[at])
+
+
+@pytest.mark.parametrize("kind", ["bert", "mpnet"])
+def test_layers_are_made_once_and_read_to_the_last_bit(kind, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    made = reader_of(tiny.reader(kind=kind), "int8", "these weights")
+    (kept,) = tmp_path.rglob("*.safetensors")
+    assert kept.stat().st_mode & 0o777 == 0o600
+
+    def again(*_):
+        raise AssertionError("the layers were made again")
+
+    with monkeypatch.context() as once:
+        once.setattr("safepassage.scoring_worker.encoders.packed.Int8Linear.__init__", again)
+        read = reader_of(tiny.reader(kind=kind), "int8", "these weights")
+        with pytest.raises(AssertionError, match="made again"):
+            reader_of(tiny.reader(kind=kind), "int8", "other weights")
+        kept.chmod(0o666)
+        with pytest.raises(AssertionError, match="made again"):
+            reader_of(tiny.reader(kind=kind), "int8", "these weights")
+    for one, other in zip(logits(made.read(tasks())), logits(read.read(tasks())), strict=True):
+        assert np.array_equal(one, other)
+    kept.chmod(0o600)
+    kept.write_bytes(kept.read_bytes()[:100])
+    damaged = reader_of(tiny.reader(kind=kind), "int8", "these weights")
+    assert np.array_equal(logits(damaged.read(tasks()))[0], logits(made.read(tasks()))[0])
+
+
+def test_what_cannot_be_kept_costs_time_alone(monkeypatch, tmp_path):
+    (tmp_path / "safepassage").write_text("no folder")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert reader_of(tiny.reader(), "int8", "these weights").read(tasks(1))
+
+
+def test_only_the_latest_files_are_kept(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for number in range(MOST_FILES + 2):
+        reader_of(tiny.reader(), "int8", f"weights {number}")
+    assert len(list(tmp_path.rglob("*"))) == MOST_FILES + 2  # and two folders
 
 
 @pytest.mark.parametrize("kind", ["bert", "mpnet"])

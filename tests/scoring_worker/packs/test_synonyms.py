@@ -10,7 +10,8 @@ from safepassage.scoring_worker.packs.registry import packs_named, with_packs
 
 
 def judged(entity_type: str, value: object, quote: str, *packs: str) -> Comparison:
-    question = Question(entity_type, value, Passage(quote, language="en"))  # type: ignore[arg-type]
+    passage = Passage(quote, language="en")
+    question = Question(entity_type, value, passage, words="reader")  # type: ignore[arg-type]
     return with_packs(packs_named(packs), question, compare(question))[0]
 
 
@@ -51,3 +52,11 @@ def test_a_decision_is_quoted_with_the_value_itself(
 ) -> None:
     assert judged(entity_type, value, quote, "legal").answer == "different"
     assert judged(entity_type, value, quote).answer != "different"
+
+
+def test_what_a_pack_knows_in_other_words_is_not_stopped_for_its_words() -> None:
+    passage = Passage("The parties attended the hearing by videoconference.", language="en")
+    question = Question("Hearing Type", "Virtual", passage)
+    assert compare(question).answer == "different"
+    judged_by_pack, _ = with_packs(packs_named(["legal"]), question, compare(question))
+    assert judged_by_pack.answer != "different"

@@ -102,13 +102,14 @@ def test_hhem_reads_texts_as_texts(hhem):
 
 
 def test_hhem_fails_on_what_it_cannot_read_whole(hhem, monkeypatch):
-    """Too long or empty: a failure, and the pair beside it has its score."""
+    """A statement too long, or nothing to read: a failure, and the pairs beside have their scores.
+    A source too long is read in windows."""
     monkeypatch.setattr("safepassage.scoring_worker.scorers.baselines.HHEM_MAX_TOKENS", 60)
     scorer = load_hhem(place("cpu"), hhem[0])
-    long, good, empty = scorer.assess(
-        [tiny.pair("may " * 60, "may"), tiny.pair("may", "may"), tiny.pair("", "may")]
-    )
+    texts = [("may", "may " * 60), ("may " * 60, "may"), ("may", "may"), ("", "may")]
+    long, windows, good, empty = scorer.assess([tiny.pair(*pair) for pair in texts])
     assert (long.failure, empty.failure) == ("scorer_failed", "scorer_failed")
+    assert windows.score is not None
     assert good.score is not None
 
 

@@ -7,6 +7,7 @@ import pytest
 from safepassage.schemas import Assessment, Finding, ScorerTrail, Usage
 from safepassage.scoring_worker.scorer import Pair
 from safepassage.scoring_worker.scorers.cascade import CascadeScorer, Savings
+from safepassage.scoring_worker.scorers.order_of_asking import doubt_of
 
 
 class Fixed:
@@ -106,6 +107,37 @@ def test_the_band_is_part_of_the_revision(parts):
     assert wide.revision != CascadeScorer(encoder, llm).revision
     with pytest.raises(ValueError, match="band"):
         CascadeScorer(encoder, llm, band=(0.5, 1.5))
+
+
+def test_a_doubt_brings_what_passes_to_its_threshold_and_not_below(parts):
+    """A value that the first is sure of is asked about where a check doubts it; one that it stops
+    stays stopped."""
+    encoder, llm = parts
+    llm.scores |= {"high": 0.0, "low": 1.0}
+    claims = [claim("high"), claim("low")]
+    sure = CascadeScorer(encoder, llm, band=(0.3, 0.6))
+    assert [one.score for one in sure.assess(claims)] == [0.95, 0.02]
+    unsure = CascadeScorer(encoder, llm, band=(0.3, 0.6), doubt=lambda *_: 0.9)
+    assert [one.score for one in unsure.assess(claims)] == [0.0, 0.02]
+    assert unsure.revision != sure.revision
+
+
+@pytest.mark.parametrize(
+    ("passage", "value", "code", "expected"),
+    [
+        ("the rent is 1,250", "1,250", None, 0.0),
+        ("the rent is 1,250, the deposit 2,500 and the fee 90", "1,250", None, 0.1),
+        ("the rent is 1,250", "1,250", "rival_preferred", 0.2),
+        ("the rent is 1,250", "1,250", "spacing_differs", 0.0),
+        ("between Ann Lee, Mara Voss and Tom Okafor", "Ann Lee", "words_missing", 0.3),
+    ],
+)
+def test_what_is_doubtful_of_a_value(passage, value, code, expected):
+    """Words that a check doubts, and other figures or names in the quote."""
+    findings = (Finding(code=code),) if code else ()
+    assessment = Assessment(scorer="s", revision="1", score=0.9, threshold=0.5, findings=findings)
+    pair = Pair(passage, f"Rent: {value}", "Rent", value)
+    assert doubt_of(pair, assessment) == pytest.approx(expected)
 
 
 def test_nothing_to_do_and_closing(parts):

@@ -13,7 +13,7 @@ from safepassage.schemas.review import JudgedValue
 from safepassage.scoring_worker import Pair, load_scorer
 from safepassage.scoring_worker.detectors.claim_judge import ClaimJudge
 from safepassage.scoring_worker.detectors.registry import load_detector
-from safepassage.scoring_worker.laboratory.evaluation.other_thresholds import Rethresholded
+from safepassage.scoring_worker.evaluation.other_thresholds import Rethresholded
 from safepassage.scoring_worker.manifest import Thresholds
 from safepassage.scoring_worker.memory.index import NO_MEMORY
 from safepassage.scoring_worker.memory.learning import learnt_entries, memory_revision
@@ -153,7 +153,7 @@ def _late(own):
     [
         lambda own: CascadeScorer(own, own),
         lambda own: Raised(own, {"Rent": 0.9}),
-        lambda own: ClaimJudge("both", own, load_detector("missing_words"), 0.5),
+        lambda own: ClaimJudge("both", own, load_detector("quip"), 0.5),
         _late,
         _with,
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -135,6 +136,75 @@ def test_labels_become_scores_with_their_cost(grader, endpoint):
     assert trail.usage.cost_usd == pytest.approx(100 * 2e-6 + 20 * 10e-6)
     assert trail.usage.milliseconds > 0
     assert trail.revision == grader.revision
+
+
+def spoken(tokens):
+    """A grade with its tokens, each a text or a text with the likeliest in its place."""
+    places = [(one, {one: 1.0}) if isinstance(one, str) else one for one in tokens]
+    body = completion("".join(token for token, _ in places))
+    body["choices"][0]["logprobs"] = {
+        "content": [
+            {
+                "token": token,
+                "logprob": 0.0,
+                "top_logprobs": [
+                    {"token": other, "logprob": math.log(share)} for other, share in likely.items()
+                ],
+            }
+            for token, likely in places
+        ]
+    }
+    return 200, body
+
+
+BEFORE = ['{"', "reasoning", '":"', 'It is not "', "label", '": "', 'supports".', '","', "label"]
+REASONED = [*BEFORE[:3], "It says so", *BEFORE[7:]]
+
+
+@pytest.mark.parametrize(
+    ("end", "expected"),
+    [
+        (['":"', ("supports", {"supports": 0.8, "insufficient": 0.2}), '"}'], 0.8),
+        (['":"', ("ins", {"ins": 0.6, "supports": 0.3, "un": 0.1}), "ufficient", '"}'], 1 / 3),
+        (['":', (' "s', {' "s': 0.9, ' "ins': 0.1}), 'upports"}'], 0.9),
+        (['":"', ("supports", {"supports": 0.95, "Supports": 0.03}), '"}'], 0.95 / (0.95 + 0.02)),
+        (['":"', ("supports", {"supports": 1.0}), '"}'], 1.0),
+        (['":"', ("insufficient", {"insufficient": 1.0}), '"}'], 0.0),
+    ],
+)
+def test_the_score_is_the_probability_of_the_label(grader, endpoint, end, expected):
+    """However a label is cut into tokens. One that is not among the likeliest has at most the
+    probability of the least likely, and what all leave."""
+    endpoint.answer = lambda _: spoken([*REASONED, *end])
+    [one] = grader.assess([pair()])
+    assert one.score == pytest.approx(expected, abs=1e-6)
+    [(request, _)] = endpoint.requests
+    assert (request["logprobs"], request["top_logprobs"]) == (True, 10)
+
+
+def test_only_the_field_label_has_a_probability(grader, endpoint):
+    """A reasoning that quotes one is none; tokens that are not the text tell nothing."""
+    told = ("supports", {"supports": 0.7, "insufficient": 0.3})
+    escaped = [one.replace('"', '\\"') if 3 <= at < 7 else one for at, one in enumerate(BEFORE)]
+    endpoint.answer = lambda _: spoken([*escaped, '":"', told, '"}'])
+    assert grader.assess([pair()])[0].score == pytest.approx(0.7)
+    status, body = spoken([*REASONED, '":"', told, '"}'])
+    body["choices"][0]["logprobs"]["content"].pop(3)
+    endpoint.answer = lambda _: (status, body)
+    assert grader.assess([pair(value="2014")])[0].score == 1.0
+
+
+def test_an_endpoint_without_log_probabilities_is_asked_without(grader, endpoint):
+    def refuse(request):
+        if "logprobs" in request or "top_logprobs" in request:
+            name = "logprobs" if "logprobs" in request else "top_logprobs"
+            message = f"Unsupported parameter: '{name}'"
+            return 400, {"error": {"message": message, "param": name, "code": "unsupported"}}
+        return obedient(request)
+
+    endpoint.answer = refuse
+    [one] = grader.assess([pair(value="may 4, 2015")])
+    assert one.score == 1.0
 
 
 def test_the_request_is_strict_and_asks_for_the_reasoning_first(grader, endpoint):

@@ -1,9 +1,8 @@
-"""``evaluate``, ``train`` and ``calibrate`` from the command line, on tiny models and data."""
+"""``evaluate``, ``curve``, ``train`` and ``calibrate``, on tiny models and data."""
 
 from __future__ import annotations
 
 import json
-import random
 import shutil
 from pathlib import Path
 
@@ -12,20 +11,13 @@ from typer.testing import CliRunner
 
 from safepassage.scoring_worker import load_scorer
 from safepassage.scoring_worker.calibration import carried_over
-from safepassage.scoring_worker.laboratory.training import train
 from safepassage.scoring_worker.manifest import ScorerManifest, Thresholds, TypeThreshold
 from safepassage.scoring_worker.scorers import by_language, folders
+from safepassage.scoring_worker.training import train
 from safepassage.streams.cli import app
 from safepassage.streams.runtime.errors import OperatorError
 from tests.scoring_worker import tiny
-
-WORDS = ("may", "june", "ann lee", "bob ray", "ottawa", "2015", "2016", "counsel", "held")
-
-
-def write(path, rows):
-    """Rows as JSON lines."""
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return str(path)
+from tests.scoring_worker.labelled_files import gold_files, pair_file, write
 
 
 @pytest.fixture(scope="module")
@@ -41,53 +33,12 @@ def reader(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def gold(tmp_path_factory):
-    """(labelled extractions, their documents): 12 documents of two extractors' work."""
-    folder = tmp_path_factory.mktemp("gold")
-    chooser = random.Random(0)
-    documents, rows = [], []
-    for number in range(12):
-        lines = [" ".join(chooser.choices(WORDS, k=6)) for _ in range(4)]
-        documents.append({"id": f"d{number}", "text": "\n".join(lines), "meta": {"a": 1}})
-        for at, line in enumerate(lines):
-            rows.append(
-                {
-                    "id": f"{number}-{at}",
-                    "doc_id": f"d{number}",
-                    "entity_type": "Judge",
-                    "value": chooser.choice(WORDS),
-                    "context": line if at else "never written, no",
-                    "label": at % 2,
-                    "kind": "made",
-                    "why": "",
-                    "source": "test",
-                    "extractor": {"model": ("small", "large")[at // 2]},
-                }
-            )
-    return write(folder / "gold.jsonl", rows), write(folder / "documents.jsonl", documents)
+    return gold_files(tmp_path_factory.mktemp("gold"))
 
 
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory, model):
-    """120 typed pairs of 30 documents, labelled for the most part as the random model thinks."""
-    chooser = random.Random(1)
-    asked = [
-        tiny.pair(" ".join(chooser.choices(WORDS, k=4)), chooser.choice(WORDS), "Judge")
-        for _ in range(120)
-    ]
-    scores = [one.score for one in load_scorer(model).assess(asked)]
-    middle = sorted(scores)[60]
-    rows = [
-        {
-            "premise": pair.premise,
-            "hypothesis": pair.hypothesis,
-            "entity_type": pair.entity_type,
-            "value": pair.value,
-            "doc_id": f"d{at % 30}",
-            "label": int((score > middle) != (chooser.random() < 0.1)),
-        }
-        for at, (pair, score) in enumerate(zip(asked, scores, strict=True))
-    ]
-    return write(tmp_path_factory.mktemp("pairs") / "pairs.jsonl", rows)
+    return pair_file(tmp_path_factory.mktemp("pairs"), model)
 
 
 def invoke(*arguments):
@@ -174,136 +125,13 @@ def test_answers_and_annotated_documents_go_through_the_real_pipeline(model, tmp
     assert two["reasons"].get("not_found") is None
 
 
-@pytest.mark.parametrize(
-    ("arguments", "unused"),
-    [
-        (["--sizes", "1"], "--sizes"),
-        (["--source", "SNLI"], "--source"),
-        (["--experiment", "figure5", "--base", "b"], "--base"),
-        (["--experiment", "figure4", "-s", "words"], "--scorer"),
-        (["--detector", "quip", "-s", "words"], "--scorer"),
-        (["--detector", "quip", "--experiment", "table1"], "--experiment"),
-    ],
-)
-def test_an_option_that_would_be_ignored_is_refused(pairs, arguments, unused):
-    """No option is dropped in silence: the message names it."""
-    result = invoke("evaluate", pairs, *arguments)
-    assert result.exit_code == 2
-    assert unused in result.stderr
-    assert "no use" in result.stderr
-
-
-def test_table1_stands_beside_the_published_figures(model, pairs, tmp_path):
-    """Ours and the paper's, which are marked as of other data."""
-    out = tmp_path / "out.json"
-    result = invoke("evaluate", pairs, "--experiment", "table1", "-s", model, "--json", out)
-    assert "Paper, Table 1" in result.stdout
-    written = json.loads(out.read_text())
-    assert [row["f1"] for row in written["published"]] == [0.364, 0.253, 0.804, 0.822, 0.891, 0.827]
-    assert "other data" in written["published_on"]
-    assert written["results"][0]["scorer"] == model
-
-
-def test_figure5_compares_extractor_models(model, gold, tmp_path):
-    """Each model's accepted share beside its labels; the plot is written."""
-    out = tmp_path / "out.json"
-    result = invoke(
-        "evaluate",
-        gold[0],
-        "-d",
-        gold[1],
-        "--experiment",
-        "figure5",
-        "-s",
-        model,
-        "--json",
-        out,
-        "--report",
-        tmp_path / "report",
-    )
-    assert result.exit_code == 0
-    (comparison,) = json.loads(out.read_text())["results"]
-    rows = {row["model"]: row for row in comparison["rows"]}
-    assert rows.keys() == {"small", "large"}
-    assert all(row["n"] == 24 and row["labelled"] == 0.5 for row in rows.values())
-    assert rows["small"]["score"] <= 0.5  # half of its quotes were never written
-    assert (tmp_path / "report" / "gold-figure5.png").exists()
-
-
-def test_figure5_needs_models_to_compare(model, pairs):
-    """Pairs name no extractor."""
-    with pytest.raises(ValueError, match="two models"):
-        invoke("evaluate", pairs, "--experiment", "figure5", "-s", model)
-
-
-def test_figure4_judges_each_document_once_at_every_size(reader, gold, tmp_path):
-    """From both starts; the silver scorer needs no labels, the other one does."""
-    out = tmp_path / "out.json"
-    result = invoke(
-        "evaluate",
-        gold[0],
-        "-d",
-        gold[1],
-        "--experiment",
-        "figure4",
-        "--silver",
-        reader,
-        "--base",
-        reader,
-        "--sizes",
-        "0,16",
-        "--folds",
-        2,
-        "--epochs",
-        0.5,
-        "--json",
-        out,
-        "--report",
-        tmp_path / "report",
-    )
-    assert result.exit_code == 0
-    written = json.loads(out.read_text())
-    points = {(point["silver"], point["gold"]): point for point in written["results"]}
-    assert points.keys() == {(True, 0), (True, 16), (False, 16)}
-    assert (written["trained"], written["base"]) == ("reader", reader)
-    assert written["absent"] == ["without silver, 0 labels: its base was never taught to read"]
-    assert all(point["n"] == 48 for point in points.values())
-    assert points[True, 16]["trained_on"] == 16
-    assert (tmp_path / "report" / "gold-figure4.png").exists()
-
-
-def test_figure4_without_a_base_has_the_curve_with_silver(reader, gold, tmp_path):
-    """And says what is missing."""
-    out = tmp_path / "out.json"
-    figure = ("--experiment", "figure4", "--silver", reader, "--sizes", "0", "--folds", 2)
-    invoke("evaluate", gold[0], "-d", gold[1], *figure, "--json", out)
-    written = json.loads(out.read_text())
-    assert [(point["silver"], point["gold"]) for point in written["results"]] == [(True, 0)]
-    assert "name the folder of a base" in written["absent"][0]
-
-
-def test_figure4_refits_the_head_alone_where_asked(reader, gold, tmp_path):
-    """With silver it can judge at once, without it needs labels."""
-    out = tmp_path / "out.json"
-    head = ("--silver", reader, "--head-only", "--sizes", "0,24", "--folds", 2, "--json", out)
-    result = invoke("evaluate", gold[0], "-d", gold[1], "--experiment", "figure4", *head)
-    assert result.exit_code == 0
-    written = json.loads(out.read_text())
-    points = {(point["silver"], point["gold"]): point for point in written["results"]}
-    assert points.keys() == {(True, 0), (True, 24), (False, 24)}
-    assert (written["trained"], written["base"]) == ("head", "the comparators without a reader")
-    assert written["absent"] == [
-        "without silver, 0 labels: nothing says how much each comparison counts"
-    ]
-
-
 def test_reviews_show_what_a_field_would_gain_and_a_second_run_learns_nothing_again(
     reader, gold, tmp_path, monkeypatch
 ):
     """At every size, with what may pass at a certified risk."""
     out = tmp_path / "out.json"
     asked = (
-        *("evaluate", gold[0], "-d", gold[1], "--experiment", "reviews", "--base", reader),
+        *("curve", gold[0], "-d", gold[1], "--base", reader),
         *("--sizes", "0,14", "--draws", 1, "--checks", 0.5, "--epochs", 0.5),
         *("--keep", tmp_path / "kept", "--json", out, "--report", tmp_path / "report"),
     )
@@ -318,7 +146,7 @@ def test_reviews_show_what_a_field_would_gain_and_a_second_run_learns_nothing_ag
     }
     assert point["learnt"][0]["thresholds"].startswith("kept")
     assert (tmp_path / "report" / "gold-reviews.png").exists()
-    monkeypatch.setattr("safepassage.scoring_worker.laboratory.experiments.reviews.train", None)
+    monkeypatch.setattr("safepassage.scoring_worker.training.reviews.curve.train", None)
     assert invoke(*asked).exit_code == 0
     assert json.loads(out.read_text()) == written
 
@@ -331,12 +159,12 @@ def test_labels_that_are_turned_round_teach_and_judge_nothing(reader, gold, tmp_
         taught.append([pair.label for pair in labels.gold])
         return train(base, labels, folder, chosen)
 
-    monkeypatch.setattr("safepassage.scoring_worker.laboratory.experiments.reviews.train", recorded)
+    monkeypatch.setattr("safepassage.scoring_worker.training.reviews.curve.train", recorded)
     points = []
     for share in (0, 0.2):
         out = tmp_path / f"{share}.json"
         result = invoke(
-            *("evaluate", gold[0], "-d", gold[1], "--experiment", "reviews", "--base", reader),
+            *("curve", gold[0], "-d", gold[1], "--base", reader),
             *("--sizes", "0,15", "--draws", 1, "--checks", 0.5, "--epochs", 0.2, "--head-only"),
             *("--flipped", share, "--json", out),
         )
@@ -348,41 +176,6 @@ def test_labels_that_are_turned_round_teach_and_judge_nothing(reader, gold, tmp_
     right, flipped = taught
     assert [a == b for a, b in zip(right, flipped, strict=True)] == [False] * 3 + [True] * 12
     assert points[0][0] == points[1][0]
-
-
-def test_reviews_refuse_options_of_the_other_curve(reader, gold):
-    """Rather than ignore them."""
-    asked = ("evaluate", gold[0], "-d", gold[1], "--experiment", "reviews", "--folds", 2)
-    result = CliRunner().invoke(app, [str(one) for one in asked])
-    assert result.exit_code == 2
-
-
-def test_figure4_refits_no_head_that_is_not_there(model, pairs):
-    """An encoder alone has none."""
-    with pytest.raises(ValueError, match="cross-encoder"):
-        invoke("evaluate", pairs, "--experiment", "figure4", "--silver", model, "--head-only")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--sizes", "ten"], "no numbers"),
-        (["--sizes", "-1,5"], "0 or more"),
-        (["--folds", "40"], "30 documents for 40 folds"),
-    ],
-)
-def test_figure4_refuses_what_it_cannot_split(reader, pairs, arguments, message):
-    """In one line."""
-    with pytest.raises((ValueError, OperatorError), match=message):
-        invoke(
-            "evaluate",
-            pairs,
-            "--experiment",
-            "figure4",
-            "--silver",
-            reader,
-            *arguments,
-        )
 
 
 def test_calibrate_writes_a_scorer_that_reaches_its_target(model, pairs, tmp_path):

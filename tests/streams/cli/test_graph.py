@@ -1,4 +1,4 @@
-"""``graph draw`` and ``graph regime``."""
+"""``graph draw``."""
 
 from __future__ import annotations
 
@@ -47,20 +47,3 @@ def test_an_answer_without_entities_is_not_drawn_as_if_it_were_right(tmp_path):
     rows.write_text(json.dumps({"id": "a", "context": "It rained.", "response": "yes."}) + "\n")
     with pytest.raises(OperatorError, match="undetermined"):
         run("draw", rows, "-o", tmp_path / "graph.svg")
-
-
-def test_the_regime_stands_beside_the_papers_figures(tmp_path):
-    rows = tmp_path / "rows.jsonl"
-    context = "The Acme Corporation sued John Smith."
-    lines = [("Acme Corporation sued John Smith.", 1), ("Acme Corporation sued Jane Roe.", 0)]
-    rows.write_text(
-        "".join(
-            json.dumps({"id": str(n), "context": context, "response": text, "label": label}) + "\n"
-            for n, (text, label) in enumerate(lines)
-        )
-    )
-    told = run("regime", rows, "--json", tmp_path / "figures.json")
-    assert "Legal Contract QA" in told
-    assert "0.94" in told
-    [figures] = json.loads((tmp_path / "figures.json").read_text())
-    assert figures["whole"]["auc"] == 1.0

@@ -5,12 +5,14 @@ from __future__ import annotations
 import runpy
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from safepassage.streams.cli import app
+from safepassage.streams.settings import unknown_variables
 
 
 def commands(command: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -45,3 +47,16 @@ def test_ctrl_c_while_the_command_is_loaded_is_no_traceback(monkeypatch: pytest.
     with pytest.raises(SystemExit) as ended:
         runpy.run_module("safepassage", run_name="__main__")
     assert ended.value.code == 130
+
+
+def test_a_variable_that_is_no_setting_is_named_with_the_nearest_one():
+    given = ("SAFEPASSAGE_SCORRER", "SAFEPASSAGE_SCORER", "SAFEPASSAGE_GRADER_MODEL", "PATH")
+    assert list(unknown_variables([*given, "SAFEPASSAGE_X"])) == [
+        "SAFEPASSAGE_SCORRER is no setting; is SAFEPASSAGE_SCORER meant?",
+        "SAFEPASSAGE_X is no setting",
+    ]
+
+
+def test_every_command_warns_of_a_misspelt_variable(tmp_path: Path):
+    result = CliRunner().invoke(app, ["files", str(tmp_path)], env={"SAFEPASSAGE_PARTITION": "3"})
+    assert "is SAFEPASSAGE_PARTITIONS meant?" in result.output

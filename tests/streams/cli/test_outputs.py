@@ -9,33 +9,20 @@ import pytest
 from typer.testing import CliRunner
 
 from safepassage.streams.cli import app
-from safepassage.streams.cli.groundedness import cache_folder
 from safepassage.streams.cli.output import open_outputs
 from safepassage.streams.runtime.errors import OperatorError
-from tests.scoring_worker.detectors.recorded import ROWS
 
 # Their inputs are missing and nothing listens where Kafka should be: what a command asked first
 # would be another error.
 COMMANDS = [
-    "groundedness benchmark missing.jsonl --cache {}",
-    "groundedness benchmark missing.jsonl --cache cache --report {}/report",
-    "groundedness benchmark missing.jsonl --cache cache --json {}/figures.json",
-    "groundedness adapt missing.jsonl --out {}/out.jsonl --cache answers.jsonl",
-    "groundedness adapt missing.jsonl --out out.jsonl --cache {}/answers.jsonl",
-    "groundedness train missing.jsonl --out {}",
-    "groundedness types missing.jsonl --json {}/figures.json",
-    "groundedness train-types missing.jsonl --out {}/weights.json",
     "evaluate missing.jsonl --json {}/figures.json",
     "evaluate missing.jsonl --report {}",
-    "evaluate missing.jsonl --detector quip --keep {}",
+    "curve missing.jsonl --keep {}",
     "calibrate missing.jsonl --out scorer --json {}/figures.json",
     "train {}/scorer --grade missing.jsonl",
     "check -d missing.jsonl -e missing.jsonl --out {}/verdicts.jsonl",
     "check -d missing.jsonl -e missing.jsonl --boxes {}/boxes.jsonl",
     "graph draw missing.jsonl --out {}/graph.svg",
-    "graph regime missing.jsonl --json {}/figures.json",
-    "ragulator curate --pairs missing.jsonl --out {}/pairs.jsonl",
-    "ragulator label missing.jsonl --out {}/windows.jsonl",
     "replay --report {}",
     "shadow --report {}",
     "compare --json {}/figures.json",
@@ -58,21 +45,6 @@ def test_an_output_that_cannot_be_written_fails_first(
     assert "Not a directory" in str(ended.exception)
 
 
-def test_no_answer_is_paid_for_where_the_figures_cannot_be_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    called = []
-    module = (
-        "safepassage.scoring_worker.laboratory.experiments.groundedness.benchmark.run_benchmark"
-    )
-    monkeypatch.setattr(module, lambda *_, **__: called.append(1))
-    (tmp_path / "folder").mkdir()
-    arguments = ["groundedness", "benchmark", str(ROWS), "--cache", str(tmp_path / "cache")]
-    ended = CliRunner().invoke(app, [*arguments, "--json", str(tmp_path / "folder")])
-    assert "Is a directory" in str(ended.exception)
-    assert called == []
-
-
 def test_a_file_that_is_there_keeps_its_content_and_none_is_left_behind(tmp_path: Path) -> None:
     there, new = tmp_path / "there.json", tmp_path / "a" / "new.json"
     there.write_text("kept")
@@ -81,19 +53,3 @@ def test_a_file_that_is_there_keeps_its_content_and_none_is_left_behind(tmp_path
     assert there.read_text() == "kept"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "pipe", "there.json"]
     assert [*(tmp_path / "a").iterdir(), *(tmp_path / "b").iterdir()] == []
-
-
-def test_the_cache_of_the_benchmark_is_the_users_and_not_in_the_working_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    work = tmp_path / "work"
-    work.mkdir()
-    monkeypatch.chdir(work)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    ended = CliRunner().invoke(app, ["groundedness", "benchmark", str(ROWS), "-d", "quip"])
-    assert ended.exit_code == 0, ended.output
-    assert list(work.iterdir()) == []
-    assert list((tmp_path / "cache" / "safepassage" / "groundedness" / "judged").iterdir())
-    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert cache_folder() == tmp_path / ".cache" / "safepassage" / "groundedness"

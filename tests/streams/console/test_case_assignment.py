@@ -28,7 +28,7 @@ from safepassage.streams.console.case_assignment import (
 from safepassage.streams.console.index.case_filter import CaseFilter
 from safepassage.streams.console.index.store import CaseStore
 from safepassage.streams.console.session import Session
-from safepassage.streams.kafka.publisher import PublishFailed
+from safepassage.streams.kafka.publisher import PublishFailed, WriteRefused
 from safepassage.streams.kafka.records import Outgoing
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, DECISIONS, QUARANTINE, REVIEWS, Topic
@@ -117,6 +117,23 @@ async def test_a_decision_that_kafka_did_not_take_is_not_saved_and_the_case_stay
     with pytest.raises(NotSaved):
         await desk.decide(ANA, answer(case.id))
     assert await desk.next_case(ANA, STOPPED) == case
+
+
+class ReaderOnly(FakePublisher):
+    """The publisher of a user who may not write to ``reviews``."""
+
+    async def publish(self, outgoing: Sequence[Outgoing]) -> dict[int, str]:
+        raise WriteRefused("topic reviews: this user may not Write it")
+
+
+async def test_a_console_that_may_not_write_decisions_says_so_and_does_not_ask_again() -> None:
+    desk = new_desk(ReaderOnly(), verdict(1))
+    case = await desk.next_case(ANA, STOPPED)
+    assert case is not None
+    with pytest.raises(NotSaved, match="topic reviews: this user may not Write it") as told:
+        await desk.decide(ANA, answer(case.id))
+    assert "again" not in str(told.value)
+    assert isinstance(desk.refused, WriteRefused)
 
 
 class SlowPublisher(FakePublisher):

@@ -133,7 +133,7 @@ async def test_what_was_erased_while_no_console_ran_is_gone_before_anything_is_s
 
 CHANGES = {
     "UPDATE positions SET last = last + 1000": "it was made anew",
-    "UPDATE positions SET timestamp = timestamp - 1": "another record stands at",
+    "UPDATE positions SET timestamp = timestamp - 1": "another record is at",
     "UPDATE positions SET first = -1": "the broker deleted records",
     "UPDATE positions SET partition = partition + 100": "is gone",
 }

@@ -246,13 +246,13 @@ def test_the_page_says_what_the_case_waits_for_and_leads_see_the_agreement() -> 
         case = console.add(verdict(1), "On the day 1 the panel sat.")
         console.login("Ana")
         console.decide(console.page(), decision="supports")
-        assert "drawn for a second reviewer" in console.page(f"/cases/{case}")
+        assert "picked this case for a second reviewer" in console.page(f"/cases/{case}")
         console.page("/review")  # which closes the case
         console.login("Ben")
         console.decide(console.page("/review"), decision="insufficient")
         page = console.page("/agreement")
         assert verdict(1).entity_type in page
-        assert "100.0% of the cases are drawn" in page
+        assert "100.0% of the cases for two reviewers" in page
 
 
 def test_cases_alike_that_the_reviewer_is_to_judge_say_nothing() -> None:

@@ -33,6 +33,7 @@ class FakeConsumer:
 
     def __init__(self, topic: str, value: bytes) -> None:
         self.place = TopicPartition(topic, 0)
+        self._subscription = SimpleNamespace(subscription=None)
         self.value = value
         self.commits: list[dict[TopicPartition, int]] = []
 

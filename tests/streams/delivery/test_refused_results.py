@@ -103,7 +103,7 @@ async def test_manifest_and_letter_name_what_was_refused_and_what_stands(claims:
     assert (letter.doc_id, letter.error) == ("d0", TOO_LARGE)
     assert (letter.refused, letter.stands) == (hurt.refused, ("d0-0", "d0-2"))
     assert letter.manifest_stands
-    assert letter.detail == "the broker refuses 1 results of this record; 2 stand"
+    assert letter.detail == "the broker refuses 1 results of this record; 2 are out"
 
 
 @pytest.mark.parametrize("refused", [("d-1",), ("d-0", "d-1", "d-2")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from safepassage.streams.demo import corpus, stack
 from safepassage.streams.demo.embedded import LOOPBACK, free_port, start_broker, stop_process
 from safepassage.streams.demo.stack import ChildFailed, Processes
 
@@ -34,7 +35,8 @@ def test_a_role_that_ends_is_told_in_its_words_and_not_in_log_lines(tmp_path: Pa
 
 def test_a_process_that_is_killed_is_told_with_the_end_of_its_log(tmp_path: Path) -> None:
     with Processes({}, tmp_path) as processes:
-        processes.start("llm", "recorded-llm", "--port", str(free_port()))
+        recorded = ("-d", str(corpus.DOCUMENTS), "-e", str(corpus.EXTRACTIONS))
+        processes.start("llm", "recorded-llm", *recorded, "--port", str(free_port()))
         processes._running["llm"].kill()
         (tmp_path / "llm.log").write_text("the last line")
         told = failure(processes)
@@ -52,3 +54,12 @@ def test_the_end_of_the_broker_is_told_before_what_it_does_to_the_roles(tmp_path
         stop_process(broker)
     assert told.startswith("the embedded broker ended by signal 9")
     assert "submit the documents again" in told
+
+
+def test_the_logs_of_the_last_run_stay_and_those_before_go(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(stack, "LAST_LOGS", tmp_path / "last")
+    for said in ("first", "second"):
+        with stack._logs() as folder:
+            (folder / f"{said}.log").write_text(said)
+        assert not folder.exists()
+    assert [log.name for log in (tmp_path / "last").iterdir()] == ["second.log"]

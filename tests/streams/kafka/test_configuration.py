@@ -10,7 +10,13 @@ from aiokafka.errors import TopicAuthorizationFailedError
 
 from safepassage.streams import worker
 from safepassage.streams.doctor import examination as doctor
-from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.admin import (
+    _Described,
+    _new_topic,
+    _of_partitions,
+    _replicas,
+    create_topics,
+)
 from safepassage.streams.kafka.clients import new_admin
 from safepassage.streams.kafka.reading import ends
 from safepassage.streams.settings import Settings
@@ -79,6 +85,25 @@ async def test_doctor_warns_of_erased_records_that_stay(kafka: Settings):
         f"max.compaction.lag.ms={WEEK} instead of {day}",
         f"min.compaction.lag.ms={WEEK} instead of 0",
     ]
+
+
+@pytest.mark.parametrize(
+    ("brokers", "replicas", "agreeing"), [(1, 1, None), (2, 2, None), (3, 3, "2"), (9, 3, "2")]
+)
+def test_topics_get_as_many_replicas_as_the_brokers_can_hold(
+    brokers: int, replicas: int, agreeing: str | None
+):
+    found = _replicas({"brokers": [{}] * brokers})
+    made = _new_topic(Settings(), DOCUMENTS, found)
+    assert made.replication_factor == found == replicas
+    assert made.topic_configs.get("min.insync.replicas") == agreeing
+
+
+def test_doctor_warns_of_topics_that_are_lost_with_a_broker():
+    described = {"documents": _Described(8, 1)}
+    (found,) = _of_partitions(Settings(), [DOCUMENTS], described, 3)
+    assert found.severity == "warning"
+    assert "has 1 replicas instead of 3" in found.problem
 
 
 async def test_doctor_sets_what_loses_nothing_and_leaves_all_else(kafka: Settings):

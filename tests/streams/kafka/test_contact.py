@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import subprocess
 import sys
@@ -10,8 +11,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from aiokafka.client import AIOKafkaClient
+from aiokafka.client import AIOKafkaClient, ConnectionGroup
+from aiokafka.conn import CloseReason
+from aiokafka.errors import RequestTimedOutError
 from aiokafka.protocol.fetch import FetchRequest
+from aiokafka.protocol.group import JoinGroupRequest
+from aiokafka.protocol.metadata import MetadataRequest
+from aiokafka.protocol.offset import OffsetRequest
 from pydantic import SecretStr
 
 from safepassage.streams.demo.embedded import (
@@ -40,6 +46,8 @@ from safepassage.streams.kafka.contact import (
 )
 from safepassage.streams.settings import Settings
 from tests.stack import environment
+from tests.streams.broker import faust_source
+from tests.streams.doubles import FakePublisher, document_role
 
 PATIENCE = 60
 MANY_LINES = 60
@@ -141,6 +149,62 @@ async def test_consumers_without_records_ask_less_often_until_there_are_some(
     records[0] = b"a record"
     await fetch()
     assert await fetch() == 50
+
+
+@pytest.mark.parametrize("code", [0, 6])
+async def test_refused_first_position_makes_the_client_ask_who_leads_now(
+    monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    asked: list[None] = []
+
+    async def answer(*_: object, **__: object) -> object:
+        return SimpleNamespace(topics=[("topic", [(0, 0, -1, 5), (1, code, -1, -1)])])
+
+    monkeypatch.setattr(AIOKafkaClient, "send", answer)
+    client = PatientClient()
+    monkeypatch.setattr(client, "force_metadata_update", lambda: asked.append(None))
+    await client.send(1, OffsetRequest(-1, 1, []))
+    assert bool(asked) is (code == 6)
+
+
+async def test_broker_that_answers_nothing_is_given_up_and_a_join_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Faust's consumer waited 330 s for the answer to a commit, as it may for a join."""
+    closed: list[object] = []
+    answered = asyncio.Event()
+
+    async def never(*_: object, **__: object) -> object:
+        await answered.wait()
+        return "the group"
+
+    monkeypatch.setattr(AIOKafkaClient, "send", never)
+    monkeypatch.setattr(module, "REQUEST_SECONDS", 0.01)
+    client = PatientClient()
+    connection = SimpleNamespace(close=lambda **given: closed.append(given["reason"]))
+    client._conns[1, ConnectionGroup.COORDINATION] = connection
+    with pytest.raises(RequestTimedOutError):
+        await client.send(1, MetadataRequest([]), group=ConnectionGroup.COORDINATION)
+    assert closed == [CloseReason.CONNECTION_TIMEOUT]
+    joining = asyncio.create_task(client.send(1, JoinGroupRequest("", 1, 1, "", "", "", [])))
+    await asyncio.sleep(0.05)
+    answered.set()
+    assert await joining == "the group"
+
+
+async def test_every_client_renews_what_it_knows_of_the_cluster_often(kafka: Settings) -> None:
+    """After a leader change a consumer read nothing until it did, which was 300 s."""
+    faust = faust_source(document_role(), FakePublisher(), kafka)
+    producer, admin = new_producer(kafka), new_admin(kafka)
+    members = new_group_consumer(kafka, "score"), new_reader(kafka)
+    clients = producer.client, admin._client, *(member._client for member in members)
+    ages = [client._metadata_max_age_ms for client in clients]
+    ages.append(faust._app.conf.consumer_metadata_max_age_ms)
+    assert set(ages) == {10_000}
+    await admin.close()
+    for client in (producer, *members):
+        await client.stop()
+    faust._directory.cleanup()
 
 
 async def test_every_client_is_patient(kafka: Settings) -> None:

@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaConsumer
-from aiokafka.errors import GroupAuthorizationFailedError
+from aiokafka.errors import GroupAuthorizationFailedError, KafkaConnectionError
 
 from safepassage.streams.audit.source import AuditSource
+from safepassage.streams.delivery.batch_source import _Turn
 from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.membership import group_member
+from safepassage.streams.kafka.reading import reader
 from safepassage.streams.report.source import ReportSource
 from safepassage.streams.settings import Settings
 from tests.streams.broker import batch_source
@@ -39,6 +42,26 @@ async def test_a_group_that_is_refused_leaves_no_consumer_open(
         await SOURCES[name](kafka).run(asyncio.Event())
     gc.collect()
     assert told == []
+
+
+@pytest.mark.parametrize("use", [group_member, reader])
+async def test_error_of_a_role_is_not_replaced_by_a_cancellation_of_aiokafkas_own(
+    kafka: Settings, monkeypatch: pytest.MonkeyPatch, use: Any
+):
+    """The role then seemed to have been cancelled, and its process ended with 0."""
+    await create_topics(kafka)
+    stop_really = AIOKafkaConsumer.stop
+
+    async def stop(consumer: AIOKafkaConsumer) -> None:
+        await stop_really(consumer)
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(AIOKafkaConsumer, "stop", stop)
+    listener = _Turn(1.0)
+    group = (kafka, "score", [kafka.topic("alignments")], listener, asyncio.Event())
+    with pytest.raises(KafkaConnectionError):
+        async with use(*(group if use is group_member else (kafka,))):
+            raise KafkaConnectionError
 
 
 @each

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import base64
+import re
 from contextlib import suppress
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from safepassage.schemas import Coordinates, DeadLetter, Document
+from safepassage.schemas import Coordinates, DeadLetter, Document, ExtractionManifest
 from safepassage.streams.delivery.dead_letter_event import dead_letter
+from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.publisher import open_publisher
+from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import (
     Outgoing,
     Record,
     UnreadableRecord,
+    cloud_event,
     decode,
 )
-from safepassage.streams.topics import DOCUMENTS
+from safepassage.streams.sealing.frame import MAGIC
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import DOCUMENTS, MANIFESTS
 from tests.streams.doubles import document_record
 
 
@@ -98,3 +105,31 @@ def test_a_document_may_ask_for_an_answer_anew():
     for anew in (False, True):
         headers = tuple(Outgoing(DOCUMENTS, "d", event, anew=anew).headers())
         assert Record("documents", 0, 0, b"d", b"", headers=headers).anew is anew
+
+
+async def test_every_record_is_a_cloud_event_unless_that_is_off(kafka: Settings):
+    await create_topics(kafka)
+    document = Document(id="d", text="a text")
+    for settings in (kafka, kafka.model_copy(update={"cloud_events": False})):
+        async with open_publisher(settings) as publisher:
+            await publisher.publish([Outgoing(DOCUMENTS, "d", document)])
+    written, plain = [record async for record in read_topics(kafka, [DOCUMENTS])]
+    said = {name: value.decode() for name, value in written.headers}
+    assert {name: said[name] for name in said if name.startswith(("ce_", "content"))} == {
+        "ce_specversion": "1.0",
+        "ce_id": "d",
+        "ce_source": f"/safepassage/{kafka.topic('documents')}",
+        "ce_type": "safepassage.Document.v1",
+        "content-type": "application/json",
+    }
+    assert not any(name.startswith("ce_") for name, _ in plain.headers)
+    assert decode(written, Document).event == document
+
+
+def test_a_sealed_cloud_event_is_no_json_and_one_without_an_id_has_always_the_same():
+    manifest = ExtractionManifest(document=Document(id="d", text="t").ref(), extraction_ids=())
+    outgoing = Outgoing(MANIFESTS, "d", manifest)
+    first, again = (dict(cloud_event(outgoing, "manifests", MAGIC + b"x")) for _ in range(2))
+    assert first == again
+    assert first["content-type"] == b"application/octet-stream"
+    assert re.fullmatch(b"[0-9a-f]{32}", first["ce_id"])

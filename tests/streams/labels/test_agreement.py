@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from safepassage.schemas import Review
-from safepassage.scoring_worker.laboratory.evaluation.kappa import (
+from safepassage.scoring_worker.evaluation.kappa import (
     cohens_kappa,
     exchangeable_kappa,
     kappa_interval,

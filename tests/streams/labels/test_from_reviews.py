@@ -26,7 +26,7 @@ from safepassage.schemas import (
     read_jsonl,
     reject,
 )
-from safepassage.scoring_worker.laboratory.evaluation.rows import PairRow
+from safepassage.scoring_worker.evaluation.rows import PairRow
 from safepassage.streams.labels.from_reviews import (
     Label,
     document_names,

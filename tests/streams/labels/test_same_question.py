@@ -23,8 +23,8 @@ from safepassage.schemas import (
     Verdict,
 )
 from safepassage.scoring_worker import Pair
-from safepassage.scoring_worker.laboratory.evaluation.datasets import read_dataset
-from safepassage.scoring_worker.laboratory.evaluation.sources import Sources
+from safepassage.scoring_worker.evaluation.datasets import read_dataset
+from safepassage.scoring_worker.evaluation.sources import Sources
 from safepassage.streams.labels.from_reviews import (
     Label,
     document_row,

@@ -14,8 +14,8 @@ import httpx2
 import pytest
 
 from safepassage.schemas import LearningEvent, Review
-from safepassage.scoring_worker.laboratory.training import recipe, tuning
 from safepassage.scoring_worker.manifest import ScorerManifest
+from safepassage.scoring_worker.training import recipe, tuning
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.publisher import open_publisher
 from safepassage.streams.learning import task
@@ -24,6 +24,7 @@ from safepassage.streams.learning.events import read_runs
 from safepassage.streams.learning.learner import Learner
 from safepassage.streams.learning.source import LearnSource
 from safepassage.streams.learning.task import Decided, Outcome, Task, carry_out, read_outcome
+from safepassage.streams.learning.training_progress import read_progress
 from safepassage.streams.release.promotion import incumbent
 from safepassage.streams.release.releases import ReleaseRefused, releases_in_force
 from safepassage.streams.settings import Settings
@@ -243,7 +244,7 @@ async def test_from_decisions_to_a_promotion_by_click(
     )
     usual = recipe.Recipe
     monkeypatch.setattr(
-        "safepassage.scoring_worker.laboratory.training.Recipe",
+        "safepassage.scoring_worker.training.Recipe",
         lambda **more: usual(**{"gold": few, **more}),
     )
     settings = console_settings(learning(kafka, tmp_path / "learnt", scorer=str(base)))
@@ -255,7 +256,8 @@ async def test_from_decisions_to_a_promotion_by_click(
 
     async with open_publisher(settings) as publisher:
         learner = Learner(publisher, settings, in_this_process)
-        run, _ = await learner.start()
+        run, labels = await learner.start()
+        assert re.fullmatch(r"80 labels: \d+ teach, \d+ judge the candidate", labels)
         folder = learner.folder(str(run))
         # A reader that knows nothing gains nothing for sure: what is tested here is the way.
         written = Task.model_validate_json((folder / task.TASK).read_bytes())
@@ -281,6 +283,7 @@ async def test_from_decisions_to_a_promotion_by_click(
         twice = await browser.post(f"/learning/{run}", data=answer)
         assert twice.status_code == 409
     assert not (folder / task.REVIEWS).exists(), "it quotes documents"
+    assert read_progress(folder) is None, "the training is over"
     release = (await releases_in_force(settings)).live
     assert release is not None
     assert (release.revision, release.released_by) == (event.revision, "Ada")

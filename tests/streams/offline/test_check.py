@@ -10,11 +10,16 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+from typer.testing import CliRunner
+
 from safepassage.agents.aligner import Aligner
 from safepassage.schemas import Assessment, Part, Response, SchemaField, Verdict
 from safepassage.schemas.jsonl import MAX_LINE_BYTES
 from safepassage.scoring_worker import Pair
+from safepassage.streams.cli import app
 from safepassage.streams.offline.check import CheckInput, check, read_input
+from safepassage.streams.offline.names import UnknownDocuments
 
 TEXT = "Medication\n\nRamipril: 5 mg\nMetformin: 850 mg\n\nThe claimant is not a citizen of Iran."
 
@@ -159,3 +164,44 @@ def test_a_large_file_of_rows_is_never_held_whole(tmp_path):
         tracemalloc.stop()
     assert given.documents["d"].text == TEXT
     assert peak < 5 * MAX_LINE_BYTES
+
+
+def test_columns_of_the_users_own_come_back_and_a_misspelt_one_is_refused(tmp_path):
+    own = row("a", "5 mg", "Ramipril: 5 mg", source="scan 4", note={"by": "Ana"})
+    misspelt = {name.replace("context", "contxt"): said for name, said in own.items()}
+    given = given_files(tmp_path, own, misspelt | {"id": "b"}, row("c", "5 mg", "Ramipril: 5 mg"))
+    assert given.columns == {"a": {"source": "scan 4", "note": {"by": "Ana"}}}
+    assert [one.id for one in given.extractions] == ["a", "c"]
+    (refused,) = given.refused
+    assert "'contxt' is unknown; is 'context' meant?" in refused
+    documents, extractions, out = (tmp_path / name for name in ("d.jsonl", "e.jsonl", "v.jsonl"))
+    extractions.write_text(json.dumps(own))
+    asked = ["check", "-d", str(documents), "-e", str(extractions), "-o", str(out)]
+    result = CliRunner().invoke(app, [*asked, "--scorer", "words"])
+    assert result.exit_code == 0, result.output
+    assert json.loads(out.read_text())["columns"] == {"source": "scan 4", "note": {"by": "Ana"}}
+
+
+def test_rows_that_are_no_documents_are_told_where_none_is_left(tmp_path):
+    extractions = tmp_path / "e.jsonl"
+    extractions.write_text(json.dumps(row("a", "5 mg", "Ramipril: 5 mg")))
+    for line in ({"id": "d"}, {"id": "d", "text": TEXT, "language": "en"}):
+        documents = tmp_path / "d.jsonl"
+        documents.write_text(json.dumps(line))
+        with pytest.raises(UnknownDocuments) as told:
+            read_input([documents], [extractions])
+        unknown = "language: unknown" if "text" in line else "text: Field required"
+        assert f"there is no document; refused {documents}:1: {unknown}" in str(told.value)
+
+
+def test_pipes_are_read_as_rows(tmp_path):
+    written = {}
+    for name, line in (("d", {"id": "d", "text": TEXT}), ("e", row("a", "5 mg", "Ramipril: 5 mg"))):
+        written[name], into = os.pipe()
+        os.write(into, json.dumps(line).encode())
+        os.close(into)
+    documents, extractions = (Path(f"/dev/fd/{written[name]}") for name in "de")
+    given = read_input([documents], [extractions])
+    assert (list(given.documents), len(given.extractions)) == (["d"], 1)
+    for pipe in written.values():
+        os.close(pipe)

@@ -10,7 +10,7 @@ import pytest
 from safepassage.agents.aligner import Aligner
 from safepassage.pipeline import align_with, ground
 from safepassage.schemas import Assessment, Document
-from safepassage.scoring_worker.laboratory.evaluation.sources import DatasetError, Sources
+from safepassage.scoring_worker.evaluation.sources import DatasetError, Sources
 from safepassage.streams.offline.training_labels import grade, read_labels
 
 TEXT = "Before: Ann Lee\nCounsel: Bob Ray\nHeard on May 4, 2015\nDecided on June 8, 2015\n"

@@ -17,7 +17,7 @@ from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher
 from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.release import promotion, releases
-from safepassage.streams.release.live_scorer import LiveScorer
+from safepassage.streams.release.live_scorer import LiveScorer, follow_scorers
 from safepassage.streams.release.releases import ReleaseLost, ReleaseRefused, publish_release
 from safepassage.streams.release.shadow import ShadowScoring
 from safepassage.streams.settings import Settings
@@ -360,3 +360,56 @@ async def test_shadow_of_another_revision_does_not_judge():
     assert not running.done()
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_withdrawn_scorer_judges_nothing_while_the_former_one_loads():
+    """After `rollback` returned it decided 120 verdicts more, in the 20 s that the other took."""
+    loading, loaded = threading.Event(), threading.Event()
+
+    def load(name: str) -> Scorer:
+        if name == "old":
+            loading.set()
+            assert loaded.wait(PATIENCE)
+        return shelf(OLD, NEW)(name)
+
+    live = LiveScorer(load)
+    await live.change_to("new", "new-1")
+    changing = asyncio.create_task(live.change_to("old", "old-1", withdrawn=True))
+    await asyncio.to_thread(loading.wait, PATIENCE)
+    judging = asyncio.create_task(live.assess([]))
+    await asyncio.wait((judging,), timeout=0.1)
+    assert not judging.done()
+    loaded.set()
+    await asyncio.gather(changing, judging)
+    assert live.revision == "old-1"
+
+
+async def test_withdrawn_scorer_judges_nothing_where_the_former_one_cannot_be_loaded():
+    live = LiveScorer(shelf(NEW))
+    await live.change_to("new", "new-1")
+    with pytest.raises(ReleaseRefused, match="cannot be loaded"):
+        await live.change_to("old", "old-1", withdrawn=True)
+    with pytest.raises(ReleaseRefused, match="no scorer is in force"):
+        await live.assess([])
+
+
+@pytest.mark.parametrize(("previous", "withdrawn"), [(None, True), ("old", False)])
+async def test_rollback_withdraws_and_a_promotion_does_not(
+    kafka: Settings, previous: str | None, withdrawn: bool
+):
+    await create_topics(kafka)
+    changes: asyncio.Queue[bool] = asyncio.Queue()
+
+    class Told(LiveScorer):
+        async def change_to(self, name, revision, *, withdrawn=False):
+            changes.put_nowait(withdrawn)
+
+    held = await releases.releases_in_force(kafka)
+    shadow = ShadowScoring(FakePublisher(), shelf())
+    following = asyncio.create_task(follow_scorers(kafka, held, Told(shelf()), shadow))
+    new = release("new", "new-1").model_copy(update={"previous": previous})
+    await publish_release(kafka, new)
+    async with asyncio.timeout(PATIENCE):
+        assert await changes.get() is withdrawn
+    following.cancel()
+    await asyncio.gather(following, return_exceptions=True)

@@ -184,3 +184,11 @@ def test_folder_is_released_under_its_full_path(tmp_path, monkeypatch):
     (tmp_path / "candidate").mkdir()
     assert promotion.absolute("candidate") == str(tmp_path / "candidate")
     assert promotion.absolute("default") == "default"
+
+
+async def test_a_candidate_that_is_not_there_is_not_called_released(kafka: Settings):
+    await create_topics(kafka)
+    settings, load = kafka.model_copy(update={"scorer": "old"}), shelf(OLD)
+    with pytest.raises(ReleaseRefused, match="the candidate 'nothing' cannot be loaded") as refused:
+        await promotion.hold_against(settings, "nothing", [], Bounds(), load)
+    assert "rollback" not in str(refused.value)

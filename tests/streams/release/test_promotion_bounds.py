@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from safepassage.schemas import Assessment
 from safepassage.scoring_worker import Pair
-from safepassage.scoring_worker.laboratory.evaluation.cases import LabelledCase, Lost
+from safepassage.scoring_worker.evaluation.cases import LabelledCase, Lost
 from safepassage.streams.release.promotion_bounds import (
     Bounds,
     PromotionResult,

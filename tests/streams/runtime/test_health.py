@@ -67,6 +67,17 @@ def test_a_worker_that_hangs_is_neither():
     assert worker.answers == (200, 200)
 
 
+def test_a_worker_that_does_not_read_a_partition_is_neither_and_names_it():
+    worker = Worker()
+    worker.run()
+    worker.progress[0].note_unplaced(["extractions-3"])
+    worker.clock.now = STALLED_SECONDS + 1
+    worker.progress[0].polled()
+    assert worker.answers == (503, 503)
+    told = worker._client.get("/health").json()
+    assert told["without_position"] == {"align": ["extractions-3"]}
+
+
 async def test_the_port_is_answered_before_anything_is_ready():
     settings = Settings(health_port=free_port())
     url = f"http://{LOOPBACK}:{settings.health_port}"

@@ -36,6 +36,21 @@ def test_waiting_for_a_deadline_is_progress_until_it_is_past():
     assert progress.age_seconds == 0
 
 
+def test_partition_without_a_position_grows_old_however_busy_the_others_are():
+    clock = Clock()
+    progress = Progress("align", clock)
+    for clock.now in range(0, 200, 10):
+        progress.polled()
+        progress.note_unplaced(["extractions-3"])
+    assert progress.age_seconds == 190
+    progress.note_unplaced([])
+    assert progress.age_seconds == 0
+    clock.now = 1000
+    progress.polled()
+    progress.note_unplaced(["extractions-1"])  # a rebalance just now
+    assert progress.age_seconds == 0
+
+
 def test_the_last_of_several_deadlines_counts():
     clock = Clock()
     progress = Progress("extract", clock)

@@ -26,3 +26,4 @@ def test_process_that_hangs_leaves_in_the_time_it_was_given(leave: tuple[float, 
         assert process.stdout.readline() == b"ready\n"
         process.terminate()
         assert process.wait(60) == 1
+        assert b"left_unfinished" in process.stdout.read()

@@ -19,7 +19,7 @@ from safepassage.streams.kafka.publisher import PublishFailed, hand_over
 from safepassage.streams.kafka.records import Outgoing, Received, Record
 from safepassage.streams.runtime import tracing
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import DEAD_LETTERS, DOCUMENTS, MANIFESTS
+from safepassage.streams.topics import DEAD_LETTERS, DOCUMENTS, MANIFESTS, QUARANTINE
 from tests.streams.broker import all_records, batch_source, running, until
 from tests.streams.doubles import (
     FakePublisher,
@@ -28,6 +28,7 @@ from tests.streams.doubles import (
     document_role,
     note_each,
 )
+from tests.streams.judged import FakeScorer, verdict
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 GIVEN = f"00-{TRACE}-00f067aa0ba902b7-01"
@@ -106,6 +107,25 @@ async def test_a_dead_letter_is_of_its_record_s_trace_and_names_the_error_alone(
     record = spans.get_finished_spans()[0]
     assert record.attributes["error.type"] == "Boom"
     assert "a text" not in record.to_json()
+
+
+async def test_a_verdict_is_an_evaluation_as_opentelemetry_names_it(spans: Any):
+    judged = verdict(1, FakeScorer(stop=frozenset({"May 1"})))
+
+    async def judge(batch: Sequence[Received[Document]]) -> list[Outcome]:
+        return [(Outgoing(QUARANTINE, "d", judged),) for _ in batch]
+
+    await delivery_of(document_role(step=judge), FakePublisher()).handle([given(1)])
+    (event,) = [event for span in spans.get_finished_spans() for event in span.events]
+    assert event.name == "gen_ai.evaluation.result"
+    assert event.attributes == {
+        "gen_ai.evaluation.name": "safepassage",
+        "gen_ai.evaluation.score.label": "quarantined",
+        "gen_ai.evaluation.score.value": judged.score,
+        "gen_ai.evaluation.explanation": "unsupported",
+        "safepassage.verdict.id": judged.id,
+        "safepassage.entity_type": judged.entity_type,
+    }
 
 
 async def test_a_batch_that_could_not_be_published_is_an_error_of_all_its_spans(spans: Any):

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from safepassage.schemas import KeyNode
 from safepassage.streams.sealing.envelope import opened, seal
 from safepassage.streams.sealing.frame import KeysUnusable, SealBroken, is_sealed, subject_of
 from safepassage.streams.sealing.key_tree import DEPTH, KEY_BYTES, KeyGone, KeyTree
 from safepassage.streams.sealing.master_keys import MasterKeys
+from safepassage.streams.settings import Settings
 
 KEY = bytes(range(32))
 NAMES = st.text(min_size=1, max_size=40).filter(lambda t: t.encode("utf-8", "ignore").decode() == t)
@@ -138,3 +140,12 @@ def test_file_that_others_may_read_is_refused(tmp_path: Path):
         MasterKeys.read(path)
     with pytest.raises(KeysUnusable, match="No such file"):
         MasterKeys.read(tmp_path / "absent")
+    with pytest.raises(KeysUnusable, match="directory"):
+        MasterKeys.read(tmp_path)
+
+
+def test_empty_name_of_the_keys_file_is_refused(monkeypatch):
+    """It is a variable that was to be set: without it nothing would be sealed."""
+    monkeypatch.setenv("SAFEPASSAGE_KEYS_FILE", "")
+    with pytest.raises(ValidationError, match="it is empty: name the file"):
+        Settings()

@@ -106,7 +106,11 @@ async def test_rates_are_of_what_came_since_the_last_look(kafka: Settings):
 async def test_view_goes_on_with_the_stream(kafka: Settings, monkeypatch):
     monkeypatch.setattr(watch, "REFRESH_SECONDS", 0.1)
     await publish(kafka, QUARANTINE, [verdict(1, STRICT)])
-    views = watch.watch(kafka)
+
+    async def nothing() -> str:
+        return ""
+
+    views = watch.watch(kafka, nothing)
     async with asyncio.timeout(40):
         await anext(views)
         await publish(kafka, WARNINGS, [warning()])

@@ -88,7 +88,15 @@ def test_an_excerpt_is_the_text_in_order_without_its_gaps(
 
 
 def test_without_a_passage_the_beginning_is_shown() -> None:
-    assert excerpt("abcdef", [], 2) == [Piece("abcd"), Piece(skipped=2)]
+    text = "abcd" + "x" * 100
+    assert excerpt(text, [], 2) == [Piece("abcd"), Piece(skipped=100)]
+
+
+def test_a_stub_is_shown_and_not_left_out() -> None:
+    text = "AAA" + "x" * 35 + "BBB" + "y" * 25
+    pieces = excerpt(text, [span(0, 3, text), span(38, 41, text)], 10)
+    assert joined(pieces) == text
+    assert not any(piece.skipped for piece in pieces)
 
 
 def test_markup_is_escaped_and_what_cannot_be_seen_is_named() -> None:

@@ -130,7 +130,7 @@ def test_a_file_elsewhere_is_neither_shown_nor_told_from_none(showing: Opened, u
     assert "<image" not in page
     answer = console.browser.get(f"{path}/pages/0.png")
     assert answer.status_code == 404
-    assert answer.text == "The original does not lie in the folder of originals."
+    assert "The original does not lie in the folder of originals." in answer.text
 
 
 @pytest.mark.parametrize("uri", ["inside.pdf", "./lease.pdf"])
@@ -168,10 +168,8 @@ def test_a_damaged_original_says_so(showing: Opened, folder: Path) -> None:
     console, path = showing(document(digest=hashlib.sha256(raw).hexdigest()))
     console.login()
     answer = console.browser.get(f"{path}/pages/0.png")
-    assert (answer.status_code, answer.text) == (
-        404,
-        "The original is cut short: the PDF has no end.",
-    )
+    assert answer.status_code == 404
+    assert "The original is cut short: the PDF has no end." in answer.text
 
 
 def test_without_a_folder_of_originals_pages_are_not_shown(showing: Opened) -> None:

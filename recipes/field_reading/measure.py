@@ -1,0 +1,199 @@
+"""How well a model in either form parts right rows from wrong ones, on what taught it nothing."""
+
+import random
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from sklearn.metrics import roc_auc_score
+from torch import Tensor
+
+from .corpus import Statements
+from .examples import (
+    MAX_FIELDS,
+    Example,
+    FieldRow,
+    TextTokens,
+    collate,
+    field_example,
+    question_example,
+    statement_example,
+    windows,
+)
+from .model import FieldReader
+from .rows import LabelledDocument
+
+RIGHT_STOPPED = 0.12
+"""Share of right rows stopped at which the share of wrong rows stopped is told."""
+_AT_ONCE = 3_000
+_RIVAL = 0.5
+"""How much the lead over the other fields counts beside the value's own logit; of today's form,
+the statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Scores of rows in the order of ``rows``, and the processor seconds that they took."""
+
+    rows: tuple[FieldRow, ...]
+    groups: tuple[str, ...]
+    scores: tuple[float, ...]
+    seconds: float
+
+    @property
+    def auroc(self) -> float:
+        """Of right rows above wrong ones; NaN where one of them is missing."""
+        labels = [row.label for row in self.rows]
+        if len(set(labels)) < 2:
+            return float("nan")
+        return float(roc_auc_score(labels, self.scores))
+
+    @property
+    def caught(self) -> float:
+        """Share of wrong rows stopped where `RIGHT_STOPPED` of the right ones are."""
+        scores, labels = np.array(self.scores), np.array([row.label for row in self.rows])
+        threshold = np.quantile(scores[labels == 1], RIGHT_STOPPED)
+        return float((scores[labels == 0] < threshold).mean())
+
+    @property
+    def pairs(self) -> tuple[float, int]:
+        """Share of the pairs of one value at one place, right under one field and wrong under
+        another, that are ranked right, and their number."""
+        same: dict[tuple[object, ...], tuple[list[float], list[float]]] = defaultdict(
+            lambda: ([], [])
+        )
+        for row, group, score in zip(self.rows, self.groups, self.scores, strict=True):
+            same[group, row.value, row.places][row.label].append(score)
+        ranked = [one > other for wrong, right in same.values() for one in right for other in wrong]
+        return float(np.mean(ranked)) if ranked else float("nan"), len(ranked)
+
+    def by_kind(self) -> dict[str, tuple[float, int]]:
+        """By kind of row: the share of rows with the other label that it is ranked right against,
+        and how many rows it has."""
+        scores, labels = np.array(self.scores), np.array([row.label for row in self.rows])
+        found: dict[str, list[float]] = defaultdict(list)
+        for row, score in zip(self.rows, scores, strict=True):
+            others = scores[labels != row.label]
+            above = others < score if row.label else others > score
+            found[row.kind].append(float(above.mean()))
+        return {kind: (float(np.mean(own)), len(own)) for kind, own in sorted(found.items())}
+
+
+@torch.no_grad()
+def judged(
+    model: FieldReader,
+    tokens: TextTokens,
+    documents: Sequence[LabelledDocument],
+    *,
+    one_by_one: bool = False,
+) -> Judged:
+    """Scores of all rows of ``documents``; rows of one document are one schema."""
+    began = time.process_time()
+    judge = _one_by_one if one_by_one else _together
+    scores = judge(model, tokens, documents)
+    told = [
+        (row, own.id, scores[row.id]) for own in documents for row in own.rows if row.id in scores
+    ]
+    rows, groups, found = zip(*told, strict=True)
+    return Judged(rows, groups, found, time.process_time() - began)
+
+
+@torch.no_grad()
+def statements_auroc(
+    model: FieldReader, tokens: TextTokens, statements: Statements
+) -> tuple[float, int]:
+    """AUROC of statements judged one by one, and how many they are."""
+    asked = [
+        (statement_example(tokens, passage, [one]), one[1])
+        for passage, said in statements
+        for one in said
+    ]
+    scores = _statement_scores(model, tokens, [example for example, _ in asked])
+    return float(roc_auc_score([label for _, label in asked], scores)), len(asked)
+
+
+def _together(
+    model: FieldReader, tokens: TextTokens, documents: Sequence[LabelledDocument]
+) -> Mapping[str, float]:
+    passes = [one for own in documents for one in _passes(tokens, own)]
+    found: dict[str, float] = {}
+    for example, states in zip(passes, _states(model, tokens, passes), strict=True):
+        logits = model.token_logits(states, torch.tensor(example.closings))
+        for span in example.spans:
+            means = torch.cat([logits[:, list(span.tokens)].mean(1), model.nothing])
+            others = torch.cat([means[: span.field], means[span.field + 1 :]])
+            own = means[span.field]
+            found[span.row] = float(own + _RIVAL * (own - others.logsumexp(0)))
+    stated = [row for own in documents for row in own.rows if row.id not in found]
+    examples = [statement_example(tokens, row.passage, [(row.statement, 0)]) for row in stated]
+    scores = _statement_scores(model, tokens, examples)
+    return found | {row.id: score for row, score in zip(stated, scores, strict=True)}
+
+
+def _passes(tokens: TextTokens, document: LabelledDocument) -> Iterator[Example]:
+    there = [row for row in document.rows if row.places]
+    for window, rows in windows(tokens, document.text, there, None):
+        names = list(dict.fromkeys(row.field for row in rows))
+        for at in range(0, len(names), MAX_FIELDS):
+            kept = set(names[at : at + MAX_FIELDS])
+            chosen = [row for row in rows if row.field in kept]
+            yield field_example(tokens, document.text, chosen, window=window, beside=document.rows)
+
+
+def _one_by_one(
+    model: FieldReader, tokens: TextTokens, documents: Sequence[LabelledDocument]
+) -> Mapping[str, float]:
+    rows = [row for own in documents for row in own.rows]
+    asked = {
+        row.id: question_example(tokens, row.asked, row.passage, row.narrow[0], 0)
+        for row in rows
+        if row.narrow
+    }
+    passes = {name: example for name, example in asked.items() if example}
+    found = {}
+    states = _states(model, tokens, list(passes.values()))
+    for (name, example), own in zip(passes.items(), states, strict=True):
+        logits = model.reader.tokens(own[list(example.spans[0].tokens)])
+        found[name] = float(logits.mean())
+    examples = [statement_example(tokens, row.passage, [(row.statement, 0)]) for row in rows]
+    stated = _statement_scores(model, tokens, examples)
+    return {
+        row.id: found[row.id] + _RIVAL * said if row.id in found else said
+        for row, said in zip(rows, stated, strict=True)
+    }
+
+
+def _statement_scores(
+    model: FieldReader, tokens: TextTokens, examples: Sequence[Example]
+) -> list[float]:
+    return [
+        float(model.statement_logits(states, torch.tensor([example.statements[0][0]]))[0])
+        for example, states in zip(examples, _states(model, tokens, examples), strict=True)
+    ]
+
+
+def _states(model: FieldReader, tokens: TextTokens, examples: Sequence[Example]) -> list[Tensor]:
+    """The states of each example, in order; read in batches of like length."""
+    order = sorted(range(len(examples)), key=lambda at: len(examples[at].ids))
+    found: dict[int, Tensor] = {}
+    while len(found) < len(order):
+        first = len(found)
+        size = max(1, _AT_ONCE // len(examples[order[first]].ids))
+        part = order[first : first + size]
+        ids, mask = collate([examples[at] for at in part], tokens.pad)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            states = model.states(ids, mask)
+        for at, own in zip(part, states, strict=True):
+            found[at] = own[: len(examples[at].ids)].clone()
+    return [found[at] for at in range(len(examples))]
+
+
+def sample(
+    documents: Sequence[LabelledDocument], most: int, seed: int = 0
+) -> list[LabelledDocument]:
+    """``most`` of the documents at the most, the same for the same seed."""
+    rng = random.Random(seed)
+    return rng.sample(list(documents), min(most, len(documents)))

@@ -1,0 +1,1 @@
+"""The SafePassage paper's experiments, on any labels are at hand."""

@@ -1,0 +1,109 @@
+"""QuIP (*Measuring the Groundedness of Legal Question-Answering Systems*, section 5.1).
+
+QuIP (Weller et al. 2024, "According to ...", section 3.2) is the share of a text's character
+n-grams that are in the corpus, there Wikipedia, here the context. The paper tunes n on its
+development set and takes 21.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from safepassage.passages.granularity import MEAN_OVER_CLAIMS, Granularity, aggregate, claims
+from safepassage.scoring_worker.manifest import ModelError
+
+from .contract import Answer, ClaimGrounding, DetectorSettings, Grounding
+
+N = 21
+
+
+def normal(text: str) -> str:
+    """``text`` in small letters, every run of blanks one blank: a line break changes no quote."""
+    return " ".join(text.casefold().split())
+
+
+def n_grams(text: str, n: int) -> Iterator[str]:
+    """Every stretch of ``n`` characters (at least 1); the whole text where it is shorter."""
+    for start in range(max(1, len(text) - n + 1)):
+        yield text[start : start + n]
+
+
+def quoted(sentences: Sequence[str], context: Sequence[str], n: int = N) -> list[float]:
+    """For each sentence the share in [0, 1] of its n-grams that are in a passage of ``context``.
+
+    Passages are searched as they are: an n-gram across two of them is a quote of neither.
+    """
+    texts = [normal(text) for text in context]
+    known = {gram for text in texts for gram in n_grams(text, n)}
+    shares = []
+    for sentence in sentences:
+        grams = list(n_grams(normal(sentence), n))
+        found = sum(
+            gram in known if len(gram) == n else any(gram in text for text in texts)
+            for gram in grams
+        )
+        shares.append(found / len(grams))
+    return shares
+
+
+MAX_SENTENCES = 20_000
+"""Sentences of one context: more would be a corpus, and memory."""
+
+Judge = Callable[[Sequence[str], Sequence[str]], list[float]]
+"""(sentences of the answer, sources) to a score for each of the first."""
+
+
+class SentenceDetector:
+    """Scores every sentence of the answer by ``judge``; ``granularity`` says what the answer is
+    worth of them. ``whole``: sources are passages, else sentences of them."""
+
+    def __init__(
+        self, name: str, revision: str, judge: Judge, granularity: Granularity, *, whole: bool
+    ) -> None:
+        self.name = name
+        self.revision = revision
+        self._judge = judge
+        self._granularity = granularity
+        self._whole = whole
+
+    def ground(self, answers: Sequence[Answer]) -> list[Grounding]:
+        """One grounding per answer, in order."""
+        return [self._ground(answer) for answer in answers]
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _ground(self, answer: Answer) -> Grounding:
+        sources = sources_of(answer, whole=self._whole)
+        places = claims(answer.response)
+        if not sources or not places:
+            return Grounding.undetermined("no_context" if not sources else "no_claims")
+        if len(sources) > MAX_SENTENCES:
+            return Grounding.undetermined("context_too_long")
+        scores = self._judge([answer.response[start:end] for start, end in places], sources)
+        judged = tuple(
+            ClaimGrounding(start, end, score)
+            for (start, end), score in zip(places, scores, strict=True)
+        )
+        return Grounding(score=aggregate(self._granularity.claims, scores), claims=judged)
+
+
+def sources_of(answer: Answer, *, whole: bool) -> list[str]:
+    """The context's passages where ``whole``, else all their sentences."""
+    if whole:
+        return [text for text in answer.context if text.strip()]
+    return [text[start:end] for text in answer.context for start, end in claims(text)]
+
+
+def load_quip(settings: DetectorSettings) -> SentenceDetector:
+    """QuIP with n-grams of 21 characters, or as many as ``settings.model`` says ("quip=13"). The
+    answer is worth the mean of its sentences: hardly any is a quote from end to end.
+
+    Raises:
+        ModelError: that is no number of characters.
+    """
+    given = settings.model or str(N)
+    if not given.isdecimal() or int(given) < 1:
+        raise ModelError(f"quip takes a number of characters as its model, not {given!r}")
+    n = int(given)
+    judge = partial(quoted, n=n)
+    return SentenceDetector("quip", f"quip-{n}", judge, MEAN_OVER_CLAIMS, whole=True)

@@ -1,0 +1,342 @@
+"""`safepassage calibrate`: a model folder with probabilities and thresholds fitted on labels."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safepassage.schemas.base import Contract
+from safepassage.scoring_worker.calibration import CalibrationKind, apply, carried_over, fit
+from safepassage.scoring_worker.encoders.reader_model import BASE_FILES, reader_base_digest
+from safepassage.scoring_worker.evaluation import plots
+from safepassage.scoring_worker.learnt_from import more_learnt
+from safepassage.scoring_worker.loading import load_scorer
+from safepassage.scoring_worker.manifest import (
+    MANIFEST_NAME,
+    PACKAGED_BASE,
+    Calibration,
+    ModelError,
+    ScorerManifest,
+    Thresholds,
+)
+from safepassage.scoring_worker.scorer import apart
+from safepassage.scoring_worker.scorers import folders
+from safepassage.scoring_worker.scorers.by_language import serving
+from safepassage.scoring_worker.scorers.folders import load_folder, open_manifest
+from safepassage.scoring_worker.threshold_fitting import (
+    FittedThreshold,
+    Target,
+    fit_thresholds,
+    labels_missing,
+)
+
+from .band_fitting import FittedBand, fit_band
+from .cases import Dataset, LabelledCase
+from .intervals import Interval, bootstrap
+from .judgement import evaluate
+from .metrics import Metrics, measure
+from .sources import DatasetError, OnProgress
+from .splits import folds
+
+FOLDS = 5
+PLOT_NAME = "reliability.png"
+CARD_NAME = "MODEL_CARD.md"
+
+Floats = NDArray[np.float64]
+
+
+class CalibrationReport(Contract):
+    """What a calibration reached on ``n`` scored cases; ``left_out`` have no score or several
+    parts. Errors and ``held_out`` are of documents that the fit of their fold has not seen;
+    ``thresholds`` are on the labels they were fitted on, "" being the global one."""
+
+    revision: str
+    labels: str
+    n: int
+    left_out: int
+    target: str
+    kind: str
+    error_before: float
+    error_before_ci: Interval | None
+    error_after: float
+    error_after_ci: Interval | None
+    held_out: Metrics
+    thresholds: dict[str, FittedThreshold]
+    band: FittedBand | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What a second judge may cost: at most the share ``most`` of values are asked about, or, in
+    its place, a million values cost ``usd``."""
+
+    most: float | None = None
+    usd: float | None = None
+
+    def share(self, usd_each: float | None) -> float:
+        """The share of values that may be asked about.
+
+        Raises:
+            DatasetError: it depends on a price, and it is missing.
+        """
+        if self.most is not None or self.usd is None:
+            return 1.0 if self.most is None else self.most
+        if usd_each is None:
+            raise DatasetError(
+                "--cost needs a price: set SAFEPASSAGE_DECISION_INPUT_USD_PER_MILLION and "
+                "SAFEPASSAGE_DECISION_OUTPUT_USD_PER_MILLION, or give --ask"
+            )
+        return min(1.0, self.usd / (usd_each * 1_000_000))
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledScores:
+    """Cases of one pair, and their scores; ``usd`` is what each cost where an endpoint was asked,
+    None where nobody knows."""
+
+    cases: tuple[LabelledCase, ...]
+    raw: Floats
+    usd: float | None = None
+
+    @property
+    def supported(self) -> NDArray[np.bool_]:
+        return np.array([case.supported for case in self.cases], dtype=bool)
+
+    @property
+    def types(self) -> NDArray[Any]:
+        return np.array([case.entity_type for case in self.cases])
+
+    @property
+    def groups(self) -> list[str]:
+        return [case.group for case in self.cases]
+
+
+def calibrate(
+    datasets: Sequence[Dataset],
+    scorer: str | Path,
+    out: Path,
+    *,
+    target: Target,
+    kind: CalibrationKind = "auto",
+    name: str | None = None,
+    asking: Asking | None = None,
+    on_progress: OnProgress,
+) -> CalibrationReport:
+    """Fit calibration and thresholds of a model folder, and write a new one.
+
+    Args:
+        scorer: "default", a folder or a hub id; its own calibration is not built upon. Of "default"
+            the reader that serves most labels by their language is calibrated.
+        out: the new folder, with the reliability plot in it. It must be empty or absent.
+        target: what the thresholds have to reach.
+        kind: "auto" takes isotonic regression from 500 labels on.
+        name: of the new scorer; by default that of the old.
+        asking: what a cascade's second may cost: its band is fitted to that.
+
+    Raises:
+        ModelError: the scorer is no model folder, or ``out`` is not empty; or it is no cascade and
+            ``asking`` is given.
+        DatasetError: the labels are of one class, or of too few documents.
+    """
+    folder, manifest, shared = model_folder(scorer, out, datasets)
+    if asking and manifest.kind != "cascade":
+        raise ModelError(f"{manifest.name} asks nobody: --ask and --cost are for cascade-decisions")
+    so_far = manifest
+    manifest = manifest.model_copy(update={"calibration": None, "name": name or manifest.name})
+    labelled = scored(folder, manifest, datasets, on_progress)
+    kinds = [] if manifest.thresholds.pass_nothing else [case.kind for case in labelled.cases]
+    if missing := labels_missing(labelled.supported.tolist(), kinds):
+        raise DatasetError(f"calibration needs supported and unsupported labels: {missing}")
+    calibration = _fit(labelled.raw, labelled.supported, kind)
+    thresholds, fitted = fit_thresholds(
+        apply(calibration, labelled.raw),
+        labelled.supported.tolist(),
+        labelled.types.tolist(),
+        target,
+        known=carried_over(so_far.thresholds, so_far.calibration, calibration),
+    )
+    band = _band(labelled, calibration, thresholds, asking) if asking else None
+    held_out, metrics = _held_out(labelled, kind, target)
+    copy_scorer(folder, out, without=BASE_FILES if shared else ())
+    _plot(out / PLOT_NAME, manifest.name, labelled, held_out)
+    figures = metrics.model_dump(mode="json", include={"n", "precision", "recall", "f1", "auroc"})
+    seen = [(c.group, pair.premise) for data in datasets for c in data.cases for pair in c.pairs]
+    update = {
+        "base": PACKAGED_BASE if shared else manifest.base,
+        "base_digest": reader_base_digest(folder) if shared else manifest.base_digest,
+        "learnt_from": more_learnt(manifest.learnt_from, seen),
+        "calibration": calibration,
+        "thresholds": thresholds,
+        "band": (band.low, band.high) if band else manifest.band,
+        "metrics": {**manifest.metrics, "calibrated": {**figures, "target": str(target)}},
+    }
+    _extend_card(out / CARD_NAME, thresholds, figures, str(target))
+    written = manifest.model_copy(update=update).save(out)
+    cases = sum(len(dataset.cases) for dataset in datasets)
+    return CalibrationReport(
+        revision=written.revision,
+        labels="; ".join(dict.fromkeys(dataset.labels for dataset in datasets)),
+        n=len(labelled.cases),
+        left_out=cases - len(labelled.cases),
+        target=str(target),
+        kind=calibration.kind,
+        error_before=plots.expected_error(labelled.raw, labelled.supported),
+        error_before_ci=_error_interval(labelled.raw, labelled),
+        error_after=plots.expected_error(held_out, labelled.supported),
+        error_after_ci=_error_interval(held_out, labelled),
+        held_out=metrics,
+        thresholds=fitted,
+        band=band,
+    )
+
+
+def _band(
+    labelled: LabelledScores,
+    calibration: Calibration,
+    thresholds: Thresholds,
+    asking: Asking,
+) -> FittedBand:
+    scores = apply(calibration, labelled.raw)
+    limits = np.array([thresholds.of(name) for name in labelled.types])
+    first = load_scorer()
+    pairs = [case.pairs[0] for case in labelled.cases]
+    most = asking.share(labelled.usd)
+    found = fit_band(first, pairs, scores >= limits, labelled.supported, most)
+    first.close()
+    usd = None if labelled.usd is None else found.asked * labelled.usd * 1_000_000
+    return found.model_copy(update={"usd_per_million": usd})
+
+
+def model_folder(
+    scorer: str | Path, out: Path, datasets: Sequence[Dataset]
+) -> tuple[Path, ScorerManifest, bool]:
+    """The folder of ``scorer``, its manifest, and whether its base is the one that ships.
+
+    Of "default" it is the reader that serves most of ``datasets`` by their language; the manifest
+    leaves other languages to the other reader.
+
+    Raises:
+        ModelError: the scorer is no model folder, or ``out`` is not empty.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ModelError(f"{out} exists; calibrate writes a new folder")
+    others = None
+    if apart(str(scorer))[0] == PACKAGED_BASE:
+        scorer, others = serving([pair for data in datasets for pair in data.pairs])
+    folder, manifest = open_manifest(scorer)
+    if others:
+        manifest = manifest.model_copy(update={"others": others})
+    shared = manifest.kind == "reader" and folder.samefile(folders.DEFAULT_MODEL)
+    if manifest.base and (folder / manifest.base).is_dir():
+        raise ModelError(f"{folder}: its base is a folder of its own, which a copy would lose")
+    return folder, manifest, shared
+
+
+def scored(
+    folder: Path, manifest: ScorerManifest, datasets: Sequence[Dataset], on_progress: OnProgress
+) -> LabelledScores:
+    """What the scorer in ``folder`` makes of the labelled cases that are one pair each.
+
+    Raises:
+        DatasetError: it is missing.
+    """
+    scorer = load_folder(folder, manifest)
+    evaluated = [
+        evaluate(dataset, scorer, name=manifest.name, on_progress=on_progress, latency=False)
+        for dataset in datasets
+    ]
+    scorer.close()
+    outcomes = [outcome for one in evaluated for outcome in one.outcomes]
+    costs = [usage.cost_usd for one in evaluated for usage in one.usages if usage.cost_usd]
+    known = [one for one in outcomes if one.score is not None and len(one.case.parts) == 1]
+    if not known:
+        raise DatasetError(
+            f"none of {len(outcomes)} cases has one part and a score. Which sentence of an answer "
+            "is wrong its label does not say: give labelled sentences, as `claim` in place of "
+            "`response`"
+        )
+    raw = np.array([one.score for one in known], dtype=np.float64)
+    return LabelledScores(tuple(one.case for one in known), raw, fmean(costs) if costs else None)
+
+
+def _fit(raw: Floats, supported: NDArray[np.bool_], kind: CalibrationKind) -> Calibration:
+    try:
+        return fit(raw, supported, kind)
+    except ValueError as error:
+        raise DatasetError(str(error)) from error
+
+
+def _held_out(
+    labelled: LabelledScores, kind: CalibrationKind, target: Target
+) -> tuple[Floats, Metrics]:
+    """Scores and decisions on every document, from a fit that has not seen it."""
+    fold_of_case = _folds(labelled.groups)
+    scores = np.zeros(len(labelled.cases))
+    accepted = np.zeros(len(labelled.cases), dtype=bool)
+    for fold in sorted(set(fold_of_case.tolist())):
+        inside, outside = fold_of_case == fold, fold_of_case != fold
+        if len(set(labelled.supported[outside].tolist())) < 2:
+            raise DatasetError(f"too few labelled documents for {FOLDS} folds")
+        calibration = _fit(labelled.raw[outside], labelled.supported[outside], kind)
+        scores[inside] = apply(calibration, labelled.raw[inside])
+        thresholds, _ = fit_thresholds(
+            apply(calibration, labelled.raw[outside]),
+            labelled.supported[outside].tolist(),
+            labelled.types[outside].tolist(),
+            target,
+        )
+        limits = np.array([thresholds.of(name) for name in labelled.types[inside]])
+        accepted[inside] = scores[inside] >= limits
+    doubt = (1 - scores).tolist()
+    return scores, measure(labelled.supported.tolist(), accepted.tolist(), doubt, labelled.groups)
+
+
+def _folds(groups: Sequence[str]) -> NDArray[np.int64]:
+    """The fold of each case; a document is in one fold."""
+    fold_of = folds(groups, FOLDS)
+    return np.array([fold_of[group] for group in groups], dtype=np.int64)
+
+
+def _error_interval(scores: Floats, labelled: LabelledScores) -> Interval | None:
+    supported = labelled.supported
+
+    def error(weights: Floats) -> float:
+        rows = np.repeat(np.arange(len(scores)), weights.astype(int))
+        return plots.expected_error(scores[rows], supported[rows])
+
+    return bootstrap(error, labelled.groups)
+
+
+def copy_scorer(folder: Path, out: Path, without: Sequence[str]) -> None:
+    """All files of a model folder but the manifest and ``without``, into the new one."""
+    ignored = shutil.ignore_patterns(MANIFEST_NAME, PLOT_NAME, ".*", *without)
+    shutil.copytree(folder, out, dirs_exist_ok=True, ignore=ignored)
+
+
+def _extend_card(
+    path: Path, thresholds: Thresholds, figures: Mapping[str, object], target: str
+) -> None:
+    """What is said of thresholds further up in the card no longer holds; this does."""
+    rows = [f"| {name} | {value} |" for name, value in figures.items()]
+    limits = [f"- {name}: {one.value:.4f}" for name, one in sorted(thresholds.by_type.items())]
+    lines = [
+        f"## Calibrated to {target}\n",
+        "On documents held out in turn; in place of the thresholds above:\n",
+        "| | |\n|---|---|",
+        *rows,
+        f"\nDefault threshold {thresholds.default:.4f}.",
+        *limits,
+    ]
+    before = path.read_text("utf-8") + "\n" if path.exists() else ""
+    path.write_text(before + "\n".join(lines) + "\n", "utf-8")
+
+
+def _plot(path: Path, name: str, labelled: LabelledScores, held_out: Floats) -> None:
+    supported = labelled.supported
+    curves = {"before": (labelled.raw, supported), "after, held-out": (held_out, supported)}
+    plots.reliability(path, curves, f"Reliability of {name}")

@@ -1,1 +1,0 @@
-"""Evaluation, training and experiments. Nothing that serves imports this room."""

@@ -1,8 +1,0 @@
-"""Evaluation: how well a scorer finds unsupported facts, on labelled data of several kinds.
-
-::
-
-    file ─▶ rows ─▶ cases (aligned as in the pipeline) ─▶ scorer ─▶ outcomes ─▶ figures, plots
-
-`safepassage.scoring_worker.laboratory.experiments` holds the paper's experiments.
-"""

@@ -1,1 +1,0 @@
-"""The SafePassage paper's experiments, on whatever labels are at hand."""

@@ -1,0 +1,56 @@
+"""The curve of reviews as tables for a terminal."""
+
+from rich.table import Table
+
+from safepassage.scoring_worker.evaluation.tables import number, terminal_table, with_interval
+
+from .curve import ReviewsCurve
+from .figures import CHECKS, FALSE_ALARMS
+
+
+def reviews_table(curve: ReviewsCurve) -> Table:
+    """Quality by number of reviews."""
+    rows = [
+        (
+            str(point.size),
+            number(point.supported_reviewed, 0),
+            with_interval(point.macro_f1, point.macro_f1_ci),
+            with_interval(point.auroc, point.auroc_ci),
+            with_interval(point.caught, point.caught_ci),
+            number(point.seconds / 60, 1),
+        )
+        for point in curve.results
+    ]
+    caught = f"wrong ones caught at {FALSE_ALARMS:.0%} false alarms"
+    columns = ("reviews", "of them right", "macro F1", "AUROC", caught, "minutes")
+    draws = max((point.draws for point in curve.results), default=0)
+    judged = max((point.judged for point in curve.results), default=0)
+    checks = "the console's share" if curve.checks is None else f"{curve.checks:.0%}"
+    flipped = f"; {curve.flipped:.0%} of the labels turned round" if curve.flipped else ""
+    return terminal_table(
+        f"{curve.dataset}: quality by reviews, {draws} draws",
+        columns,
+        rows,
+        f"From {curve.base}, judged on {judged} values of other documents; {checks} of "
+        f"the reviews are spot checks{flipped}. Labels: {curve.labels}.",
+    )
+
+
+def certified_table(curve: ReviewsCurve) -> Table:
+    """What may pass at a certified risk, by number of reviews."""
+    kinds = [(one.wrong, one.risk) for point in curve.results[:1] for one in point.certified]
+    columns = ("reviews", *(f"{wrong:.0%} wrong, risk {risk:.0%}" for wrong, risk in kinds))
+    rows = [
+        (
+            str(point.size),
+            *(with_interval(one.accepted, one.accepted_ci) for one in point.certified),
+        )
+        for point in curve.results
+    ]
+    return terminal_table(
+        f"{curve.dataset}: share accepted without a person",
+        columns,
+        rows,
+        "By the share of wrong values in the stream and the certified risk (95% confidence, on "
+        f"{CHECKS} labelled values of the stream).",
+    )

@@ -1,0 +1,92 @@
+"""``curve``: how good a scorer gets with the reviews of a field."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from safepassage.streams.cli.evaluate import show
+from safepassage.streams.cli.label_options import (
+    Documents,
+    LabelsFrom,
+    Limit,
+    Report,
+    label_sources,
+    progress_bars,
+    read_labelled,
+)
+from safepassage.streams.cli.options import JsonFile
+from safepassage.streams.cli.output import open_outputs
+
+Rows = Annotated[
+    Path,
+    typer.Argument(metavar="ROWS", help="JSON lines (.gz) of the labelled extractions of a field."),
+]
+Keep = Annotated[
+    Path | None,
+    typer.Option(help="Folder of what draws of reviews gave: a stopped run goes on."),
+]
+HeadOnly = Annotated[
+    bool,
+    typer.Option("--head-only", help="Refit the head, in seconds, and fine-tune no reader."),
+]
+Checks = Annotated[
+    float | None,
+    typer.Option(
+        help="Share of the reviews that are spot checks of accepted values; the console's if "
+        "omitted.",
+        min=0,
+        max=1,
+    ),
+]
+Flipped = Annotated[
+    float,
+    typer.Option(
+        help="Share of the reviews' labels that are turned round, as a grader errs.", min=0, max=0.5
+    ),
+]
+
+
+def curve(
+    rows: Rows,
+    *,
+    documents: Documents = [],
+    base: Annotated[str, typer.Option(help="The scorer that learns.")] = "default",
+    sizes: Annotated[str, typer.Option(help="Numbers of reviews.")] = "0,25,100",
+    draws: Annotated[int, typer.Option(help="Draws of reviews at each size.", min=1)] = 3,
+    checks: Checks = None,
+    judged: Annotated[
+        int | None, typer.Option(help="Judge each draw on about so many cases.", min=20)
+    ] = None,
+    flipped: Flipped = 0.0,
+    head_only: HeadOnly = False,
+    epochs: Annotated[float, typer.Option(help="Passes of each training.")] = 5.0,
+    keep: Keep = None,
+    json_file: JsonFile = None,
+    report: Report = None,
+    labels: LabelsFrom = None,
+    limit: Limit = None,
+    seed: Annotated[int, typer.Option(help="Seed of --limit and of the draws.")] = 0,
+) -> None:
+    """Measure quality by the number of reviews of a field that were learnt from.
+
+    For every size, reviews are drawn as the console draws them, `train` learns from them, and the
+    scorer is judged on other documents. Exits 1 if a row could not be read.
+    """
+    open_outputs(files=[json_file], folders=(report, keep))
+    from safepassage.scoring_worker.evaluation.runs import numbers_of
+    from safepassage.scoring_worker.training import Recipe
+    from safepassage.scoring_worker.training.reviews.curve import ReviewsSettings
+    from safepassage.scoring_worker.training.reviews.run import reviews
+
+    recipe = Recipe(head_only=head_only)
+    recipe = replace(recipe, gold=replace(recipe.gold, epochs=epochs))
+    asked = ReviewsSettings(base, numbers_of(sizes), draws, checks, judged, flipped, recipe, seed)
+    with progress_bars() as on_progress:
+        sources = label_sources(documents, seed, on_progress)
+        dataset = read_labelled(rows, sources, labels, limit)
+        found = reviews(dataset, asked, keep, report, on_progress)
+    show(found, json_file)
+    if dataset.refused:
+        raise typer.Exit(1)

@@ -1,0 +1,1 @@
+"""Apache Kafka as processes of the tests: brokers in KRaft mode on free loopback ports."""
