@@ -12,6 +12,7 @@ docs/concepts/audit.md argues for the scheme and says what it cannot show.
 
 import contextlib
 import hashlib
+import sqlite3
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
@@ -22,14 +23,19 @@ from safepassage.schemas import AuditBlock, AuditEntry
 from safepassage.schemas.base import Contract
 from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import Record, event_of
+from safepassage.streams.runtime.local_database import TemporaryDatabase
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import AUDIT, READ_BY
-
-from .stored_runs import Recorded, RunDatabase, StoredRun
 
 AUDITED = READ_BY["audit"]
 # A topic that was written anew differs everywhere.
 NAMED_FINDINGS = 10_000
+CACHE_MEBIBYTES = 32
+_SCHEMA = """
+CREATE TABLE runs (
+    run TEXT, number INTEGER, place INTEGER NOT NULL, sha256 BLOB NOT NULL, head BLOB,
+    verdict_id TEXT, written_ms INTEGER, PRIMARY KEY (run, number)) WITHOUT ROWID;
+"""
 
 
 class Head(Contract):
@@ -75,23 +81,84 @@ class Findings:
         else:
             self.more += 1
 
-    def add_all(self, findings: Iterable[AuditFinding]) -> None:
-        """Count several."""
-        for finding in findings:
-            self.add(finding)
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One entry of a chain, or one record of its partition: its number in order, its record's
+    offset, the SHA-256 of the record's value. ``written_ms`` is when the entry was written
+    (milliseconds since the epoch), None if unknown."""
+
+    number: int
+    offset: int
+    sha256: bytes
+    verdict_id: str | None = None
+    written_ms: int | None = None
+
+
+class Run:
+    """Entries or records in order, numbered from 0, in a database: bounded by disk, not memory."""
+
+    _COLUMNS = "number, place, sha256, verdict_id, written_ms"
+
+    def __init__(self, connection: sqlite3.Connection, name: str) -> None:
+        self._connection = connection
+        self._name = name
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    def append(
+        self,
+        offset: int,
+        sha256: bytes,
+        head: bytes | None = None,
+        verdict_id: str | None = None,
+        written_ms: int | None = None,
+    ) -> None:
+        """Put one at the end; ``head`` is the chain's head after it."""
+        row = (self._name, self._length, offset, sha256, head, verdict_id, written_ms)
+        self._connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        self._length += 1
+
+    def head(self, number: int) -> bytes:
+        """The head after the entry of that number."""
+        (head,) = self._select("head", "number = ?", number).fetchone()
+        return bytes(head)
+
+    def since(self, number: int) -> Iterator[Recorded]:
+        """Those from ``number`` on, in order."""
+        rows = self._select(self._COLUMNS, "number >= ? ORDER BY number", number)
+        return (Recorded(*row) for row in rows)
+
+    def next_like(self, one: Recorded, number: int) -> Recorded | None:
+        """The first from ``number`` on with the content of ``one``."""
+        self._connection.execute("CREATE INDEX IF NOT EXISTS contents ON runs (run, sha256)")
+        where = "sha256 = ? AND number >= ? ORDER BY number"
+        row = self._select(self._COLUMNS, where, one.sha256, number).fetchone()
+        return Recorded(*row) if row else None
+
+    def clear(self) -> None:
+        """Forget all of it."""
+        self._connection.execute("DELETE FROM runs WHERE run = ?", (self._name,))
+        self._length = 0
+
+    def _select(self, columns: str, where: str, *values: object) -> sqlite3.Cursor:
+        query = f"SELECT {columns} FROM runs WHERE run = ? AND {where}"  # noqa: S608
+        return self._connection.execute(query, (self._name, *values))
 
 
 class Chain:
-    """One chain as its blocks tell it. ``entries`` are numbered from ``first``, in ``entries``
-    itself from 0."""
+    """One chain as its blocks tell it. Its ``entries`` are numbered from 0; the chain may begin
+    later, at ``first``, where its first blocks are gone."""
 
-    def __init__(self, name: str, entries: StoredRun) -> None:
+    def __init__(self, name: str, entries: Run, found: Findings) -> None:
         self.name = name
         self.first = 0
         self.entries = entries
-        self.found = Findings()
         self.next_offset = 0
         """The first offset of the partition that it does not cover."""
+        self._found = found
         self._begin = self._last = genesis(name)
 
     @property
@@ -106,8 +173,6 @@ class Chain:
 
     def head_after(self, position: int) -> bytes:
         """Its head after that many of ``entries``."""
-        if position == len(self.entries):
-            return self._last
         return self.entries.head(position - 1) if position else self._begin
 
     def append(self, block: AuditBlock, written_ms: int | None = None) -> None:
@@ -131,9 +196,8 @@ class Chain:
         for number, entry in enumerate(block.entries, start=position):
             head = link(head, entry)
             if number == len(self.entries):
-                sha256 = bytes.fromhex(entry.sha256)
-                offset = entry.source.offset
-                self.entries.append(Recorded(offset, sha256, entry.verdict_id, written_ms), head)
+                sha256, offset = bytes.fromhex(entry.sha256), entry.source.offset
+                self.entries.append(offset, sha256, head, entry.verdict_id, written_ms)
                 self._last, self.next_offset = head, offset + 1
             elif self.head_after(number + 1) != head:
                 told = f"entry {self.first + number} is told in two ways"
@@ -142,21 +206,24 @@ class Chain:
 
     def _find(self, kind: FindingKind, block: AuditBlock, detail: str) -> None:
         offset = block.entries[0].source.offset if block.entries else None
-        self.found.add(AuditFinding(kind, self.name, detail, offset))
+        self._found.add(AuditFinding(kind, self.name, detail, offset))
 
 
-class Chains:
-    """Every chain by its name, in one database. For one thread."""
+class Chains(TemporaryDatabase):
+    """Every chain by its name, ``held`` for a partition's records, and what was ``found``."""
 
     def __init__(self) -> None:
-        self.runs = RunDatabase()
+        super().__init__(_SCHEMA, CACHE_MEBIBYTES)
+        self.found = Findings()
+        self.held = Run(self.connection, "")
         self._known: dict[str, Chain] = {}
 
     def of(self, name: str) -> Chain:
         """The chain of that name, which may be empty."""
         known = self._known.get(name)
         if known is None:
-            known = self._known[name] = Chain(name, self.runs.new_run())
+            entries = Run(self.connection, name)
+            known = self._known[name] = Chain(name, entries, self.found)
         return known
 
     def all(self) -> list[Chain]:
@@ -207,7 +274,7 @@ async def read_chains(settings: Settings) -> AsyncIterator[Chains]:
         UnknownTopic: the topic is missing.
     """
     chains = Chains()
-    with contextlib.closing(chains.runs):
+    with contextlib.closing(chains):
         async for record in read_topics(settings, [AUDIT]):
             # Where a record is unreadable, the block that it took the place of shows as a gap.
             if block := event_of(record, AuditBlock):

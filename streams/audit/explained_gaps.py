@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from safepassage.streams.kafka.configuration import FOR_EVER
 
-from .stored_runs import Recorded
+from .chain import Recorded
 
 # What the clocks of broker and verifier may differ by, and an entry be younger than its record.
 TOLERANCE_MS = 60_000

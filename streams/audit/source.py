@@ -1,8 +1,7 @@
 """The audit role: writes the audit chains.
 
 The consumer group gives each partition, and so each chain, one writer, however many workers there
-are. Where a chain goes on is
-read from its last block, or where that is long ago from the bookmark in the group's offsets
+are. The bookmark in the group's offsets tells where a chain goes on
 (`safepassage.streams.audit.chain_ends`), so a crash between a block and a commit leaves no gap. A
 writer that was paused, lost its partition and writes one more block does no harm: blocks of the
 same records lead to the same heads.
@@ -98,7 +97,7 @@ class AuditSource(ConsumerRebalanceListener):  # type: ignore[misc]
             self._between_batches.release()
 
     async def _take_up(self, consumer: AIOKafkaConsumer) -> None:
-        """Go on behind the last block of every assigned chain, and bookmark where."""
+        """Go on where every assigned chain ends, and bookmark where."""
         generation = self._generation
         assigned, self._assigned = self._assigned or set(), None
         found, _ = await polling_meanwhile(

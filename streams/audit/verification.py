@@ -1,10 +1,9 @@
 """Holds every verdict against the audit chains, and the chains against heads kept elsewhere."""
 
+import itertools
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
-from itertools import zip_longest
 
 from aiokafka import TopicPartition
 
@@ -19,17 +18,16 @@ from .chain import (
     AuditFinding,
     Chain,
     Chains,
+    FindingKind,
     Findings,
     Head,
+    Recorded,
+    Run,
     chain_name,
     read_chains,
     value_digest,
 )
 from .explained_gaps import Retention
-from .stored_runs import Difference, Differences, Recorded, StoredRun
-
-# A longer stretch in which nothing matches is told offset by offset: comparing is quadratic.
-COMPARED_RECORDS = 4_000
 
 
 @dataclass(slots=True)
@@ -64,45 +62,43 @@ async def verify(settings: Settings, anchored: Sequence[Head] = ()) -> AuditResu
     # First how far the topics reach: what is written meanwhile is nobody's finding.
     reach = await ends(settings, AUDITED)
     async with read_chains(settings) as chains:
+        result.found = chains.found
         kept = await topic_retention(settings, [*AUDITED, AUDIT])
         # Taken after the reading: what was gone then is no younger now.
         now_ms = int(time.time() * 1000)
         retention = {name: Retention(kept_ms, now_ms) for name, kept_ms in kept.items()}
-        held = chains.runs.new_run()
+        held = chains.held
         for tp, end in sorted(reach.items()):
             async for record in read_between(settings, {tp: (0, end)}):
-                held.append(Recorded(record.offset, value_digest(record)))
+                held.append(record.offset, value_digest(record))
                 result.erased += is_erased(record)
             chain = chains.of(chain_name(tp.topic, tp.partition))
             verify_chain(chain, held, end, result, retention[tp.topic])
             _verify_beginning(chain, result, retention[settings.topic(AUDIT.name)])
             held.clear()
-        result.found.add_all(_unknown_chains(chains, reach))
-        result.found.add_all(_against_anchors(chains, anchored))
+        for finding in (*_unknown_chains(chains, reach), *_against_anchors(chains, anchored)):
+            result.found.add(finding)
     return result
 
 
 def verify_chain(
-    chain: Chain, held: StoredRun, end: int, result: AuditResult, retention: Retention
+    chain: Chain, held: Run, end: int, result: AuditResult, retention: Retention
 ) -> None:
     """Hold one chain against its partition's records, in order; ``end`` is one past the last,
     ``retention`` that of the partition's topic."""
     result.heads.append(chain.head)
-    result.found.add_all(chain.found.named)
-    result.found.more += chain.found.more
-    begins = next((record.offset for record in held.between(0, 1)), end)
-    gone = chain.entries.number_at(begins)
-    _verify_gone(chain, gone, result, retention)
-    differences = _compare(chain, gone, held, result)
-    result.found.add_all(_named(chain.name, differences))
+    begins = next((record.offset for record in held.since(0)), end)
+    gone = _verify_gone(chain, begins, result, retention)
+    _compare(chain, gone, held, result)
 
 
-def _verify_gone(chain: Chain, gone: int, result: AuditResult, retention: Retention) -> None:
-    """What became of the first ``gone`` entries, whose records are not there any more. One finding
-    for a whole beginning: there may be millions of entries in it."""
-    unexplained = 0
+def _verify_gone(chain: Chain, begins: int, result: AuditResult, retention: Retention) -> int:
+    """What became of the entries before offset ``begins``, whose records are not there any more;
+    returns how many. One finding for a whole beginning: there may be millions of entries in it."""
+    gone = unexplained = 0
     first = last = None
-    for entry in chain.entries.between(0, gone):
+    for entry in itertools.takewhile(lambda one: one.offset < begins, chain.entries.since(0)):
+        gone += 1
         if not retention.explains(entry):
             first, last = first or entry, entry
             unexplained += 1
@@ -112,9 +108,8 @@ def _verify_gone(chain: Chain, gone: int, result: AuditResult, retention: Retent
             f"{unexplained} recorded verdicts, up to offset {last.offset}, were cut off from the "
             f"beginning, and not by retention: {retention.reason(last)}"
         )
-        result.found.add(
-            AuditFinding("removed", chain.name, detail, first.offset, first.verdict_id)
-        )
+        result.found.add(_of_entry("removed", chain, first, detail))
+    return gone
 
 
 def _verify_beginning(chain: Chain, result: AuditResult, retention: Retention) -> None:
@@ -130,83 +125,64 @@ def _verify_beginning(chain: Chain, result: AuditResult, retention: Retention) -
         result.found.add(AuditFinding("chain_gap", chain.name, detail))
 
 
-def _compare(chain: Chain, begin: int, held: StoredRun, result: AuditResult) -> Differences:
-    """Counts what is as recorded of the entries from ``begin`` on, and what is new. The rest is
-    found again by content; it returns what then differs."""
-    entries, differences = chain.entries, held.database.differences()
-    start, stop = _common_ends(entries, begin, held)
-    left = begin + start, len(entries) - stop
-    right = start, len(held) - stop
-    result.verified += start + stop
-    if max(left[1] - left[0], right[1] - right[0]) > COMPARED_RECORDS:
-        pairs = _by_offset(entries.by_offset(*left), held.by_offset(*right))
-    else:
-        pairs = _by_content(list(entries.between(*left)), list(held.between(*right)))
-    for entry, record in pairs:
-        if entry and record and entry.sha256 == record.sha256:
-            result.verified += 1
-        elif entry is None and record is not None and record.offset >= chain.next_offset:
-            result.pending += 1
-        else:
-            differences.add(entry, record)
-    return differences
+def _compare(chain: Chain, begin: int, held: Run, result: AuditResult) -> None:
+    """Walk entries from ``begin`` on and records side by side.
 
-
-def _common_ends(entries: StoredRun, begin: int, held: StoredRun) -> tuple[int, int]:
-    """How many are equal from the front, and of the rest from the back."""
-    shorter = min(len(entries) - begin, len(held))
-    start = _equal(entries.between(begin, begin + shorter), held.between(0, shorter))
-    rest = shorter - start
-    ends_of_both = (
-        entries.backwards(len(entries) - rest, len(entries)),
-        held.backwards(len(held) - rest, len(held)),
-    )
-    return start, _equal(*ends_of_both)
-
-
-def _equal(one: Iterable[Recorded], other: Iterable[Recorded]) -> int:
-    """How many of both are equal before the first that differ."""
-    pairs = enumerate(zip(one, other, strict=True))
-    number = -1
-    for number, (left, right) in pairs:
-        if left.sha256 != right.sha256:
-            return number
-    return number + 1
-
-
-def _by_content(left: Sequence[Recorded], right: Sequence[Recorded]) -> Iterator[Difference]:
-    matcher = SequenceMatcher(None, [r.sha256 for r in left], [r.sha256 for r in right], False)
-    for _, i1, i2, j1, j2 in matcher.get_opcodes():
-        yield from zip_longest(left[i1:i2], right[j1:j2])
-
-
-def _by_offset(left: Iterator[Recorded], right: Iterator[Recorded]) -> Iterator[Difference]:
-    entry, record = next(left, None), next(right, None)
+    Where they differ, each is looked for further on by its content. Of two that were moved the one
+    that is farther from its place is set aside, so that one verdict moved to the front is one
+    finding, and not a finding for each of the others.
+    """
+    entries, records = chain.entries.since(begin), held.since(0)
+    moved_entries: set[int] = set()
+    moved_records: set[int] = set()
+    entry, record = next(entries, None), next(records, None)
     while entry or record:
-        at = min(one.offset for one in (entry, record) if one)
-        here = entry and entry.offset == at, record and record.offset == at
-        yield entry if here[0] else None, record if here[1] else None
-        entry = next(left, None) if here[0] else entry
-        record = next(right, None) if here[1] else record
+        if entry and entry.number in moved_entries:
+            entry = next(entries, None)
+        elif record and record.number in moved_records:
+            record = next(records, None)
+        elif entry and record and entry.sha256 == record.sha256:
+            result.verified += 1
+            entry, record = next(entries, None), next(records, None)
+        else:
+            there = held.next_like(entry, record.number) if entry and record else None
+            told = chain.entries.next_like(record, entry.number) if entry and record else None
+            if not (entry and record and there and told):
+                _differ(chain, None if there else entry, None if told else record, result)
+                entry = entry if there else next(entries, None)
+                record = record if told else next(records, None)
+            elif there.number - record.number >= told.number - entry.number:
+                result.found.add(_moved(chain, entry, there))
+                moved_records.add(there.number)
+                entry = next(entries, None)
+            else:
+                result.found.add(_moved(chain, told, record))
+                moved_entries.add(told.number)
+                record = next(records, None)
 
 
-def _named(chain: str, differences: Differences) -> Iterator[AuditFinding]:
-    """A name for each difference. What is missing in one place and held in another was moved."""
-    for entry, record in differences:
-        unknown = record is not None and differences.entry_at(record.sha256) is None
-        moved = differences.record_at(entry.sha256) if entry else None
-        if entry and moved is not None:
-            detail = f"now is at offset {moved}"
-            yield AuditFinding("reordered", chain, detail, entry.offset, entry.verdict_id)
-        elif entry and record and unknown:
-            detail = f"the record at offset {record.offset} is another than was recorded"
-            yield AuditFinding("changed", chain, detail, entry.offset, entry.verdict_id)
-        elif entry:
-            detail = "the record is gone"
-            yield AuditFinding("removed", chain, detail, entry.offset, entry.verdict_id)
-        elif record and unknown:
-            detail = "the record was never recorded"
-            yield AuditFinding("inserted", chain, detail, record.offset)
+def _differ(
+    chain: Chain, entry: Recorded | None, record: Recorded | None, result: AuditResult
+) -> None:
+    """An entry whose record is nowhere, a record that no entry tells of, or both in one place."""
+    if entry and record and record.offset < chain.next_offset:
+        detail = f"the record at offset {record.offset} is another than was recorded"
+        result.found.add(_of_entry("changed", chain, entry, detail))
+    elif entry:
+        result.found.add(_of_entry("removed", chain, entry, "the record is gone"))
+    if record and record.offset >= chain.next_offset:
+        result.pending += 1
+    elif record and not entry:
+        detail = "the record was never recorded"
+        result.found.add(AuditFinding("inserted", chain.name, detail, record.offset))
+
+
+def _moved(chain: Chain, entry: Recorded, record: Recorded) -> AuditFinding:
+    return _of_entry("reordered", chain, entry, f"now is at offset {record.offset}")
+
+
+def _of_entry(kind: FindingKind, chain: Chain, entry: Recorded, detail: str) -> AuditFinding:
+    return AuditFinding(kind, chain.name, detail, entry.offset, entry.verdict_id)
 
 
 def _unknown_chains(chains: Chains, reach: dict[TopicPartition, int]) -> Iterator[AuditFinding]:
