@@ -70,10 +70,12 @@ class RetryPolicy:
 @dataclass(frozen=True, slots=True)
 class Question:
     """What is asked, and the ``response_format`` of type ``json_schema`` for the answer; None for
-    an answer in plain words."""
+    an answer in plain words. ``fields`` are further ones of the request, which are part of the
+    question: an endpoint that refuses one is not asked without it."""
 
     messages: Sequence[Mapping[str, Any]]
     form: Mapping[str, Any] | None
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +291,7 @@ class Caller:
         request = create(
             model=self._model,
             messages=question.messages,
-            extra_body=options,
+            extra_body={**options, **question.fields},
             # The client's own limit is per read, and ours has to be met first.
             timeout=2 * _MOST_PATIENCE * self._timeout,
         )
