@@ -6,7 +6,7 @@ by `safepassage.scoring_worker.comparison.founded_words`. The digest is not keye
 (a record of the topic ``memories``) is sealed and erased as the states beside it are.
 
 What is in the place of a word is taken from the word beside it, as the finding names it. Where
-there is none, it is all that a short quote has besides; from a longer one nothing is learnt.
+no word is beside it, it is all that a short quote has besides; from a longer one nothing is learnt.
 """
 
 from collections.abc import Container, Iterator, Sequence

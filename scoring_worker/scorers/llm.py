@@ -13,6 +13,7 @@ from safepassage.llm_calls.client import configured_client
 from safepassage.llm_calls.concurrency import AdaptiveLimit
 from safepassage.llm_calls.errors import LLMUnavailable, first_of
 from safepassage.llm_calls.price import priced
+from safepassage.llm_calls.retrying import retries_of_judges
 from safepassage.llm_calls.settings import GraderSettings
 from safepassage.schemas import Assessment, ScorerTrail, Usage, stable_id
 from safepassage.scoring_worker.learnt_from import LearntFrom
@@ -42,8 +43,7 @@ class LLMGrader:
             form=form,
             model=settings.model,
             timeout=settings.llm_timeout_seconds,
-            attempts=settings.llm_attempts,
-            first_wait=settings.llm_first_wait_seconds,
+            retries=retries_of_judges(settings),
             budget=settings.token_budget,
             options={
                 "temperature": settings.llm_temperature,
