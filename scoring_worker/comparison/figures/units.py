@@ -1,5 +1,7 @@
 """Units: their names in every language of CLDR, and which amounts of two units are the same."""
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterator
@@ -8,13 +10,16 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from pathlib import Path
 from tokenize import TokenError
+from typing import TYPE_CHECKING
 
-import pint
 from babel import localedata
 
 from safepassage.scoring_worker.comparison.locales import locale_of
 
 from .figure import FigureReading
+
+if TYPE_CHECKING:
+    import pint
 
 _NOT_MEASURED = re.compile(
     r"^(?:graphics|speed-light|mass-earth|mass-solar|light-solar|length-solar|length-earth"
@@ -35,8 +40,8 @@ _MULTIPLES = {
     "mile-scandinavian": ("kilometer", Fraction(10)),
 }  # fmt: skip
 _MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
-_PINT_ERRORS = (pint.PintError, ArithmeticError, SyntaxError, TokenError, TypeError, ValueError)
-"""What pint lets through of its own and of Python's tokenizer for a name it does not know."""
+_TOKENIZER_ERRORS = (ArithmeticError, SyntaxError, TokenError, TypeError, ValueError)
+"""What pint lets through of Python's tokenizer for a name that it does not know."""
 _AROUND = " \u00a0\u202f\u200e\u200f-"
 _CALENDAR = "calendar months"
 _CLOCK = "[time]"
@@ -104,11 +109,13 @@ def measure(unit: str) -> Measure | None:
         base, times = _MULTIPLES[unit]
         found = measure(base)
         return found and Measure(found.dimension, found.scale * times, found.offset)
+    import pint  # noqa: PLC0415 (slow to import, and most texts compare no two units)
+
     try:
         expression = _expression(unit)
         nothing = _registry().Quantity(Fraction(0), expression).to_root_units()
         one = _registry().Quantity(Fraction(1), expression).to_root_units()
-    except _PINT_ERRORS:
+    except (pint.PintError, *_TOKENIZER_ERRORS):
         return None
     dimension = " ".join(sorted(f"{name}^{power}" for name, power in one.dimensionality.items()))
     offset = Fraction(nothing.magnitude)
@@ -117,6 +124,8 @@ def measure(unit: str) -> Measure | None:
 
 @cache
 def _registry() -> pint.UnitRegistry[Fraction]:
+    import pint  # noqa: PLC0415 (as above)
+
     return pint.UnitRegistry(non_int_type=Fraction, cache_folder=None)
 
 
