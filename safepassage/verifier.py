@@ -89,7 +89,8 @@ class Verifier(AbstractContextManager["Verifier"]):
         if scorer is None or isinstance(scorer, str | Path):
             named = configured.packs if packs is None else packs
             by = claim_scorer or configured.claim_scorer
-            scorer = _load(judge_named(str(scorer or configured.scorer), by), tuple(named))
+            name = judge_named(str(scorer or configured.scorer), by)
+            scorer = _load(name, tuple(named), configured.strict)
         self._fields = _fields(schema, configured)
         self.scorer: Scorer = scorer
         self.batches = SharedBatches(scorer)
@@ -323,11 +324,11 @@ class Verifier(AbstractContextManager["Verifier"]):
         return tuple(await asyncio.to_thread(judge, results, assessments))
 
 
-def _load(name: str, packs: tuple[str, ...]) -> Scorer:
+def _load(name: str, packs: tuple[str, ...], strict: bool) -> Scorer:
     from safepassage.scoring_worker import load_scorer
 
     try:
-        return load_scorer(name, packs=packs)
+        return load_scorer(name, packs=packs, strict=strict)
     except ModuleNotFoundError as error:
         raise missing_extra(error, "llm") or error from None
 

@@ -14,6 +14,7 @@ from .encoders.devices import DeviceChoice, PrecisionChoice
 from .scorer import CLAIMS_BY, GRAPHED, Scorer
 from .scorers.by_name import load_named
 from .scorers.raised_thresholds import Raised, parted
+from .scorers.strict import Strict
 
 if TYPE_CHECKING:
     from safepassage.llm_calls.settings import GraderSettings
@@ -27,6 +28,7 @@ def load_scorer(
     threads: int | None = None,
     grader: GraderSettings | None = None,
     packs: Sequence[str] | None = None,
+    strict: bool = False,
 ) -> Scorer:
     """The scorer of that name, in that folder, or under that hub id.
 
@@ -42,6 +44,8 @@ def load_scorer(
         grader: settings of "llm" and "cascade"; by default from the environment.
         packs: names of the packs that a stacked scorer knows of; by default those of
             SAFEPASSAGE_PACKS: no pack by default.
+        strict: whether a doubt stops what would be accepted. Calls, ``check``, replays and workers
+            say what SAFEPASSAGE_STRICT says; what is trained and promoted is not strict.
 
     Raises:
         ModelError: there is no such scorer, or it is incomplete, altered or unsafe to load.
@@ -62,4 +66,6 @@ def load_scorer(
     if detector:
         own = DetectorSettings(device=device, precision=precision, threads=threads, llm=grader)
         scorer = with_claims_judged(name, scorer, detector, own)
-    return Raised(scorer, limits) if limits else scorer
+    if limits:
+        scorer = Raised(scorer, limits)
+    return Strict(scorer) if strict else scorer

@@ -119,7 +119,8 @@ def _load(scorer: str | None, thresholds: Path | None) -> Scorer:
     )
 
     replaced = read_thresholds(thresholds) if thresholds else None
-    loaded = load_scorer(scorer or settings().judge, packs=settings().packs)
+    judging = settings()
+    loaded = load_scorer(scorer or judging.judge, packs=judging.packs, strict=judging.strict)
     return Rethresholded(loaded, replaced) if replaced else loaded
 
 
