@@ -13,7 +13,7 @@ from typing import Final
 from pydantic import Field
 
 from research.detectors.llm.prompting import AnswerForm
-from safepassage.passages.granularity import windows
+from research.windows import windows
 from safepassage.schemas.evidence import MAX_TRIPLE_CHARACTERS
 from safepassage.scoring_worker.comparison.contract import Place
 from safepassage.scoring_worker.detectors.hallugraph.clauses import stem

@@ -14,7 +14,8 @@ from typing import Final, Literal
 import numpy as np
 
 from research.detectors.scorer_detector import WINDOW_CHARACTERS
-from safepassage.passages.granularity import claims, over_windows, windows
+from research.windows import windows
+from safepassage.passages.granularity import claims, over_windows
 from safepassage.schemas import stable_id
 from safepassage.scoring_worker.detectors.contract import (
     Answer,
