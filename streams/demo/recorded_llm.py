@@ -181,7 +181,8 @@ async def read_question(request: Request) -> Question:
 def completion_body(question: Question, content: str) -> dict[str, Any]:
     """A chat completion with ``content``. Tokens are an estimate: four characters each."""
     message = {"role": "assistant", "content": content, "refusal": None}
-    asked, said = (len(text) // 4 + 1 for text in (question.prompt, content))
+    prompt = "".join(message.content for message in question.messages)
+    asked, said = (len(text) // 4 + 1 for text in (prompt, content))
     return {
         "id": "chatcmpl-recorded-" + stable_id("completion", question.prompt),
         "object": "chat.completion",
