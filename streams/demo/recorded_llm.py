@@ -152,7 +152,8 @@ class Endpoint:
         """
         findings = self._recording.find(fenced_text(question.prompt) or "")
         if findings is None:
-            raise HTTPException(404, "the text in the prompt is of no recorded document")
+            # No 404: to a client that would be a wrong address, and a worker would stop for it.
+            raise HTTPException(422, "the text in the prompt is of no recorded document")
         asked = _asked_types(question.response_format)
         entities = [
             {"entity_type": f.entity_type, "value": schema_value(f.value), "context": f.context}

@@ -102,14 +102,14 @@ async def test_a_document_without_rows_has_an_empty_answer(server):
 
 async def test_an_unknown_document_is_an_error_of_the_api(server):
     response = await server.post("chat/completions", json=_asked("Never recorded."))
-    assert response.status_code == 404
+    assert response.status_code == 422
     assert "no recorded document" in response.json()["error"]["message"]
 
 
 async def test_a_prompt_without_the_fence_is_of_no_recorded_document(server):
     question = {"model": "m", "messages": [{"role": "user", "content": f"Read: {DECISION.text}!"}]}
     response = await server.post("chat/completions", json=question)
-    assert response.status_code == 404
+    assert response.status_code == 422
 
 
 async def test_types_that_were_not_asked_for_are_left_out(server):
@@ -157,6 +157,13 @@ async def test_it_stops_while_a_request_hangs():
 
 class Judge(Entity):
     name: str
+
+
+async def test_an_unknown_document_costs_only_itself():
+    async with serve(create_app([LEASE], [])) as base_url, create_client(base_url) as client:
+        extractor = Extractor(client, model="recorded", schema=load_schema(None, []))
+        with pytest.raises(LLMRejected, match="422"):
+            await extractor.extract(DECISION, DECISION.ref())
 
 
 class OneJudge(BaseModel):
