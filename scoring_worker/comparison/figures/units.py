@@ -40,8 +40,6 @@ _MULTIPLES = {
     "mile-scandinavian": ("kilometer", Fraction(10)),
 }  # fmt: skip
 _MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
-_TOKENIZER_ERRORS = (ArithmeticError, SyntaxError, TokenError, TypeError, ValueError)
-"""What pint lets through of Python's tokenizer for a name that it does not know."""
 _AROUND = " \u00a0\u202f\u200e\u200f-"
 _CALENDAR = "calendar months"
 _CLOCK = "[time]"
@@ -109,13 +107,11 @@ def measure(unit: str) -> Measure | None:
         base, times = _MULTIPLES[unit]
         found = measure(base)
         return found and Measure(found.dimension, found.scale * times, found.offset)
-    import pint  # noqa: PLC0415 (slow to import, and most texts compare no two units)
-
     try:
         expression = _expression(unit)
         nothing = _registry().Quantity(Fraction(0), expression).to_root_units()
         one = _registry().Quantity(Fraction(1), expression).to_root_units()
-    except (pint.PintError, *_TOKENIZER_ERRORS):
+    except _pint_errors():
         return None
     dimension = " ".join(sorted(f"{name}^{power}" for name, power in one.dimensionality.items()))
     offset = Fraction(nothing.magnitude)
@@ -123,8 +119,16 @@ def measure(unit: str) -> Measure | None:
 
 
 @cache
+def _pint_errors() -> tuple[type[Exception], ...]:
+    """What pint lets through of its own and of Python's tokenizer for a name it does not know."""
+    import pint  # noqa: PLC0415 - a fifth of a second, and most values have no unit
+
+    return pint.PintError, ArithmeticError, SyntaxError, TokenError, TypeError, ValueError
+
+
+@cache
 def _registry() -> pint.UnitRegistry[Fraction]:
-    import pint  # noqa: PLC0415 (as above)
+    import pint  # noqa: PLC0415
 
     return pint.UnitRegistry(non_int_type=Fraction, cache_folder=None)
 
