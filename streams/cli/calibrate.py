@@ -14,8 +14,8 @@ from safepassage.streams.cli.label_options import (
     label_sources,
     print_tables,
     progress_bars,
+    read_labelled,
     read_target,
-    show_refused,
 )
 from safepassage.streams.cli.options import JsonFile
 from safepassage.streams.cli.output import open_outputs, print_line, write_figures
@@ -84,7 +84,6 @@ def calibrate(
     those that keep the promise. With --ask or --cost the scores at which cascade-decisions asks are
     fitted too.
     """
-    from safepassage.scoring_worker.evaluation.datasets import read_dataset
     from safepassage.scoring_worker.evaluation.model_calibration import Asking
     from safepassage.scoring_worker.evaluation.model_calibration import calibrate as fit
     from safepassage.scoring_worker.evaluation.risk_calibration import promise
@@ -95,9 +94,7 @@ def calibrate(
     report: PromiseReport | CalibrationReport
     with progress_bars() as told:
         sources = label_sources(documents, seed, told)
-        read = [read_dataset(path, sources, labels=labels) for path in datasets]
-        for path, dataset in zip(datasets, read, strict=True):
-            show_refused(path, dataset.refused)
+        read = [read_labelled(path, sources, labels, None) for path in datasets]
         if risk is None:
             asking = None if ask is None and cost is None else Asking(ask, cost)
             fitting = partial(fit, target=aim, kind=kind, asking=asking)
