@@ -20,8 +20,7 @@ from safepassage.scoring_worker.packs.interface import Pack
 from safepassage.scoring_worker.packs.registry import packs_named, packs_of_environment
 from safepassage.scoring_worker.scorer import Scorer
 
-from .by_language import beside_shipped, default_readers
-from .deferred import Deferred
+from .by_language import NotLoaded, beside_shipped, default_readers
 from .folders import load_folder, open_manifest
 from .words import WordMatching
 
@@ -90,7 +89,7 @@ class _Models:
         """`default`, of the readers that are installed."""
         return default_readers(self.of, self._small)
 
-    def _small(self) -> Scorer:
+    def _small(self) -> NotLoaded:
         """The small reader, whose weights and vocabulary (350 MB) wait for a pair in another
         language. Its files are verified now, and again when they are read."""
         from .default import revision_of  # noqa: PLC0415 (its libraries are its own)
@@ -98,7 +97,7 @@ class _Models:
         _, manifest = open_manifest("small")
         placement = place(self.device, self.precision, on_cpu=manifest.precision)
         revision = revision_of(manifest.model_copy(update={"name": "small"}), placement, self.packs)
-        return Deferred("small", revision, manifest.learnt_from, partial(self.of, "small"))
+        return NotLoaded("small", revision, manifest.learnt_from, partial(self.of, "small"))
 
 
 def _grader(settings: GraderSettings | None) -> Scorer:
