@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from safepassage.streams.cli.label_options import (
-    DOCUMENTS_HELP,
     TARGET_HELP,
+    Documents,
+    LabelsFrom,
     label_sources,
     print_tables,
     progress_bars,
+    read_labelled,
     read_target,
-    show_refused,
 )
 from safepassage.streams.cli.options import JsonFile
 from safepassage.streams.cli.output import open_outputs, print_line, write_figures
@@ -54,9 +55,6 @@ Kind = Annotated[
     Literal["auto", "platt", "isotonic"],
     typer.Option(help="How scores become probabilities; auto: isotonic from 500 labels on."),
 ]
-Labels = Annotated[
-    str | None, typer.Option(help="Who gave the labels; printed beside the figures.")
-]
 
 
 def calibrate(
@@ -64,7 +62,7 @@ def calibrate(
     *,
     out: Annotated[Path, typer.Option("--out", "-o", help="The new scorer's folder.")],
     scorer: Scorer = None,
-    documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],
+    documents: Documents = [],
     target: Annotated[str, typer.Option(help=TARGET_HELP)] = "f1",
     risk: Risk = None,
     confidence: Confidence = 0.95,
@@ -72,7 +70,7 @@ def calibrate(
     cost: Cost = None,
     kind: Kind = "auto",
     name: Annotated[str | None, typer.Option(help="Name of the new scorer.")] = None,
-    labels: Labels = None,
+    labels: LabelsFrom = None,
     json_file: JsonFile = None,
     seed: Annotated[int, typer.Option(help="Seed of negatives that are made.")] = 0,
 ) -> None:
@@ -83,37 +81,29 @@ def calibrate(
     those that keep the promise. With --ask or --cost the scores at which cascade-decisions asks are
     fitted too.
     """
-    from safepassage.scoring_worker.evaluation.datasets import read_dataset
-    from safepassage.scoring_worker.evaluation.model_calibration import (
-        Asking,
-    )
-    from safepassage.scoring_worker.evaluation.model_calibration import (
-        calibrate as run_calibration,
-    )
-    from safepassage.scoring_worker.evaluation.risk_calibration import promise
+    from safepassage.scoring_worker.evaluation import model_calibration, risk_calibration
 
     aim = read_target(target)
     open_outputs(files=[json_file])
     with progress_bars() as on_progress:
         sources = label_sources(documents, seed, on_progress)
-        read = [read_dataset(path, sources, labels=labels) for path in datasets]
-        for path, dataset in zip(datasets, read, strict=True):
-            show_refused(path, dataset.refused)
+        read = [read_labelled(path, sources, labels) for path in datasets]
         base = scorer or settings().scorer
         report: PromiseReport | CalibrationReport
         if risk is None:
-            report = run_calibration(
+            asking = model_calibration.Asking(ask, cost)
+            report = model_calibration.calibrate(
                 read,
                 base,
                 out,
                 target=aim,
                 kind=kind,
                 name=name,
-                asking=None if ask is None and cost is None else Asking(ask, cost),
+                asking=None if ask is None and cost is None else asking,
                 on_progress=on_progress,
             )
         else:
-            report = promise(
+            report = risk_calibration.promise(
                 read,
                 base,
                 out,

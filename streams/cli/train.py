@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from safepassage.streams.cli.label_options import (
-    DOCUMENTS_HELP,
     TARGET_HELP,
+    Documents,
     label_sources,
     progress_bars,
     read_target,
@@ -24,8 +24,9 @@ from safepassage.streams.settings import settings
 if TYPE_CHECKING:
     from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
     from safepassage.scoring_worker.evaluation.sources import Sources
-    from safepassage.scoring_worker.training import Recipe, TrainingLabels, TuningSettings
-    from safepassage.scoring_worker.training.cross_encoder import EncoderRecipe
+    from safepassage.scoring_worker.manifest import ScorerManifest
+    from safepassage.scoring_worker.threshold_fitting import Target
+    from safepassage.scoring_worker.training import TrainingLabels, TuningSettings
     from safepassage.scoring_worker.training.fine_tuning import FineTuning
 
 
@@ -101,7 +102,7 @@ def train(
     gold: Gold = [],
     silver: Silver = [],
     graded: Graded = [],
-    documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],
+    documents: Documents = [],
     base: Base = "default",
     name: Annotated[str, typer.Option(help="Name of the new scorer.")] = "trained",
     source: Source = [],
@@ -124,12 +125,6 @@ def train(
     weights, thresholds and a model card, and is a name for --scorer. What too few labels would
     have taught is kept as it was, and said.
     """
-    from safepassage.scoring_worker.training import Recipe
-    from safepassage.scoring_worker.training import train as run_training
-    from safepassage.scoring_worker.training.cross_encoder import (
-        EncoderRecipe,
-        train_cross_encoder,
-    )
     from safepassage.scoring_worker.training.outcome import learnt_lines
     from safepassage.scoring_worker.training.recipe import make_room
     from safepassage.scoring_worker.training.starting_point import encoder_base
@@ -140,77 +135,86 @@ def train(
         raise OperatorError("an encoder is trained at once: no --head-only, no --resume")
     if not (gold or silver or graded):
         raise OperatorError("nothing to train on: give --gold, --silver or --grade")
+    first = _Stage(epochs, learning_rate, batch_size, layers)
+    second = _Stage(gold_epochs, gold_learning_rate, batch_size, layers)
+    asked = _Asked(name, read_target(target), first, second, seed, rehearsal, head_only)
     make_room(folder, resume)
     open_outputs(folders=[folder])
     with progress_bars() as on_progress:
         sources = label_sources(documents, seed, on_progress)
         labels = _labels(gold, silver, graded, sources, tuple(source))
-    passes = _Passes(epochs, gold_epochs, learning_rate, gold_learning_rate)
     if encoder:
-        common: dict[str, Any] = {"batch": batch_size, "layers": layers, "seed": seed}
-        own = EncoderRecipe(name=name, target=read_target(target), seed=seed)
-        with progress_bars() as on_progress:
-            written = train_cross_encoder(
-                (encoder, base), labels, folder, passes.of_encoder(own, common), on_progress
-            )
+        written = asked.train_encoder((encoder, base), labels, folder)
     else:
-        common = {"batch_size": batch_size, "layers": layers}
-        if rehearsal is not None:
-            common |= {"rehearsal": rehearsal}
-        recipe = Recipe(name=name, target=read_target(target), head_only=head_only, seed=seed)
-        recipe = passes.of_reader(recipe, common)
-        written = run_training(base, labels, folder, recipe, resume=resume)
-        for line in learnt_lines(written):
-            print_line(line)
+        written = asked.train_reader(base, labels, folder, resume=resume)
+    for line in learnt_lines(written):
+        print_line(line)
     print_line(f"{written.name}, revision {written.revision}: {folder}")
-    if kept := written.metrics.get("thresholds_kept"):
-        print_line(f"thresholds are kept: {kept}")
     print_line(f"use it with  --scorer {folder}  or  SAFEPASSAGE_SCORER={folder}")
 
 
 @dataclass(frozen=True, slots=True)
-class _Passes:
-    """Passes and learning rates of both stages, None for the usual ones."""
+class _Stage:
+    """A stage as the command line says; None is the usual."""
 
     epochs: float | None
-    gold_epochs: float | None
     rate: float | None
-    gold_rate: float | None
+    batch_size: int
+    layers: int | None
 
-    def of_reader(self, usual: Recipe, common: dict[str, Any]) -> Recipe:
-        """``usual`` as the command line says, with ``common`` in both stages."""
+    def of_reader(self, usual: TuningSettings, rehearsal: float | None) -> TuningSettings:
         return replace(
             usual,
-            silver=_tuned(usual.silver, self.epochs, self.rate, common),
-            gold=_tuned(usual.gold, self.gold_epochs, self.gold_rate, common),
+            epochs=self.epochs or usual.epochs,
+            learning_rate=self.rate or usual.learning_rate,
+            rehearsal=usual.rehearsal if rehearsal is None else rehearsal,
+            batch_size=self.batch_size,
+            layers=self.layers,
         )
 
-    def of_encoder(self, usual: EncoderRecipe, common: dict[str, Any]) -> EncoderRecipe:
-        """The same of an encoder."""
-        return replace(
-            usual,
-            silver=_stage(usual.silver, self.epochs, self.rate, common),
-            gold=_stage(usual.gold, self.gold_epochs, self.gold_rate, common),
+    def of_encoder(self, usual: FineTuning, seed: int) -> FineTuning:
+        from safepassage.scoring_worker.training.cross_encoder import stage
+
+        at_most = max(1, round(self.epochs or usual.epochs))
+        own = stage(at_most, self.rate or usual.base_rate)
+        return replace(own, batch=self.batch_size, layers=self.layers, seed=seed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """How to train, as the command line says."""
+
+    name: str
+    target: Target
+    silver: _Stage
+    gold: _Stage
+    seed: int
+    rehearsal: float | None
+    head_only: bool
+
+    def train_reader(
+        self, base: str, labels: TrainingLabels, folder: Path, *, resume: bool
+    ) -> ScorerManifest:
+        from safepassage.scoring_worker.training import Recipe, train
+
+        own = Recipe(name=self.name, target=self.target, head_only=self.head_only, seed=self.seed)
+        silver = self.silver.of_reader(own.silver, self.rehearsal)
+        gold = self.gold.of_reader(own.gold, self.rehearsal)
+        return train(base, labels, folder, replace(own, silver=silver, gold=gold), resume=resume)
+
+    def train_encoder(
+        self, base: tuple[Path, str], labels: TrainingLabels, folder: Path
+    ) -> ScorerManifest:
+        from safepassage.scoring_worker.training.cross_encoder import (
+            EncoderRecipe,
+            train_cross_encoder,
         )
 
-
-def _tuned(
-    usual: TuningSettings, epochs: float | None, rate: float | None, common: dict[str, Any]
-) -> TuningSettings:
-    """A stage of a reader as the command line says."""
-    return replace(
-        usual, epochs=epochs or usual.epochs, learning_rate=rate or usual.learning_rate, **common
-    )
-
-
-def _stage(
-    usual: FineTuning, epochs: float | None, rate: float | None, common: dict[str, Any]
-) -> FineTuning:
-    """A stage of an encoder as the command line says."""
-    from safepassage.scoring_worker.training.cross_encoder import stage
-
-    at_most = max(1, round(epochs or usual.epochs))
-    return replace(stage(at_most, rate or usual.base_rate), **common)
+        own = EncoderRecipe(name=self.name, target=self.target, seed=self.seed)
+        silver = self.silver.of_encoder(own.silver, self.seed)
+        own = replace(own, silver=silver, gold=self.gold.of_encoder(own.gold, self.seed))
+        with progress_bars() as on_progress:
+            return train_cross_encoder(base, labels, folder, own, on_progress)
 
 
 def _labels(
