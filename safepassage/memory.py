@@ -72,7 +72,8 @@ class DecisionMemory:
     ) -> bool:
         """Count that ``reviewer`` says that the value of ``verdict`` is ``supported``, or that
         ``value`` is the right one. Returns whether anything can be learnt from it: nothing can from
-        claims, quotes that were not found, and values that contradict their passage."""
+        claims, quotes that were not found, and values that contradict their passage in more than
+        words that the quote has not."""
         from safepassage.scoring_worker.memory.learning import learnt_entries
 
         if value is not None and supported:

@@ -33,6 +33,8 @@ class JudgingSettings(BaseSettings):
     # The detector that judges claims in the scorer's place: "hallugraph", "ragulator".
     claim_scorer: str | None = None
     packs: Annotated[tuple[str, ...], NoDecode] = ()
+    # Whether a doubt that decides nothing else makes a value a person's case.
+    strict: bool = False
 
     @property
     def judge(self) -> str:

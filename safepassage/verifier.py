@@ -90,7 +90,7 @@ class Verifier(AbstractContextManager["Verifier"]):
             named = configured.packs if packs is None else packs
             spec = ScorerSpec.parse(scorer or configured.scorer)
             spec = spec.with_claims_by(claim_scorer or configured.claim_scorer or "")
-            scorer = _load(str(spec), tuple(named))
+            scorer = _load(str(spec), tuple(named), configured.strict)
         self._fields = _fields(schema, configured)
         self.scorer: Scorer = scorer
         self.batches = SharedBatches(scorer)
@@ -324,11 +324,11 @@ class Verifier(AbstractContextManager["Verifier"]):
         return tuple(await asyncio.to_thread(judge, results, assessments))
 
 
-def _load(name: str, packs: tuple[str, ...]) -> Scorer:
+def _load(name: str, packs: tuple[str, ...], strict: bool) -> Scorer:
     from safepassage.scoring_worker import load_scorer
 
     try:
-        return load_scorer(name, packs=packs)
+        return load_scorer(name, packs=packs, strict=strict)
     except ModuleNotFoundError as error:
         raise missing_extra(error, "llm") or error from None
 

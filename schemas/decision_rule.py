@@ -6,7 +6,7 @@ from typing import Final
 from pydantic import Field
 
 from .alignment import MAX_ELIDED, AlignedExtraction, Alignment, Scatter
-from .base import Contract, Probability, is_none
+from .base import Contract, Probability, is_empty, is_none
 from .document import DocumentRef
 from .evidence import Evidence
 from .extraction import Extraction
@@ -36,6 +36,8 @@ class Assessment(Contract):
     trail: tuple[ScorerTrail, ...] = ()
     evidence: Evidence | None = Field(default=None, exclude_if=is_none)
     memory: MemoryTrail | None = Field(default=None, exclude_if=is_none)
+    strict: bool = Field(default=False, exclude_if=is_empty)
+    """Whether a doubt stops what would be accepted; see `doubted`."""
 
     def model_post_init(self, _context: object) -> None:
         if (self.score is None) == (self.failure is None):
@@ -48,6 +50,32 @@ class Assessment(Contract):
             self.score is not None and self.threshold is not None and self.score >= self.threshold
         )
 
+    @property
+    def doubted(self) -> bool:
+        """Whether anything speaks against an assessment that passes: a score nearer to the
+        threshold than to 1, a finding, a word of a claim that nothing supports, or a decision of
+        a person against a value like this one."""
+        score, threshold = self.score or 0.0, self.threshold or 0.0
+        return (
+            score - threshold < 1 - score
+            or any(finding.code not in _NO_DOUBT for finding in self.findings)
+            or bool(self.evidence and self.evidence.unsupported)
+            or bool(self.memory and any(not case.supported for case in self.memory.cases))
+        )
+
+
+_STRICT: Final = "-strict1"
+"""The version of `Assessment.doubted`: at the end of the revision of a strict scorer."""
+_NO_DOUBT: Final = frozenset({"says_this", "reviewed_alike"})
+"""What a second judge says for the value; and what people decided, of which only decisions against
+it are a doubt."""
+
+
+def in_mode(revision: str, *, strict: bool) -> str:
+    """The revision of the same scorer in strict mode or out of it. Verdicts name it as it judged,
+    releases out of strict mode: that is a setting of who judges, and may change."""
+    return revision.removesuffix(_STRICT) + _STRICT * strict
+
 
 def judge(
     aligned: AlignedExtraction,
@@ -58,12 +86,15 @@ def judge(
 
     ``rivals`` are the `AlignedExtraction.contenders` with another value, with what the scorer
     said of them. Where one of them would be accepted as well, neither is: the document gives two
-    values for a field that has room for one, and which of them is wrong is for a person.
+    values for a field that has room for one, and which of them is wrong is for a person. A rival
+    is heard though it is doubtful: strict mode accepts nothing that is stopped without it.
     """
     decision, reasons, findings = _alone(aligned, assessment)
     conflicts: tuple[Conflict, ...] = ()
     if decision == "accepted":
         decision, reasons, findings, conflicts = _among(rivals)
+    if decision == "accepted" and assessment.strict and assessment.doubted:
+        decision, reasons = "quarantined", ("doubtful",)
     made = _verdict(
         aligned.extraction,
         decision,

@@ -7,12 +7,12 @@ is. So a name represents one content for ever, and no chain of snapshots closes 
 import base64
 import binascii
 from functools import cached_property
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from .base import Contract, Event, EventId, Text, is_empty
-from .ids import canonical_json, stable_id
+from .ids import ID_HEX_DIGITS, canonical_json, stable_id
 
 MAX_WIDTH = 4_096
 """Numbers of a state; the readers that ship have 384 and 768."""
@@ -21,6 +21,10 @@ MAX_VOTES = 20
 """Reviewers of one case that count: the latest."""
 MAX_LIKE = 5
 NAME_DIGITS = 16
+MAX_WORDS = 100
+"""Pairs of words of one part."""
+
+WordsDigest = Annotated[str, StringConstraints(pattern=rf"^[0-9a-f]{{{ID_HEX_DIGITS}}}$")]
 
 
 class ReviewerVote(Contract):
@@ -37,6 +41,9 @@ class MemoryEntry(Contract):
     ``space`` the revision of the scorer whose reader's state of its words ``state`` is: 8-bit
     numbers in base64. ``log_odds`` are the scorer's own that the value is supported. ``role`` tells
     a value as extracted from a correction.
+
+    Of shape "words" there is no state: the quote has other words in the place of the value's, and
+    ``words`` are digests of both.
     """
 
     case_id: EventId
@@ -45,22 +52,25 @@ class MemoryEntry(Contract):
     role: Literal["judged", "correction"] = "judged"
     entity_type: Text = Field(min_length=1, max_length=MAX_PART_TYPE)
     number: int = Field(default=0, ge=0)
-    shape: Literal["located", "unlocated"]
+    shape: Literal["located", "unlocated", "words"]
     space: str = Field(min_length=1, max_length=200)
     state: str = Field(max_length=2 * MAX_WIDTH, repr=False)
     log_odds: float
+    words: tuple[WordsDigest, ...] = Field(default=(), max_length=MAX_WORDS, exclude_if=is_empty)
     votes: tuple[ReviewerVote, ...] = Field(min_length=1, max_length=MAX_VOTES)
 
-    @field_validator("state")
-    @classmethod
-    def _is_a_state(cls, state: str) -> str:
+    @model_validator(mode="after")
+    def _has_a_state_or_words(self) -> Self:
         try:
-            width = len(base64.b64decode(state, validate=True))
+            width = len(base64.b64decode(self.state, validate=True))
         except (binascii.Error, ValueError):
             raise ValueError("not base64") from None
-        if not 0 < width <= MAX_WIDTH:
+        if self.shape == "words":
+            if width or not self.words:
+                raise ValueError("words that the quote has in other words leave digests alone")
+        elif not 0 < width <= MAX_WIDTH or self.words:
             raise ValueError(f"a state of {width} numbers")
-        return state
+        return self
 
     @cached_property
     def id(self) -> str:

@@ -8,6 +8,7 @@ Reason = Literal[
     "empty_context",  # nothing was quoted
     "low_evidence",  # the quote is too short for so inexact a match
     "unsupported",  # the passage does not support the value
+    "doubtful",  # strict mode: nothing shows it wrong, but a check was not sure
     "conflicting",  # the document gave another value as well, for a field with room for one
     "review_rejected",  # accepted by the scorer, refused by a person
     "review_lapsed",  # a person decided on another passage, in an earlier version of the document

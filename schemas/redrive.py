@@ -14,11 +14,9 @@ MAX_BATCH_LETTERS = 100
 class Redrive(Event):
     """Topic ``redrives``: a batch of dead letters put back, said before and after.
 
-    "begun" names the ``letters``; ``ends`` is one past the last record of every partition that they
-    go to, so that a batch that was cut off can be looked up there. "ended" names what was
-    ``published``, with the new record's place, and what the broker ``refused``, with the error's
-    name; a letter in neither is still to be redriven. Both have the same ``batch``; ``run`` is one
-    call of the command.
+    "begun" names the ``letters``. "ended" names what was ``published``, with the new record's
+    place, and what the broker ``refused``, with the error's name; a letter in neither is still to
+    be redriven. Both have the same ``batch``; ``run`` is one call of the command.
     """
 
     id: EventId
@@ -30,7 +28,6 @@ class Redrive(Event):
     by: Text = Field(min_length=1, max_length=200)
     reason: Text = Field(default="", max_length=1_000)
     letters: tuple[EventId, ...] = Field(min_length=1, max_length=MAX_BATCH_LETTERS)
-    ends: tuple[Coordinates, ...] = Field(default=(), max_length=MAX_BATCH_LETTERS)
     published: dict[EventId, Coordinates] = Field(
         default_factory=dict, max_length=MAX_BATCH_LETTERS
     )

@@ -10,6 +10,7 @@ REASONS: Mapping[Reason, str] = {
     "empty_context": "Nothing was quoted.",
     "low_evidence": "The quote is too short for so inexact a match.",
     "unsupported": "The scorer does not see the value supported by the passage.",
+    "doubtful": "Nothing shows it wrong, but not every check was sure (strict mode).",
     "conflicting": "The document gave another value as well, for a field with room for one.",
     "review_rejected": "A reviewer refused it.",
     "review_lapsed": "A reviewer decided on it in an earlier version, whose passage changed since.",

@@ -26,6 +26,7 @@ def load_scorer(
     threads: int | None = None,
     grader: GraderSettings | None = None,
     packs: Sequence[str] | None = None,
+    strict: bool = False,
 ) -> Scorer:
     """The scorer of that name, in that folder, or under that hub id.
 
@@ -38,6 +39,8 @@ def load_scorer(
         grader: settings of "llm" and "cascade"; by default from the environment.
         packs: names of the packs that a stacked scorer knows of; by default those of
             SAFEPASSAGE_PACKS: no pack by default.
+        strict: whether a doubt stops what would be accepted. Calls, ``check``, replays and workers
+            say what SAFEPASSAGE_STRICT says; what is trained and promoted is not strict.
 
     Raises:
         ModelError: there is no such scorer, or it is incomplete, altered or unsafe to load.
@@ -52,11 +55,14 @@ def load_scorer(
         grader=grader,
         packs=packs,
     )
+    judge = None
     if spec.claims:
         own = DetectorSettings(
             device=device, precision=precision, threads=threads, llm=grader, loaded=scorer
         )
-        return SpecifiedScorer(spec, scorer, judge=claim_judge(spec, own))
-    if spec.graphs:
-        return SpecifiedScorer(spec, scorer, drawer=drawer())
-    return SpecifiedScorer(spec, scorer) if spec.limits else scorer
+        judge = claim_judge(spec, own)
+    elif not (spec.graphs or spec.limits or strict):
+        return scorer
+    # Who judges claims itself has no use for a graph of them.
+    draws = drawer() if spec.graphs and not judge else None
+    return SpecifiedScorer(spec, scorer, drawer=draws, judge=judge, strict=strict)

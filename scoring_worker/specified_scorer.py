@@ -1,4 +1,5 @@
-"""A scorer with what its `ScorerSpec` adds: evidence or a judge for claims, other thresholds.
+"""A scorer with what its name adds: evidence or a judge for claims, other thresholds; and in strict
+mode, where a doubt makes a person's case of what the decision rule would accept.
 
 A detector sees what the scorer would: the passage that was retrieved for the claim. A claim that it
 cannot judge is undetermined, and never accepted.
@@ -8,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from safepassage.schemas import CLAIM_TYPE, Assessment, ScorerTrail, stable_id
+from safepassage.schemas.decision_rule import in_mode
 from safepassage.schemas.evidence import Evidence
 
 from .detectors.contract import Answer, Detector, DetectorSettings, Grounding
@@ -16,7 +18,9 @@ from .detectors.hallugraph.entailment import Support
 from .detectors.registry import Declarations, declarations, load_detector
 from .learnt_from import said_by
 from .manifest import Thresholds
-from .memory.learning import AroundScorer
+from .memory.index import Memory
+from .memory.learning import remember_in, traces_of
+from .memory.states import Trace
 from .risk.groups import BELOW, NOTHING_PASSES, threshold_of
 from .scorer import Pair, Scorer
 from .scorer_spec import ScorerSpec
@@ -32,11 +36,12 @@ class ClaimJudge:
     own_weights: bool = False
 
 
-class SpecifiedScorer(AroundScorer):
+class SpecifiedScorer:
     """``scorer`` under the name of ``spec``, with the limits of ``spec``.
 
     ``drawer`` adds the graph of a claim to its assessment and moves no score; ``judge`` judges
-    claims in the scorer's place; ``thresholds`` replace the scorer's. Closes all of them.
+    claims in the scorer's place; ``thresholds`` replace the scorer's; ``strict`` marks each
+    assessment, and moves no score. Closes all of them.
     """
 
     def __init__(
@@ -47,6 +52,7 @@ class SpecifiedScorer(AroundScorer):
         drawer: HalluGraph | None = None,
         judge: ClaimJudge | None = None,
         thresholds: Thresholds | None = None,
+        strict: bool = False,
     ) -> None:
         self.name = str(replace(spec, limits={})) if spec.behind else scorer.name
         self.learnt_from = None if judge and judge.own_weights else said_by(scorer)
@@ -58,7 +64,9 @@ class SpecifiedScorer(AroundScorer):
             revision = stable_id("claims", revision, *by)[:16]
         if thresholds:
             revision = stable_id("thresholds", revision, thresholds.model_dump_json())[:16]
-        self.revision = spec.raised(revision)
+        revision = spec.raised(revision)
+        self.revision = in_mode(revision, strict=True) if strict else revision
+        self._strict = {"strict": True} if strict else {}
         self._scorer = scorer
         self._drawer = drawer
         self._judge = judge
@@ -75,9 +83,17 @@ class SpecifiedScorer(AroundScorer):
             said |= self._claims_drawn(pairs, said, self._drawer)
         return [self._held(pair, said[at]) for at, pair in enumerate(pairs)]
 
+    def remember(self, memory: Memory) -> None:
+        """Let the scorer weigh what ``memory`` holds."""
+        remember_in(memory, self._scorer)
+
+    def traces(self, pairs: Sequence[Pair]) -> list[tuple[Trace, ...]]:
+        """What each pair would leave in the scorer's memory, in order."""
+        return traces_of(self._scorer, pairs)
+
     def close(self) -> None:
         """Close the scorer and the detectors."""
-        super().close()
+        self._scorer.close()
         if self._drawer:
             self._drawer.close()
         if self._judge:
@@ -131,8 +147,8 @@ class SpecifiedScorer(AroundScorer):
             threshold = max(threshold, limit)
             if limit >= NOTHING_PASSES:
                 score = min(score, NOTHING_PASSES - BELOW)
-        own_words = {"scorer": self.name, "revision": self.revision}
-        return said.model_copy(update={**own_words, "score": score, "threshold": threshold})
+        named = {"scorer": self.name, "revision": self.revision, **self._strict}
+        return said.model_copy(update={**named, "score": score, "threshold": threshold})
 
 
 def claim_judge(

@@ -150,7 +150,7 @@ async def _align(publisher: Publisher, settings: Settings, resources: AsyncExitS
 async def _score(publisher: Publisher, settings: Settings, resources: AsyncExitStack) -> Source:
     from safepassage.scoring_worker import load_scorer
 
-    load = partial(load_scorer, packs=settings.packs)
+    load = partial(load_scorer, packs=settings.packs, strict=settings.strict)
     return await score_source(load, publisher, settings, resources)
 
 

@@ -30,6 +30,7 @@ MEASURED_TABLES: Makers = {
     "risk": quality_tables.risk,
     "scale": run_tables.scale,
     "scoring-speed": run_tables.scoring_speed,
+    "strict": quality_tables.strict,
     "substitutions": detector_tables.substitutions,
     "table1": quality_tables.table1,
     "triples": detector_tables.triples,

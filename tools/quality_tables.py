@@ -31,6 +31,12 @@ def general() -> str:
     return "```text\n" + "\n\n".join(printed[:2]) + "\n```"
 
 
+def strict() -> str:
+    """What strict mode stops, as printed, without the line that names the scorer's revision."""
+    printed = (MEASURED / "strict.txt").read_text(encoding="utf-8").splitlines()
+    return "\n".join(["```text", *printed[1:], "```"])
+
+
 def general_in_short() -> str:
     """The rows of that run that the README quotes."""
     rows = [[text, *_judged(_summary(name))] for name, text in README_ROWS.items()]

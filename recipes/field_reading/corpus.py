@@ -37,6 +37,8 @@ _ROLES, _ANSWERS = 0.3, 0.15
 
 OWN_ROLES = Path(__file__).parents[1] / "data/roles"
 """Sentences of exchanged roles that were written for this project, a file a family."""
+OWN_ANSWERS = OWN_ROLES.parent / "answers/written.jsonl"
+"""Answers to questions, sentence by sentence, that were written for this project."""
 
 Statements = list[tuple[str, list[tuple[str, int]]]]
 """Passages, each with statements (text, label)."""
@@ -211,12 +213,15 @@ def role_pairs(data: Path, split: str) -> Statements:
 
 
 def answer_sentences(data: Path, split: str) -> Statements:
-    """The written answers of one ``split``, sentence by sentence, with all that was retrieved."""
+    """The written answers of one ``split``, sentence by sentence, with all that was retrieved;
+    those that are committed here teach."""
+    rows = [r for r in read_rows(data / "written/answers.jsonl.gz") if r["split"] == split]
+    if split == "train":
+        rows += read_rows(OWN_ANSWERS)
     return [
         (
             " ".join(row["passages"]),
             [(said["text"], int(said["label"])) for said in row["sentences"]],
         )
-        for row in read_rows(data / "written/answers.jsonl.gz")
-        if row["split"] == split
+        for row in rows
     ]

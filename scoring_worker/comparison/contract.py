@@ -76,6 +76,16 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherWords:
+    """Words of a value, and where the quote has others in their place. ``key`` is a digest of both
+    and of the type, by which a memory of reviewed cases knows them."""
+
+    key: str
+    words: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """One comparator's answer.
 
@@ -83,7 +93,8 @@ class Comparison:
     same kind are, which the judge weighs against it. ``companions`` are ranges of which the
     value is the end that the type asks for: nothing in them rivals it. ``findings`` say what was
     seen, for the person who reads the verdict; one that is a contradiction makes the answer
-    *different*.
+    *different*. ``other_words`` are those that the quote has in place of words of the value: all
+    were approved, or the answer is *different* and a decision on the value is one on them.
     """
 
     answer: Answer
@@ -92,6 +103,7 @@ class Comparison:
     rivals: tuple[Place, ...] = ()
     findings: tuple[Finding, ...] = ()
     companions: tuple[Place, ...] = ()
+    other_words: tuple[OtherWords, ...] = ()
 
     def __post_init__(self) -> None:
         """A contradiction decides, no matter what the comparator that found it has answered."""
@@ -135,7 +147,7 @@ class Question:
     are nowhere in what was retrieved; None where nobody looked. ``day_first`` is how the schema
     has an ambiguous date of the value read ("dd/mm/yyyy"); None where it does not say. ``words``
     says who decides on words of the value that the passage has not: "all" have to be there, or
-    the "reader" decides.
+    the "reader" decides. ``approved_words`` are keys of `OtherWords` that reviewers approved.
     """
 
     entity_type: str
@@ -146,3 +158,4 @@ class Question:
     absent: tuple[tuple[int, int], ...] | None = None
     day_first: bool | None = None
     words: WordRule = "all"
+    approved_words: frozenset[str] = frozenset()

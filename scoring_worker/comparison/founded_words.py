@@ -25,6 +25,7 @@ from .names.names_by_language import codes_in
 from .names.parts import without_form
 from .names.types import name_kind
 from .names.word_agreement import mistyped, same_name, same_word
+from .other_words import gaps
 from .passage_words import PassageWords, has_content, is_letter, is_pointed, joined
 
 _READ_ELSEWHERE = frozenset(
@@ -43,7 +44,8 @@ def with_founded_words(question: Question, compared: Comparison) -> Comparison:
 
     Asked of text that the comparators of words and names could not decide. Not asked where the
     schema lists the values, or says that they may be in other words (``words: reader``): then the
-    reader chooses. Linear in both texts.
+    reader chooses. So it does where reviewers approved the quote's words in the place of all such
+    words. Linear in both texts.
     """
     value = question.value
     if question.words == "reader" or question.allowed or not isinstance(value, str):
@@ -65,17 +67,34 @@ def with_founded_words(question: Question, compared: Comparison) -> Comparison:
     missing = list(_not_named_elsewhere(value, missing, said)) if missing else []
     if not missing or _is_translated(question, said.language, len(missing), len(content)):
         return compared
-    places = [said.in_place_of(word, content) for word in missing[:_NAMED]]
-    detail = "; ".join(
-        _detail(word, place, question) for word, place in zip(missing, places, strict=False)
+    return _decided(
+        question, compared, missing, [said.in_place_of(one, content) for one in missing]
     )
+
+
+def _decided(
+    question: Question,
+    compared: Comparison,
+    missing: Sequence[Word],
+    places: Sequence[Place | None],
+) -> Comparison:
+    """``compared`` of a value with unfounded words: *different*, but where all are approved."""
+    if question.approved_words:
+        found = [gap.approved(question.approved_words) for gap in gaps(question, missing, places)]
+        if approved := tuple(one for one in found if one) if all(found) else ():
+            at = compared.places or tuple(one.place for one in approved)
+            return replace(compared, places=at, other_words=approved)
+    named = zip(missing[:_NAMED], places, strict=False)
+    detail = "; ".join(_detail(word, place, question) for word, place in named)
     finding = Finding(code="word_differs", detail=detail[:500])
-    rivals = tuple(dict.fromkeys(filter(None, places)))
+    rivals = tuple(dict.fromkeys(filter(None, places[:_NAMED])))
+    taught = [gap.taught() for gap in gaps(question, missing, places, learning=True)]
     return replace(
         compared,
         answer="different",
         rivals=rivals or compared.rivals,
         findings=(finding, *compared.findings),
+        other_words=tuple(one for one in taught if one) if all(taught) else (),
     )
 
 
@@ -92,7 +111,7 @@ def without_words_finding(compared: Comparison) -> Comparison:
     findings = tuple(one for one in compared.findings if one.code != "word_differs")
     if len(findings) == len(compared.findings) or any(one.contradicts for one in findings):
         return compared
-    return replace(compared, answer="not_comparable", findings=findings)
+    return replace(compared, answer="not_comparable", findings=findings, other_words=())
 
 
 def _detail(word: Word, place: Place | None, question: Question) -> str:

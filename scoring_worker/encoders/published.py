@@ -9,7 +9,7 @@ beside it. Rows without a source are for weights of one's own.
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-Head = Literal["sequence", "tokens", "seq2seq"]
+Head = Literal["sequence", "tokens", "seq2seq", "alignscore"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,7 @@ class PublishedHead:
     ``window`` the most tokens of a source that are read at once, as the authors cut it; 0 for what
     the weights say. ``head`` "tokens" says yes by the label of every token of the statement,
     "seq2seq" by the first token of an answer: ``answers`` are the ids that say no and yes.
+    "alignscore" is a classifier of sequences whose weights have names of their own.
     """
 
     label: int
@@ -86,9 +87,13 @@ ROWS: Final[dict[str, PublishedHead]] = {
     ),
     # Its card: source, then answer; 0 is grounded; up to 512 tokens.
     "groundcheck": PublishedHead(0, 1, tokens=512),
+    # github.com/yuh-zha/AlignScore, alignscore/inference.py ("nli_sp"): context, then claim; the
+    # first of three labels is aligned. 512 tokens, which is what about 350 words of a context and
+    # the claim take.
+    "alignscore": PublishedHead(0, head="alignscore", tokens=512),
 }
-"""How published weights are read, by name. `scorers.baselines` has two more that are no head of
-transformers: HHEM 2.1 and AlignScore."""
+"""How published weights are read, by name. HHEM 2.1 is read by `scorers.baselines`, LLMs that
+verify by `scorers.llm_forms`."""
 
 HEADS: Final[dict[str, PublishedHead]] = {
     # Two labels, 1 is out of context: 0 says yes. Sentence, then window (the authors' code).

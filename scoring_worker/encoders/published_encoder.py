@@ -1,8 +1,9 @@
 """The encoder of a folder of weights, read as a `PublishedHead` says."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import torch
 
@@ -12,9 +13,10 @@ from .devices import Placement
 from .encoder import Encoder, Forward
 from .heads import FirstAnswerForward, StatementForward
 from .prompt_pieces import TWO_TEXTS, Prompt, PromptPieces
-from .published import PublishedHead
+from .published import Head, PublishedHead
 from .weights import (
     head_kind,
+    load_alignscore,
     load_config,
     load_full,
     load_seq2seq,
@@ -22,6 +24,13 @@ from .weights import (
     load_tokenizer,
     longest_input,
 )
+
+_LOADERS: Final[dict[Head, Callable[[Path, torch.dtype], Any]]] = {
+    "sequence": load_full,
+    "tokens": load_token_classifier,
+    "seq2seq": load_seq2seq,
+    "alignscore": load_alignscore,
+}
 
 
 def open_encoder(
@@ -68,7 +77,7 @@ def head_in(folder: Path, head: PublishedHead) -> PublishedHead:
     Raises:
         ModelError: the config says that they classify something else.
     """
-    if head.head == "seq2seq":
+    if head.head in ("seq2seq", "alignscore"):
         return head
     found = head_kind(load_config(folder), folder) or head.head
     if head.head == "tokens" and found != "tokens":
@@ -84,9 +93,7 @@ def longest_tokens(head: PublishedHead, config: Any, tokenizer: Any) -> int:
 
 
 def _loaded(folder: Path, head: PublishedHead, dtype: torch.dtype) -> Any:
-    if head.head == "seq2seq":
-        return load_seq2seq(folder, dtype)
-    return (load_token_classifier if head.head == "tokens" else load_full)(folder, dtype)
+    return _LOADERS[head.head](folder, dtype)
 
 
 def _forward(model: Any, pad: int, head: PublishedHead) -> Forward | None:
@@ -96,7 +103,7 @@ def _forward(model: Any, pad: int, head: PublishedHead) -> Forward | None:
 
 
 def _pieces(tokenizer: Any, head: PublishedHead, max_length: int) -> PromptPieces | None:
-    if head.head == "sequence" and not head.prompt:
+    if head.head in ("sequence", "alignscore") and not head.prompt:
         return None
     tokens = head.head == "tokens"
     prompt = Prompt(head.prompt or TWO_TEXTS, second=head.second or tokens)

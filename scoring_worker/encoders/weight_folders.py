@@ -15,6 +15,7 @@ from .published import pinned
 
 VOCABULARIES: Final = ["*.json", "*.txt", "*.model"]
 PICKLES: Final = "pytorch_model*.bin"
+CHECKPOINTS: Final = "*.ckpt"
 TOKENIZERS: Final = ("tokenizer.json", "vocab.txt", "vocab.json")
 SENTENCEPIECES: Final = ("spm.model", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model")
 _HUB_FILES: Final = [*VOCABULARIES, "*.safetensors"]
@@ -50,7 +51,7 @@ def base_digest(folder: Path) -> str:
     words = (folder / "tokenizer.json").exists()
     vocabularies = ("tokenizer.json",) if words else (*TOKENIZERS, "merges.txt", *SENTENCEPIECES)
     weights = "*.safetensors" if any(folder.glob("*.safetensors")) else PICKLES
-    for pattern in ("config.json", *vocabularies, weights):
+    for pattern in ("config.json", *vocabularies, weights, CHECKPOINTS):
         for path in sorted(folder.glob(pattern)):
             digest.update(f"{path.name} {file_digest(path)}\n".encode())
     return digest.hexdigest()

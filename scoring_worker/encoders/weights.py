@@ -25,12 +25,26 @@ from transformers import (
 from safepassage.scoring_worker.manifest import ModelError
 
 from .published import head_of
-from .weight_folders import PICKLES, SENTENCEPIECES, TOKENIZERS, VOCABULARIES, first_line, from_hub
+from .weight_folders import (
+    CHECKPOINTS,
+    PICKLES,
+    SENTENCEPIECES,
+    TOKENIZERS,
+    VOCABULARIES,
+    first_line,
+    from_hub,
+)
 
 Head = Literal["sequence", "tokens"]
 _HEADS: Final[dict[str, Head]] = {
     "ForSequenceClassification": "sequence",
     "ForTokenClassification": "tokens",
+}
+
+_ALIGNSCORE: Final = {
+    "base_model.pooler.dense.": "classifier.dense.",
+    "base_model.": "roberta.",
+    "tri_layer.": "classifier.out_proj.",
 }
 
 _NO_LIMIT = 100_000
@@ -126,6 +140,49 @@ def load_seq2seq(folder: Path, dtype: torch.dtype) -> Any:
     model, report = _load(folder, AutoModelForSeq2SeqLM, dtype=dtype)
     _refuse_absent(report, folder, "seq2seq model")
     return model
+
+
+def load_alignscore(folder: Path, dtype: torch.dtype) -> Any:
+    """AlignScore's classifier of three labels, from the one checkpoint in ``folder`` beside the
+    config and the tokenizer of its RoBERTa, ready for inference.
+
+    Its head over the pooled first token is RoBERTa's own under other names. Its heads for two
+    labels, for a number and for hidden words are not read.
+
+    Raises:
+        ModelError: it is no such checkpoint, or some of its weights are missing.
+    """
+    config = load_config(folder)
+    config.num_labels = 3
+    found = {_renamed(name): tensor for name, tensor in _checkpoint(folder).items()}
+    try:
+        model = AutoModelForSequenceClassification.from_config(config, dtype=dtype)
+        wanted = model.state_dict().keys()
+        model.load_state_dict({name: found[name] for name in wanted})
+    except (ValueError, KeyError, RuntimeError) as error:
+        raise ModelError(
+            f"{folder} does not hold AlignScore of the config beside it: {first_line(error)}"
+        ) from error
+    return model.eval()
+
+
+def _renamed(name: str) -> str:
+    for theirs, ours in _ALIGNSCORE.items():
+        if name.startswith(theirs):
+            return ours + name.removeprefix(theirs)
+    return name
+
+
+def _checkpoint(folder: Path) -> dict[str, torch.Tensor]:
+    """The weights in a checkpoint of PyTorch Lightning; nothing else of it is built."""
+    paths = sorted(folder.glob(CHECKPOINTS))
+    if len(paths) != 1:
+        raise ModelError(f"{folder} holds {len(paths)} checkpoints ({CHECKPOINTS}), not one")
+    try:
+        stored = torch.load(paths[0], map_location="cpu", weights_only=True, mmap=True)
+        return dict(stored["state_dict"])
+    except Exception as error:  # what torch raises of a file that is no checkpoint is not one kind
+        raise ModelError(f"cannot read {paths[0]}: {first_line(error)}") from error
 
 
 def load_config(folder: Path) -> Any:

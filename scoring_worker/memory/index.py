@@ -27,6 +27,8 @@ from .weights import MemoryWeights, packaged_weights
 MOST_OF_TYPE = 2_000
 MOST = 20_000
 LIKENESS_DECIMALS = 4
+APPROVALS = 2
+"""Decisions, of two people or on two cases, by which words count as approved."""
 
 Key = tuple[str, str, str]
 """The revision of the scorer, the type without case, the shape."""
@@ -169,6 +171,29 @@ class Memory:
         features = vote_features(neighbours, len(own.entries))
         weights = self._weights or packaged_weights()
         return Recall(weights.shift(features, len(neighbours)), tuple(cases))
+
+    def approved_words(self, space: str) -> Mapping[str, tuple[LikeCase, ...]]:
+        """The cases by which reviewers approved words in the place of others, by the digest of
+        both: at least `APPROVALS` decisions, and none against it."""
+        return self._approved.get(space, {})
+
+    @cached_property
+    def _approved(self) -> dict[str, dict[str, tuple[LikeCase, ...]]]:
+        told: dict[tuple[str, str], list[MemoryEntry]] = defaultdict(list)
+        for (space, _, shape), own in self._types.items():
+            for entry in own.entries.values() if shape == "words" else ():
+                for key in entry.words:
+                    told[space, key].append(entry)
+        found: dict[str, dict[str, tuple[LikeCase, ...]]] = defaultdict(dict)
+        for (space, key), entries in told.items():
+            votes = {(e.case_id, v.reviewer, v.supported) for e in entries for v in e.votes}
+            if len(votes) >= APPROVALS and all(supported for _, _, supported in votes):
+                cases = {
+                    e.case_id: LikeCase(case_id=e.case_id, likeness=1, votes=e.votes)
+                    for e in entries
+                }
+                found[space][key] = tuple(cases[case] for case in sorted(cases))[:MAX_LIKE]
+        return found
 
 
 NO_MEMORY = Memory()

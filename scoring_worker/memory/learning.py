@@ -1,8 +1,9 @@
 """From decisions to entries of a memory, by the scorer that is to remember them.
 
-A value that the comparators refuse teaches nothing: such a pair is decided before any reader reads
-it. Of a value with several parts that was refused nobody knows which part was wrong; its parts are
-remembered where they were all accepted.
+A value that the comparators refuse teaches no reader: such a pair is decided before it is read.
+Where they refuse it for words that the quote has not, and for nothing else, a decision is one on
+these words. Of a value with several parts, or several such words, that was refused nobody knows
+which was wrong; they are remembered where they were all accepted.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
 from safepassage.schemas import StandingDecision, stable_id
-from safepassage.schemas.memory import NAME_DIGITS, MemoryEntry, ReviewerVote
+from safepassage.schemas.memory import MAX_WORDS, NAME_DIGITS, MemoryEntry, ReviewerVote
 from safepassage.scoring_worker.scorer import Pair, Scorer
 
 from .index import Memory
@@ -63,24 +64,6 @@ def traces_of(scorer: Scorer, pairs: Sequence[Pair]) -> list[tuple[Trace, ...]]:
     return own.traces(pairs) if own and pairs else [()] * len(pairs)
 
 
-class AroundScorer:
-    """What a scorer around another one leaves to it: the memory, and the end."""
-
-    _scorer: Scorer
-
-    def remember(self, memory: Memory) -> None:
-        """Let the scorer weigh what ``memory`` holds."""
-        remember_in(memory, self._scorer)
-
-    def traces(self, pairs: Sequence[Pair]) -> list[tuple[Trace, ...]]:
-        """What each pair would leave in the scorer's memory, in order."""
-        return traces_of(self._scorer, pairs)
-
-    def close(self) -> None:
-        """Close the scorer."""
-        self._scorer.close()
-
-
 def memory_revision(scorer: RemembersDecisions) -> str:
     """What the snapshots of a scorer's memory are made for: its revision and the vote's weights."""
     return stable_id("memory-of", scorer.revision, packaged_weights().revision)[:NAME_DIGITS]
@@ -116,6 +99,7 @@ def _questions(decision: StandingDecision) -> Iterator[_Question]:
 
 def _entries(question: _Question, traces: Sequence[Trace]) -> Iterator[MemoryEntry]:
     several = isinstance(question.pair.value, list | dict) and len(traces) > 1
+    several = several or any(len(trace.words) > 1 for trace in traces)
     if several and not all(vote.supported for vote in question.votes):
         return
     for trace in traces:
@@ -126,9 +110,14 @@ def _entries(question: _Question, traces: Sequence[Trace]) -> Iterator[MemoryEnt
             role=question.role,
             entity_type=trace.part,
             number=trace.number,
-            shape="located" if trace.shape == "located" else "unlocated",
+            shape="words"
+            if trace.words
+            else "located"
+            if trace.shape == "located"
+            else "unlocated",
             space=trace.space,
             state=written(trace.state),
             log_odds=trace.log_odds,
+            words=trace.words[:MAX_WORDS],
             votes=question.votes,
         )

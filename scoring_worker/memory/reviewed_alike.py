@@ -1,10 +1,12 @@
 """What the memory says of a value: by how much it moves the score, and the cases it rests on."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from safepassage.schemas import Finding
-from safepassage.schemas.memory import LikeCase, MemoryTrail
+from safepassage.schemas.memory import MAX_LIKE, LikeCase, MemoryTrail
 
 CLEARLY_ALIKE = 0.8
 """The likeness from which a finding counts a case as like this one."""
@@ -14,10 +16,24 @@ NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """``shift`` is added to the stack's log-odds; ``cases`` are the most alike first."""
+    """``shift`` is added to the stack's log-odds; ``cases`` are the most alike first. ``words``
+    says which words of the value reviewers approved others for."""
 
     shift: float
     cases: tuple[LikeCase, ...]
+    words: str = ""
+
+    def beside(self, other: Recall | None) -> Recall:
+        """This, with what ``other`` says too: its cases behind these."""
+        if other is None:
+            return self
+        known = {case.case_id for case in self.cases}
+        more = tuple(case for case in other.cases if case.case_id not in known)
+        return Recall(
+            self.shift + other.shift,
+            (*self.cases, *more)[:MAX_LIKE],
+            self.words or other.words,
+        )
 
     def trail(self, snapshot: str) -> MemoryTrail:
         """What the verdict says of it."""
@@ -33,7 +49,8 @@ def recalled(recall: Recall | None) -> tuple[Finding, ...]:
         _sentence([case for case in alike if case.supported is wanted], how)
         for wanted, how in ((False, "rejected"), (True, "accepted"), (None, "disputed"))
     ]
-    detail = "; ".join(filter(None, said))
+    words = recall.words if recall else ""
+    detail = "; ".join(filter(None, [words, *said]))
     return (Finding(code="reviewed_alike", detail=detail[:500]),)
 
 

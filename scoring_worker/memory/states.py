@@ -24,6 +24,8 @@ Bytes = NDArray[np.int8]
 class Trace:
     """What a part of a value leaves in a memory: its number and type, how it was read, the revision
     of the scorer, the reader's state of its words in 8-bit numbers, and the scorer's own log-odds.
+    Of shape "words" it is not read, and leaves the ``words`` that the quote has in other words (see
+    `safepassage.scoring_worker.comparison.other_words`).
     """
 
     number: int
@@ -32,6 +34,7 @@ class Trace:
     space: str
     state: Bytes
     log_odds: float
+    words: tuple[str, ...] = ()
 
 
 def quantised(state: Floats) -> Bytes:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from safepassage.scoring_worker.encoders.devices import (
     DeviceChoice,
@@ -21,11 +21,13 @@ from safepassage.scoring_worker.packs.registry import packs_named, packs_of_envi
 from safepassage.scoring_worker.scorer import Scorer
 
 from .by_language import NotLoaded, beside_shipped, default_readers
-from .folders import load_folder, open_manifest
+from .folders import LLMS, load_folder, open_manifest
 from .words import WordMatching
 
 if TYPE_CHECKING:
     from safepassage.llm_calls.settings import GraderSettings
+
+_HALLUGUARD: Final = "halluguard"
 
 
 def load_named(
@@ -50,10 +52,12 @@ def load_named(
     named: Mapping[str, Callable[[], Scorer]] = {
         "default": models.default,
         "words": WordMatching,
-        "llm": partial(_grader, grader),
+        **dict.fromkeys(LLMS, partial(_grader, grader, name)),
         "cascade": lambda: _cascade(name, models.default(), _grader(grader)),
         "cascade-large": lambda: _cascade(name, models.of("small"), models.of("large")),
     }
+    if name.startswith(f"{_HALLUGUARD}=") and not Path(name).is_dir():
+        return _grader(grader, name)
     return named[name]() if name in named else models.of(name)
 
 
@@ -100,12 +104,15 @@ class _Models:
         return NotLoaded("small", revision, manifest.learnt_from, partial(self.of, "small"))
 
 
-def _grader(settings: GraderSettings | None) -> Scorer:
+def _grader(settings: GraderSettings | None, name: str = "llm") -> Scorer:
     from safepassage.llm_calls.settings import GraderSettings  # noqa: PLC0415 (only this scorer's)
 
     from .llm import LLMGrader  # noqa: PLC0415 (openai is slow to import)
+    from .llm_forms import FORMS, halluguard  # noqa: PLC0415
 
-    return LLMGrader(settings or GraderSettings())
+    row, _, instructions = name.partition("=")
+    form = halluguard(Path(instructions)) if instructions else FORMS[row]
+    return LLMGrader(settings or GraderSettings(), row, form)
 
 
 def _asked_in_order(manifest: ScorerManifest, first: Scorer, second: Scorer) -> Scorer:

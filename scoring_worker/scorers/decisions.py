@@ -23,6 +23,7 @@ from safepassage.llm_calls.errors import (
     first_of,
 )
 from safepassage.llm_calls.price import priced
+from safepassage.llm_calls.retrying import retries_of_judges
 from safepassage.llm_calls.settings import DecisionSettings
 from safepassage.schemas import Assessment, Reason, ScorerTrail, Usage, stable_id
 from safepassage.scoring_worker.calibration import apply
@@ -83,9 +84,9 @@ class DecisionScorer:
         self._settings = settings
         self._caller = DecisionCaller(
             settings.decision_api,
+            model=settings.model,
             timeout=settings.llm_timeout_seconds,
-            attempts=settings.llm_attempts,
-            first_wait=settings.llm_first_wait_seconds,
+            retries=retries_of_judges(settings),
         )
 
     def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:

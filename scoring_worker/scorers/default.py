@@ -9,8 +9,10 @@ parts is worth what its worst part is worth.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from safepassage.schemas import CLAIM_TYPE, Assessment, Finding, ScorerTrail
 from safepassage.schemas.evidence import MAX_UNSUPPORTED, Evidence, UnsupportedSpan
@@ -28,6 +30,7 @@ from safepassage.scoring_worker.memory.states import Bytes, Trace, quantised
 from safepassage.scoring_worker.packs.interface import Pack
 from safepassage.scoring_worker.risk.groups import threshold_of
 from safepassage.scoring_worker.scorer import Pair
+from safepassage.scoring_worker.weighing.approved_words import in_other_words, recalled_words
 from safepassage.scoring_worker.weighing.claim_support import packaged_forest
 from safepassage.scoring_worker.weighing.languages import READ_LANGUAGES, unread_language
 from safepassage.scoring_worker.weighing.opinion import CLAUSE, Opinion, opinion_of, shape_of
@@ -94,31 +97,22 @@ class DefaultScorer:
         self._memory = memory
 
     def traces(self, pairs: Sequence[Pair]) -> list[tuple[Trace, ...]]:
-        """What each pair would leave in a memory, by part; nothing where it is a claim, failed, or
-        has a part that the comparators call different: there no neighbour is asked."""
-        return [
-            tuple(
-                [
-                    Trace(
-                        number=number,
-                        part=part.asked.entity_type,
-                        shape=opinion.shape,
-                        space=self.revision,
-                        state=judged.states[number],
-                        log_odds=round(
-                            self._stack.log_odds(opinion, pair.entity_type), TRACE_DECIMALS
-                        ),
-                    )
-                    for number, (part, opinion) in enumerate(
-                        zip(judged.parts, judged.opinions, strict=True)
-                    )
-                    if number in judged.states
-                ]
-            )
-            for pair, judged in zip(
-                pairs, self._judge(pairs, whole=True, states=True)[0], strict=True
-            )
-        ]
+        """What each pair would leave in a memory, by part; nothing where it is a claim or failed.
+        Where the comparators call a part different no neighbour is asked: only the words leave a
+        trace that the quote has in other words, where nothing else differs."""
+        judged = self._judge(pairs, whole=True, states=True)[0]
+        return [tuple(self._traces(pair, one)) for pair, one in zip(pairs, judged, strict=True)]
+
+    def _traces(self, pair: Pair, judged: _Judged) -> Iterator[Trace]:
+        words = in_other_words(judged.parts)
+        none = np.zeros(0, np.int8)
+        for number, (part, opinion) in enumerate(zip(judged.parts, judged.opinions, strict=True)):
+            name = part.asked.entity_type
+            if number in words:
+                yield Trace(number, name, "words", self.revision, none, 0.0, words[number])
+            elif (state := judged.states.get(number)) is not None:
+                odds = round(self._stack.log_odds(opinion, pair.entity_type), TRACE_DECIMALS)
+                yield Trace(number, name, opinion.shape, self.revision, state, odds)
 
     def opinions(self, pairs: Sequence[Pair]) -> list[tuple[Opinion, ...]]:
         """What the stack weighs of every pair, for fitting it; empty where a pair has failed."""
@@ -144,8 +138,11 @@ class DefaultScorer:
             for at, pair in enumerate(pairs)
             if (why := unread_language(pair, self._languages))
         }
+        approved = frozenset(memory.approved_words(self.revision))
         parts = {
-            at: parts_of(pair, self._packs) for at, pair in enumerate(pairs) if at not in unread
+            at: parts_of(pair, self._packs, approved)
+            for at, pair in enumerate(pairs)
+            if at not in unread
         }
         unread |= {at: why for at in parts if (why := ambiguous_date(parts[at]))}
         parts = {at: found for at, found in parts.items() if at not in unread}
@@ -163,8 +160,8 @@ class DefaultScorer:
         recalls = {
             at: {
                 number: recall
-                for number, state in known[at].items()
-                if (recall := self._recall(memory, parts[at][number], state)) is not None
+                for number, part in _numbered_open(parts[at])
+                if (recall := self._recall(memory, part, known[at].get(number))) is not None
             }
             for at in parts
         }
@@ -198,8 +195,13 @@ class DefaultScorer:
         listed = list(tasks)
         return dict(zip(listed, self.reader.read(listed, wanted), strict=True))
 
-    def _recall(self, memory: Memory, part: Part, state: Bytes) -> Recall | None:
-        return memory.recall(self.revision, part.asked.entity_type, shape_of(part), state)
+    def _recall(self, memory: Memory, part: Part, state: Bytes | None) -> Recall | None:
+        name = part.asked.entity_type
+        alike = None if state is None else memory.recall(self.revision, name, shape_of(part), state)
+        if not part.comparison.other_words:
+            return alike
+        cases = memory.approved_words(self.revision)
+        return recalled_words(part.asked, part.comparison.other_words, cases).beside(alike)
 
     def _matters(self, pair: Pair, part: Part, readings: Readings, recall: Recall | None) -> bool:
         """Whether what the reader says of the whole statement could change the verdict."""

@@ -32,9 +32,11 @@ from .installed_models import installed_model, is_installed
 
 DEFAULT_MODEL = Path(__file__).parents[1] / "models" / "default"
 DECISIONS = ("decisions", "cascade-decisions")
+LLMS = ("llm", "bespoke-minicheck", "granite-guardian-3.3", "granite-guardian-4.1")
+"""Asked over the endpoint of the grader; see `llm_forms`."""
 NAMES = (
-    *("default", "small", "large", "words", "llm", "hhem", "nli", "cascade", "cascade-large"),
-    *DECISIONS,
+    *("default", "small", "large", "words", "hhem", "nli", "cascade", "cascade-large"),
+    *(*LLMS, *DECISIONS),
 )
 """The scorers with a name; anything else is a local folder or a hub id."""
 

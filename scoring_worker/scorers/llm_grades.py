@@ -1,31 +1,22 @@
 """The grade of one pair: how likely the LLM says that it is supported, or why it is missing."""
 
 import math
-import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from openai import AsyncOpenAI
-from pydantic import ValidationError
 
 from safepassage.llm_calls.budget import TokenBudget
-from safepassage.llm_calls.caller import Caller, Completion, Question, RetryPolicy, Spent
+from safepassage.llm_calls.caller import Caller, Completion, Spent
 from safepassage.llm_calls.concurrency import AdaptiveLimit
-from safepassage.llm_calls.errors import (
-    LLMError,
-    LLMMisconfigured,
-    LLMTimeout,
-    LLMUnavailable,
-    Malformed,
-    SchemaMismatch,
-)
+from safepassage.llm_calls.errors import LLMError, LLMMisconfigured, LLMTimeout
+from safepassage.llm_calls.retrying import RetryPolicy
 from safepassage.schemas import Reason, Usage
 from safepassage.scoring_worker.manifest import ModelError
 
-from .llm_prompt import Grade, messages, response_format
+from .llm_forms import LLMForm
 
-LABELS: Final = ("supports", "insufficient")
-_LABEL: Final = re.compile(r'"label"\s*:\s*"')
 ALTERNATIVES: Final = 10
 """Tokens that are asked for at each place; the two labels are among them."""
 
@@ -47,9 +38,8 @@ class Asking:
     """Asks for grades, and counts what they took.
 
     Args:
+        form: how the model is asked.
         timeout: seconds without a token, after which an attempt is given up.
-        attempts: in all, for what may pass: 429, 5xx, a lost connection, a malformed answer.
-        first_wait: seconds; waits double, with jitter.
         budget: of tokens; what it does not reach has no grade.
         options: further fields of the request.
     """
@@ -57,21 +47,15 @@ class Asking:
     def __init__(
         self,
         *,
+        form: LLMForm,
         model: str,
         timeout: float,
-        attempts: int,
-        first_wait: float,
+        retries: RetryPolicy,
         budget: TokenBudget | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        # An answer in another form may be a better one the next time: a grade is short.
-        retries = RetryPolicy(
-            attempts=attempts,
-            budget=None,
-            first_wait=first_wait,
-            retried=(LLMUnavailable, Malformed, SchemaMismatch),
-        )
         self._caller = Caller(model=model, timeout=timeout, retries=retries, options=options)
+        self._form = form
         self._budget = budget
 
     async def ask(
@@ -83,10 +67,10 @@ class Asking:
             GradeFailed: all attempts failed, or no answer can be had.
             GraderMisconfigured: no request will ever be answered.
         """
-        question = Question(messages(premise, hypothesis), response_format())
+        question, read = self._form.question(premise, hypothesis), partial(_grade, self._form)
         spent = Spent(budget=self._budget)
         try:
-            said = await self._caller.ask(client, question, _grade, limit=limit, spent=spent)
+            said = await self._caller.ask(client, question, read, limit=limit, spent=spent)
         except LLMMisconfigured as error:
             raise GraderMisconfigured(
                 f"the grader: {error}; check OPENAI_BASE_URL, OPENAI_API_KEY and "
@@ -99,43 +83,39 @@ class Asking:
         return said, spent.usage()
 
 
-def _grade(completion: Completion) -> float:
-    """p(supports) in an answer: by the log-probabilities of its label, where the endpoint tells
-    them; else 1 or 0. Only the JSON field ``label`` decides."""
-    try:
-        label = Grade.model_validate_json(completion.content).label
-    except ValidationError:
-        raise SchemaMismatch("the answer is not a grade") from None
-    told = _label_probability(completion)
-    return float(label == "supports") if told is None else told
+def _grade(form: LLMForm, completion: Completion) -> float:
+    """p(yes) in an answer: by the log-probabilities of its label, where the endpoint tells them;
+    else 1 or 0."""
+    yes, start = form.label(completion.content)
+    told = _label_probability(form, completion, start)
+    return float(yes) if told is None else told
 
 
-def _label_probability(completion: Completion) -> float | None:
-    """p(supports) against p(insufficient) where the label begins; None where that is not told."""
-    *_, start = [0, *(found.end() for found in _LABEL.finditer(completion.content))]
-    if not start or "".join(token for token, _ in completion.tokens) != completion.content:
+def _label_probability(form: LLMForm, completion: Completion, start: int) -> float | None:
+    """p(yes) against p(no) where the label begins; None where that is not told."""
+    if "".join(token for token, _ in completion.tokens) != completion.content:
         return None
     at = 0
     for token, likeliest in completion.tokens:
         if at <= start < at + len(token):
-            return _supports(token[: start - at], likeliest)
+            return _says_yes(form, token[: start - at], likeliest)
         at += len(token)
     return None
 
 
-def _supports(before: str, likeliest: Mapping[str, float]) -> float | None:
-    """p(supports) where each of the ``likeliest`` tokens with ``before`` in front begins a label.
-    A label that is not one of them has at most the probability of the least likely one, and what
+def _says_yes(form: LLMForm, before: str, likeliest: Mapping[str, float]) -> float | None:
+    """p(yes) where each of the ``likeliest`` tokens with ``before`` in front begins a label. A
+    label that is not one of them has at most the probability of the least likely one, and what
     they leave."""
-    found = dict.fromkeys(LABELS, 0.0)
+    found = {form.yes: 0.0, form.no: 0.0}
     for token, logprob in likeliest.items():
-        begun = token.removeprefix(before).rstrip('"} \n')
-        for label in LABELS:
-            if token.startswith(before) and begun and (label + '"').startswith(begun):
+        begun = token.removeprefix(before).rstrip('"}< \n')
+        for label in found:
+            if token.startswith(before) and begun and form.begins(label, begun):
                 found[label] += math.exp(logprob)
     if not any(found.values()):
         return None
     told = [math.exp(logprob) for logprob in likeliest.values()]
     least = max(0.0, min(*told, 1 - sum(told)))
-    yes, no = (found[label] or least for label in LABELS)
+    yes, no = (probability or least for probability in found.values())
     return yes / (yes + no)

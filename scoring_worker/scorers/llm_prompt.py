@@ -130,8 +130,3 @@ def response_format() -> dict[str, Any]:
         "type": "json_schema",
         "json_schema": {"name": "grade", "strict": True, "schema": schema},
     }
-
-
-def prompt_digest() -> str:
-    """Hex digits that change with the instructions, the examples or the schema."""
-    return stable_id("prompt", json.dumps(messages("", "")), json.dumps(response_format()))

@@ -50,7 +50,7 @@ def _verdict(event: AlignedExtraction, answers: Iterator[Assessment]) -> Verdict
     own = next(answers)
     rivals = list(zip(event.contenders, islice(answers, len(event.rivals)), strict=True))
     alone = judge(event, own)
-    if alone.decision != "accepted" or not rivals:
+    if not rivals or alone.reasons not in ((), ("doubtful",)):
         return alone
     return judge(event, own, [(r, said) for r, said in rivals if not _same_value(event, r)])
 

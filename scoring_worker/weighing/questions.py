@@ -67,10 +67,12 @@ class Part:
         return self.question is None and not self.claim.passage.strip()
 
 
-def parts_of(pair: Pair, packs: Sequence[Pack] = ()) -> list[Part]:
+def parts_of(
+    pair: Pair, packs: Sequence[Pack] = (), approved_words: frozenset[str] = frozenset()
+) -> list[Part]:
     """The parts of ``pair``'s value; at least one, at most `MAX_PARTS`; one alone, the whole,
     where comparing it as a whole shows a difference. ``packs`` may find more that differs, and
-    bring features."""
+    bring features. ``approved_words`` are keys of words that reviewers took for others."""
     order = day_first_of(described(pair, pair.entity_type))
     passage = Passage(
         quote=pair.premise,
@@ -81,7 +83,8 @@ def parts_of(pair: Pair, packs: Sequence[Pack] = ()) -> list[Part]:
         language=pair.language,
         day_first=order if pair.day_first is None else pair.day_first,
     )
-    of_schema = (*_of_schema(pair), pair.absent, order, _words(pair, pair.value))
+    own = _words(pair, pair.value)
+    of_schema = (*_of_schema(pair), pair.absent, order, own, approved_words)
     whole = Question(pair.entity_type, pair.value, passage, *of_schema)
     if pair.entity_type == CLAIM_TYPE:
         part = _part(pair, whole, compare(whole), packs)

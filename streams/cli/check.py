@@ -76,7 +76,8 @@ def check(  # noqa: PLR0917 - typer's options
     given = read_input(documents, extractions, responses, settings(), fields_of(schema))
     for line in given.refused:
         complain.print(f"refused {line}", soft_wrap=True)
-    loaded = load_scorer(scorer or settings().judge, packs=settings().packs)
+    judging = settings()
+    loaded = load_scorer(scorer or judging.judge, packs=judging.packs, strict=judging.strict)
     verdicts = run_check(given, new_aligner(settings()), loaded)
     _write((_line(verdict, given.columns.get(verdict.extraction_id)) for verdict in verdicts), out)
     if boxes:

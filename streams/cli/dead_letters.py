@@ -163,7 +163,7 @@ def _selection(
 
 
 async def _listed(chosen: Selection) -> tuple[list[Letter], set[str]]:
-    from safepassage.streams.redrive.history import History
+    from safepassage.streams.redrive.engine import History
     from safepassage.streams.redrive.letters import survey
 
     found = await survey(settings(), chosen)
@@ -173,17 +173,16 @@ async def _listed(chosen: Selection) -> tuple[list[Letter], set[str]]:
 
 
 async def _redrive(request: RedriveRequest, *, dry_run: bool) -> RedriveResult | None:
-    from safepassage.streams.redrive.engine import plan, redrive, settle
-    from safepassage.streams.redrive.history import History
+    from safepassage.streams.redrive.engine import History, plan, redrive
 
     history = await History.read(settings())
-    if not dry_run and (cut_off := await settle(settings(), history)):
-        print_line(f"{cut_off} batches that were cut off before are ended")
+    if not dry_run:
+        history.refuse_unless_first()
     planned = await plan(settings(), history, request)
     _tell_plan(planned, request, dry_run=dry_run)
     if dry_run:
         return None
-    result = await redrive(settings(), history, planned.letters, request, _tell_progress)
+    result = await redrive(settings(), planned.letters, request, _tell_progress)
     _tell_result(result, request)
     return result
 
@@ -222,33 +221,25 @@ def _tell_result(result: RedriveResult, request: RedriveRequest) -> None:
 
 def _counts(letters: list[Letter], done: set[str]) -> Table:
     table = Table("stage", "error", "letters", "put back", "first", "last", title_justify="left")
-    kinds = Counter((letter.stage, letter.error) for letter in letters)
-    for (stage, error), count in sorted(kinds.items()):
-        of_kind = [x for x in letters if (x.stage, x.error) == (stage, error)]
+    kinds: dict[tuple[str, str], list[Letter]] = {}
+    for letter in letters:
+        kinds.setdefault((letter.stage, letter.error), []).append(letter)
+    for (stage, error), of_kind in sorted(kinds.items()):
         written = sorted(letter.written for letter in of_kind)
-        table.add_row(
-            stage,
-            Text(_printable(error)),
-            str(count),
-            str(sum(letter.id in done for letter in of_kind)),
-            f"{written[0]:%Y-%m-%d %H:%M:%S}",
-            f"{written[-1]:%Y-%m-%d %H:%M:%S}",
-        )
+        put_back = sum(letter.id in done for letter in of_kind)
+        counts = [str(len(of_kind)), str(put_back)]
+        times = [f"{time:%Y-%m-%d %H:%M:%S}" for time in (written[0], written[-1])]
+        table.add_row(stage, Text(_printable(error)), *counts, *times)
     return table
 
 
 def _row(letter: Letter, done: bool) -> dict[str, object]:
+    named = ("stage", "error", "detail", "doc_id", "extraction_id", "attempts", "redriven")
     return {
         "id": letter.id,
         "written": letter.written.isoformat(),
-        "stage": letter.stage,
-        "error": letter.error,
-        "detail": letter.detail,
         "source": str(letter.source),
-        "doc_id": letter.doc_id,
-        "extraction_id": letter.extraction_id,
-        "attempts": letter.attempts,
-        "redriven": letter.redriven,
+        **{name: getattr(letter, name) for name in named},
         "bytes": letter.bytes,
         "put_back": done,
     }

@@ -118,7 +118,8 @@ def _load(scorer: str | None, thresholds: Path | None) -> Scorer:
     from safepassage.scoring_worker.specified_scorer import SpecifiedScorer
 
     read = read_contract(Thresholds, thresholds, "file of thresholds") if thresholds else None
-    loaded = load_scorer(scorer or settings().judge, packs=settings().packs)
+    judging = settings()
+    loaded = load_scorer(scorer or judging.judge, packs=judging.packs, strict=judging.strict)
     return SpecifiedScorer(ScorerSpec(loaded.name), loaded, thresholds=read) if read else loaded
 
 

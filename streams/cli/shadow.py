@@ -43,6 +43,7 @@ def shadow(
 
 
 async def _report_on_shadow(folder: Path, scorer: str | None) -> None:
+    from safepassage.schemas.decision_rule import in_mode
     from safepassage.streams.cli.replay import show_report
     from safepassage.streams.release.shadow import shadowing_revision
     from safepassage.streams.replay.comparison import compare
@@ -58,6 +59,7 @@ async def _report_on_shadow(folder: Path, scorer: str | None) -> None:
         candidate = load_scorer(scorer)
         revision, learnt = candidate.revision, said_by(candidate)
         candidate.close()
+    revision = in_mode(revision, strict=settings().strict)
     subject = f"Shadow: revision {revision} against the live verdicts"
     made = await compare(settings(), SHADOW, subject=subject, revision=revision, learnt=learnt)
     show_report(made, folder)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 import structlog
 
 from safepassage.schemas import DriftWarning, ScorerRelease, stable_id
+from safepassage.schemas.decision_rule import in_mode
 from safepassage.scoring_worker.scorer_spec import ScorerSpec
 from safepassage.streams.kafka.publisher import Publisher
 from safepassage.streams.kafka.records import Outgoing
@@ -54,6 +55,7 @@ class Promise:
             log.warning("promise_not_watched", detail=str(error))
             return None
         revision = (live.revision if live else None) or self._store.latest[1]
+        revision = in_mode(revision, strict=self._settings.strict)  # as its verdicts name it
         risks = self.risks(revision)
         _measure(risks[0])
         broken = [risk for risk in risks if risk.broken]
@@ -73,15 +75,16 @@ class Promise:
             )
             for part in parts
         }
+        released = in_mode(revision, strict=False)
         before = (live and live.scorer) or self._settings.judge
         spec = ScorerSpec.parse(before).with_limits(limits)
         now = datetime.now(UTC)
         release = ScorerRelease(
             slot="live",
             scorer=str(spec),
-            revision=spec.raised(revision),
+            revision=spec.raised(released),
             previous=(live.previous or live.scorer) if live else before,
-            previous_revision=(live.previous_revision if live and live.previous else revision),
+            previous_revision=(live.previous_revision if live and live.previous else released),
             released_at=now,
             released_by=BY,
             reason=_reason(parts, asked),

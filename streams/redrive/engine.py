@@ -1,18 +1,17 @@
-"""Puts the records of dead letters back: a canary first, the rest when that ended well.
+"""Puts the records of dead letters back at a rate: a canary first, and the rest if that ends well.
 
-Neither lost nor done twice: a batch is announced on ``redrives`` before its records are sent, and
-ended when all are acknowledged. Where the process dies in between, the next call looks the records
-up by their header, ends the batch with what is there, and takes up the rest. Should a record still
-be sent twice, nothing comes of it: ids are made of content, so verdicts are the same (promise P3).
+Each batch is an event on ``redrives`` before its records are sent, and one when all are
+acknowledged. The topic has one partition, so that a batch which begins while an earlier one is open
+gives way. A batch that was cut off is put back again: ids are made of content, so verdicts are the
+same (promise P3), and a loss would be worse than a repetition.
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
-import structlog
 from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.structs import RecordMetadata
 
@@ -25,19 +24,18 @@ from safepassage.streams.kafka.publisher import (
     open_publisher,
     place_of,
 )
-from safepassage.streams.kafka.records import Outgoing, Redriven
+from safepassage.streams.kafka.reading import ends, read_topics
+from safepassage.streams.kafka.records import Outgoing, Redriven, event_of
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.tracing import TRACEPARENT
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import READ_BY, REDRIVES
+from safepassage.streams.topics import REDRIVABLE, REDRIVES
 
-from .history import LEASE, History, ends_of, is_under_way, published_of, utc_now
-from .letters import Letter, Selection, inputs_of, records_of, survey
+from .letters import Letter, Selection, records_of, survey
 from .outcomes import before, outcomes
 
-log = structlog.get_logger(__name__)
-
-# A batch ends well within its lease, however slow the rate.
+LEASE = timedelta(seconds=120)
+"""A batch that began so long ago and did not end was cut off."""
 SEND_SECONDS = LEASE.total_seconds() / 2
 BATCH_SECONDS = 10
 
@@ -90,44 +88,69 @@ class RedriveResult:
         return bool(self.unwatched) or any(error for error in self.canary.values())
 
 
-Tell = Callable[[RedriveResult], None]
+@dataclass(slots=True)
+class History:
+    """The topic ``redrives``. ``done`` are letters that were put back or that the broker refuses
+    for good; ``open`` the batches that may still be under way, in their order."""
 
+    done: set[str] = field(default_factory=set)
+    open: dict[str, Redrive] = field(default_factory=dict)
 
-async def settle(settings: Settings, history: History) -> int:
-    """End the batches that were cut off, with what of them is on the topics; returns how many.
+    @classmethod
+    async def read(cls, settings: Settings) -> "History":
+        """The history as it is now.
 
-    Raises:
-        OperatorError: one may still be under way.
-        PublishFailed: the broker did not take it.
-    """
-    now = utc_now()
-    for begun in history.open.values():
-        if is_under_way(begun, now):
-            wait = (begun.at + LEASE - now) / timedelta(seconds=1)
+        Raises:
+            UnknownTopic: the topic is missing.
+        """
+        history = cls()
+        async for record in read_topics(settings, [REDRIVES]):
+            event = event_of(record, Redrive)
+            if event and event.step == "begun":
+                history.open[event.batch] = event
+            elif event:
+                history.open.pop(event.batch, None)
+                history.done |= event.published.keys() | event.refused.keys()
+        cut_off = utc_now() - LEASE
+        history.open = {name: one for name, one in history.open.items() if one.at > cut_off}
+        return history
+
+    def refuse_unless_first(self, batch: str = "") -> None:
+        """See that no batch is open before ``batch``.
+
+        Raises:
+            OperatorError: there is one.
+        """
+        for name, begun in self.open.items():
+            if name == batch:
+                return
+            wait = (begun.at + LEASE - utc_now()).total_seconds()
             raise OperatorError(
-                f"run {begun.run} by {begun.by} is under way, or was just cut off: try again in "
-                f"{wait:.0f} seconds"
+                f"run {begun.run} by {begun.by} is under way, or was just cut off: try again "
+                f"later, in {wait:.0f} seconds at the most"
             )
-    cut_off = list(history.open.values())
-    if cut_off:
-        async with open_publisher(settings) as publisher:
-            for begun in cut_off:
-                found = await published_of(settings, begun)
-                log.warning("redrive_cut_off", batch=begun.batch, published=len(found))
-                await _publish(publisher, _ended(begun, found, {}))
-        await history.update()
-    return len(cut_off)
 
 
 async def plan(settings: Settings, history: History, request: RedriveRequest) -> Plan:
-    """What the request selects, with nothing changed."""
+    """What the request selects, with nothing changed.
+
+    Raises:
+        UnknownTopic: a topic is missing.
+    """
     selected = (await survey(settings, request.selection)).letters.values()
-    inputs = await inputs_of(settings)
+    # A letter names its source, and anybody who may write letters could name any topic.
+    inputs = frozenset(await ends(settings, REDRIVABLE))
     made = Plan([], done=sum(letter.id in history.done for letter in selected))
     for letter in sorted(selected, key=lambda letter: (letter.written, letter.id)):
+        source, redriven = letter.source, letter.redriven
         if letter.id in history.done:
             continue
-        if why := letter.refusal(inputs, request.max_redrives):
+        if TopicPartition(source.topic, source.partition) not in inputs:
+            made.refusals["it comes from no input of extract, align or score"] += 1
+        elif letter.bytes is None:
+            made.refusals["it holds no bytes to put back"] += 1
+        elif redriven >= request.max_redrives:
+            why = f"redriven {redriven} times before, and --max-redrives is {request.max_redrives}"
             made.refusals[why] += 1
         else:
             made.letters.append(letter)
@@ -139,10 +162,9 @@ async def plan(settings: Settings, history: History, request: RedriveRequest) ->
 
 async def redrive(
     settings: Settings,
-    history: History,
     letters: Sequence[Letter],
     request: RedriveRequest,
-    tell: Tell = lambda _: None,
+    tell: Callable[[RedriveResult], None] = lambda _: None,
 ) -> RedriveResult:
     """Put the records of ``letters`` back. Where the canary does not end well, the rest stays.
 
@@ -157,92 +179,91 @@ async def redrive(
         )
     chosen = {letter.id for letter in canary}
     rest = [letter for letter in letters if letter.id not in chosen]
+    result = RedriveResult()
     async with open_publisher(settings) as publisher:
-        run = _Run(publisher, settings, history, request)
+
+        async def send(letters: Sequence[Letter], *, canary: bool) -> None:
+            for first in range(0, len(letters), request.batch):
+                batch = letters[first : first + request.batch]
+                await _batch(settings, publisher, batch, request, result, canary=canary)
+                tell(result)
+
         if canary:
             start = await before(settings)
-            await run.send(canary, tell, canary=True)
-            await _watch(settings, start, canary, request, run.result)
-            tell(run.result)
-        if run.result.canary_failed:
-            run.result.held_back = len(rest)
+            await send(canary, canary=True)
+            try:
+                async with asyncio.timeout(request.watch_seconds):
+                    async for letter, error in outcomes(settings, start, canary, result.published):
+                        result.canary[letter] = error
+            except TimeoutError:
+                result.unwatched = len(result.published) - len(result.canary)
+            tell(result)
+        if result.canary_failed:
+            result.held_back = len(rest)
         else:
-            await run.send(rest, tell)
-    return run.result
+            await send(rest, canary=False)
+    return result
 
 
-class _Run:
-    """The batches of one call, one after another."""
-
-    def __init__(
-        self,
-        publisher: KafkaPublisher,
-        settings: Settings,
-        history: History,
-        request: RedriveRequest,
-    ) -> None:
-        self.result = RedriveResult()
-        self._settings = settings
-        self._history = history
-        self._request = request
-        self._publisher = publisher
-        self._batches = 0
-
-    async def send(self, letters: Sequence[Letter], tell: Tell, *, canary: bool = False) -> None:
-        size = self._request.batch
-        for first in range(0, len(letters), size):
-            await self._batch(letters[first : first + size], canary)
-            tell(self.result)
-
-    async def _batch(self, letters: Sequence[Letter], canary: bool) -> None:
-        begun = await self._begin(letters, canary)
-        await self._history.update()
-        if holder := self._history.holder(begun.batch):
-            await _publish(self._publisher, _ended(begun, {}, {}))
-            raise OperatorError(f"run {holder.run} by {holder.by} began first: try again later")
-        fresh = [letter for letter in letters if letter.id not in self._history.done]
-        published: dict[str, Coordinates] = {}
-        refused: dict[str, str] = {}
+async def _batch(
+    settings: Settings,
+    publisher: KafkaPublisher,
+    letters: Sequence[Letter],
+    request: RedriveRequest,
+    result: RedriveResult,
+    *,
+    canary: bool,
+) -> None:
+    """Say that it begins, send it unless another one is under way, and say what became of it."""
+    batch = stable_id("redrive-batch", request.run, letters[0].id)
+    begun = Redrive(
+        id=stable_id("redrive", batch, "begun"),
+        run=request.run,
+        batch=batch,
+        step="begun",
+        canary=canary,
+        at=utc_now(),
+        by=request.by,
+        reason=request.reason,
+        letters=tuple(letter.id for letter in letters),
+    )
+    published: dict[str, Coordinates] = {}
+    refused: dict[str, str] = {}
+    await _say(publisher, begun)
+    try:
+        history = await History.read(settings)
+        history.refuse_unless_first(batch)
+        fresh = [letter for letter in letters if letter.id not in history.done]
         async with asyncio.timeout(SEND_SECONDS):
-            await self._send_all(fresh, published, refused)
-        await _publish(self._publisher, _ended(begun, published, refused))
-        self.result.published |= published
-        self.result.refused |= refused
+            sending = await _send(settings, publisher.producer, fresh, request.rate)
+            for letter_id, future in sending.items():
+                try:
+                    published[letter_id] = place_of(await future)
+                except RECORD_ERRORS as error:
+                    refused[letter_id] = type(error).__name__
+    except OperatorError:
+        await _say(publisher, _ended(begun, {}, {}))
+        raise
+    await _say(publisher, _ended(begun, published, refused))
+    result.published |= published
+    result.refused |= refused
 
-    async def _begin(self, letters: Sequence[Letter], canary: bool) -> Redrive:
-        self._batches += 1
-        batch = stable_id("redrive-batch", self._request.run, str(self._batches))
-        begun = Redrive(
-            id=stable_id("redrive", batch, "begun"),
-            run=self._request.run,
-            batch=batch,
-            step="begun",
-            canary=canary,
-            at=utc_now(),
-            by=self._request.by,
-            reason=self._request.reason,
-            letters=tuple(letter.id for letter in letters),
-            ends=await ends_of(self._settings, [letter.source for letter in letters]),
-        )
-        await _publish(self._publisher, begun)
-        return begun
 
-    async def _send_all(
-        self, letters: Sequence[Letter], published: dict[str, Coordinates], refused: dict[str, str]
-    ) -> None:
-        loop = asyncio.get_running_loop()
-        start, sending = loop.time(), dict[str, asyncio.Future[RecordMetadata]]()
-        async for letter, key, value in records_of(self._settings, letters):
-            await asyncio.sleep(max(0.0, start + len(sending) / self._request.rate - loop.time()))
-            try:
-                sending[letter.id] = await _put_back(self._publisher.producer, letter, key, value)
-            except RECORD_ERRORS as error:
-                refused[letter.id] = type(error).__name__
-        for letter_id, future in sending.items():
-            try:
-                published[letter_id] = place_of(await future)
-            except RECORD_ERRORS as error:
-                refused[letter_id] = type(error).__name__
+async def _send(
+    settings: Settings, producer: AIOKafkaProducer, letters: Sequence[Letter], rate: float
+) -> dict[str, asyncio.Future[RecordMetadata]]:
+    """Send the records of ``letters`` at ``rate``; the acknowledgement of each, or its refusal, by
+    letter."""
+    loop = asyncio.get_running_loop()
+    start, sending = loop.time(), dict[str, asyncio.Future[RecordMetadata]]()
+    async for letter, key, value in records_of(settings, letters):
+        await asyncio.sleep(max(0.0, start + len(sending) / rate - loop.time()))
+        try:
+            sending[letter.id] = await _put_back(producer, letter, key, value)
+        except RECORD_ERRORS as error:
+            sending[letter.id] = loop.create_future()
+            sending[letter.id].set_exception(error)
+    return sending
 
 
 async def _put_back(
@@ -253,34 +274,11 @@ async def _put_back(
     headers = [Redriven(letter.redriven + 1, letter.id).header()]
     if letter.traceparent:
         headers.append((TRACEPARENT, letter.traceparent.encode()))
+    source = letter.source
     future: asyncio.Future[RecordMetadata] = await producer.send(
-        letter.source.topic,
-        value=value,
-        key=key,
-        partition=letter.source.partition,
-        headers=headers,
+        source.topic, value=value, key=key, partition=source.partition, headers=headers
     )
     return future
-
-
-async def _watch(
-    settings: Settings,
-    start: Mapping[TopicPartition, int],
-    canary: Sequence[Letter],
-    request: RedriveRequest,
-    result: RedriveResult,
-) -> None:
-    watched = {
-        letter.id: result.published[letter.id] for letter in canary if letter.id in result.published
-    }
-    topics = {settings.topic(topic.name) for topic in READ_BY["extract"]}
-    documents = [x.id for x in canary if x.source.topic in topics and x.id in watched]
-    try:
-        async with asyncio.timeout(request.watch_seconds):
-            async for letter, error in outcomes(settings, start, watched, documents):
-                result.canary[letter] = error
-    except TimeoutError:
-        result.unwatched = len(watched) - len(result.canary)
 
 
 def _ended(begun: Redrive, published: dict[str, Coordinates], refused: dict[str, str]) -> Redrive:
@@ -288,6 +286,10 @@ def _ended(begun: Redrive, published: dict[str, Coordinates], refused: dict[str,
     return begun.model_copy(update=ended | {"published": published, "refused": refused})
 
 
-async def _publish(publisher: KafkaPublisher, event: Redrive) -> None:
+async def _say(publisher: KafkaPublisher, event: Redrive) -> None:
     if await publisher.publish([Outgoing(REDRIVES, event.run, event)]):
         raise PublishFailed("the broker refuses an event of the redrive")
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)

@@ -1,6 +1,6 @@
 """What became of redriven records: read from the topics on which the flow ends."""
 
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 from aiokafka import TopicPartition
 
@@ -9,7 +9,9 @@ from safepassage.streams.delivery.record_outcomes import FAULT_REASONS
 from safepassage.streams.kafka.reading import ends, follow_topics
 from safepassage.streams.kafka.records import Record, event_of
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ACCEPTED, DEAD_LETTERS, QUARANTINE, REPORTS
+from safepassage.streams.topics import ACCEPTED, DEAD_LETTERS, QUARANTINE, READ_BY, REPORTS
+
+from .letters import Letter
 
 OUTCOME_TOPICS = (REPORTS, ACCEPTED, QUARANTINE, DEAD_LETTERS)
 
@@ -22,23 +24,25 @@ async def before(settings: Settings) -> dict[TopicPartition, int]:
 async def outcomes(
     settings: Settings,
     start: Mapping[TopicPartition, int],
+    letters: Sequence[Letter],
     published: Mapping[str, Coordinates],
-    documents: Collection[str],
 ) -> AsyncIterator[tuple[str, str | None]]:
-    """How the record of each letter of ``published`` ends, as it comes: the letter's id, and the
-    error where it failed again. ``documents`` are letters of whole documents and answers, which
-    end with their report; all others end with a verdict.
+    """How the records of those of ``letters`` end that were ``published`` (by id), as it comes: the
+    letter's id, and the error where it failed again. A whole document or answer ends with its
+    report, all else with a verdict.
     """
     models = {settings.topic(topic.name): topic.model for topic in OUTCOME_TOPICS}
-    places = {published[letter]: letter for letter in documents}
-    remaining = set(published)
+    documents = {settings.topic(topic.name) for topic in READ_BY["extract"]}
+    remaining = {letter.id for letter in letters} & published.keys()
+    whole = [x.id for x in letters if x.id in remaining and x.source.topic in documents]
+    places = {published[letter]: letter for letter in whole}
     records = follow_topics(settings, OUTCOME_TOPICS, start=start)
     try:
         while remaining:
             record = await anext(records)
             event = event_of(record, models[record.topic])
             letter, error = _end(record, event, places)
-            if letter in remaining and not (isinstance(event, Verdict) and letter in documents):
+            if letter in remaining and not (isinstance(event, Verdict) and letter in whole):
                 remaining.discard(letter)
                 yield letter, error
     finally:

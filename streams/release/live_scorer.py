@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from safepassage.schemas import Assessment
+from safepassage.schemas.decision_rule import in_mode
 from safepassage.streams.runtime.threads import in_daemon_thread
 from safepassage.streams.settings import Settings
 
@@ -46,8 +47,8 @@ class LiveScorer:
 
     @property
     def revision(self) -> str | None:
-        """Of the scorer in force; None before the first."""
-        return self._scorer.revision if self._scorer else None
+        """Of the scorer in force, as releases name it; None before the first."""
+        return in_mode(self._scorer.revision, strict=False) if self._scorer else None
 
     async def change_to(self, name: str, revision: str | None, *, withdrawn: bool = False) -> None:
         """Load and warm up the scorer beside the one in force, then exchange them between batches.
@@ -110,7 +111,7 @@ def load_released(load: Load, name: str, revision: str | None) -> Scorer:
     """
     advice = "put it where the workers find it, or run `safepassage rollback`"
     scorer = _loaded(load, name, "released scorer", advice)
-    if revision is not None and scorer.revision != revision:
+    if revision is not None and in_mode(scorer.revision, strict=False) != revision:
         scorer.close()
         raise ReleaseRefused(
             f"scorer {name!r} has revision {scorer.revision} here, but {revision} was released; "

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from safepassage.schemas import AlignedExtraction, Verdict
+from safepassage.schemas.decision_rule import in_mode
 from safepassage.streams.kafka.publisher import Publisher
 from safepassage.streams.kafka.reading import read_topics, tails
 from safepassage.streams.kafka.records import Outgoing, event_of
@@ -92,7 +93,7 @@ class ShadowScoring:
             return
         name, revision = wanted
         scorer = await in_daemon_thread(lambda: self._load(name), SECONDS_TO_LOAD)
-        if revision is not None and scorer.revision != revision:
+        if revision is not None and in_mode(scorer.revision, strict=False) != revision:
             raise ValueError(f"has revision {scorer.revision} here, but {revision} was released")
         log.info("shadowing", scorer=name, revision=scorer.revision)
         failures = 0

@@ -21,7 +21,8 @@ from safepassage.streams.settings import Settings
 from safepassage.streams.topics import READ_BY, ROLE_NAMES
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
-YAML_FILES = sorted(DEPLOY.rglob("*.yaml"))
+# What Helm renders is no YAML before.
+YAML_FILES = sorted(p for p in DEPLOY.rglob("*.yaml") if p.parent.name != "templates")
 DASHBOARD = DEPLOY / "grafana" / "dashboards" / "safepassage.json"
 RULES = DEPLOY / "prometheus" / "rules.yaml"
 COMPOSE = DEPLOY / "compose.yaml"
@@ -160,7 +161,8 @@ def test_images_are_pinned():
     images = re.findall(r"^\s*(?:-\s+)?(?:image|FROM):?\s+(\S+)", text, re.MULTILINE)
     images += [s["image"] for s in services().values()]
     assert images
-    assert [i for i in images if ":" not in i or i.endswith(":latest")] == []
+    fixed = [i for i in images if i not in ("{{", "''")]  # the chart's values say which
+    assert [i for i in fixed if ":" not in i or i.endswith(":latest")] == []
 
 
 @pytest.mark.parametrize("name", services())

@@ -90,3 +90,11 @@ def test_the_committed_role_pairs_have_both_labels():
             made = json.loads(line)
             labels.setdefault(made["pair"], set()).add(made["label"])
         assert {frozenset(own) for own in labels.values()} == {frozenset({0, 1})}, path.name
+
+
+def test_the_committed_answers_have_sentences_of_both_labels():
+    lines = (CASES.parent / "answers/written.jsonl").read_text("utf-8").splitlines()
+    made = [json.loads(line) for line in lines]
+    assert len({one["id"] for one in made}) == len(made) > 0
+    labels = [said["label"] for one in made for said in one["sentences"]]
+    assert 0.4 < sum(labels) / len(labels) < 0.6

@@ -43,7 +43,7 @@ def blocks() -> dict[str, list[str]]:
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     """What stands before the first recipe, with a scorer that needs no weights."""
-    monkeypatch.setattr(safepassage.verifier, "_load", lambda _name, _packs: WordScorer())
+    monkeypatch.setattr(safepassage.verifier, "_load", lambda *_: WordScorer())
     module = ModuleType("recipes")
     monkeypatch.setitem(sys.modules, "recipes", module)
     names = vars(module)

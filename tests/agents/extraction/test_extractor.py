@@ -19,7 +19,6 @@ from safepassage.agents.extraction.cache import ExtractionCache
 from safepassage.agents.extraction.extractor import DocumentTooLong, Extractor
 from safepassage.agents.extraction.prompt import fenced_text
 from safepassage.agents.extraction.schema_loading import load_schema
-from safepassage.llm_calls.caller import RetryPolicy
 from safepassage.llm_calls.client import create_client
 from safepassage.llm_calls.errors import (
     Malformed,
@@ -27,6 +26,7 @@ from safepassage.llm_calls.errors import (
     Truncated,
 )
 from safepassage.llm_calls.price import Price
+from safepassage.llm_calls.retrying import RetryPolicy
 from safepassage.schemas import Coordinates, Document, extraction_id
 from safepassage.streams.demo.recorded_llm.server import serve
 

@@ -4,6 +4,7 @@ the authors write; with the two texts exchanged, or another label, it would be a
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 
 import pytest
@@ -25,6 +26,7 @@ from transformers import (
     PreTrainedTokenizerFast,
     RobertaConfig,
     RobertaForSequenceClassification,
+    RobertaModel,
     T5Config,
     T5ForConditionalGeneration,
 )
@@ -270,6 +272,62 @@ def test_a_claim_is_as_supported_as_its_least_supported_token(tmp_path):
     assert plain != pytest.approx(expected, abs=1e-3)
 
 
+def alignscore(folder, *, without=""):
+    """RoBERTa under AlignScore's heads, as `BERTAlignModel` names them, in a checkpoint of
+    Lightning; the model itself."""
+    config = sized(RobertaConfig, max_position_embeddings=520, type_vocab_size=1, pad_token_id=0)
+    torch.manual_seed(4)
+    model = torch.nn.Module()
+    model.base_model = RobertaModel(config)
+    for name, labels in (("bin_layer", 2), ("tri_layer", 3), ("reg_layer", 1)):
+        setattr(model, name, torch.nn.Linear(config.hidden_size, labels))
+    for name, weight in model.named_parameters():
+        if weight.dim() > 1:
+            torch.nn.init.normal_(weight, std=0.15 if "_layer." in name else 0.6)
+    config.architectures = ["RobertaForMaskedLM"]
+    config.save_pretrained(folder)
+    marked("<s> ", "</s>", bos_token="<s>", cls_token="<s>", sep_token="</s>").save_pretrained(
+        folder
+    )
+    state = {name: one for name, one in model.state_dict().items() if name != without}
+    state["base_model.embeddings.position_ids"] = torch.arange(520)[None]  # of older transformers
+    kept = {"state_dict": state, "hyper_parameters": {"model": "roberta-large"}, "epoch": 2}
+    torch.save(kept, folder / "AlignScore-large.ckpt")
+    return model.eval()
+
+
+def aligned(model, folder, context, claim):
+    """`Inferencer.inference`: the first of three labels over the pooled first token."""
+    inputs = AutoTokenizer.from_pretrained(folder)(context, claim, return_tensors="pt")
+    with torch.no_grad():
+        pooled = model.base_model(
+            input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"]
+        ).pooler_output
+        return float(torch.softmax(model.tri_layer(pooled), -1)[0, 0])
+
+
+def test_alignscore_is_read_from_its_checkpoint(tmp_path, monkeypatch):
+    model = alignscore(tmp_path)
+    expected = aligned(model, tmp_path, SOURCE, CLAIM)
+    assert scored(tmp_path, "alignscore") == pytest.approx(expected, abs=1e-5)
+    assert aligned(model, tmp_path, CLAIM, SOURCE) != pytest.approx(expected, abs=1e-3)
+    mutant = replace(ROWS["alignscore"], sentence_first=True)
+    monkeypatch.setitem(ROWS, "alignscore", mutant)
+    assert scored(tmp_path, "alignscore") != pytest.approx(expected, abs=1e-3)
+
+
+def test_a_checkpoint_that_is_no_alignscore_is_refused(tmp_path):
+    alignscore(tmp_path, without="tri_layer.weight")
+    with pytest.raises(ModelError, match="does not hold AlignScore"):
+        load_scorer(f"alignscore={tmp_path}", device="cpu")
+    (tmp_path / "AlignScore-large.ckpt").write_bytes(pickle.dumps({"state_dict": print}))
+    with pytest.raises(ModelError, match="cannot read"):
+        load_scorer(f"alignscore={tmp_path}", device="cpu")
+    (tmp_path / "AlignScore-large.ckpt").unlink()
+    with pytest.raises(ModelError, match="0 checkpoints"):
+        load_scorer(f"alignscore={tmp_path}", device="cpu")
+
+
 def test_weights_for_tokens_are_never_read_as_weights_for_sequences(tmp_path):
     """A ModernBERT for tokens has the weights of one for sequences, by name and size: it loaded,
     and gave a score that meant nothing. The architecture in its config decides."""
@@ -374,8 +432,8 @@ def test_a_copy_with_thresholds_of_its_own_is_read_in_the_same_layout(tmp_path):
 
 
 def test_every_row_is_tested_here():
-    tokens = {"lettucedetect", "tokens-0", "minicheck-flan-t5"}
-    assert set(WRITTEN) | tokens == set(ROWS)
+    others = {"lettucedetect", "tokens-0", "minicheck-flan-t5", "alignscore"}
+    assert set(WRITTEN) | others == set(ROWS)
     others = {"bunsenfeng/FactKB", "FacebookAI/roberta-large-mnli"}  # in test_published
     by_other_tests = {"lytang/MiniCheck-Flan-T5-Large"} | {n for n in HEADS if "lettuce" in n}
     assert set(BY_HUB_ID) | others | by_other_tests == set(HEADS)

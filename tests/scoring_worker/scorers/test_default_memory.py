@@ -179,3 +179,98 @@ def test_a_part_with_memory_names_it_though_another_decides(scorer):
     after = scorer.assess([several])[0]
     assert after.score == before.score
     assert after.memory.snapshot == name, "another memory might have made it the worst part"
+
+
+DIABETES = "Diabetes Mellitus Type 2"
+FIRST = pair("Diagnosis: DM2", DIABETES, "Diagnosis")
+SECOND = pair("Diagnosis: DM2.", DIABETES, "Diagnosis")
+LATER = pair("known DM2, admitted in leeds for a fall", DIABETES, "Diagnosis")
+
+
+def stopped_for_words(scorer, of: Pair) -> bool:
+    return any(one.code == "word_differs" for one in scorer.assess([of])[0].findings)
+
+
+def test_words_that_reviewers_approved_twice_stop_no_value(scorer):
+    assert stopped_for_words(scorer, LATER)
+    remember(scorer, decision(FIRST, supported=True))
+    assert stopped_for_words(scorer, LATER), "one decision is not enough"
+    name = remember(
+        scorer, decision(FIRST, supported=True), decision(SECOND, supported=True, number=2)
+    )
+    (after,) = scorer.assess([LATER])
+    assert not stopped_for_words(scorer, LATER)
+    assert after.memory.snapshot == name
+    assert [case.case_id for case in after.memory.cases] == ["case-1", "case-2"]
+    said = {one.code: one.detail for one in after.findings}["reviewed_alike"]
+    assert said == (
+        "“DM2” was accepted for “Diabetes Mellitus Type”; 2 like this were accepted by ana"
+    )
+
+
+def test_two_people_approve_words_on_one_case(scorer):
+    votes = tuple(ReviewerVote(reviewer=name, supported=True) for name in ("ana", "bo"))
+    remember(scorer, decision(FIRST, supported=True, votes=votes))
+    assert not stopped_for_words(scorer, LATER)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pair("known HTN, admitted in leeds", DIABETES, "Diagnosis"),  # other words of the quote
+        pair("known DM2, admitted in leeds", "Diabetes Mellitus Type 1", "Diagnosis"),
+        pair("known DM2, admitted in leeds", DIABETES, "Family History"),  # another type
+        pair("DM2 is ruled out.", DIABETES, "Diagnosis"),  # denied
+    ],
+)
+def test_approved_words_are_of_their_type_and_stop_where_they_are_denied(scorer, other):
+    remember(scorer, decision(FIRST, supported=True), decision(SECOND, supported=True, number=2))
+    (found,) = scorer.assess([other])
+    assert any(one.contradicts for one in found.findings)
+    assert not found.passes
+
+
+def test_one_rejection_takes_approved_words_back(scorer):
+    remember(
+        scorer,
+        decision(FIRST, supported=True),
+        decision(SECOND, supported=True, number=2),
+        decision(LATER, number=3),
+        decision(pair("DM2", DIABETES, "Diagnosis"), number=4),
+    )
+    assert stopped_for_words(scorer, LATER)
+
+
+def test_what_is_beside_a_word_is_in_its_place_and_nothing_else_of_the_quote(scorer):
+    first = pair("Supplier: Corvane Medtech GmbH", "Halden Medtech GmbH", "Supplier")
+    second = pair("sold by Corvane Medtech GmbH", "Halden Medtech GmbH", "Supplier")
+    remember(scorer, decision(first, supported=True), decision(second, supported=True, number=2))
+    other = pair("Corvane sold it to Vega Medtech GmbH", "Halden Medtech GmbH", "Supplier")
+    assert not stopped_for_words(scorer, first)
+    assert stopped_for_words(scorer, other)
+
+
+def test_words_leave_digests_and_no_words(scorer):
+    ((entry,),) = learnt_entries([decision(FIRST, supported=True)], scorer)
+    said = entry.model_dump_json().casefold()
+    assert (entry.shape, entry.state, len(entry.words)) == ("words", "", 1)
+    assert "dm2" not in said
+    assert "diabetes" not in said
+
+
+@pytest.mark.parametrize(
+    "unclear",
+    [
+        pair("seen in march, walks well, eats well, sleeps badly", DIABETES, "Diagnosis"),
+        pair("the hearing took place on may 4, 2015", "may 7, 2015", "Hearing Date"),
+    ],
+)
+def test_nothing_is_learnt_where_nobody_knows_which_words_or_another_thing_differs(scorer, unclear):
+    assert learnt_entries([decision(unclear, supported=True)], scorer) == [()]
+
+
+def test_a_rejected_value_with_several_gaps_says_nothing_of_one(scorer):
+    several = pair("Corvane Medtech, Vienna office", "Halden Medtech, Prague office", "Supplier")
+    ((entry,),) = learnt_entries([decision(several, supported=True)], scorer)
+    assert len(entry.words) == 2
+    assert learnt_entries([decision(several)], scorer) == [()]

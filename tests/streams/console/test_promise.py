@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from safepassage.schemas import Draw, DriftWarning, Review, ScorerRelease, Verdict
+from safepassage.schemas.decision_rule import in_mode
 from safepassage.streams.console import promise as promise_module
 from safepassage.streams.console.index.risk import LiveRisk, live_risk
 from safepassage.streams.console.index.store import CaseStore
@@ -105,6 +106,34 @@ async def test_a_broken_promise_makes_routing_stricter_once_and_warns(
     assert (warning.measure, warning.entity_type, warning.observed) == ("risk", "Name", 0.5)
     held.releases["live"] = release
     assert await promise.watch() is None, "the stricter scorer has not been checked yet"
+
+
+async def test_in_strict_mode_its_verdicts_are_watched_and_the_release_names_the_scorer(
+    store: CaseStore, held: InForce
+) -> None:
+    for number in range(60):
+        passed = verdict(number, score=0.9, entity_type="Name")
+        judged = in_mode(passed.scorer_revision or "", strict=True)
+        passed = passed.model_copy(update={"scorer_revision": judged})
+        store.add_verdict(passed, number)
+        saved = review(passed, "insufficient" if number % 3 == 0 else "supports")
+        draw = Draw(probability=0.5, among=2, before=number, rate=1.0)
+        store.add_review(saved.model_copy(update={"sampled": True, "draw": draw}))
+    held.releases["live"] = ScorerRelease(
+        slot="live",
+        scorer="words",
+        revision=REVISION,
+        previous=None,
+        released_at="2026-01-01T00:00:00Z",
+        released_by="Ana",
+        reason="better",
+    )
+    assert await Promise(store, FakePublisher(), settings()).watch() is None
+    strict = settings().model_copy(update={"strict": True})
+    release = await Promise(store, FakePublisher(), strict).watch()
+    assert release is not None
+    assert release.revision == in_mode(release.revision or "", strict=False)
+    assert release.previous_revision == REVISION
 
 
 async def test_where_no_threshold_keeps_it_nothing_passes_without_a_person(

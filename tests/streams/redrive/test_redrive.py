@@ -29,9 +29,16 @@ from safepassage.streams.kafka.publisher import KafkaPublisher, Publisher
 from safepassage.streams.kafka.reading import ends
 from safepassage.streams.kafka.records import Outgoing, Received, Record, Redriven
 from safepassage.streams.redrive import engine
-from safepassage.streams.redrive.engine import RedriveRequest, RedriveResult, plan, redrive, settle
-from safepassage.streams.redrive.history import LEASE, History, utc_now
-from safepassage.streams.redrive.letters import Selection
+from safepassage.streams.redrive.engine import (
+    LEASE,
+    History,
+    RedriveRequest,
+    RedriveResult,
+    plan,
+    redrive,
+    utc_now,
+)
+from safepassage.streams.redrive.letters import Selection, survey
 from safepassage.streams.redrive.outcomes import OUTCOME_TOPICS, outcomes
 from safepassage.streams.report.source import ReportSource
 from safepassage.streams.runtime.errors import OperatorError
@@ -76,9 +83,9 @@ def request(**changes: object) -> RedriveRequest:
 
 async def redriven(settings: Settings, wanted: RedriveRequest) -> RedriveResult:
     history = await History.read(settings)
-    await settle(settings, history)
+    history.refuse_unless_first()
     planned = await plan(settings, history, wanted)
-    return await redrive(settings, history, planned.letters, wanted)
+    return await redrive(settings, planned.letters, wanted)
 
 
 async def put_back(settings: Settings) -> list[Record]:
@@ -213,9 +220,7 @@ async def test_a_document_ends_with_its_report(kafka: Settings):
     assert list(result.canary.values()) == [None]
 
 
-async def test_a_kill_between_two_records_neither_loses_nor_doubles_one(
-    kafka: Settings, monkeypatch
-):
+async def test_a_kill_between_two_records_loses_none(kafka: Settings, monkeypatch):
     await failed_extractions(kafka, 7)
     real, sent = engine._put_back, []
 
@@ -227,25 +232,22 @@ async def test_a_kill_between_two_records_neither_loses_nor_doubles_one(
         return sent[-1]
 
     monkeypatch.setattr(engine, "_put_back", killed)
-    history = await History.read(kafka)
-    planned = await plan(kafka, history, request())
     with pytest.raises(Killed):
-        await redrive(kafka, history, planned.letters, request())
+        await redriven(kafka, request())
     monkeypatch.setattr(engine, "_put_back", real)
     assert len(await put_back(kafka)) == 3
-    with pytest.raises(OperatorError, match="try again in"):
+    with pytest.raises(OperatorError, match="try again later"):
         await redriven(kafka, request(run="too soon"))
     monkeypatch.setattr(engine, "utc_now", lambda: utc_now() + LEASE)
-    result = await redriven(kafka, request(run="later"))
-    assert len(result.published) == 4
+    assert len((await redriven(kafka, request(run="later"))).published) == 7
     again = Counter(r.redriven.letter for r in await put_back(kafka) if r.redriven)
-    assert (len(again), set(again.values())) == (7, {1})
+    assert sorted(again.values()) == [1, 1, 1, 1, 2, 2, 2]
+    assert (await redriven(kafka, request(run="done"))).published == {}
 
 
 async def test_of_two_operators_at_once_the_second_gives_way(kafka: Settings):
     await failed_extractions(kafka, 2)
-    history = await History.read(kafka)
-    planned = await plan(kafka, history, request())
+    planned = await plan(kafka, await History.read(kafka), request())
     other = Redrive(
         id="1",
         run="theirs",
@@ -254,11 +256,10 @@ async def test_of_two_operators_at_once_the_second_gives_way(kafka: Settings):
         at=utc_now(),
         by="Ben",
         letters=(planned.letters[0].id,),
-        ends=(Coordinates(topic=kafka.topic("extractions"), partition=0, offset=0),),
     )
     await publish(kafka, REDRIVES, [other])
-    with pytest.raises(OperatorError, match="run theirs by Ben began first"):
-        await redrive(kafka, history, planned.letters, request())
+    with pytest.raises(OperatorError, match="run theirs by Ben is under way"):
+        await redrive(kafka, planned.letters, request())
     assert await put_back(kafka) == []
     assert list((await History.read(kafka)).open) == ["b"]
 
@@ -315,10 +316,12 @@ async def test_verdicts_of_a_redriven_document_are_not_its_end(kafka: Settings):
     await publisher.start()
     await publisher.publish([told])
     await publisher.stop()
-    letter = dead_letter(document_record("d", 7), "extract", "Boom", "")
-    again = letter.model_copy(update={"redriven": 1, "redrive_of": LETTER})
-    await publish(kafka, DEAD_LETTERS, [again])
-    found = outcomes(kafka, from_now, {LETTER: place}, [LETTER])
+    source = replace(document_record("d", 7), topic=place.topic)
+    letter = dead_letter(source, "extract", "Boom", "").model_copy(update={"id": LETTER})
+    again = letter.model_copy(update={"id": "1" * 32, "redriven": 1, "redrive_of": LETTER})
+    await publish(kafka, DEAD_LETTERS, [letter, again])
+    first = (await survey(kafka, Selection(ids={LETTER}))).letters[LETTER]
+    found = outcomes(kafka, from_now, [first], {LETTER: place})
     assert [each async for each in found] == [(LETTER, "Boom")]
 
 

@@ -45,7 +45,7 @@ def shelf(*scorers: Scorer) -> Callable[[str], Scorer]:
     """A loader of these scorers by name."""
     by_name = {scorer.name: scorer for scorer in scorers}
 
-    def load(name: str, *, packs: Sequence[str] = ()) -> Scorer:
+    def load(name: str, *, packs: Sequence[str] = (), strict: bool = False) -> Scorer:
         if name not in by_name:
             raise ValueError(f"no scorer {name!r}")
         return by_name[name]
