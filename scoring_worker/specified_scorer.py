@@ -8,7 +8,7 @@ cannot judge is undetermined, and never accepted.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from safepassage.schemas import CLAIM_TYPE, Assessment, ScorerTrail, stable_id
+from safepassage.schemas import CLAIM_TYPE, Assessment, stable_id
 from safepassage.schemas.decision_rule import in_mode
 from safepassage.schemas.evidence import Evidence
 
@@ -21,7 +21,7 @@ from .manifest import Thresholds
 from .memory.index import Memory
 from .memory.learning import remember_in, traces_of
 from .memory.states import Trace
-from .risk.groups import BELOW, NOTHING_PASSES, threshold_of
+from .risk.groups import below, threshold_of
 from .scorer import Pair, Scorer
 from .scorer_spec import ScorerSpec
 
@@ -104,26 +104,14 @@ class SpecifiedScorer:
         found = judge.detector.ground(list(claims.values())) if claims else ()
         return {at: self._judged(judge, one) for at, one in zip(claims, found, strict=True)}
 
-    def _judged(self, judge: ClaimJudge, found: Grounding) -> Assessment:
-        threshold = None if found.score is None else judge.threshold
-        trail = ScorerTrail(
-            scorer=judge.detector.name,
-            revision=judge.detector.revision,
-            score=found.score,
-            threshold=threshold,
-            failure=found.failure,
-            usage=found.usage,
-        )
-        return Assessment(
-            scorer=self.name,
-            revision=self.revision,
-            score=found.score,
-            threshold=threshold,
-            failure=None if found.score is not None else "scorer_failed",
-            failure_detail=found.failure,
-            trail=(trail,),
-            evidence=_of_the_claim(found.evidence) or None,
-        )
+    @staticmethod
+    def _judged(judge: ClaimJudge, found: Grounding) -> Assessment:
+        by = judge.detector.name, judge.detector.revision
+        if found.score is None:
+            said = Assessment.failed(by, "scorer_failed", found.failure or "", found.usage)
+        else:
+            said = Assessment.scored(by, found.score, judge.threshold, found.usage)
+        return said.model_copy(update={"evidence": _of_the_claim(found.evidence) or None})
 
     def _claims_drawn(
         self, pairs: Sequence[Pair], said: dict[int, Assessment], drawer: HalluGraph
@@ -144,9 +132,7 @@ class SpecifiedScorer:
         if score is not None and threshold is not None and self._limits:
             own = self._limits.get(pair.entity_type.casefold(), 0.0)
             limit = max(own, self._limits.get("", 0.0))
-            threshold = max(threshold, limit)
-            if limit >= NOTHING_PASSES:
-                score = min(score, NOTHING_PASSES - BELOW)
+            score, threshold = below(score, limit), max(threshold, limit)
         named = {"scorer": self.name, "revision": self.revision, **self._strict}
         return said.model_copy(update={**named, "score": score, "threshold": threshold})
 
