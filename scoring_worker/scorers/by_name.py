@@ -14,6 +14,7 @@ from safepassage.scoring_worker.encoders.devices import (
     place,
     use_threads,
 )
+from safepassage.scoring_worker.encoders.published import HEM, NLI
 from safepassage.scoring_worker.learnt_from import LearntFrom
 from safepassage.scoring_worker.manifest import ScorerManifest
 from safepassage.scoring_worker.packs.interface import Pack
@@ -27,6 +28,7 @@ from .words import WordMatching
 if TYPE_CHECKING:
     from safepassage.llm_calls.settings import GraderSettings
 
+_BASELINES: Final = {"nli": NLI, "hhem": HEM}
 _HALLUGUARD: Final = "halluguard"
 
 
@@ -71,14 +73,8 @@ class _Models:
 
     def of(self, name: str) -> Scorer:
         """The scorer of a model folder or hub id."""
-        from .baselines import HHEM_HUB_ID, NLI_HUB_ID, is_hhem, load_hhem  # noqa: PLC0415 (seldom needed)
-
-        if name in ("hhem", HHEM_HUB_ID):
-            return load_hhem(place(self.device, self.precision))
-        if is_hhem(Path(name)):
-            return load_hhem(place(self.device, self.precision), Path(name))
-        folder, manifest = open_manifest(NLI_HUB_ID if name == "nli" else name)
-        if name == "nli":
+        folder, manifest = open_manifest(_BASELINES.get(name, name))
+        if name in _BASELINES:
             manifest = manifest.model_copy(update={"name": name, "learnt_from": LearntFrom()})
         elif name == "small":
             manifest = manifest.model_copy(update={"name": name})
