@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import pytest
 
 from safepassage.scoring_worker.manifest import ModelError
@@ -9,6 +12,8 @@ from safepassage.scoring_worker.scorer_spec import ScorerSpec
 from safepassage.settings import JudgingSettings
 from safepassage.streams.release.promotion import absolute
 from safepassage.streams.settings import Settings
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -65,3 +70,16 @@ def test_a_release_names_folders_in_full(tmp_path, monkeypatch: pytest.MonkeyPat
     assert absolute("default+claims:gc=gc") == f"default+claims:gc={tmp_path / 'gc'}"
     assert absolute('gc+hallugraph#{"a":0.5}') == f'{tmp_path / "gc"}+hallugraph#{{"a":0.5}}'
     assert absolute("default+claims:hallugraph") == "default+claims:hallugraph"
+
+
+def test_no_other_module_reads_or_writes_the_marks_of_a_name() -> None:
+    """Docstrings may show a name; code has none of its marks."""
+    marks = {"+claims:", "+hallugraph", "#{"}
+    found = {
+        path.name
+        for room in ("agents", "safepassage", "schemas", "scoring_worker", "streams")
+        for path in (ROOT / room).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and node.value in marks
+    }
+    assert found == {"scorer_spec.py"}
