@@ -186,6 +186,17 @@ class Alignment(Contract):
         return HEADING_JOINT.join(dict.fromkeys(filter(None, texts)))
 
     @property
+    def label(self) -> str:
+        """The label of the row or line of the passage; "" where it has several parts."""
+        return _text(self.surroundings[0].label) if self._has_one_part else ""
+
+    @property
+    def column(self) -> str:
+        """The heads of the columns that the passage covers, as the document parts them; "" where
+        it has several parts."""
+        return _text(self.surroundings[0].column) if self._has_one_part else ""
+
+    @property
     def between(self) -> tuple[str, ...]:
         """For each joint of an elided quote what its sentences say there and it leaves out."""
         inner = pairwise(self.surroundings or ())

@@ -162,7 +162,8 @@ def load_alignscore(folder: Path, dtype: torch.dtype) -> Any:
     config.num_labels = 3
     found = {_renamed(name): tensor for name, tensor in _checkpoint(folder).items()}
     try:
-        model = AutoModelForSequenceClassification.from_config(config, dtype=dtype)
+        kind: Any = AutoModelForSequenceClassification
+        model = kind.from_config(config, dtype=dtype)
         wanted = model.state_dict().keys()
         model.load_state_dict({name: found[name] for name in wanted})
     except (ValueError, KeyError, RuntimeError) as error:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from safepassage.streams.cli.label_options import (
+    DOCUMENTS_HELP,
     TARGET_HELP,
-    Documents,
     LabelsFrom,
     label_sources,
     print_tables,
@@ -62,7 +63,7 @@ def calibrate(
     *,
     out: Annotated[Path, typer.Option("--out", "-o", help="The new scorer's folder.")],
     scorer: Scorer = None,
-    documents: Documents = [],
+    documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],
     target: Annotated[str, typer.Option(help=TARGET_HELP)] = "f1",
     risk: Risk = None,
     confidence: Confidence = 0.95,
@@ -81,37 +82,24 @@ def calibrate(
     those that keep the promise. With --ask or --cost the scores at which cascade-decisions asks are
     fitted too.
     """
-    from safepassage.scoring_worker.evaluation import model_calibration, risk_calibration
+    from safepassage.scoring_worker.evaluation.model_calibration import Asking
+    from safepassage.scoring_worker.evaluation.model_calibration import calibrate as fit
+    from safepassage.scoring_worker.evaluation.risk_calibration import promise
 
     aim = read_target(target)
     open_outputs(files=[json_file])
-    with progress_bars() as on_progress:
-        sources = label_sources(documents, seed, on_progress)
+    base = scorer or settings().scorer
+    report: PromiseReport | CalibrationReport
+    with progress_bars() as told:
+        sources = label_sources(documents, seed, told)
         read = [read_labelled(path, sources, labels) for path in datasets]
-        base = scorer or settings().scorer
-        report: PromiseReport | CalibrationReport
         if risk is None:
-            asking = model_calibration.Asking(ask, cost)
-            report = model_calibration.calibrate(
-                read,
-                base,
-                out,
-                target=aim,
-                kind=kind,
-                name=name,
-                asking=None if ask is None and cost is None else asking,
-                on_progress=on_progress,
-            )
+            asking = None if ask is None and cost is None else Asking(ask, cost)
+            fitting = partial(fit, target=aim, kind=kind, asking=asking)
+            report = fitting(read, base, out, name=name, on_progress=told)
         else:
-            report = risk_calibration.promise(
-                read,
-                base,
-                out,
-                risk=risk,
-                confidence=confidence,
-                name=name,
-                on_progress=on_progress,
-            )
+            promising = partial(promise, risk=risk, confidence=confidence)
+            report = promising(read, base, out, name=name, on_progress=told)
     _show(report)
     print_line(f"revision {report.revision}: {out}")
     write_figures(json_file, report)

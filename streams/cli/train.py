@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from safepassage.streams.cli.label_options import (
+    DOCUMENTS_HELP,
     TARGET_HELP,
-    Documents,
     label_sources,
     progress_bars,
     read_target,
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
     from safepassage.scoring_worker.evaluation.sources import Sources
     from safepassage.scoring_worker.manifest import ScorerManifest
-    from safepassage.scoring_worker.threshold_fitting import Target
-    from safepassage.scoring_worker.training import TrainingLabels, TuningSettings
+    from safepassage.scoring_worker.training import Recipe, TrainingLabels, TuningSettings
+    from safepassage.scoring_worker.training.cross_encoder import EncoderRecipe
     from safepassage.scoring_worker.training.fine_tuning import FineTuning
 
 
@@ -102,7 +102,7 @@ def train(
     gold: Gold = [],
     silver: Silver = [],
     graded: Graded = [],
-    documents: Documents = [],
+    documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],
     base: Base = "default",
     name: Annotated[str, typer.Option(help="Name of the new scorer.")] = "trained",
     source: Source = [],
@@ -125,7 +125,12 @@ def train(
     weights, thresholds and a model card, and is a name for --scorer. What too few labels would
     have taught is kept as it was, and said.
     """
-    from safepassage.scoring_worker.training.outcome import learnt_lines
+    from safepassage.scoring_worker.training import Recipe
+    from safepassage.scoring_worker.training import train as run_training
+    from safepassage.scoring_worker.training.cross_encoder import (
+        EncoderRecipe,
+        train_cross_encoder,
+    )
     from safepassage.scoring_worker.training.recipe import make_room
     from safepassage.scoring_worker.training.starting_point import encoder_base
 
@@ -135,18 +140,26 @@ def train(
         raise OperatorError("an encoder is trained at once: no --head-only, no --resume")
     if not (gold or silver or graded):
         raise OperatorError("nothing to train on: give --gold, --silver or --grade")
-    first = _Stage(epochs, learning_rate, batch_size, layers)
-    second = _Stage(gold_epochs, gold_learning_rate, batch_size, layers)
-    asked = _Asked(name, read_target(target), first, second, seed, rehearsal, head_only)
     make_room(folder, resume)
     open_outputs(folders=[folder])
+    passes = _Passes(epochs, gold_epochs, learning_rate, gold_learning_rate, layers)
     with progress_bars() as on_progress:
         sources = label_sources(documents, seed, on_progress)
         labels = _labels(gold, silver, graded, sources, tuple(source))
-    if encoder:
-        written = asked.train_encoder((encoder, base), labels, folder)
-    else:
-        written = asked.train_reader(base, labels, folder, resume=resume)
+        if encoder:
+            own = EncoderRecipe(name=name, target=read_target(target), seed=seed)
+            own = passes.of_encoder(own, batch=batch_size, seed=seed)
+            written = train_cross_encoder((encoder, base), labels, folder, own, on_progress)
+    if not encoder:
+        recipe = Recipe(name=name, target=read_target(target), head_only=head_only, seed=seed)
+        recipe = passes.of_reader(recipe, rehearsal, batch_size=batch_size)
+        written = run_training(base, labels, folder, recipe, resume=resume)
+    _tell(written, folder)
+
+
+def _tell(written: ScorerManifest, folder: Path) -> None:
+    from safepassage.scoring_worker.training.outcome import learnt_lines
+
     for line in learnt_lines(written):
         print_line(line)
     print_line(f"{written.name}, revision {written.revision}: {folder}")
@@ -154,67 +167,42 @@ def train(
 
 
 @dataclass(frozen=True, slots=True)
-class _Stage:
-    """A stage as the command line says; None is the usual."""
+class _Passes:
+    """Passes, learning rates and layers of both stages, None for the usual ones."""
 
     epochs: float | None
+    gold_epochs: float | None
     rate: float | None
-    batch_size: int
+    gold_rate: float | None
     layers: int | None
 
-    def of_reader(self, usual: TuningSettings, rehearsal: float | None) -> TuningSettings:
+    def of_reader(self, usual: Recipe, rehearsal: float | None, **common: Any) -> Recipe:
+        """``usual`` as the command line says, with ``common`` in both stages."""
+        common |= {"layers": self.layers}
+        common |= {} if rehearsal is None else {"rehearsal": rehearsal}
+
+        def tuned(stage: TuningSettings, epochs: float | None, rate: float | None) -> Any:
+            said = {"epochs": epochs or stage.epochs, "learning_rate": rate or stage.learning_rate}
+            return replace(stage, **said, **common)
+
+        silver = tuned(usual.silver, self.epochs, self.rate)
         return replace(
-            usual,
-            epochs=self.epochs or usual.epochs,
-            learning_rate=self.rate or usual.learning_rate,
-            rehearsal=usual.rehearsal if rehearsal is None else rehearsal,
-            batch_size=self.batch_size,
-            layers=self.layers,
+            usual, silver=silver, gold=tuned(usual.gold, self.gold_epochs, self.gold_rate)
         )
 
-    def of_encoder(self, usual: FineTuning, seed: int) -> FineTuning:
+    def of_encoder(self, usual: EncoderRecipe, **common: Any) -> EncoderRecipe:
+        """The same of an encoder."""
         from safepassage.scoring_worker.training.cross_encoder import stage
 
-        at_most = max(1, round(self.epochs or usual.epochs))
-        own = stage(at_most, self.rate or usual.base_rate)
-        return replace(own, batch=self.batch_size, layers=self.layers, seed=seed)
+        def tuned(known: FineTuning, epochs: float | None, rate: float | None) -> FineTuning:
+            at_most = max(1, round(epochs or known.epochs))
+            made = stage(at_most, rate or known.base_rate)
+            return replace(made, layers=self.layers, **common)
 
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """How to train, as the command line says."""
-
-    name: str
-    target: Target
-    silver: _Stage
-    gold: _Stage
-    seed: int
-    rehearsal: float | None
-    head_only: bool
-
-    def train_reader(
-        self, base: str, labels: TrainingLabels, folder: Path, *, resume: bool
-    ) -> ScorerManifest:
-        from safepassage.scoring_worker.training import Recipe, train
-
-        own = Recipe(name=self.name, target=self.target, head_only=self.head_only, seed=self.seed)
-        silver = self.silver.of_reader(own.silver, self.rehearsal)
-        gold = self.gold.of_reader(own.gold, self.rehearsal)
-        return train(base, labels, folder, replace(own, silver=silver, gold=gold), resume=resume)
-
-    def train_encoder(
-        self, base: tuple[Path, str], labels: TrainingLabels, folder: Path
-    ) -> ScorerManifest:
-        from safepassage.scoring_worker.training.cross_encoder import (
-            EncoderRecipe,
-            train_cross_encoder,
+        silver = tuned(usual.silver, self.epochs, self.rate)
+        return replace(
+            usual, silver=silver, gold=tuned(usual.gold, self.gold_epochs, self.gold_rate)
         )
-
-        own = EncoderRecipe(name=self.name, target=self.target, seed=self.seed)
-        silver = self.silver.of_encoder(own.silver, self.seed)
-        own = replace(own, silver=silver, gold=self.gold.of_encoder(own.gold, self.seed))
-        with progress_bars() as on_progress:
-            return train_cross_encoder(base, labels, folder, own, on_progress)
 
 
 def _labels(

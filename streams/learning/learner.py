@@ -227,8 +227,10 @@ class Learner:
         held = (await releases_in_force(self._settings)).releases.get("shadow")
         if held is None or held.revision != judged.revision:
             signed = Signature(BY, f"learnt from {judged.reviews} reviews")
-            what = {"slot": "shadow", "scorer": judged.scorer, "revision": judged.revision}
-            await release(self._settings, signed, **what)
+            candidate, revision = judged.scorer, judged.revision
+            await release(
+                self._settings, signed, slot="shadow", scorer=candidate, revision=revision
+            )
         await self._say(following(judged, "shadowed"))
 
     async def _replay(self, runs: Runs, judged: LearningEvent) -> None:

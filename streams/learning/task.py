@@ -213,19 +213,14 @@ def _judged(folder: Path, task: Task, decided: Decided) -> PromotionResult:
         ReleaseRefused: there are too few such decisions, or one of the two cannot be loaded.
     """
     from safepassage.scoring_worker import load_scorer  # noqa: PLC0415 (the scorers' libraries)
-    from safepassage.streams.release.live_scorer import load_candidate, load_released  # noqa: PLC0415
-    from safepassage.streams.release.promotion import case_of, compare  # noqa: PLC0415
+    from safepassage.streams.release.promotion import Incumbent, case_of, judged_against  # noqa: PLC0415
 
     if missing := decided.wanted(task.held, task.bounds.min_labels):
         raise ReleaseRefused(f"only reviews certify a candidate; more are wanted: {missing}")
     load = partial(load_scorer, packs=task.packs)
-    live = load_released(load, task.live, task.live_revision)
-    candidate = load_candidate(load, candidate_of(folder, task.behind))
-    try:
-        return compare([case_of(label) for label in decided.held], live, candidate, task.bounds)
-    finally:
-        candidate.close()
-        live.close()
+    live, candidate = Incumbent(task.live, task.live_revision), candidate_of(folder, task.behind)
+    cases = [case_of(label) for label in decided.held]
+    return judged_against(live, candidate, cases, task.bounds, load)
 
 
 def _taught(folder: Path, task: Task, decided: Decided) -> TrainingLabels:
