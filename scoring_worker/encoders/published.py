@@ -124,8 +124,8 @@ HEADS: Final[dict[str, PublishedHead]] = {
     "mixedbread-ai/mxbai-rerank-base-v1": ROWS["reranker"],
     "mixedbread-ai/mxbai-rerank-large-v1": ROWS["reranker"],
     "cross-encoder/ms-marco-MiniLM-L6-v2": ROWS["reranker"],
-    HEM: ROWS["hhem"],
-    HEM_V1: ROWS["one-logit"],  # source, then summary
+    # Version 1: source, then summary. Version 2 says in its config that it is a "hhem".
+    HEM: ROWS["one-logit"],
     "yaxili96/FactCG-DeBERTa-v3-Large": ROWS["factcg"],
     "lytang/MiniCheck-RoBERTa-Large": ROWS["minicheck-roberta"],
     "lytang/MiniCheck-DeBERTa-v3-Large": ROWS["minicheck-deberta"],
@@ -157,7 +157,7 @@ be looked up from here: who uses them names one behind an "@"."""
 
 def head_of(named: str) -> PublishedHead | None:
     """The head of a hub id, with or without a revision behind an "@"; None of any other name."""
-    return HEADS.get(named) or HEADS.get(named.partition("@")[0])
+    return HEADS.get(named.partition("@")[0])
 
 
 def row_of(head: PublishedHead) -> str | None:

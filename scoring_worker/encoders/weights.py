@@ -190,7 +190,8 @@ def load_hhem(folder: Path, dtype: torch.dtype) -> Any:
     if (embedded := next((found[name] for name in _T5_WORDS if name in found), None)) is not None:
         found |= dict.fromkeys(_T5_WORDS, embedded)
     try:
-        model = AutoModelForTokenClassification.from_config(config, dtype=dtype)
+        kind: Any = AutoModelForTokenClassification
+        model = kind.from_config(config, dtype=dtype)
         model.load_state_dict(found)
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"{folder} does not hold the weights of HHEM 2.1") from error

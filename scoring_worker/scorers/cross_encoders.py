@@ -34,7 +34,7 @@ def manifest_of(folder: Path, name: str, head: PublishedHead | None = None) -> S
     Raises:
         ModelError: it is no classifier, or no label says yes.
     """
-    head = head or (ROWS["hhem"] if is_hhem(folder) else None)
+    head = ROWS["hhem"] if is_hhem(folder) else head
     words = words_of(folder, head)
     config = load_config(words)
     if head is None and head_kind(config, folder) is None:
