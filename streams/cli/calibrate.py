@@ -11,7 +11,6 @@ import typer
 from safepassage.streams.cli.label_options import (
     DOCUMENTS_HELP,
     TARGET_HELP,
-    LabelsFrom,
     label_sources,
     print_tables,
     progress_bars,
@@ -56,6 +55,9 @@ Kind = Annotated[
     Literal["auto", "platt", "isotonic"],
     typer.Option(help="How scores become probabilities; auto: isotonic from 500 labels on."),
 ]
+Labels = Annotated[
+    str | None, typer.Option(help="Who gave the labels; printed beside the figures.")
+]
 
 
 def calibrate(
@@ -71,7 +73,7 @@ def calibrate(
     cost: Cost = None,
     kind: Kind = "auto",
     name: Annotated[str | None, typer.Option(help="Name of the new scorer.")] = None,
-    labels: LabelsFrom = None,
+    labels: Labels = None,
     json_file: JsonFile = None,
     seed: Annotated[int, typer.Option(help="Seed of negatives that are made.")] = 0,
 ) -> None:
@@ -92,7 +94,7 @@ def calibrate(
     report: PromiseReport | CalibrationReport
     with progress_bars() as told:
         sources = label_sources(documents, seed, told)
-        read = [read_labelled(path, sources, labels) for path in datasets]
+        read = [read_labelled(path, sources, labels, None) for path in datasets]
         if risk is None:
             asking = None if ask is None and cost is None else Asking(ask, cost)
             fitting = partial(fit, target=aim, kind=kind, asking=asking)

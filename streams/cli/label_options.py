@@ -112,9 +112,7 @@ def label_sources(
     )
 
 
-def read_labelled(
-    path: Path, sources: Sources, labels: str | None, limit: int | None = None
-) -> Dataset:
+def read_labelled(path: Path, sources: Sources, labels: str | None, limit: int | None) -> Dataset:
     """The cases of a file; rows that cannot be read are told on stderr.
 
     Raises:

@@ -181,28 +181,25 @@ class _Passes:
         common |= {"layers": self.layers}
         common |= {} if rehearsal is None else {"rehearsal": rehearsal}
 
-        def tuned(stage: TuningSettings, epochs: float | None, rate: float | None) -> Any:
-            said = {"epochs": epochs or stage.epochs, "learning_rate": rate or stage.learning_rate}
-            return replace(stage, **said, **common)
+        def tuned(usual: TuningSettings, epochs: float | None, rate: float | None) -> Any:
+            passes, rate = epochs or usual.epochs, rate or usual.learning_rate
+            return replace(usual, epochs=passes, learning_rate=rate, **common)
 
         silver = tuned(usual.silver, self.epochs, self.rate)
-        return replace(
-            usual, silver=silver, gold=tuned(usual.gold, self.gold_epochs, self.gold_rate)
-        )
+        gold = tuned(usual.gold, self.gold_epochs, self.gold_rate)
+        return replace(usual, silver=silver, gold=gold)
 
     def of_encoder(self, usual: EncoderRecipe, **common: Any) -> EncoderRecipe:
         """The same of an encoder."""
         from safepassage.scoring_worker.training.cross_encoder import stage
 
-        def tuned(known: FineTuning, epochs: float | None, rate: float | None) -> FineTuning:
-            at_most = max(1, round(epochs or known.epochs))
-            made = stage(at_most, rate or known.base_rate)
-            return replace(made, layers=self.layers, **common)
+        def tuned(usual: FineTuning, epochs: float | None, rate: float | None) -> FineTuning:
+            at_most = max(1, round(epochs or usual.epochs))
+            return replace(stage(at_most, rate or usual.base_rate), layers=self.layers, **common)
 
         silver = tuned(usual.silver, self.epochs, self.rate)
-        return replace(
-            usual, silver=silver, gold=tuned(usual.gold, self.gold_epochs, self.gold_rate)
-        )
+        gold = tuned(usual.gold, self.gold_epochs, self.gold_rate)
+        return replace(usual, silver=silver, gold=gold)
 
 
 def _labels(

@@ -147,9 +147,10 @@ class ReviewSource:
         reading = partial(_accepted_at, self._points)
         desk = ReviewDesk(store, self._publisher, settings, read_accepted=reading, leases=leases)
         resources.push_async_callback(desk.leave)
-        forgetting = [desk.erase, *([self._originals.forget] if self._originals else [])]
-        for forget in forgetting:
-            resources.callback(protection(settings).listen(forget))
+        listen = protection(settings).listen
+        resources.callback(listen(desk.erase))
+        if self._originals:
+            resources.callback(listen(self._originals.forget))
         resources.callback(self._lag.clear)
         return desk
 
