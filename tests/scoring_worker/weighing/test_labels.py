@@ -2,7 +2,8 @@
 
 import pytest
 
-from safepassage.schemas import SchemaField, hypothesis
+from safepassage.passages.surroundings.layout import DocumentLayout, with_surroundings
+from safepassage.schemas import Alignment, SchemaField, Span, hypothesis
 from safepassage.scoring_worker.comparison import Place
 from safepassage.scoring_worker.scorer import Pair
 from safepassage.scoring_worker.weighing.labels import (
@@ -173,3 +174,25 @@ def test_no_schema_is_needed_for_a_label_of_the_other_side():
     pair = Pair(line, hypothesis("Supplier", "Merrow Ltd"), "Supplier", "Merrow Ltd")
     (part,) = parts_of(pair)
     assert excluding_label(pair, part).code == "another_field"
+
+
+def test_a_pair_has_the_column_and_the_label_of_its_alignment():
+    text = "Item | Net | Gross\nBoiler | 4,240 | 5,045\n"
+    at = text.index("4,240")
+    span = Span(start=at, end=at + 5, text="4,240")
+    aligned = with_surroundings(
+        Alignment(
+            score=1,
+            matches=5,
+            length=5,
+            unaligned=0,
+            threshold=0.5,
+            spans=(span,),
+            route="verbatim",
+        ),
+        DocumentLayout(text),
+    )
+    pair = Pair.at(aligned, hypothesis="Gross: 4,240", entity_type="Gross", value="4,240")
+    assert (pair.column, pair.label) == ("Net", "Boiler")
+    several = aligned.model_copy(update={"surroundings": 2 * aligned.surroundings})
+    assert (several.column, several.label) == ("", "")
