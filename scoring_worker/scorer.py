@@ -12,25 +12,6 @@ from safepassage.schemas import AlignedExtraction, Alignment, Assessment, Schema
 from safepassage.schemas import hypothesis as hypothesis_of
 from safepassage.schemas.review import JudgedValue
 
-CLAIMS_BY = "+claims:"
-"""In a scorer's name, before the detector that judges claims: "default+claims:hallugraph"."""
-
-GRAPHED = "+hallugraph"
-"""Behind a scorer's name: what its claims rest on is drawn."""
-
-
-def apart(name: str) -> tuple[str, str]:
-    """The name of what scores values, and what is behind it for claims."""
-    values = name.partition(CLAIMS_BY)[0].removesuffix(GRAPHED)
-    return values, name[len(values) :]
-
-
-def judge_named(scorer: str, claim_scorer: str | None) -> str:
-    """The name of ``scorer`` with the claims judged by ``claim_scorer``. A name that says already
-    who judges claims is."""
-    stands = not claim_scorer or CLAIMS_BY in scorer
-    return scorer if stands else f"{scorer}{CLAIMS_BY}{claim_scorer}"
-
 
 @dataclass(frozen=True, slots=True)
 class Pair:

@@ -154,17 +154,15 @@ def train(
         recipe = Recipe(name=name, target=read_target(target), head_only=head_only, seed=seed)
         recipe = passes.of_reader(recipe, rehearsal, batch_size=batch_size)
         written = run_training(base, labels, folder, recipe, resume=resume)
-    _tell(written, folder, reader=not encoder)
+    _tell(written, folder)
 
 
-def _tell(written: ScorerManifest, folder: Path, *, reader: bool) -> None:
+def _tell(written: ScorerManifest, folder: Path) -> None:
     from safepassage.scoring_worker.training.outcome import learnt_lines
 
-    for line in learnt_lines(written) if reader else ():
+    for line in learnt_lines(written):
         print_line(line)
     print_line(f"{written.name}, revision {written.revision}: {folder}")
-    if kept := written.metrics.get("thresholds_kept"):
-        print_line(f"thresholds are kept: {kept}")
     print_line(f"use it with  --scorer {folder}  or  SAFEPASSAGE_SCORER={folder}")
 
 

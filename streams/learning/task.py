@@ -22,7 +22,7 @@ from safepassage.schemas.base import Contract, Probability
 from safepassage.schemas.jsonl import BadLine, read_jsonl
 from safepassage.schemas.reviews_that_count import case_id
 from safepassage.scoring_worker.manifest import MANIFEST_NAME, ModelError, ScorerManifest
-from safepassage.scoring_worker.scorer import apart
+from safepassage.scoring_worker.scorer_spec import ScorerSpec
 from safepassage.streams.labels.from_reviews import Label, labels, reviewed_cases
 from safepassage.streams.labels.wanted import judges, wanted
 from safepassage.streams.release.promotion_bounds import Bounds, PromotionResult
@@ -143,7 +143,7 @@ def candidate_of(folder: Path, behind: str) -> str:
 def missing_of(scorer: str) -> str:
     """What is missing of the candidate with that name; "" where it is whole."""
     try:
-        ScorerManifest.load(Path(apart(scorer)[0]))
+        ScorerManifest.load(Path(ScorerSpec.parse(scorer).values))
     except (ModelError, OSError) as error:
         return str(error)
     return ""

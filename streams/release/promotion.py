@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from safepassage.scoring_worker.evaluation.cases import LabelledCase, part_of_re
 from safepassage.scoring_worker.evaluation.datasets import read_dataset
 from safepassage.scoring_worker.evaluation.sources import Sources, read_documents
 from safepassage.scoring_worker.learnt_from import said_by
-from safepassage.scoring_worker.scorer import CLAIMS_BY
+from safepassage.scoring_worker.scorer_spec import ScorerSpec
 from safepassage.streams.labels.from_reviews import Label, labels, read_reviews, reviewed_cases
 from safepassage.streams.release.promotion_bounds import (
     Bounds,
@@ -48,9 +48,8 @@ class Signature:
 def absolute(scorer: str) -> str:
     """A folder's name as every worker would have to spell it, also that of a detector's weights;
     other names as they are."""
-    base, by, detector = scorer.partition(CLAIMS_BY)
-    named, equals, model = detector.partition("=")
-    return f"{_absolute(base)}{by}{named}{equals}{_absolute(model)}"
+    spec = ScorerSpec.parse(scorer)
+    return str(replace(spec, values=_absolute(spec.values), weights=_absolute(spec.weights)))
 
 
 def _absolute(name: str) -> str:

@@ -33,9 +33,9 @@ from safepassage.llm_calls.errors import (
 )
 from safepassage.llm_calls.retrying import RetryPolicy
 from safepassage.schemas import Document
-from safepassage.streams.demo.recorded_llm.server import serve
 from tests.recorded_llm.faults import Fault, Faults
 from tests.recorded_llm.server import create_app
+from tests.recorded_llm.serving import serve
 
 TEXT = "Rent: 900 a month. SECRET"
 SCHEMA = load_schema(None, ["Rent"])

@@ -28,7 +28,7 @@ from safepassage.llm_calls.errors import (
 from safepassage.llm_calls.price import Price
 from safepassage.llm_calls.retrying import RetryPolicy
 from safepassage.schemas import Coordinates, Document, extraction_id
-from safepassage.streams.demo.recorded_llm.server import serve
+from tests.recorded_llm.serving import serve
 
 DOCUMENT = Document(id="lease", text="Rent: 900 a month. Deposit: 1800. SECRET")
 REF = DOCUMENT.ref(Coordinates(topic="documents", partition=1, offset=2))

@@ -15,7 +15,7 @@ from safepassage.llm_calls.client import create_client
 from safepassage.llm_calls.concurrency import AdaptiveLimit
 from safepassage.llm_calls.errors import LLMTimeout, LLMUnavailable
 from safepassage.llm_calls.retrying import RetryPolicy
-from safepassage.streams.demo.recorded_llm.server import serve
+from tests.recorded_llm.serving import serve
 
 from .slow_server import SlowServer
 
