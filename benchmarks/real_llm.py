@@ -37,9 +37,9 @@ from safepassage.agents.extraction.extractor import CompletionCaller, Extractor
 from safepassage.agents.extraction.prompt import Message
 from safepassage.agents.extraction.schema_loading import user_schema
 from safepassage.extraction import as_events
-from safepassage.llm_calls.caller import RetryPolicy
 from safepassage.llm_calls.client import create_client
 from safepassage.llm_calls.errors import LLMError
+from safepassage.llm_calls.retrying import RetryPolicy
 from safepassage.llm_calls.settings import GraderSettings, LLMSettings
 from safepassage.pipeline import align_all, judge_in_batches, new_aligner
 from safepassage.schemas import Document, Entity, Extraction, Verdict, canonical_json

@@ -74,7 +74,6 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=400, help="of each field")
     parser.add_argument("--judged", type=int, default=150)
     parser.add_argument("--checks", type=float, help="share; the console's if left out")
-    parser.add_argument("--flipped", type=float, default=0.0)
     parser.add_argument("--base", default="default")
     parser.add_argument("--layers", type=int, default=Recipe().gold.layers)
     chosen = parser.parse_args()
@@ -86,7 +85,6 @@ def main() -> None:
         draws=chosen.draws,
         checks=chosen.checks,
         judged=chosen.judged,
-        flipped=chosen.flipped,
         recipe=replace(recipe, gold=replace(recipe.gold, layers=chosen.layers)),
     )
     curves = []

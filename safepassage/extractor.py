@@ -75,9 +75,9 @@ async def aextract(
             schema_of,
             with_examples,
         )
-        from safepassage.llm_calls.caller import RetryPolicy  # noqa: PLC0415
         from safepassage.llm_calls.client import configured_client  # noqa: PLC0415
         from safepassage.llm_calls.price import configured_price  # noqa: PLC0415
+        from safepassage.llm_calls.retrying import RetryPolicy  # noqa: PLC0415
         from safepassage.llm_calls.settings import LLMSettings as Settings  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise missing_extra(error, "llm") or error from None

@@ -3,7 +3,7 @@
 _LLM = ("openai", "stamina", "httpx2")
 _SERVE = ("starlette", "uvicorn", "prometheus_client")
 _TOPICS = ("faust", "mode", "aiokafka", "redis", "zstandard")
-_CONSOLE = ("jinja2", "markupsafe", "python_multipart", "matplotlib", "scipy")
+_CONSOLE = ("jinja2", "markupsafe", "python_multipart", "scipy")
 _STREAM = (*_LLM, *_SERVE, *_TOPICS, *_CONSOLE)
 
 MODULES: dict[str, tuple[str, ...]] = {

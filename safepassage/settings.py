@@ -39,9 +39,11 @@ class JudgingSettings(BaseSettings):
     @property
     def judge(self) -> str:
         """The name that `load_scorer` takes: `scorer`, with `claim_scorer` for claims."""
-        from .scoring_worker.scorer import judge_named  # noqa: PLC0415 (brings logs and numpy)
+        if not self.claim_scorer:
+            return self.scorer
+        from .scoring_worker.scorer_spec import ScorerSpec  # noqa: PLC0415 (brings logs)
 
-        return judge_named(self.scorer, self.claim_scorer)
+        return str(ScorerSpec.parse(self.scorer).with_claims_by(self.claim_scorer))
 
     @field_validator("packs", "entity_types", mode="before")
     @classmethod

@@ -80,7 +80,7 @@ class Verifier(AbstractContextManager["Verifier"]):
         memory: str | Path | DecisionMemory | None = None,
     ) -> None:
         from safepassage.scoring_worker.memory.learning import remembering
-        from safepassage.scoring_worker.scorer import judge_named
+        from safepassage.scoring_worker.scorer_spec import ScorerSpec
 
         from .batches import SharedBatches
         from .pipeline import new_aligner
@@ -88,9 +88,9 @@ class Verifier(AbstractContextManager["Verifier"]):
         configured = settings or JudgingSettings()
         if scorer is None or isinstance(scorer, str | Path):
             named = configured.packs if packs is None else packs
-            by = claim_scorer or configured.claim_scorer
-            name = judge_named(str(scorer or configured.scorer), by)
-            scorer = _load(name, tuple(named), configured.strict)
+            spec = ScorerSpec.parse(scorer or configured.scorer)
+            spec = spec.with_claims_by(claim_scorer or configured.claim_scorer or "")
+            scorer = _load(str(spec), tuple(named), configured.strict)
         self._fields = _fields(schema, configured)
         self.scorer: Scorer = scorer
         self.batches = SharedBatches(scorer)

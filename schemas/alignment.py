@@ -186,6 +186,21 @@ class Alignment(Contract):
         return HEADING_JOINT.join(dict.fromkeys(filter(None, texts)))
 
     @property
+    def label(self) -> str:
+        """The label of the row or line of the passage; "" where it has several parts."""
+        return self._of_one_part("label")
+
+    @property
+    def column(self) -> str:
+        """The heads of the columns that the passage covers, as the document parts them; "" where
+        it has several parts."""
+        return self._of_one_part("column")
+
+    def _of_one_part(self, name: Literal["label", "column"]) -> str:
+        around = self.surroundings or ()
+        return _text(getattr(around[0], name)) if len(around) == 1 else ""
+
+    @property
     def between(self) -> tuple[str, ...]:
         """For each joint of an elided quote what its sentences say there and it leaves out."""
         inner = pairwise(self.surroundings or ())

@@ -1,7 +1,7 @@
 """The decision rule: the only place where evidence becomes a verdict."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, Self
 
 from pydantic import Field
 
@@ -9,7 +9,7 @@ from .alignment import MAX_ELIDED, AlignedExtraction, Alignment, Scatter
 from .base import Contract, Probability, is_empty, is_none
 from .document import DocumentRef
 from .evidence import Evidence
-from .extraction import Extraction
+from .extraction import Extraction, Usage
 from .finding import Finding, FindingCode
 from .hypothesis import render_value
 from .ids import canonical_json, stable_id
@@ -42,6 +42,43 @@ class Assessment(Contract):
     def model_post_init(self, _context: object) -> None:
         if (self.score is None) == (self.failure is None):
             raise ValueError("an assessment has either a score or a failure")
+
+    @classmethod
+    def scored(
+        cls,
+        by: tuple[str, str],
+        score: float,
+        threshold: float,
+        usage: Usage | None = None,
+        findings: tuple[Finding, ...] = (),
+    ) -> Self:
+        """The assessment of one scorer alone; ``by`` is its name and revision."""
+        scorer, revision = by
+        own = {"scorer": scorer, "revision": revision, "score": score, "threshold": threshold}
+        trail = ScorerTrail.model_validate(own | {"usage": usage})
+        return cls.model_validate(own | {"findings": findings, "trail": (trail,)})
+
+    @classmethod
+    def failed(
+        cls, by: tuple[str, str], reason: Reason, detail: str, usage: Usage | None = None
+    ) -> Self:
+        """The same where the scorer could not judge the pair, and why."""
+        scorer, revision = by
+        trail = ScorerTrail(
+            scorer=scorer,
+            revision=revision,
+            score=None,
+            threshold=None,
+            failure=detail,
+            usage=usage,
+        )
+        return cls(
+            scorer=scorer,
+            revision=revision,
+            failure=reason,
+            failure_detail=detail,
+            trail=(trail,),
+        )
 
     @property
     def passes(self) -> bool:

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .detectors.claim_judge import with_claims_judged
 from .detectors.contract import DetectorSettings
 from .detectors.hallugraph.detector import drawer
-from .detectors.with_detector import WithDetector
 from .encoders.devices import DeviceChoice, PrecisionChoice
-from .scorer import CLAIMS_BY, GRAPHED, Scorer
+from .scorer import Scorer
+from .scorer_spec import ScorerSpec
 from .scorers.by_name import load_named
-from .scorers.raised_thresholds import Raised, parted
-from .scorers.strict import Strict
+from .specified_scorer import SpecifiedScorer, claim_judge
 
 if TYPE_CHECKING:
     from safepassage.llm_calls.settings import GraderSettings
@@ -33,11 +31,8 @@ def load_scorer(
     """The scorer of that name, in that folder, or under that hub id.
 
     Args:
-        name_or_path: one of `scorers.folders.NAMES`, a folder, or a hub id; with "+hallugraph"
-            behind it, claims carry the graph of what they rest on as evidence; with
-            "+claims:DETECTOR" behind that, this detector judges them
-            ("default+claims:ragulator"); with limits at the end, less passes (see
-            `scorers.raised_thresholds`).
+        name_or_path: one of `scorers.folders.NAMES`, a folder, or a hub id; behind it may be
+            what `ScorerSpec` reads ("default+claims:ragulator").
         device: "auto" takes a GPU where there is one.
         precision: "auto" is fp32 on a CPU and bf16 or fp16 on a GPU.
         threads: CPU threads of torch, for the whole process; by default all usable cores.
@@ -51,21 +46,23 @@ def load_scorer(
         ModelError: there is no such scorer, or it is incomplete, altered or unsafe to load.
         UnknownPack: there is no pack of that name.
     """
-    name, limits = parted(str(name_or_path))
-    base, _, detector = name.partition(CLAIMS_BY)
+    spec = ScorerSpec.parse(name_or_path)
     scorer = load_named(
-        base.removesuffix(GRAPHED),
+        spec.values,
         device=device,
         precision=precision,
         threads=threads,
         grader=grader,
         packs=packs,
     )
-    if base.endswith(GRAPHED):
-        scorer = WithDetector(base, scorer, drawer())
-    if detector:
-        own = DetectorSettings(device=device, precision=precision, threads=threads, llm=grader)
-        scorer = with_claims_judged(name, scorer, detector, own)
-    if limits:
-        scorer = Raised(scorer, limits)
-    return Strict(scorer) if strict else scorer
+    judge = None
+    if spec.claims:
+        own = DetectorSettings(
+            device=device, precision=precision, threads=threads, llm=grader, loaded=scorer
+        )
+        judge = claim_judge(spec, own)
+    elif not (spec.graphs or spec.limits or strict):
+        return scorer
+    # Who judges claims itself has no use for a graph of them.
+    draws = drawer() if spec.graphs and not judge else None
+    return SpecifiedScorer(spec, scorer, drawer=draws, judge=judge, strict=strict)

@@ -12,25 +12,6 @@ from safepassage.schemas import AlignedExtraction, Alignment, Assessment, Schema
 from safepassage.schemas import hypothesis as hypothesis_of
 from safepassage.schemas.review import JudgedValue
 
-CLAIMS_BY = "+claims:"
-"""In a scorer's name, before the detector that judges claims: "default+claims:hallugraph"."""
-
-GRAPHED = "+hallugraph"
-"""Behind a scorer's name: what its claims rest on is drawn."""
-
-
-def apart(name: str) -> tuple[str, str]:
-    """The name of what scores values, and what is behind it for claims."""
-    values = name.partition(CLAIMS_BY)[0].removesuffix(GRAPHED)
-    return values, name[len(values) :]
-
-
-def judge_named(scorer: str, claim_scorer: str | None) -> str:
-    """The name of ``scorer`` with the claims judged by ``claim_scorer``. A name that says already
-    who judges claims is."""
-    stands = not claim_scorer or CLAIMS_BY in scorer
-    return scorer if stands else f"{scorer}{CLAIMS_BY}{claim_scorer}"
-
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -42,8 +23,9 @@ class Pair:
     What is around the passage is apart from it, "" where nothing is known: ``before`` and
     ``after`` complete its sentence, line or table row (before the first part of an elided quote
     and after the last), ``between`` is what the sentences say at each joint of the parts, and
-    ``heading`` is the heading above, the head of the column and the label, parted by " | ". A
-    value that is only there is not quoted. ``language`` (ISO 639-1) and ``day_first`` are
+    ``heading`` is the heading above, the head of the column and the label, parted by " | ";
+    ``column`` and ``label`` are these two, of a passage of one part. A value that is only there is
+    not quoted. ``language`` (ISO 639-1) and ``day_first`` are
     the document's. ``field`` is what the schema says of the field: description, unit, allowed
     values, single or list, required. ``absent`` are places in a claim (start, end; code points of
     ``value``) whose words nothing of what was retrieved has, beyond the passage too; None where
@@ -58,6 +40,8 @@ class Pair:
     after: str = ""
     between: tuple[str, ...] = ()
     heading: str = ""
+    column: str = ""
+    label: str = ""
     language: str | None = None
     day_first: bool | None = None
     field: SchemaField | None = None
@@ -118,7 +102,8 @@ class Pair:
     ) -> Pair:
         """The pair of a value and where its quote is, or what was retrieved for it; or what a
         person saw of either."""
-        absent = alignment.absent if isinstance(alignment, Alignment) else None
+        known = alignment if isinstance(alignment, Alignment) else None
+        absent = known.absent if known else None
         return cls(
             premise=alignment.passage,
             hypothesis=hypothesis,
@@ -128,6 +113,8 @@ class Pair:
             after=alignment.after,
             between=alignment.between,
             heading=alignment.heading,
+            column=known.column if known else "",
+            label=known.label if known else "",
             language=alignment.language,
             day_first=alignment.day_first,
             field=field,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from safepassage.agents.document_store import DocumentStore
     from safepassage.agents.extraction.extractor import Extractor
-    from safepassage.llm_calls.caller import Within
+    from safepassage.llm_calls.retrying import Within
 
 # Models and their libraries take seconds to import: a role imports what it uses, when it starts.
 # ruff: noqa: PLC0415
@@ -44,9 +44,9 @@ def new_extractor(
     from safepassage.agents.extraction.cache import ExtractionCache
     from safepassage.agents.extraction.extractor import Extractor
     from safepassage.agents.extraction.schema_loading import load_schema
-    from safepassage.llm_calls.caller import RetryPolicy, unwatched
     from safepassage.llm_calls.client import configured_client
     from safepassage.llm_calls.price import configured_price
+    from safepassage.llm_calls.retrying import RetryPolicy, unwatched
 
     schema = load_schema(settings.extraction_schema, settings.entity_types)
     client = configured_client(settings)

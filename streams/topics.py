@@ -130,7 +130,7 @@ PERSONAL_DATA: Mapping[Topic, str] = {
     SHADOW: "values, quotes, passages",
     REVIEWS: "the verdict that was decided on, what the reviewer typed, the reviewer's name",
     DECISIONS: "the value and passage decided on, corrected values, reviewers' names",
-    MEMORIES: "a reader's state of the value's words, reviewers' names",
+    MEMORIES: "a reader's state of the value's words, digests of words, reviewers' names",
     ERASURES: "the id of a document that was erased, the operator's name and reason",
     KEYS: "",
     REPORTS: "the text's digest",

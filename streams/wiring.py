@@ -79,14 +79,16 @@ async def source(  # noqa: PLR0911 - a role each
             from .drift.role import drift_role
 
             drift = drift_role(DriftDetector())
-            return BatchSource(drift, delivery(drift, publisher, settings), settings)
+            return BatchSource(drift, delivery(drift, publisher, settings).handle, settings)
         case "realign":
             from .realignment.source import RealignSource, new_role
             from .realignment.store import ValuesStore
 
             values = ValuesStore()
             realign = new_role(values, settings)
-            return RealignSource(realign, delivery(realign, publisher, settings), settings, values)
+            return RealignSource(
+                realign, delivery(realign, publisher, settings).handle, settings, values
+            )
         case "review":
             from .console import ReviewSource
             from .learning.candidates import Candidates
@@ -196,7 +198,7 @@ async def score_source(
         settle=decisions.settle,
     )
     return Beside(
-        BatchSource(role, delivery(role, publisher, settings), settings),
+        BatchSource(role, delivery(role, publisher, settings).handle, settings),
         partial(follow_decisions, settings, decisions),
         partial(follow_scorers, settings, held, live, shadow),
         memory.run,
@@ -205,11 +207,11 @@ async def score_source(
 
 
 async def _decisions(settings: Settings, resources: AsyncExitStack) -> StandingDecisions:
-    from .verdicts.standing_decisions import decisions_in_force
+    from .verdicts.standing_decisions import StandingDecisions
 
-    decisions = await decisions_in_force(settings)
+    decisions = StandingDecisions()
     resources.callback(decisions.close)
-    return decisions
+    return await decisions.read(settings)
 
 
 def assess_off_the_loop(scorer: Scorer) -> Assess:

@@ -10,17 +10,11 @@ from typing import Any
 import structlog
 from openai import AsyncOpenAI
 
-from safepassage.llm_calls.caller import (
-    Caller,
-    Completion,
-    Question,
-    RetryPolicy,
-    Within,
-    unwatched,
-)
+from safepassage.llm_calls.caller import Caller, Completion, Question
 from safepassage.llm_calls.concurrency import AdaptiveLimit
 from safepassage.llm_calls.errors import LLMError, LLMUnavailable
 from safepassage.llm_calls.price import Price
+from safepassage.llm_calls.retrying import RetryPolicy, Within, unwatched
 from safepassage.schemas import (
     Document,
     DocumentRef,

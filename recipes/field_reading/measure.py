@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 from torch import Tensor
 
 from recipes.row_figures import RowScores
+from safepassage.scoring_worker.training.reading.fit import has_bf16
 
 from .corpus import Statements
 from .examples import (
@@ -187,7 +188,7 @@ def _states(model: FieldReader, tokens: TextTokens, examples: Sequence[Example])
         size = max(1, _AT_ONCE // len(examples[order[first]].ids))
         part = order[first : first + size]
         ids, mask = collate([examples[at] for at in part], tokens.pad)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with torch.autocast("cpu", torch.bfloat16, enabled=has_bf16("cpu")):
             states = model.states(ids, mask)
         for at, own in zip(part, states, strict=True):
             found[at] = own[: len(examples[at].ids)].clone()

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from safepassage.passages.granularity import Window, claims, over_windows, windows
+from research.windows import Window, windows
+from safepassage.passages.granularity import claims, over_windows
 from safepassage.schemas import CLAIM_TYPE, hypothesis
 from safepassage.schemas.evidence import ConsultedPassage
 from safepassage.scoring_worker.detectors.contract import Answer, ClaimGrounding, Grounding

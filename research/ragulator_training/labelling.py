@@ -14,7 +14,7 @@ from pydantic import Field
 from research.curation import CuratedPair
 from research.detectors.llm.batch_calls import Asker, Conversation, NoAnswer
 from research.detectors.llm.prompting import AnswerForm, Prompt, prompt
-from safepassage.passages.granularity import windows
+from research.windows import windows
 from safepassage.passages.sentence_splitting import sentences
 from safepassage.schemas.base import Contract
 from safepassage.scoring_worker.evaluation.kappa import cohens_kappa

@@ -1,10 +1,9 @@
 """One question to an LLM, asked until it is answered or cannot be."""
 
 import asyncio
-import random
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, nullcontext
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -17,54 +16,19 @@ from .api_errors import OptionRefused, api_errors
 from .budget import TokenBudget
 from .completion_stream import read_completion
 from .concurrency import AdaptiveLimit
-from .errors import LLMError, LLMTimeout, LLMUnavailable, Malformed, Refused, Truncated
+from .errors import LLMTimeout, Malformed, Refused, Truncated
+from .retrying import Retrying, RetryPolicy, Tries, Within, unwatched
 from .served_slots import served_slots
 
 log = structlog.get_logger(__name__)
 
 A = TypeVar("A")
 
-Within = Callable[[float], AbstractContextManager[None]]
-
-JITTER = 1.25
-_HOLD: Final = 10
-"""Timeouts for which a window stays as narrow as the endpoint made it."""
-
 _MOST_PATIENCE: Final = 4
 """Times the timeout that a question without a first token is waited for, at most."""
 
 _JSON_SCHEMA: Final = "json_schema"
 _JSON_OBJECT: Final = {"type": "json_object"}
-
-
-def unwatched(_seconds: float) -> AbstractContextManager[None]:
-    """For callers that nobody watches over."""
-    return nullcontext()
-
-
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """``attempts`` in all, as long as those that failed took less than ``budget`` seconds together
-    (None: however long); waits grow, with jitter.
-
-    ``max_wait`` also bounds a Retry-After, so that an endpoint cannot park a worker. ``retried``
-    are the errors that may pass.
-    """
-
-    attempts: int = 6
-    budget: float | None = 600.0
-    first_wait: float = 0.5
-    max_wait: float = 60.0
-    retried: tuple[type[LLMError], ...] = (LLMUnavailable,)
-
-    def wait(self, error: LLMError, failures: int = 1) -> float:
-        """Seconds before the attempt that follows on ``failures``, the last of them ``error``."""
-        retry_after = error.retry_after if isinstance(error, LLMUnavailable) else None
-        if retry_after is None:
-            wait = self.first_wait * (2.0 ** (failures - 1) + random.random())
-            return min(wait, self.max_wait)
-        # The jitter keeps callers that were told the same from coming back at the same time.
-        return min(retry_after, self.max_wait) * random.uniform(1.0, JITTER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +95,6 @@ class Spent:
         )
 
 
-@dataclass(slots=True)
-class _Tries:
-    """What was tried with one question. ``silent`` are the tries that ended without a token;
-    ``turns`` those of them while the endpoint worked on other calls."""
-
-    failures: int = 0
-    failed_seconds: float = 0.0
-    silent: int = 0
-    turns: int = 0
-
-
 class Caller:
     """Calls ``/chat/completions`` under a limit of patience, a retry policy and a window of calls.
 
@@ -149,18 +102,15 @@ class Caller:
     from then on; the prompt holds the schema anyway, and every answer is validated. Other options
     that an endpoint refuses are left out likewise.
 
-    A slow endpoint is no broken one. A call that gets no token in time while others do waits for
-    its turn: the window of calls narrows, the call is made again, and that counts as no failure.
+    A slow endpoint is no broken one: see `Retrying`.
 
     Args:
         timeout: seconds without a token, after which a call is given up; of an answer in one
             piece, seconds of the call. A question that got no token is waited for twice as long the
             next time, up to four times.
         options: further fields of the request, such as ``temperature``.
-        within: entered with the seconds that the next token, or a pause, may take: anyone who
-            watches over this process can tell waiting from hanging.
-        told: hears in a sentence, without any text of the question or the answer, of each call
-            that will be made again.
+        within: as `Retrying` has it; entered for the next token too.
+        told: as `Retrying` has it.
     """
 
     def __init__(
@@ -173,11 +123,12 @@ class Caller:
         within: Within = unwatched,
         told: Callable[[str], None] | None = None,
     ) -> None:
+        self._retrying = Retrying(
+            model=model, timeout=timeout, retries=retries, within=within, told=told
+        )
         self._within = within
-        self._told = told
         self._model = model
         self._timeout = timeout
-        self._retries = retries
         self._options = dict(options or {})
         self._refused: set[str] = set()
         self._slots: int | None = None
@@ -197,20 +148,16 @@ class Caller:
         Raises:
             LLMError: as drawn in `safepassage.llm_calls.errors`.
         """
-        counted, tries = spent or Spent(), _Tries()
+        counted = spent or Spent()
         await self._learn_slots(client, limit)
-        while True:
-            started = time.monotonic()
-            try:
-                async with limit.slot():
-                    # Not before the slot: all questions of a run wait there at once.
-                    counted.check()
-                    started = time.monotonic()
-                    answer = await self._answer(client, question, tries, limit)
-                    return read(_completion(answer, question, counted))
-            except self._retries.retried as error:
-                tries.failed_seconds += time.monotonic() - started
-                await self._pause(error, tries, limit)
+
+        async def attempt(tries: Tries) -> A:
+            # Not before the slot: all questions of a run wait there at once.
+            counted.check()
+            answer = await self._answer(client, question, tries, limit)
+            return read(_completion(answer, question, counted))
+
+        return await self._retrying.answer(attempt, limit=limit)
 
     async def _learn_slots(self, client: AsyncOpenAI, limit: AdaptiveLimit) -> None:
         async with limit.before_the_first:
@@ -220,36 +167,8 @@ class Caller:
         if self._slots:
             limit.bound(self._slots)
 
-    async def _pause(self, error: LLMError, tries: _Tries, limit: AdaptiveLimit) -> None:
-        """Wait until the question may be asked again.
-
-        Raises:
-            LLMError: ``error``, where it may not.
-        """
-        attempts = self._retries.attempts
-        if isinstance(error, LLMTimeout) and error.passed_over and tries.turns < attempts:
-            tries.turns += 1
-            limit.hold(_HOLD * self._timeout)
-            self._tell(error, f"asked again in its turn, {limit.window} at once")
-            return
-        tries.failures += 1
-        budget = self._retries.budget
-        if tries.failures >= attempts or (budget and tries.failed_seconds >= budget):
-            raise error
-        seconds = self._retries.wait(error, tries.failures)
-        if isinstance(error, LLMUnavailable) and error.retry_after is not None:
-            limit.rest(seconds)
-        self._tell(error, f"attempt {tries.failures + 1} of {attempts} in {seconds:.0f} s")
-        with self._within(seconds + 1):
-            await asyncio.sleep(seconds)
-
-    def _tell(self, error: LLMError, then: str) -> None:
-        log.warning("llm_asked_again", model=self._model, error=str(error), then=then)
-        if self._told:
-            self._told(f"{error}; {then}")
-
     async def _answer(
-        self, client: AsyncOpenAI, question: Question, tries: _Tries, limit: AdaptiveLimit
+        self, client: AsyncOpenAI, question: Question, tries: Tries, limit: AdaptiveLimit
     ) -> ChatCompletion:
         while True:
             options = self._accepted_options(question)
@@ -284,7 +203,7 @@ class Caller:
         client: AsyncOpenAI,
         question: Question,
         options: Mapping[str, Any],
-        tries: _Tries,
+        tries: Tries,
         limit: AdaptiveLimit,
     ) -> ChatCompletion:
         create: Any = client.chat.completions.with_streaming_response.create
@@ -302,7 +221,7 @@ class Caller:
 
     @asynccontextmanager
     async def _patience(
-        self, tries: _Tries, limit: AdaptiveLimit
+        self, tries: Tries, limit: AdaptiveLimit
     ) -> AsyncIterator[Callable[[], None]]:
         """Ends the block when nothing came on for too long; gives what it is told of progress by.
 

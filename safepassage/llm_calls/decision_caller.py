@@ -1,7 +1,6 @@
 """One request to a decision model, made until it is answered or cannot be."""
 
 import asyncio
-import random
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar
 
@@ -10,12 +9,10 @@ from openai import AsyncOpenAI
 
 from .api_errors import api_errors
 from .concurrency import AdaptiveLimit
-from .errors import LLMTimeout, LLMUnavailable, SchemaMismatch
+from .errors import LLMTimeout
+from .retrying import Retrying, RetryPolicy, Tries
 
 A = TypeVar("A")
-
-MAX_WAIT = 60.0
-"""Seconds; it bounds a Retry-After too, so that an endpoint cannot park a worker."""
 
 
 class DecisionCaller:
@@ -24,22 +21,19 @@ class DecisionCaller:
     Args:
         path: the endpoint below the client's address.
         timeout: seconds of one attempt.
-        attempts: in all, for what may pass: 429, 5xx, a lost connection, a malformed answer.
-        first_wait: seconds; waits double, with jitter.
     """
 
     def __init__(
         self,
         path: Literal["decisions", "systemone"],
         *,
+        model: str,
         timeout: float,
-        attempts: int,
-        first_wait: float,
+        retries: RetryPolicy,
     ) -> None:
         self._path = path
         self._timeout = timeout
-        self._attempts = attempts
-        self._first_wait = first_wait
+        self._retrying = Retrying(model=model, timeout=timeout, retries=retries)
 
     async def ask(
         self,
@@ -54,19 +48,11 @@ class DecisionCaller:
         Raises:
             LLMError: as drawn in `safepassage.llm_calls.errors`.
         """
-        failures = 0
-        while True:
-            try:
-                async with limit.slot():
-                    return read(await self._post(client, body))
-            except (LLMUnavailable, SchemaMismatch) as error:
-                failures += 1
-                if failures >= self._attempts:
-                    raise
-                told = error.retry_after if isinstance(error, LLMUnavailable) else None
-                wait = self._first_wait * 2 ** (failures - 1) if told is None else told
-            # The jitter keeps callers that were told the same from coming back at the same time.
-            await asyncio.sleep(min(wait, MAX_WAIT) * random.uniform(1.0, 1.25))
+
+        async def attempt(_tries: Tries) -> A:
+            return read(await self._post(client, body))
+
+        return await self._retrying.answer(attempt, limit=limit)
 
     async def _post(self, client: AsyncOpenAI, body: Mapping[str, Any]) -> bytes:
         try:

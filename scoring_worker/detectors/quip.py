@@ -8,7 +8,7 @@ development set and takes 21.
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from safepassage.passages.granularity import MEAN_OVER_CLAIMS, Granularity, aggregate, claims
+from safepassage.passages.granularity import Aggregation, aggregate, claims
 from safepassage.scoring_worker.manifest import ModelError
 
 from .contract import Answer, ClaimGrounding, DetectorSettings, Grounding
@@ -53,16 +53,16 @@ Judge = Callable[[Sequence[str], Sequence[str]], list[float]]
 
 
 class SentenceDetector:
-    """Scores every sentence of the answer by ``judge``; ``granularity`` says what the answer is
+    """Scores every sentence of the answer by ``judge``; ``aggregation`` says what the answer is
     worth of them. ``whole``: sources are passages, else sentences of them."""
 
     def __init__(
-        self, name: str, revision: str, judge: Judge, granularity: Granularity, *, whole: bool
+        self, name: str, revision: str, judge: Judge, aggregation: Aggregation, *, whole: bool
     ) -> None:
         self.name = name
         self.revision = revision
         self._judge = judge
-        self._granularity = granularity
+        self._aggregation = aggregation
         self._whole = whole
 
     def ground(self, answers: Sequence[Answer]) -> list[Grounding]:
@@ -84,7 +84,7 @@ class SentenceDetector:
             ClaimGrounding(start, end, score)
             for (start, end), score in zip(places, scores, strict=True)
         )
-        return Grounding(score=aggregate(self._granularity.claims, scores), claims=judged)
+        return Grounding(score=aggregate(self._aggregation, scores), claims=judged)
 
 
 def sources_of(answer: Answer, *, whole: bool) -> list[str]:
@@ -106,4 +106,4 @@ def load_quip(settings: DetectorSettings) -> SentenceDetector:
         raise ModelError(f"quip takes a number of characters as its model, not {given!r}")
     n = int(given)
     judge = partial(quoted, n=n)
-    return SentenceDetector("quip", f"quip-{n}", judge, MEAN_OVER_CLAIMS, whole=True)
+    return SentenceDetector("quip", f"quip-{n}", judge, "mean", whole=True)

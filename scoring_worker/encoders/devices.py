@@ -151,7 +151,7 @@ def _demand(device: DeviceChoice) -> DeviceChoice:
         raise ModelError(f"no device {device!r}; use auto, cpu, cuda or mps")
     there = torch.cuda.is_available() if device == "cuda" else torch.backends.mps.is_available()
     if device != "cpu" and not there:
-        raise ModelError(f"torch sees no {device} device here; use --device cpu")
+        raise ModelError(f'torch sees no {device} device here; use "cpu"')
     return device
 
 

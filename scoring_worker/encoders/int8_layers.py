@@ -90,7 +90,8 @@ class Int8Linear:
             ModelError: this CPU has no int8 kernels.
         """
         made = cls.__new__(cls)
-        made._factor, made._bias = parts["factor"], parts["bias"]
+        # Copies: a view of a file would keep all of it mapped, which is 80 MB of a large reader.
+        made._factor, made._bias = parts["factor"].clone(), parts["bias"].clone()
         made._packed = _packed(parts["integers"], parts["scales"])
         return made
 

@@ -9,7 +9,7 @@ beside it. Rows without a source are for weights of one's own.
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-Head = Literal["sequence", "tokens", "seq2seq", "alignscore"]
+Head = Literal["sequence", "tokens", "seq2seq", "alignscore", "hhem"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,8 @@ class PublishedHead:
     ``window`` the most tokens of a source that are read at once, as the authors cut it; 0 for what
     the weights say. ``head`` "tokens" says yes by the label of every token of the statement,
     "seq2seq" by the first token of an answer: ``answers`` are the ids that say no and yes.
-    "alignscore" is a classifier of sequences whose weights have names of their own.
+    "alignscore" is a classifier of sequences whose weights have names of their own, "hhem" one of
+    tokens that is read at the first, over the config and the tokenizer of its foundation.
     """
 
     label: int
@@ -43,7 +44,12 @@ class PublishedHead:
 RAGULATOR: Final = "ipoeyke/ragulator-deberta-v3-large"
 FACT_KB: Final = "bunsenfeng/FactKB"
 CONTEXT_NLI: Final = "potsawee/deberta-v3-large-mnli"
+NLI: Final = "cross-encoder/nli-deberta-v3-base"
 HEM: Final = "vectara/hallucination_evaluation_model"
+HEM_V1: Final = f"{HEM}@0be3b8b63b460542683d7bb4fea4a58cca4b6691"
+"""The last revision before version 2; it holds a pickle."""
+HEM_FOUNDATION: Final = "google/flan-t5-base"
+"""Config and tokenizer of version 2."""
 BGE_RERANKER: Final = "BAAI/bge-reranker-base"
 
 ROWS: Final[dict[str, PublishedHead]] = {
@@ -91,9 +97,17 @@ ROWS: Final[dict[str, PublishedHead]] = {
     # first of three labels is aligned. 512 tokens, which is what about 350 words of a context and
     # the claim take.
     "alignscore": PublishedHead(0, head="alignscore", tokens=512),
+    # Its config.json names prompt and foundation. T5 knows relative positions only and has no
+    # limit of its own; memory does.
+    "hhem": PublishedHead(
+        1,
+        head="hhem",
+        prompt="<pad> Determine if the hypothesis is true given the premise?\n\n"
+        "Premise: {text1}\n\nHypothesis: {text2}",
+        tokens=4_096,
+    ),
 }
-"""How published weights are read, by name. HHEM 2.1 is read by `scorers.baselines`, LLMs that
-verify by `scorers.llm_forms`."""
+"""How published weights are read, by name. LLMs that verify are asked by `scorers.llm_forms`."""
 
 HEADS: Final[dict[str, PublishedHead]] = {
     # Two labels, 1 is out of context: 0 says yes. Sentence, then window (the authors' code).
@@ -102,7 +116,7 @@ HEADS: Final[dict[str, PublishedHead]] = {
     FACT_KB: PublishedHead(1, sentence_first=True, tokenizer="FacebookAI/roberta-base"),
     # Taught without "neutral", and asked with the sentence first (SelfCheckGPT, section 5.4).
     CONTEXT_NLI: ROWS["label-0-statement-first"],
-    "cross-encoder/nli-deberta-v3-base": ROWS["label-1"],
+    NLI: ROWS["label-1"],
     "FacebookAI/roberta-large-mnli": PublishedHead(2, 0),
     BGE_RERANKER: ROWS["reranker"],
     "BAAI/bge-reranker-large": ROWS["reranker"],
@@ -110,8 +124,7 @@ HEADS: Final[dict[str, PublishedHead]] = {
     "mixedbread-ai/mxbai-rerank-base-v1": ROWS["reranker"],
     "mixedbread-ai/mxbai-rerank-large-v1": ROWS["reranker"],
     "cross-encoder/ms-marco-MiniLM-L6-v2": ROWS["reranker"],
-    # Version 1: one logit; source, then summary. Version 2 is no sequence classifier, and
-    # `scorers.baselines` reads it.
+    # Version 1: source, then summary. Version 2 says in its config that it is a "hhem".
     HEM: ROWS["one-logit"],
     "yaxili96/FactCG-DeBERTa-v3-Large": ROWS["factcg"],
     "lytang/MiniCheck-RoBERTa-Large": ROWS["minicheck-roberta"],
@@ -130,7 +143,7 @@ SAY_YES: Final = frozenset(
 """What configs call the logit that says yes, without case. "not_entailment" is not one of them."""
 
 COMMITS: Final[dict[str, str]] = {
-    "cross-encoder/nli-deberta-v3-base": "6c749ce3425cd33b46d187e45b92bbf96ee12ec7",
+    NLI: "6c749ce3425cd33b46d187e45b92bbf96ee12ec7",
     "FacebookAI/roberta-large-mnli": "2a8f12d27941090092df78e4ba6f0928eb5eac98",
     "FacebookAI/roberta-base": "e2da8e2f811d1448a5b465c236feacd80ffbac7b",
     BGE_RERANKER: "2cfc18c9415c912f9d8155881c133215df768a70",
@@ -140,8 +153,6 @@ COMMITS: Final[dict[str, str]] = {
 }
 """The commit that a hub id represents. Of RAGulator's, FactKB's and ContextNLI's weights none could
 be looked up from here: who uses them names one behind an "@"."""
-HEM_V1: Final = f"{HEM}@0be3b8b63b460542683d7bb4fea4a58cca4b6691"
-"""The last revision before version 2; it holds a pickle."""
 
 
 def head_of(named: str) -> PublishedHead | None:

@@ -11,14 +11,16 @@ from safepassage.scoring_worker.manifest import ModelError
 
 from .devices import Placement
 from .encoder import Encoder, Forward
-from .heads import FirstAnswerForward, StatementForward
+from .heads import FirstAnswerForward, FirstTokenForward, StatementForward
 from .prompt_pieces import TWO_TEXTS, Prompt, PromptPieces
 from .published import Head, PublishedHead
+from .weight_folders import foundation_of
 from .weights import (
     head_kind,
     load_alignscore,
     load_config,
     load_full,
+    load_hhem,
     load_seq2seq,
     load_token_classifier,
     load_tokenizer,
@@ -30,6 +32,7 @@ _LOADERS: Final[dict[Head, Callable[[Path, torch.dtype], Any]]] = {
     "tokens": load_token_classifier,
     "seq2seq": load_seq2seq,
     "alignscore": load_alignscore,
+    "hhem": load_hhem,
 }
 
 
@@ -55,7 +58,7 @@ def open_encoder(
     model = _loaded(folder, head, placement.dtype)
     if head.head != "seq2seq" and head.label >= model.config.num_labels:
         raise ModelError(f"{folder}: no logit {head.label} in a model of {model.config.num_labels}")
-    tokenizer = load_tokenizer(words or folder, named)
+    tokenizer = load_tokenizer(words_of(folder, head) if words is None else words, named)
     longest = longest_tokens(head, model.config, tokenizer)
     length = min(longest, max_length or longest)
     placed = model.to(placement.device)
@@ -71,13 +74,22 @@ def open_encoder(
     )
 
 
+def words_of(folder: Path, head: PublishedHead | None) -> Path:
+    """Where the config and the tokenizer of the weights in ``folder`` are.
+
+    Raises:
+        ModelError: they are elsewhere, and not there.
+    """
+    return foundation_of(folder) if head is not None and head.head == "hhem" else folder
+
+
 def head_in(folder: Path, head: PublishedHead) -> PublishedHead:
     """``head`` over the weights of ``folder``, for tokens where its config says so.
 
     Raises:
         ModelError: the config says that they classify something else.
     """
-    if head.head in ("seq2seq", "alignscore"):
+    if head.head in ("seq2seq", "alignscore", "hhem"):
         return head
     found = head_kind(load_config(folder), folder) or head.head
     if head.head == "tokens" and found != "tokens":
@@ -99,6 +111,8 @@ def _loaded(folder: Path, head: PublishedHead, dtype: torch.dtype) -> Any:
 def _forward(model: Any, pad: int, head: PublishedHead) -> Forward | None:
     if head.head == "tokens":
         return StatementForward(model, pad, head.label)
+    if head.head == "hhem":
+        return FirstTokenForward(model, pad)
     return FirstAnswerForward(model, pad, head.answers) if head.head == "seq2seq" else None
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from safepassage.scoring_worker.manifest import ModelError, file_digest
 
-from .published import pinned
+from .published import HEM_FOUNDATION, pinned
 
 VOCABULARIES: Final = ["*.json", "*.txt", "*.model"]
 PICKLES: Final = "pytorch_model*.bin"
@@ -43,6 +43,16 @@ def named_folder(named: str) -> Path:
     """
     folder = Path(named).expanduser()
     return folder if folder.is_dir() else from_hub(named)
+
+
+def foundation_of(folder: Path) -> Path:
+    """Config and tokenizer of the HHEM in ``folder``: the folder "foundation" in it, or the hub's.
+
+    Raises:
+        ModelError: there are neither.
+    """
+    local = folder / "foundation"
+    return local if local.is_dir() else from_hub(HEM_FOUNDATION, VOCABULARIES)
 
 
 def base_digest(folder: Path) -> str:

@@ -5,6 +5,7 @@ read by torch's ``weights_only`` reader, which builds tensors and nothing else. 
 ship are built without transformers (`architectures`): it costs seconds and 180 MB.
 """
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -13,6 +14,8 @@ from typing import Any, Final, Literal
 
 import torch
 import transformers
+from safetensors import SafetensorError
+from safetensors.torch import load_file
 from transformers import (
     AutoConfig,
     AutoModel,
@@ -32,6 +35,7 @@ from .weight_folders import (
     TOKENIZERS,
     VOCABULARIES,
     first_line,
+    foundation_of,
     from_hub,
 )
 
@@ -46,6 +50,8 @@ _ALIGNSCORE: Final = {
     "base_model.": "roberta.",
     "tri_layer.": "classifier.out_proj.",
 }
+
+_T5_WORDS: Final = ("transformer.shared.weight", "transformer.encoder.embed_tokens.weight")
 
 _NO_LIMIT = 100_000
 """Tokenizers that know no limit claim one of 1e30."""
@@ -156,7 +162,8 @@ def load_alignscore(folder: Path, dtype: torch.dtype) -> Any:
     config.num_labels = 3
     found = {_renamed(name): tensor for name, tensor in _checkpoint(folder).items()}
     try:
-        model = AutoModelForSequenceClassification.from_config(config, dtype=dtype)
+        kind: Any = AutoModelForSequenceClassification
+        model = kind.from_config(config, dtype=dtype)
         wanted = model.state_dict().keys()
         model.load_state_dict({name: found[name] for name in wanted})
     except (ValueError, KeyError, RuntimeError) as error:
@@ -164,6 +171,41 @@ def load_alignscore(folder: Path, dtype: torch.dtype) -> Any:
             f"{folder} does not hold AlignScore of the config beside it: {first_line(error)}"
         ) from error
     return model.eval()
+
+
+def load_hhem(folder: Path, dtype: torch.dtype) -> Any:
+    """HHEM 2.1's token classifier, ready for inference. It comes with code of its own, which is
+    never run: transformers has the same model.
+
+    Raises:
+        ModelError: it is no such model, or its weights are not safetensors.
+    """
+    config, path = load_config(foundation_of(folder)), folder / "model.safetensors"
+    config.num_labels = 2
+    try:
+        found = {name.removeprefix("t5."): weight for name, weight in load_file(path).items()}
+    except (OSError, SafetensorError) as error:
+        raise ModelError(f"cannot read {path} as safetensors") from error
+    # Stored once and used under two names.
+    if (embedded := next((found[name] for name in _T5_WORDS if name in found), None)) is not None:
+        found |= dict.fromkeys(_T5_WORDS, embedded)
+    try:
+        kind: Any = AutoModelForTokenClassification
+        model = kind.from_config(config, dtype=dtype)
+        model.load_state_dict(found)
+    except (ValueError, RuntimeError) as error:
+        raise ModelError(f"{folder} does not hold the weights of HHEM 2.1") from error
+    model.tie_weights()
+    return model.eval()
+
+
+def is_hhem(folder: Path) -> bool:
+    """Whether ``folder`` says of itself that it is HHEM 2."""
+    try:
+        own = json.loads((folder / "config.json").read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(own, dict) and str(own.get("model_type", "")).startswith("HHEMv2")
 
 
 def _renamed(name: str) -> str:

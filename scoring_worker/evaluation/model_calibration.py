@@ -1,11 +1,11 @@
 """`safepassage calibrate`: a model folder with probabilities and thresholds fitted on labels."""
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from safepassage.scoring_worker.manifest import (
     ScorerManifest,
     Thresholds,
 )
-from safepassage.scoring_worker.scorer import apart
+from safepassage.scoring_worker.scorer_spec import ScorerSpec
 from safepassage.scoring_worker.scorers import folders
 from safepassage.scoring_worker.scorers.by_language import serving
 from safepassage.scoring_worker.scorers.folders import load_folder, open_manifest
@@ -130,10 +130,8 @@ def calibrate(
     """Fit calibration and thresholds of a model folder, and write a new one.
 
     Args:
-        scorer: "default", a folder or a hub id; its own calibration is not built upon. Of "default"
-            the reader that serves most labels by their language is calibrated.
+        scorer: "default", a folder or a hub id; its own calibration is not built upon.
         out: the new folder, with the reliability plot in it. It must be empty or absent.
-        target: what the thresholds have to reach.
         kind: "auto" takes isotonic regression from 500 labels on.
         name: of the new scorer; by default that of the old.
         asking: what a cascade's second may cost: its band is fitted to that.
@@ -143,13 +141,47 @@ def calibrate(
             ``asking`` is given.
         DatasetError: the labels are of one class, or of too few documents.
     """
-    folder, manifest, shared = model_folder(scorer, out, datasets)
+    start = CalibratedFolder.of(scorer, out, datasets)
+    manifest = start.manifest
     if asking and manifest.kind != "cascade":
         raise ModelError(f"{manifest.name} asks nobody: --ask and --cost are for cascade-decisions")
-    so_far = manifest
-    manifest = manifest.model_copy(update={"calibration": None, "name": name or manifest.name})
-    labelled = scored(folder, manifest, datasets, on_progress)
-    kinds = [] if manifest.thresholds.pass_nothing else [case.kind for case in labelled.cases]
+    bare = manifest.model_copy(update={"calibration": None, "name": name or manifest.name})
+    labelled = start.scored(bare, datasets, on_progress)
+    calibration, thresholds, fitted = _fit_both(labelled, manifest, kind, target)
+    band = _band(labelled, calibration, thresholds, asking) if asking else None
+    held_out, metrics = _held_out(labelled, kind, target)
+    figures = metrics.model_dump(mode="json", include={"n", "precision", "recall", "f1", "auroc"})
+    written = start.written(
+        {
+            "name": bare.name,
+            "calibration": calibration,
+            "thresholds": thresholds,
+            "band": (band.low, band.high) if band else manifest.band,
+            "metrics": {**manifest.metrics, "calibrated": {**figures, "target": str(target)}},
+        },
+        [case for data in datasets for case in data.cases],
+        _card(thresholds, figures, str(target)),
+        plotted=lambda path: _plot(path, bare.name, labelled, held_out),
+    )
+    return CalibrationReport(
+        revision=written.revision,
+        labels=labels_of(datasets),
+        n=len(labelled.cases),
+        left_out=sum(len(dataset.cases) for dataset in datasets) - len(labelled.cases),
+        target=str(target),
+        kind=calibration.kind,
+        held_out=metrics,
+        thresholds=fitted,
+        band=band,
+        **_error("error_before", labelled.raw, labelled),
+        **_error("error_after", held_out, labelled),
+    )
+
+
+def _fit_both(
+    labelled: LabelledScores, before: ScorerManifest, kind: CalibrationKind, target: Target
+) -> tuple[Calibration, Thresholds, dict[str, FittedThreshold]]:
+    kinds = [] if before.thresholds.pass_nothing else [case.kind for case in labelled.cases]
     if missing := labels_missing(labelled.supported.tolist(), kinds):
         raise DatasetError(f"calibration needs supported and unsupported labels: {missing}")
     calibration = _fit(labelled.raw, labelled.supported, kind)
@@ -158,41 +190,9 @@ def calibrate(
         labelled.supported.tolist(),
         labelled.types.tolist(),
         target,
-        known=carried_over(so_far.thresholds, so_far.calibration, calibration),
+        known=carried_over(before.thresholds, before.calibration, calibration),
     )
-    band = _band(labelled, calibration, thresholds, asking) if asking else None
-    held_out, metrics = _held_out(labelled, kind, target)
-    copy_scorer(folder, out, without=BASE_FILES if shared else ())
-    _plot(out / PLOT_NAME, manifest.name, labelled, held_out)
-    figures = metrics.model_dump(mode="json", include={"n", "precision", "recall", "f1", "auroc"})
-    seen = [(c.group, pair.premise) for data in datasets for c in data.cases for pair in c.pairs]
-    update = {
-        "base": PACKAGED_BASE if shared else manifest.base,
-        "base_digest": reader_base_digest(folder) if shared else manifest.base_digest,
-        "learnt_from": more_learnt(manifest.learnt_from, seen),
-        "calibration": calibration,
-        "thresholds": thresholds,
-        "band": (band.low, band.high) if band else manifest.band,
-        "metrics": {**manifest.metrics, "calibrated": {**figures, "target": str(target)}},
-    }
-    _extend_card(out / CARD_NAME, thresholds, figures, str(target))
-    written = manifest.model_copy(update=update).save(out)
-    cases = sum(len(dataset.cases) for dataset in datasets)
-    return CalibrationReport(
-        revision=written.revision,
-        labels="; ".join(dict.fromkeys(dataset.labels for dataset in datasets)),
-        n=len(labelled.cases),
-        left_out=cases - len(labelled.cases),
-        target=str(target),
-        kind=calibration.kind,
-        error_before=plots.expected_error(labelled.raw, labelled.supported),
-        error_before_ci=_error_interval(labelled.raw, labelled),
-        error_after=plots.expected_error(held_out, labelled.supported),
-        error_after_ci=_error_interval(held_out, labelled),
-        held_out=metrics,
-        thresholds=fitted,
-        band=band,
-    )
+    return calibration, thresholds, fitted
 
 
 def _band(
@@ -212,56 +212,92 @@ def _band(
     return found.model_copy(update={"usd_per_million": usd})
 
 
-def model_folder(
-    scorer: str | Path, out: Path, datasets: Sequence[Dataset]
-) -> tuple[Path, ScorerManifest, bool]:
-    """The folder of ``scorer``, its manifest, and whether its base is the one that ships.
-
-    Of "default" it is the reader that serves most of ``datasets`` by their language; the manifest
-    leaves other languages to the other reader.
-
-    Raises:
-        ModelError: the scorer is no model folder, or ``out`` is not empty.
-    """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ModelError(f"{out} exists; calibrate writes a new folder")
-    others = None
-    if apart(str(scorer))[0] == PACKAGED_BASE:
-        scorer, others = serving([pair for data in datasets for pair in data.pairs])
-    folder, manifest = open_manifest(scorer)
-    if others:
-        manifest = manifest.model_copy(update={"others": others})
-    shared = manifest.kind == "reader" and folder.samefile(folders.DEFAULT_MODEL)
-    if manifest.base and (folder / manifest.base).is_dir():
-        raise ModelError(f"{folder}: its base is a folder of its own, which a copy would lose")
-    return folder, manifest, shared
+def labels_of(datasets: Sequence[Dataset]) -> str:
+    """Who labelled ``datasets``, each named once."""
+    return "; ".join(dict.fromkeys(dataset.labels for dataset in datasets))
 
 
-def scored(
-    folder: Path, manifest: ScorerManifest, datasets: Sequence[Dataset], on_progress: OnProgress
-) -> LabelledScores:
-    """What the scorer in ``folder`` makes of the labelled cases that are one pair each.
+@dataclass(frozen=True, slots=True)
+class CalibratedFolder:
+    """A model folder, its manifest, and the new folder ``out``. ``shared`` is whether its base is
+    the one that ships, which no copy brings."""
 
-    Raises:
-        DatasetError: it is missing.
-    """
-    scorer = load_folder(folder, manifest)
-    evaluated = [
-        evaluate(dataset, scorer, name=manifest.name, on_progress=on_progress, latency=False)
-        for dataset in datasets
-    ]
-    scorer.close()
-    outcomes = [outcome for one in evaluated for outcome in one.outcomes]
-    costs = [usage.cost_usd for one in evaluated for usage in one.usages if usage.cost_usd]
-    known = [one for one in outcomes if one.score is not None and len(one.case.parts) == 1]
-    if not known:
-        raise DatasetError(
-            f"none of {len(outcomes)} cases has one part and a score. Which sentence of an answer "
-            "is wrong its label does not say: give labelled sentences, as `claim` in place of "
-            "`response`"
-        )
-    raw = np.array([one.score for one in known], dtype=np.float64)
-    return LabelledScores(tuple(one.case for one in known), raw, fmean(costs) if costs else None)
+    folder: Path
+    manifest: ScorerManifest
+    out: Path
+    shared: bool
+
+    @classmethod
+    def of(cls, scorer: str | Path, out: Path, datasets: Sequence[Dataset]) -> Self:
+        """The folder of ``scorer``. Of "default" it is the reader that serves most of ``datasets``
+        by their language; the manifest leaves other languages to the other reader.
+
+        Raises:
+            ModelError: the scorer is no model folder, or ``out`` is not empty.
+        """
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise ModelError(f"{out} exists; calibrate writes a new folder")
+        others = None
+        if ScorerSpec.parse(scorer).values == PACKAGED_BASE:
+            scorer, others = serving([pair for data in datasets for pair in data.pairs])
+        folder, manifest = open_manifest(scorer)
+        if others:
+            manifest = manifest.model_copy(update={"others": others})
+        if manifest.base and (folder / manifest.base).is_dir():
+            raise ModelError(f"{folder}: its base is a folder of its own, which a copy would lose")
+        shared = manifest.kind == "reader" and folder.samefile(folders.DEFAULT_MODEL)
+        return cls(folder, manifest, out, shared)
+
+    def scored(
+        self, manifest: ScorerManifest, datasets: Sequence[Dataset], on_progress: OnProgress
+    ) -> LabelledScores:
+        """What the scorer of ``manifest`` makes of the labelled cases that are one pair each.
+
+        Raises:
+            DatasetError: there is no such case.
+        """
+        scorer = load_folder(self.folder, manifest)
+        evaluated = [
+            evaluate(dataset, scorer, name=manifest.name, on_progress=on_progress, latency=False)
+            for dataset in datasets
+        ]
+        scorer.close()
+        outcomes = [outcome for one in evaluated for outcome in one.outcomes]
+        costs = [usage.cost_usd for one in evaluated for usage in one.usages if usage.cost_usd]
+        known = [one for one in outcomes if one.score is not None and len(one.case.parts) == 1]
+        if not known:
+            raise DatasetError(
+                f"none of {len(outcomes)} cases has one part and a score. Which sentence of an "
+                "answer is wrong its label does not say: give labelled sentences, as `claim` in "
+                "place of `response`"
+            )
+        raw = np.array([one.score for one in known], dtype=np.float64)
+        cases = tuple(one.case for one in known)
+        return LabelledScores(cases, raw, fmean(costs) if costs else None)
+
+    def written(
+        self,
+        update: Mapping[str, object],
+        cases: Iterable[LabelledCase],
+        card: str,
+        plotted: Callable[[Path], None] = lambda _: None,
+    ) -> ScorerManifest:
+        """Copy the folder, with the manifest's ``update``. It learnt from ``cases``. ``card`` is
+        added to the model card, and counts in place of what that says of thresholds; ``plotted``
+        draws the reliability plot."""
+        without = BASE_FILES if self.shared else ()
+        ignored = shutil.ignore_patterns(MANIFEST_NAME, PLOT_NAME, ".*", *without)
+        shutil.copytree(self.folder, self.out, dirs_exist_ok=True, ignore=ignored)
+        plotted(self.out / PLOT_NAME)
+        path = self.out / CARD_NAME
+        before = path.read_text("utf-8") + "\n" if path.exists() else ""
+        path.write_text(before + card + "\n", "utf-8")
+        seen = [(case.group, pair.premise) for case in cases for pair in case.pairs]
+        base: dict[str, object] = {"learnt_from": more_learnt(self.manifest.learnt_from, seen)}
+        if self.shared:
+            digest = reader_base_digest(self.folder)
+            base |= {"base": PACKAGED_BASE, "base_digest": digest}
+        return self.manifest.model_copy(update={**base, **update}).save(self.out)
 
 
 def _fit(raw: Floats, supported: NDArray[np.bool_], kind: CalibrationKind) -> Calibration:
@@ -302,26 +338,19 @@ def _folds(groups: Sequence[str]) -> NDArray[np.int64]:
     return np.array([fold_of[group] for group in groups], dtype=np.int64)
 
 
-def _error_interval(scores: Floats, labelled: LabelledScores) -> Interval | None:
+def _error(name: str, scores: Floats, labelled: LabelledScores) -> dict[str, Any]:
+    """The calibration error of ``scores`` as ``name``, with its interval."""
     supported = labelled.supported
 
     def error(weights: Floats) -> float:
         rows = np.repeat(np.arange(len(scores)), weights.astype(int))
         return plots.expected_error(scores[rows], supported[rows])
 
-    return bootstrap(error, labelled.groups)
+    found = plots.expected_error(scores, supported)
+    return {name: found, f"{name}_ci": bootstrap(error, labelled.groups)}
 
 
-def copy_scorer(folder: Path, out: Path, without: Sequence[str]) -> None:
-    """All files of a model folder but the manifest and ``without``, into the new one."""
-    ignored = shutil.ignore_patterns(MANIFEST_NAME, PLOT_NAME, ".*", *without)
-    shutil.copytree(folder, out, dirs_exist_ok=True, ignore=ignored)
-
-
-def _extend_card(
-    path: Path, thresholds: Thresholds, figures: Mapping[str, object], target: str
-) -> None:
-    """What is said of thresholds further up in the card no longer holds; this does."""
+def _card(thresholds: Thresholds, figures: Mapping[str, object], target: str) -> str:
     rows = [f"| {name} | {value} |" for name, value in figures.items()]
     limits = [f"- {name}: {one.value:.4f}" for name, one in sorted(thresholds.by_type.items())]
     lines = [
@@ -332,8 +361,7 @@ def _extend_card(
         f"\nDefault threshold {thresholds.default:.4f}.",
         *limits,
     ]
-    before = path.read_text("utf-8") + "\n" if path.exists() else ""
-    path.write_text(before + "\n".join(lines) + "\n", "utf-8")
+    return "\n".join(lines)
 
 
 def _plot(path: Path, name: str, labelled: LabelledScores, held_out: Floats) -> None:

@@ -4,10 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from safepassage.schemas.base import Contract
-from safepassage.scoring_worker.encoders.reader_model import BASE_FILES, reader_base_digest
-from safepassage.scoring_worker.learnt_from import more_learnt
 from safepassage.scoring_worker.manifest import (
-    PACKAGED_BASE,
     ModelError,
     ScorerManifest,
     Thresholds,
@@ -20,7 +17,7 @@ from safepassage.scoring_worker.risk.strata import DrawnLabel, strata_of
 from safepassage.scoring_worker.scorer import Pair
 
 from .cases import Dataset, LabelledCase
-from .model_calibration import CARD_NAME, copy_scorer, model_folder, scored
+from .model_calibration import CalibratedFolder, labels_of
 from .sources import DatasetError, OnProgress
 
 STOPPED = "review"
@@ -76,47 +73,36 @@ def promise(
         ModelError: the scorer is no model folder, or ``out`` is not empty.
         DatasetError: nothing can be promised; the message says what is wanted.
     """
-    folder, manifest, shared = model_folder(scorer, out, datasets)
-    if manifest.kind == "cascade":
+    start = CalibratedFolder.of(scorer, out, datasets)
+    if start.manifest.kind == "cascade":
         raise ModelError(
             "nothing can be promised of a cascade by its second scorer: give decisions, or default"
         )
-    manifest = manifest.model_copy(update={"name": name or manifest.name, "others": None})
-    every = scored(folder, manifest, datasets, on_progress)
+    named: dict[str, object] = {"name": name or start.manifest.name, "others": None}
+    manifest = start.manifest.model_copy(update=named)
+    every = start.scored(manifest, datasets, on_progress)
     rows = [
         (case, float(score))
         for case, score in zip(every.cases, every.raw, strict=True)
         if _counts(case) and not _learnt(manifest, case)
     ]
     strata, members, least = _strata(rows, manifest)
-    parts = certify_parts(
-        strata,
-        [[case.entity_type for case in own] for own in members],
-        [[group_of(_pair(case)) for case in own] for own in members],
-        risk,
-        confidence,
-        least=least,
-    )
+    types = [[case.entity_type for case in own] for own in members]
+    groups = [[group_of(_pair(case)) for case in own] for own in members]
+    parts = certify_parts(strata, types, groups, risk, confidence, least=least)
     if not any(isinstance(part.outcome, CertifiedThreshold) for part in parts):
         raise DatasetError("\n".join(["nothing can be promised:", *map(_refusal, parts)]))
     said = tuple(_part(part) for part in parts)
-    copy_scorer(folder, out, without=BASE_FILES if shared else ())
-    seen = [(case.group, pair.premise) for case, _ in rows for pair in case.pairs]
-    update = {
-        "base": PACKAGED_BASE if shared else manifest.base,
-        "base_digest": reader_base_digest(folder) if shared else manifest.base_digest,
-        "learnt_from": more_learnt(manifest.learnt_from, seen),
+    promised = {"risk": risk, "confidence": confidence, "labels": len(rows)}
+    update = named | {
         "thresholds": _thresholds(said, manifest.thresholds, risk, confidence),
-        "metrics": {
-            **manifest.metrics,
-            "promised": {"risk": risk, "confidence": confidence, "labels": len(rows)},
-        },
+        "metrics": {**manifest.metrics, "promised": promised},
     }
-    _extend_card(out / CARD_NAME, said, risk, confidence)
-    written = manifest.model_copy(update=update).save(out)
+    cases = [case for case, _ in rows]
+    written = start.written(update, cases, _card(said, risk, confidence))
     return PromiseReport(
         revision=written.revision,
-        labels="; ".join(dict.fromkeys(dataset.labels for dataset in datasets)),
+        labels=labels_of(datasets),
         n=len(rows),
         left_out=sum(len(dataset.cases) for dataset in datasets) - len(rows),
         risk=risk,
@@ -125,8 +111,7 @@ def promise(
     )
 
 
-def _extend_card(path: Path, parts: Sequence[PromisePart], risk: float, confidence: float) -> None:
-    """What is said of thresholds further up in the card no longer holds; this does."""
+def _card(parts: Sequence[PromisePart], risk: float, confidence: float) -> str:
     rows = [
         f"- {part.name or 'all the rest'}: "
         + (
@@ -138,10 +123,7 @@ def _extend_card(path: Path, parts: Sequence[PromisePart], risk: float, confiden
         for part in parts
     ]
     title = f"## Promised: at most {risk:g} wrong, with {confidence:.0%} confidence\n"
-    before = path.read_text("utf-8") + "\n" if path.exists() else ""
-    path.write_text(
-        before + "\n".join([title, "In place of the thresholds above:\n", *rows]) + "\n", "utf-8"
-    )
+    return "\n".join([title, "In place of the thresholds above:\n", *rows])
 
 
 def _counts(case: LabelledCase) -> bool:

@@ -64,24 +64,6 @@ def traces_of(scorer: Scorer, pairs: Sequence[Pair]) -> list[tuple[Trace, ...]]:
     return own.traces(pairs) if own and pairs else [()] * len(pairs)
 
 
-class AroundScorer:
-    """What a scorer around another one leaves to it: the memory, and the end."""
-
-    _scorer: Scorer
-
-    def remember(self, memory: Memory) -> None:
-        """Let the scorer weigh what ``memory`` holds."""
-        remember_in(memory, self._scorer)
-
-    def traces(self, pairs: Sequence[Pair]) -> list[tuple[Trace, ...]]:
-        """What each pair would leave in the scorer's memory, in order."""
-        return traces_of(self._scorer, pairs)
-
-    def close(self) -> None:
-        """Close the scorer."""
-        self._scorer.close()
-
-
 def memory_revision(scorer: RemembersDecisions) -> str:
     """What the snapshots of a scorer's memory are made for: its revision and the vote's weights."""
     return stable_id("memory-of", scorer.revision, packaged_weights().revision)[:NAME_DIGITS]

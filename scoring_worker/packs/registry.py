@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cache
 from importlib import import_module
 
 from pydantic import Field
@@ -53,13 +52,8 @@ def packs_named(names: Iterable[str]) -> tuple[Pack, ...]:
     if unknown:
         known = ", ".join(NAMES)
         raise UnknownPack(f"no pack {', '.join(map(repr, unknown))}; there are: {known}")
-    return tuple(_loaded(name) for name in wanted)
-
-
-@cache
-def _loaded(name: str) -> Pack:
-    pack: Pack = getattr(import_module(f"{__package__}.{name}.pack"), _PACKS[name])()
-    return pack
+    found = (getattr(import_module(f"{__package__}.{name}.pack"), _PACKS[name]) for name in wanted)
+    return tuple(pack() for pack in found)
 
 
 def with_packs(

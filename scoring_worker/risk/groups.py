@@ -34,6 +34,11 @@ def group_of(pair: Pair) -> str:
     return f"{kind_of(pair.value)}, {'in words' if found else 'not in words'}, {language}"
 
 
+def below(score: float, threshold: float) -> float:
+    """``score``, under a threshold that nothing passes."""
+    return min(score, NOTHING_PASSES - BELOW) if threshold >= NOTHING_PASSES else score
+
+
 def threshold_of(thresholds: Thresholds, pair: Pair) -> float:
     """The threshold for ``pair``: its type's, else its group's, else the default."""
     return thresholds.of(pair.entity_type, group_of(pair) if thresholds.by_group else "")

@@ -14,20 +14,21 @@ from safepassage.scoring_worker.encoders.devices import (
     place,
     use_threads,
 )
+from safepassage.scoring_worker.encoders.published import HEM, NLI
 from safepassage.scoring_worker.learnt_from import LearntFrom
 from safepassage.scoring_worker.manifest import ScorerManifest
 from safepassage.scoring_worker.packs.interface import Pack
 from safepassage.scoring_worker.packs.registry import packs_named, packs_of_environment
 from safepassage.scoring_worker.scorer import Scorer
 
-from .by_language import beside_shipped, default_readers
-from .deferred import Deferred
+from .by_language import NotLoaded, beside_shipped, default_readers
 from .folders import LLMS, load_folder, open_manifest
 from .words import WordMatching
 
 if TYPE_CHECKING:
     from safepassage.llm_calls.settings import GraderSettings
 
+_BASELINES: Final = {"nli": NLI, "hhem": HEM}
 _HALLUGUARD: Final = "halluguard"
 
 
@@ -72,14 +73,8 @@ class _Models:
 
     def of(self, name: str) -> Scorer:
         """The scorer of a model folder or hub id."""
-        from .baselines import HHEM_HUB_ID, NLI_HUB_ID, is_hhem, load_hhem  # noqa: PLC0415 (seldom needed)
-
-        if name in ("hhem", HHEM_HUB_ID):
-            return load_hhem(place(self.device, self.precision))
-        if is_hhem(Path(name)):
-            return load_hhem(place(self.device, self.precision), Path(name))
-        folder, manifest = open_manifest(NLI_HUB_ID if name == "nli" else name)
-        if name == "nli":
+        folder, manifest = open_manifest(_BASELINES.get(name, name))
+        if name in _BASELINES:
             manifest = manifest.model_copy(update={"name": name, "learnt_from": LearntFrom()})
         elif name == "small":
             manifest = manifest.model_copy(update={"name": name})
@@ -94,7 +89,7 @@ class _Models:
         """`default`, of the readers that are installed."""
         return default_readers(self.of, self._small)
 
-    def _small(self) -> Scorer:
+    def _small(self) -> NotLoaded:
         """The small reader, whose weights and vocabulary (350 MB) wait for a pair in another
         language. Its files are verified now, and again when they are read."""
         from .default import revision_of  # noqa: PLC0415 (its libraries are its own)
@@ -102,7 +97,7 @@ class _Models:
         _, manifest = open_manifest("small")
         placement = place(self.device, self.precision, on_cpu=manifest.precision)
         revision = revision_of(manifest.model_copy(update={"name": "small"}), placement, self.packs)
-        return Deferred("small", revision, manifest.learnt_from, partial(self.of, "small"))
+        return NotLoaded("small", revision, manifest.learnt_from, partial(self.of, "small"))
 
 
 def _grader(settings: GraderSettings | None, name: str = "llm") -> Scorer:

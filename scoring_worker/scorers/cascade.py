@@ -11,9 +11,7 @@ is asked about another date or figure.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import structlog
 
@@ -38,27 +36,6 @@ UNREAD = "language_not_covered"
 Doubt = Callable[[Pair, Assessment], float]
 
 log = structlog.get_logger()
-
-
-@dataclass(frozen=True, slots=True)
-class Savings:
-    """Who decided how many pairs since the scorer was loaded."""
-
-    pairs: int = 0
-    by_first: int = 0
-    by_second: int = 0
-
-    @property
-    def share(self) -> float | None:
-        """The share of pairs that the second was not asked; None before the first pair."""
-        return 1 - self.by_second / self.pairs if self.pairs else None
-
-    def __add__(self, other: Savings) -> Savings:
-        return Savings(
-            self.pairs + other.pairs,
-            self.by_first + other.by_first,
-            self.by_second + other.by_second,
-        )
 
 
 def no_doubt(_pair: Pair, _assessment: Assessment) -> float:
@@ -101,27 +78,17 @@ class CascadeScorer:
         self.name = name
         self._band = band
         self._doubt = doubt
-        self._savings = Savings()
-        self._lock = threading.Lock()
         self.learnt_from = said_by(first)
         parts = (first.revision, second.revision, repr(band))
         ordered = () if doubt is no_doubt else (ORDER_VERSION,)
         self.revision = stable_id(name, *parts, *ordered)[:16]
-
-    @property
-    def savings(self) -> Savings:
-        """Who decided how many pairs so far."""
-        return self._savings
 
     def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:
         """One assessment per pair, in order."""
         answers = self._ask(self._first, pairs, list(range(len(pairs))), {})
         uncertain = [at for at, answer in answers.items() if self._is_uncertain(pairs[at], answer)]
         answers |= self._ask_second(pairs, uncertain, answers)
-        made = Savings(len(pairs), len(pairs) - len(uncertain), len(uncertain))
-        with self._lock:
-            self._savings += made
-        log.info("cascade", pairs=made.pairs, by_second=made.by_second)
+        log.info("cascade", pairs=len(pairs), by_second=len(uncertain))
         return [answers[at] for at in range(len(pairs))]
 
     def remember(self, memory: Memory) -> None:

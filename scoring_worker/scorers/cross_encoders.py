@@ -15,9 +15,15 @@ from safepassage.scoring_worker.encoders.published_encoder import (
     head_in,
     longest_tokens,
     open_encoder,
+    words_of,
 )
 from safepassage.scoring_worker.encoders.weight_folders import base_digest, base_folder
-from safepassage.scoring_worker.encoders.weights import head_kind, load_config, load_tokenizer
+from safepassage.scoring_worker.encoders.weights import (
+    head_kind,
+    is_hhem,
+    load_config,
+    load_tokenizer,
+)
 from safepassage.scoring_worker.manifest import ModelError, ScorerManifest
 
 
@@ -28,7 +34,9 @@ def manifest_of(folder: Path, name: str, head: PublishedHead | None = None) -> S
     Raises:
         ModelError: it is no classifier, or no label says yes.
     """
-    config = load_config(folder)
+    head = ROWS["hhem"] if is_hhem(folder) else head
+    words = words_of(folder, head)
+    config = load_config(words)
     if head is None and head_kind(config, folder) is None:
         raise ModelError(
             f"{folder}: its config names no architecture, so nothing tells what its head classifies"
@@ -41,7 +49,7 @@ def manifest_of(folder: Path, name: str, head: PublishedHead | None = None) -> S
         labels=read.label,
         hypothesis_first=read.sentence_first,
         layout=row_of(head) if head else None,
-        max_length=longest_tokens(read, config, load_tokenizer(folder, name)),
+        max_length=longest_tokens(read, config, load_tokenizer(words, name)),
     )
 
 
@@ -68,13 +76,13 @@ def load_encoder(
         if manifest.layout not in ROWS:
             raise ModelError(f"{manifest.name}: no layout {manifest.layout!r} in this version")
         head = ROWS[manifest.layout]
-    own = (folder / "tokenizer.json").exists()
+    own = folder if (folder / "tokenizer.json").exists() else None
     return open_encoder(
         base,
         head_in(base, head),
         place(device, precision, on_cpu=manifest.precision),
         named=manifest.base or manifest.name,
-        words=folder if own else base,
+        words=own,
         max_length=manifest.max_length,
     )
 

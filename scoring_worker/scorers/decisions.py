@@ -23,12 +23,13 @@ from safepassage.llm_calls.errors import (
     first_of,
 )
 from safepassage.llm_calls.price import priced
+from safepassage.llm_calls.retrying import retries_of_judges
 from safepassage.llm_calls.settings import DecisionSettings
-from safepassage.schemas import Assessment, Reason, ScorerTrail, Usage, stable_id
+from safepassage.schemas import Assessment, Reason, Usage, stable_id
 from safepassage.scoring_worker.calibration import apply
 from safepassage.scoring_worker.learnt_from import LearntFrom
 from safepassage.scoring_worker.manifest import ModelError, ScorerManifest
-from safepassage.scoring_worker.risk.groups import BELOW, NOTHING_PASSES, threshold_of
+from safepassage.scoring_worker.risk.groups import below, threshold_of
 from safepassage.scoring_worker.scorer import Pair
 
 from .decision_questions import (
@@ -83,9 +84,9 @@ class DecisionScorer:
         self._settings = settings
         self._caller = DecisionCaller(
             settings.decision_api,
+            model=settings.model,
             timeout=settings.llm_timeout_seconds,
-            attempts=settings.llm_attempts,
-            first_wait=settings.llm_first_wait_seconds,
+            retries=retries_of_judges(settings),
         )
 
     def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:
@@ -168,23 +169,14 @@ class DecisionScorer:
     def _assessed(
         self, pair: Pair, said: Probabilities | tuple[Reason, str], usage: Usage
     ) -> Assessment:
-        own = {"scorer": self.name, "revision": self.revision}
+        by = self.name, self.revision
         if isinstance(said, tuple):
-            reason, detail = said
-            trail = ScorerTrail(**own, score=None, threshold=None, failure=detail, usage=usage)
-            return Assessment(**own, failure=reason, failure_detail=detail, trail=(trail,))
+            return Assessment.failed(by, *said, usage)
         raw = np.array([said["says_this"]])
         score = float(apply(self.manifest.calibration, raw)[0])
         threshold = threshold_of(self.manifest.thresholds, pair)
-        if threshold >= NOTHING_PASSES:
-            score = min(score, NOTHING_PASSES - BELOW)
-        return Assessment(
-            **own,
-            score=score,
-            threshold=threshold,
-            findings=(finding_of(said),),
-            trail=(ScorerTrail(**own, score=score, threshold=threshold, usage=usage),),
-        )
+        held = below(score, threshold)
+        return Assessment.scored(by, held, threshold, usage, (finding_of(said),))
 
 
 def _requests(questions: Sequence[Question], most: int) -> Iterator[list[Question]]:

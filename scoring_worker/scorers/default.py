@@ -34,7 +34,11 @@ from safepassage.scoring_worker.weighing.approved_words import in_other_words, r
 from safepassage.scoring_worker.weighing.claim_support import packaged_forest
 from safepassage.scoring_worker.weighing.languages import READ_LANGUAGES, unread_language
 from safepassage.scoring_worker.weighing.opinion import CLAUSE, Opinion, opinion_of, shape_of
-from safepassage.scoring_worker.weighing.other_fields import better_field, questions
+from safepassage.scoring_worker.weighing.other_fields import (
+    better_field,
+    excluding_label,
+    questions,
+)
 from safepassage.scoring_worker.weighing.questions import Part, ambiguous_date, parts_of
 from safepassage.scoring_worker.weighing.score import DECIMALS, score_of_pair, score_of_part
 from safepassage.scoring_worker.weighing.stack import Stack
@@ -240,11 +244,15 @@ class DefaultScorer:
     ) -> list[Assessment]:
         """``assessed``, without a value accepted that another field of its schema explains better.
         Values with parts are not asked about: their fields are their own."""
-        asked = {
-            at: questions(pairs[at], judged[at].parts[0], judged[at].opinions[0])
-            for at, one in enumerate(assessed)
-            if one.passes and len(judged[at].parts) == 1
-        }
+        asked: dict[int, dict[str, Task]] = {}
+        for at, one in enumerate(assessed):
+            if not one.passes or len(judged[at].parts) != 1:
+                continue
+            part = judged[at].parts[0]
+            if named := excluding_label(pairs[at], part):
+                assessed[at] = self._stopped(one, named)
+            else:
+                asked[at] = questions(pairs[at], part, judged[at].opinions[0])
         wanted = dict.fromkeys(task for tasks in asked.values() for task in tasks.values())
         readings |= self._read(task for task in wanted if task not in readings)
         for at, tasks in asked.items():

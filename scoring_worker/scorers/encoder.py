@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from safepassage.schemas import Assessment, ScorerTrail
+from safepassage.schemas import Assessment
 from safepassage.scoring_worker.calibration import apply
 from safepassage.scoring_worker.encoders.batching import PairFailure
 from safepassage.scoring_worker.encoders.encoder import Encoder
 from safepassage.scoring_worker.manifest import ScorerManifest
-from safepassage.scoring_worker.risk.groups import BELOW, NOTHING_PASSES, threshold_of
+from safepassage.scoring_worker.risk.groups import below, threshold_of
 from safepassage.scoring_worker.scorer import Pair
 
 
@@ -22,6 +22,7 @@ class EncoderScorer:
         self.name = manifest.name
         self.learnt_from = manifest.learnt_from
         self.revision = encoder.revision_of(manifest)
+        self._by = self.name, self.revision
 
     def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:
         """One assessment per pair, in order; a pair that cannot be scored gets a failure."""
@@ -41,31 +42,7 @@ class EncoderScorer:
 
     def _scored(self, pair: Pair, score: float) -> Assessment:
         threshold = threshold_of(self.manifest.thresholds, pair)
-        if threshold >= NOTHING_PASSES:
-            score = min(score, NOTHING_PASSES - BELOW)
-        trail = ScorerTrail(
-            scorer=self.name, revision=self.revision, score=score, threshold=threshold
-        )
-        return Assessment(
-            scorer=self.name,
-            revision=self.revision,
-            score=score,
-            threshold=threshold,
-            trail=(trail,),
-        )
+        return Assessment.scored(self._by, below(score, threshold), threshold)
 
     def _failed(self, failure: PairFailure) -> Assessment:
-        trail = ScorerTrail(
-            scorer=self.name,
-            revision=self.revision,
-            score=None,
-            threshold=None,
-            failure=failure.detail,
-        )
-        return Assessment(
-            scorer=self.name,
-            revision=self.revision,
-            failure=failure.reason,
-            failure_detail=failure.detail,
-            trail=(trail,),
-        )
+        return Assessment.failed(self._by, failure.reason, failure.detail)

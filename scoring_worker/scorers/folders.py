@@ -23,7 +23,8 @@ from safepassage.scoring_worker.manifest import (
     ScorerManifest,
 )
 from safepassage.scoring_worker.packs.interface import Pack
-from safepassage.scoring_worker.scorer import Scorer, apart
+from safepassage.scoring_worker.scorer import Scorer
+from safepassage.scoring_worker.scorer_spec import ScorerSpec
 from safepassage.scoring_worker.weighing.claim_support import forest_of
 
 from .encoder import EncoderScorer
@@ -52,7 +53,7 @@ def open_manifest(name_or_path: str | Path) -> tuple[Path, ScorerManifest]:
     Raises:
         ModelError: there is no such folder, or it is incomplete or altered.
     """
-    named, _ = apart(str(name_or_path))
+    named = ScorerSpec.parse(name_or_path).values
     row, mark, rest = named.partition("=")
     by_row = bool(mark) and not Path(named).expanduser().is_dir()
     if by_row and row not in ROWS:

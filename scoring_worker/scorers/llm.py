@@ -13,8 +13,9 @@ from safepassage.llm_calls.client import configured_client
 from safepassage.llm_calls.concurrency import AdaptiveLimit
 from safepassage.llm_calls.errors import LLMUnavailable, first_of
 from safepassage.llm_calls.price import priced
+from safepassage.llm_calls.retrying import retries_of_judges
 from safepassage.llm_calls.settings import GraderSettings
-from safepassage.schemas import Assessment, ScorerTrail, Usage, stable_id
+from safepassage.schemas import Assessment, stable_id
 from safepassage.scoring_worker.learnt_from import LearntFrom
 from safepassage.scoring_worker.scorer import Pair
 
@@ -42,8 +43,7 @@ class LLMGrader:
             form=form,
             model=settings.model,
             timeout=settings.llm_timeout_seconds,
-            attempts=settings.llm_attempts,
-            first_wait=settings.llm_first_wait_seconds,
+            retries=retries_of_judges(settings),
             budget=settings.token_budget,
             options={
                 "temperature": settings.llm_temperature,
@@ -54,6 +54,7 @@ class LLMGrader:
             },
         )
         self.revision = stable_id("llm", settings.model, form.digest, VERSION)[:16]
+        self._by = self.name, self.revision
 
     def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:
         """One assessment per pair, in order; equal pairs are asked once.
@@ -118,33 +119,9 @@ class LLMGrader:
             score, usage = await self._asking.ask(client, premise, hypothesis, limit=limit)
         except GradeFailed as failure:
             return self._failed(failure)
-        return self._graded(round(score, DECIMALS), priced(usage, self._settings))
-
-    def _graded(self, score: float, usage: Usage) -> Assessment:
-        trail = ScorerTrail(
-            scorer=self.name, revision=self.revision, score=score, threshold=THRESHOLD, usage=usage
-        )
-        return Assessment(
-            scorer=self.name,
-            revision=self.revision,
-            score=score,
-            threshold=THRESHOLD,
-            trail=(trail,),
-        )
+        paid = priced(usage, self._settings)
+        return Assessment.scored(self._by, round(score, DECIMALS), THRESHOLD, paid)
 
     def _failed(self, failure: GradeFailed) -> Assessment:
-        trail = ScorerTrail(
-            scorer=self.name,
-            revision=self.revision,
-            score=None,
-            threshold=None,
-            failure=str(failure),
-            usage=priced(failure.usage, self._settings),
-        )
-        return Assessment(
-            scorer=self.name,
-            revision=self.revision,
-            failure=failure.reason,
-            failure_detail=str(failure),
-            trail=(trail,),
-        )
+        usage = priced(failure.usage, self._settings)
+        return Assessment.failed(self._by, failure.reason, str(failure), usage)

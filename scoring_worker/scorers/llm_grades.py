@@ -8,16 +8,10 @@ from typing import Any, Final
 from openai import AsyncOpenAI
 
 from safepassage.llm_calls.budget import TokenBudget
-from safepassage.llm_calls.caller import Caller, Completion, RetryPolicy, Spent
+from safepassage.llm_calls.caller import Caller, Completion, Spent
 from safepassage.llm_calls.concurrency import AdaptiveLimit
-from safepassage.llm_calls.errors import (
-    LLMError,
-    LLMMisconfigured,
-    LLMTimeout,
-    LLMUnavailable,
-    Malformed,
-    SchemaMismatch,
-)
+from safepassage.llm_calls.errors import LLMError, LLMMisconfigured, LLMTimeout
+from safepassage.llm_calls.retrying import RetryPolicy
 from safepassage.schemas import Reason, Usage
 from safepassage.scoring_worker.manifest import ModelError
 
@@ -46,8 +40,6 @@ class Asking:
     Args:
         form: how the model is asked.
         timeout: seconds without a token, after which an attempt is given up.
-        attempts: in all, for what may pass: 429, 5xx, a lost connection, a malformed answer.
-        first_wait: seconds; waits double, with jitter.
         budget: of tokens; what it does not reach has no grade.
         options: further fields of the request.
     """
@@ -58,18 +50,10 @@ class Asking:
         form: LLMForm,
         model: str,
         timeout: float,
-        attempts: int,
-        first_wait: float,
+        retries: RetryPolicy,
         budget: TokenBudget | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        # An answer in another form may be a better one the next time: a grade is short.
-        retries = RetryPolicy(
-            attempts=attempts,
-            budget=None,
-            first_wait=first_wait,
-            retried=(LLMUnavailable, Malformed, SchemaMismatch),
-        )
         self._caller = Caller(model=model, timeout=timeout, retries=retries, options=options)
         self._form = form
         self._budget = budget

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from safepassage.schemas import Assessment, ScorerTrail, render_value, stable_id
+from safepassage.schemas import Assessment, render_value, stable_id
 from safepassage.scoring_worker.learnt_from import LearntFrom
 from safepassage.scoring_worker.scorer import Pair
 
@@ -25,15 +25,11 @@ class WordMatching:
 
     def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:
         """One assessment per pair, in order."""
-        return [self._assessed(words_found(pair)) for pair in pairs]
+        by = self.name, self.revision
+        return [Assessment.scored(by, words_found(pair), THRESHOLD) for pair in pairs]
 
     def close(self) -> None:
         """Nothing is held open."""
-
-    def _assessed(self, score: float) -> Assessment:
-        said = {"scorer": self.name, "revision": self.revision}
-        trail = ScorerTrail(**said, score=score, threshold=THRESHOLD)
-        return Assessment(**said, score=score, threshold=THRESHOLD, trail=(trail,))
 
 
 def words_found(pair: Pair) -> float:

@@ -28,7 +28,7 @@ from safepassage.scoring_worker.manifest import (
     ModelError,
     ScorerManifest,
 )
-from safepassage.scoring_worker.scorer import apart
+from safepassage.scoring_worker.scorer_spec import ScorerSpec
 from safepassage.scoring_worker.scorers import folders
 from safepassage.scoring_worker.scorers.by_language import ROUTED, is_in, serving
 from safepassage.scoring_worker.scorers.default import DefaultScorer
@@ -130,7 +130,7 @@ def starting_point(base: str | Path, pairs: Sequence[LabelledPair] = ()) -> Star
         ModelError: there is no such scorer, it was altered, or it has no reader to train.
     """
     others = None
-    if apart(str(base))[0] == PACKAGED_BASE:
+    if ScorerSpec.parse(base).values == PACKAGED_BASE:
         base, others = serving([pair.pair for pair in pairs])
     folder, manifest = folders.open_manifest(base)
     if others:

@@ -6,7 +6,10 @@ are asked by their names alone, so that a long description is no advantage.
 
 Where a label names the value ("Bill to: …"), its words count beside what the reader says: a label
 with none of the field's words may be a synonym of it ("Vendor:" for *Supplier*), so that the
-reader has to be surer there; one with the words of another field is held against the value.
+reader has to be surer there; one with the words of another field is held against the value. The
+head of a column is a label too. That of a row, and the words right before a value, count where they
+name another field. A label that names the counterpart of the field ("Buyer:" for *Supplier*)
+decides without the reader and without a schema.
 """
 
 from collections.abc import Mapping
@@ -14,13 +17,15 @@ from collections.abc import Mapping
 import numpy as np
 
 from safepassage.schemas import Finding
+from safepassage.scoring_worker.comparison import Place
 from safepassage.scoring_worker.encoders.batching import PairFailure
 from safepassage.scoring_worker.encoders.reader import Reading
 from safepassage.scoring_worker.encoders.reading_windows import Task
 from safepassage.scoring_worker.scorer import Pair
 
-from .labels import label_before, nearer_by_words
+from .labels import Heads, Label, labels_of, names_another, nearer_by_words
 from .opinion import LARGEST, Opinion, at_places
+from .opposites import excludes
 from .questions import Part
 
 CLEARLY = 1.5
@@ -55,6 +60,21 @@ def questions(pair: Pair, part: Part, opinion: Opinion) -> dict[str, Task]:
     }
 
 
+def excluding_label(pair: Pair, part: Part) -> Finding | None:
+    """The finding that names the label of the value where it is the counterpart of the field;
+    the schema need not have the other one: "Buyer" for *Supplier*."""
+    said = pair.field.description or "" if pair.field else ""
+    for label in _labels(pair, part):
+        if excludes(label.text, pair.entity_type, said, alone=not label.names):
+            return _another(label.text, pair.entity_type)
+    return None
+
+
+def _another(label: str, own: str) -> Finding:
+    detail = f"the passage gives it as {label!r}, which is not {own}"
+    return Finding(code="another_field", detail=detail[:500])
+
+
 def better_field(
     pair: Pair, asked: Mapping[str, Task], part: Part, readings: Readings
 ) -> Finding | None:
@@ -64,35 +84,48 @@ def better_field(
     best, name = max(others)
     if not np.isfinite(own[0]):
         return None
-    label = _label(part)
-    if label is None:
-        if best - own[0] < CLEARLY:
-            return None
-        detail = f"the passage gives it as {name} rather than as {own[1]}"
-    else:
-        lead = max(-MOST_LEAD, min(MOST_LEAD, own[0] - best))
-        if LEAD * lead + WORDS * by_words(pair, part) + BASE >= LABEL_DIFFERS:
-            return None
-        detail = f"the passage gives it as {label!r}, which is not {own[1]}"
+    labels = _labels(pair, part)
+    other = next((one.text for one in labels if _is_of_another(pair, one)), None)
+    named = next((one.text for one in labels if one.names), None)
+    lead = max(-MOST_LEAD, min(MOST_LEAD, own[0] - best))
+    if named and LEAD * lead + WORDS * by_words(pair, part) + BASE < LABEL_DIFFERS:
+        other = named
+    if other:
+        return _another(other, own[1])
+    if named or best - own[0] < CLEARLY:
+        return None
+    detail = f"the passage gives it as {name} rather than as {own[1]}"
     return Finding(code="another_field", detail=detail[:500])
 
 
 def by_words(pair: Pair, part: Part) -> float:
     """How much more of the words of the value's label is of its own field than of another."""
-    label = _label(part)
-    if label is None or pair.field is None:
+    labels = [one.text for one in _labels(pair, part)]
+    if not labels or pair.field is None:
         return 0.0
     said = pair.field.description or ""
-    return nearer_by_words([label], pair.entity_type, pair.field.others, said)
+    return nearer_by_words(labels, pair.entity_type, pair.field.others, said)
 
 
-def _label(part: Part) -> str | None:
-    """The label of the value at the first place that has one."""
+def _is_of_another(pair: Pair, label: Label) -> bool:
+    """Whether the head of a row, or the words before the value, name another field."""
+    if label.names or pair.field is None:
+        return False
+    said = pair.field.description or ""
+    return names_another(label.text, pair.entity_type, pair.field.others, said)
+
+
+def _labels(pair: Pair, part: Part) -> list[Label]:
+    """The labels of the value at the first place that has any."""
     if part.question is None:
-        return None
-    text = part.question.passage
-    found = (label_before(text, place.start + part.shift) for place in part.comparison.places)
-    return next(filter(None, found), None)
+        return []
+    quote = Place(part.shift, part.shift + len(pair.premise))
+    heads = Heads(pair.label, pair.column)
+    found = (
+        labels_of(part.question.passage, place.start + part.shift, quote, heads)
+        for place in part.comparison.places
+    )
+    return next(filter(None, found), [])
 
 
 def _support(read: Reading | PairFailure, part: Part) -> float:

@@ -13,6 +13,7 @@ from pydantic import JsonValue
 
 from safepassage.passages.claim_content import content_of
 from safepassage.passages.date_order import day_first_of
+from safepassage.passages.sentence_splitting import sentences
 from safepassage.schemas import CLAIM_TYPE, hypothesis, render_value
 from safepassage.schemas.hypothesis import entity_type_name
 from safepassage.schemas.schema_field import MAX_ALLOWED, MAX_OPTION, WordRule
@@ -35,6 +36,9 @@ MAX_DEPTH = 4
 MAX_DESCRIPTION = 300
 """Characters of a field's description that the reader is asked; more is for people."""
 _JOINT = "\n"
+_BLOCK = re.compile(r"\S(?:(?!\n\s*\n).)*", re.DOTALL)
+_SHORT_LINE = 60
+"""Code points of the lines of a form or an address, at the most."""
 _EDGE = re.compile(r"[.;!?|](?=\s|$)|[。！？；।]|\n")
 """What ends a clause or a cell in any language."""
 
@@ -72,7 +76,8 @@ def parts_of(
 ) -> list[Part]:
     """The parts of ``pair``'s value; at least one, at most `MAX_PARTS`; one alone, the whole,
     where comparing it as a whole shows a difference. ``packs`` may find more that differs, and
-    bring features. ``approved_words`` are keys of words that reviewers took for others."""
+    bring features. An object of plain values that are said apart is asked as one statement too.
+    ``approved_words`` are keys of words that reviewers took for others."""
     order = day_first_of(described(pair, pair.entity_type))
     passage = Passage(
         quote=pair.premise,
@@ -91,16 +96,44 @@ def parts_of(
         shared = overlap(_said(pair.value), pair.premise, pair.absent)
         return [replace(part, known={**part.known, **shared})]
     leaves = _leaves(pair.entity_type, pair.value)
-    if len(leaves) > 1:
-        together = compare(replace(whole, words="reader"))  # the parts' words are asked below
-        if together.answer == "different":
-            # What parts do not show one by one: that they are of several records.
-            return [_part(pair, whole, together, packs)]
+    # The parts' words are asked below.
+    together = compare(replace(whole, words="reader")) if len(leaves) > 1 else None
+    if together is not None and together.answer == "different":
+        # What parts do not show one by one: that they are of several records.
+        return [_part(pair, whole, together, packs)]
     asked = [
         replace(whole, entity_type=name, value=value, words=_words(pair, value))
         for name, value in leaves
     ]
-    return [_part(pair, one, compare(one), packs) for one in asked]
+    parts = [_part(pair, one, compare(one), packs) for one in asked]
+    plain = isinstance(pair.value, dict) and len(leaves) <= len(pair.value)
+    if together is not None and plain and said_apart(pair.premise, parts):
+        parts.append(_part(pair, whole, replace(together, places=()), packs))
+    return parts
+
+
+def said_apart(quote: str, parts: Sequence[Part]) -> bool:
+    """Whether no sentence, row or block of the quote holds all of ``parts`` that are in it, so that
+    only the reader can tell whether they are said of one another. The lines of a block, and the
+    clauses of a sentence, the comparators tell apart."""
+    placed = [part.comparison.places for part in parts if part.comparison.places]
+    units = [unit for block in _blocks(quote) for unit in block]
+    homes = (
+        {at for at, (start, end) in enumerate(units) for p in one if start <= p.start < end}
+        for one in placed
+    )
+    return len(placed) > 1 and not set.intersection(*homes)
+
+
+def _blocks(quote: str) -> Iterator[list[tuple[int, int]]]:
+    """The sentences of each block; a block of short lines, as of a form, is one."""
+    for block in _BLOCK.finditer(quote):
+        start, end = block.span()
+        lines = block[0].splitlines()
+        if len(lines) > 1 and max(map(len, lines)) <= _SHORT_LINE:
+            yield [(start, end)]
+        else:
+            yield [(start + one, start + last) for one, last in sentences(block[0])]
 
 
 def _part(pair: Pair, asked: Question, compared: Comparison, packs: Sequence[Pack]) -> Part:

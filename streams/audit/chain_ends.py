@@ -49,11 +49,9 @@ class ChainEnd:
             self.entries, self.head = end, block.hash
             self.next_offset = block.entries[-1].source.offset + 1
 
-    def bookmark(self, chain: str) -> tuple[int, str]:
-        """Offset and metadata to commit, from which `chain_ends` knows it again."""
-        return self.next_offset, Head(
-            chain=chain, entries=self.entries, hash=self.head
-        ).model_dump_json()
+    def bookmark(self, chain: str) -> str:
+        """What to commit with the offset, from which `chain_ends` knows it again."""
+        return Head(chain=chain, entries=self.entries, hash=self.head).model_dump_json()
 
 
 async def chain_ends(

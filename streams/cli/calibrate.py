@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -13,8 +14,8 @@ from safepassage.streams.cli.label_options import (
     label_sources,
     print_tables,
     progress_bars,
+    read_labelled,
     read_target,
-    show_refused,
 )
 from safepassage.streams.cli.options import JsonFile
 from safepassage.streams.cli.output import open_outputs, print_line, write_figures
@@ -83,45 +84,24 @@ def calibrate(
     those that keep the promise. With --ask or --cost the scores at which cascade-decisions asks are
     fitted too.
     """
-    from safepassage.scoring_worker.evaluation.datasets import read_dataset
-    from safepassage.scoring_worker.evaluation.model_calibration import (
-        Asking,
-    )
-    from safepassage.scoring_worker.evaluation.model_calibration import (
-        calibrate as run_calibration,
-    )
+    from safepassage.scoring_worker.evaluation.model_calibration import Asking
+    from safepassage.scoring_worker.evaluation.model_calibration import calibrate as fit
     from safepassage.scoring_worker.evaluation.risk_calibration import promise
 
     aim = read_target(target)
     open_outputs(files=[json_file])
-    with progress_bars() as on_progress:
-        sources = label_sources(documents, seed, on_progress)
-        read = [read_dataset(path, sources, labels=labels) for path in datasets]
-        for path, dataset in zip(datasets, read, strict=True):
-            show_refused(path, dataset.refused)
-        base = scorer or settings().scorer
-        report: PromiseReport | CalibrationReport
+    base = scorer or settings().scorer
+    report: PromiseReport | CalibrationReport
+    with progress_bars() as told:
+        sources = label_sources(documents, seed, told)
+        read = [read_labelled(path, sources, labels, None) for path in datasets]
         if risk is None:
-            report = run_calibration(
-                read,
-                base,
-                out,
-                target=aim,
-                kind=kind,
-                name=name,
-                asking=None if ask is None and cost is None else Asking(ask, cost),
-                on_progress=on_progress,
-            )
+            asking = None if ask is None and cost is None else Asking(ask, cost)
+            fitting = partial(fit, target=aim, kind=kind, asking=asking)
+            report = fitting(read, base, out, name=name, on_progress=told)
         else:
-            report = promise(
-                read,
-                base,
-                out,
-                risk=risk,
-                confidence=confidence,
-                name=name,
-                on_progress=on_progress,
-            )
+            promising = partial(promise, risk=risk, confidence=confidence)
+            report = promising(read, base, out, name=name, on_progress=told)
     _show(report)
     print_line(f"revision {report.revision}: {out}")
     write_figures(json_file, report)

@@ -40,12 +40,6 @@ Checks = Annotated[
         max=1,
     ),
 ]
-Flipped = Annotated[
-    float,
-    typer.Option(
-        help="Share of the reviews' labels that are turned round, as a grader errs.", min=0, max=0.5
-    ),
-]
 
 
 def curve(
@@ -59,7 +53,6 @@ def curve(
     judged: Annotated[
         int | None, typer.Option(help="Judge each draw on about so many cases.", min=20)
     ] = None,
-    flipped: Flipped = 0.0,
     head_only: HeadOnly = False,
     epochs: Annotated[float, typer.Option(help="Passes of each training.")] = 5.0,
     keep: Keep = None,
@@ -82,7 +75,7 @@ def curve(
 
     recipe = Recipe(head_only=head_only)
     recipe = replace(recipe, gold=replace(recipe.gold, epochs=epochs))
-    asked = ReviewsSettings(base, numbers_of(sizes), draws, checks, judged, flipped, recipe, seed)
+    asked = ReviewsSettings(base, numbers_of(sizes), draws, checks, judged, recipe, seed)
     with progress_bars() as on_progress:
         sources = label_sources(documents, seed, on_progress)
         dataset = read_labelled(rows, sources, labels, limit)

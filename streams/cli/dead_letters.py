@@ -163,22 +163,19 @@ def _selection(
 
 
 async def _listed(chosen: Selection) -> tuple[list[Letter], set[str]]:
-    from safepassage.streams.redrive.engine import History
+    from safepassage.streams.redrive.engine import put_back_before
     from safepassage.streams.redrive.letters import survey
 
     found = await survey(settings(), chosen)
     if found.unread:
         complain.print(f"{found.unread} records on the topic are no dead letters")
-    return list(found.letters.values()), (await History.read(settings())).done
+    return list(found.letters.values()), await put_back_before(settings())
 
 
 async def _redrive(request: RedriveRequest, *, dry_run: bool) -> RedriveResult | None:
-    from safepassage.streams.redrive.engine import History, plan, redrive
+    from safepassage.streams.redrive.engine import plan, put_back_before, redrive
 
-    history = await History.read(settings())
-    if not dry_run:
-        history.refuse_unless_first()
-    planned = await plan(settings(), history, request)
+    planned = await plan(settings(), await put_back_before(settings()), request)
     _tell_plan(planned, request, dry_run=dry_run)
     if dry_run:
         return None

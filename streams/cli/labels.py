@@ -113,7 +113,7 @@ def _report(
     cases: Sequence[ReviewedCase], reviews: Sequence[Review], found: Sequence[Label]
 ) -> None:
     from safepassage.scoring_worker.evaluation.kappa import fleiss_kappa, pairwise_kappas
-    from safepassage.streams.labels.from_reviews import PAPER_LABELS_PER_HOUR, effort, ratings
+    from safepassage.streams.labels.from_reviews import ratings
 
     supported = sum(label.label for label in found)
     checks = sum(case.standing.sampled for case in cases)
@@ -130,14 +130,6 @@ def _report(
         )
     if len({name for case in shared for name in case}) > 2:
         print_line(f"  all of them: Fleiss' kappa {_kappa(fleiss_kappa(shared))}")
-    took = effort(reviews)
-    if took.labels_per_hour:
-        print_line(
-            f"{took.hours:.2f} hours, median {took.median_seconds:.0f} s a label: "
-            f"{took.labels_per_hour:.0f} labels an hour (the paper: {PAPER_LABELS_PER_HOUR})"
-        )
-    if took.hours_to_sufficient:
-        print_line(f"{took.hours_to_sufficient:.1f} hours to the 500 that suffice")
 
 
 def _kappa(kappa: float | None) -> str:

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from safepassage.streams.runtime.logs import configure_logging
-from safepassage.streams.runtime.signals import stop_event
 from safepassage.streams.settings import settings
 
 
@@ -24,22 +23,23 @@ def recorded_llm(
 
     It is a recording, for trying and testing: it answers only for the documents that it was given.
     """
-    from safepassage.streams.demo.recorded_llm.recording import Recording
-    from safepassage.streams.demo.recorded_llm.server import Endpoint, serve
+    from safepassage.service.serving import listen, serve
+    from safepassage.streams.demo.recorded_llm import Endpoint, Recording
+    from safepassage.streams.runtime.signals import stop_event
 
     configure_logging(settings(), role="recorded-llm")
     recording = Recording.read(documents, extractions)
     if recording.unmatched:
         sys.stderr.write(f"{recording.unmatched} extractions name other documents: left out\n")
+    listener = listen("127.0.0.1", port)
+    base_url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+    sys.stdout.write(
+        f"a recording, not an LLM: answers for {len(recording)} documents at {base_url}\n"
+        f"use it with  export OPENAI_BASE_URL={base_url} SAFEPASSAGE_MODEL=recorded\n"
+    )
+    sys.stdout.flush()
 
     async def serving() -> None:
-        stop = stop_event()
-        async with serve(Endpoint(recording).app, port=port) as base_url:
-            sys.stdout.write(
-                f"a recording, not an LLM: answers for {len(recording)} documents at {base_url}\n"
-                f"use it with  export OPENAI_BASE_URL={base_url} SAFEPASSAGE_MODEL=recorded\n"
-            )
-            sys.stdout.flush()
-            await stop.wait()
+        await serve(Endpoint(recording).app, listener, stop_event(), drain_seconds=1)
 
     asyncio.run(serving())

@@ -113,15 +113,14 @@ def replay(
 
 def _load(scorer: str | None, thresholds: Path | None) -> Scorer:
     from safepassage.scoring_worker import load_scorer
-    from safepassage.scoring_worker.evaluation.other_thresholds import (
-        Rethresholded,
-        read_thresholds,
-    )
+    from safepassage.scoring_worker.manifest import Thresholds, read_contract
+    from safepassage.scoring_worker.scorer_spec import ScorerSpec
+    from safepassage.scoring_worker.specified_scorer import SpecifiedScorer
 
-    replaced = read_thresholds(thresholds) if thresholds else None
+    read = read_contract(Thresholds, thresholds, "file of thresholds") if thresholds else None
     judging = settings()
     loaded = load_scorer(scorer or judging.judge, packs=judging.packs, strict=judging.strict)
-    return Rethresholded(loaded, replaced) if replaced else loaded
+    return SpecifiedScorer(ScorerSpec(loaded.name), loaded, thresholds=read) if read else loaded
 
 
 async def _replay(request: ReplayRequest, scorer: Scorer, rate: float | None) -> ReplayReport:

@@ -24,6 +24,7 @@ from safepassage.streams.settings import settings
 if TYPE_CHECKING:
     from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
     from safepassage.scoring_worker.evaluation.sources import Sources
+    from safepassage.scoring_worker.manifest import ScorerManifest
     from safepassage.scoring_worker.training import Recipe, TrainingLabels, TuningSettings
     from safepassage.scoring_worker.training.cross_encoder import EncoderRecipe
     from safepassage.scoring_worker.training.fine_tuning import FineTuning
@@ -130,7 +131,6 @@ def train(
         EncoderRecipe,
         train_cross_encoder,
     )
-    from safepassage.scoring_worker.training.outcome import learnt_lines
     from safepassage.scoring_worker.training.recipe import make_room
     from safepassage.scoring_worker.training.starting_point import encoder_base
 
@@ -142,75 +142,64 @@ def train(
         raise OperatorError("nothing to train on: give --gold, --silver or --grade")
     make_room(folder, resume)
     open_outputs(folders=[folder])
+    passes = _Passes(epochs, gold_epochs, learning_rate, gold_learning_rate, layers)
     with progress_bars() as on_progress:
         sources = label_sources(documents, seed, on_progress)
         labels = _labels(gold, silver, graded, sources, tuple(source))
-    passes = _Passes(epochs, gold_epochs, learning_rate, gold_learning_rate)
-    if encoder:
-        common: dict[str, Any] = {"batch": batch_size, "layers": layers, "seed": seed}
-        own = EncoderRecipe(name=name, target=read_target(target), seed=seed)
-        with progress_bars() as on_progress:
-            written = train_cross_encoder(
-                (encoder, base), labels, folder, passes.of_encoder(own, common), on_progress
-            )
-    else:
-        common = {"batch_size": batch_size, "layers": layers}
-        if rehearsal is not None:
-            common |= {"rehearsal": rehearsal}
+        if encoder:
+            own = EncoderRecipe(name=name, target=read_target(target), seed=seed)
+            own = passes.of_encoder(own, batch=batch_size, seed=seed)
+            written = train_cross_encoder((encoder, base), labels, folder, own, on_progress)
+    if not encoder:
         recipe = Recipe(name=name, target=read_target(target), head_only=head_only, seed=seed)
-        recipe = passes.of_reader(recipe, common)
+        recipe = passes.of_reader(recipe, rehearsal, batch_size=batch_size)
         written = run_training(base, labels, folder, recipe, resume=resume)
-        for line in learnt_lines(written):
-            print_line(line)
+    _tell(written, folder)
+
+
+def _tell(written: ScorerManifest, folder: Path) -> None:
+    from safepassage.scoring_worker.training.outcome import learnt_lines
+
+    for line in learnt_lines(written):
+        print_line(line)
     print_line(f"{written.name}, revision {written.revision}: {folder}")
-    if kept := written.metrics.get("thresholds_kept"):
-        print_line(f"thresholds are kept: {kept}")
     print_line(f"use it with  --scorer {folder}  or  SAFEPASSAGE_SCORER={folder}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Passes:
-    """Passes and learning rates of both stages, None for the usual ones."""
+    """Passes, learning rates and layers of both stages, None for the usual ones."""
 
     epochs: float | None
     gold_epochs: float | None
     rate: float | None
     gold_rate: float | None
+    layers: int | None
 
-    def of_reader(self, usual: Recipe, common: dict[str, Any]) -> Recipe:
+    def of_reader(self, usual: Recipe, rehearsal: float | None, **common: Any) -> Recipe:
         """``usual`` as the command line says, with ``common`` in both stages."""
-        return replace(
-            usual,
-            silver=_tuned(usual.silver, self.epochs, self.rate, common),
-            gold=_tuned(usual.gold, self.gold_epochs, self.gold_rate, common),
-        )
+        common |= {"layers": self.layers}
+        common |= {} if rehearsal is None else {"rehearsal": rehearsal}
 
-    def of_encoder(self, usual: EncoderRecipe, common: dict[str, Any]) -> EncoderRecipe:
+        def tuned(usual: TuningSettings, epochs: float | None, rate: float | None) -> Any:
+            passes, rate = epochs or usual.epochs, rate or usual.learning_rate
+            return replace(usual, epochs=passes, learning_rate=rate, **common)
+
+        silver = tuned(usual.silver, self.epochs, self.rate)
+        gold = tuned(usual.gold, self.gold_epochs, self.gold_rate)
+        return replace(usual, silver=silver, gold=gold)
+
+    def of_encoder(self, usual: EncoderRecipe, **common: Any) -> EncoderRecipe:
         """The same of an encoder."""
-        return replace(
-            usual,
-            silver=_stage(usual.silver, self.epochs, self.rate, common),
-            gold=_stage(usual.gold, self.gold_epochs, self.gold_rate, common),
-        )
+        from safepassage.scoring_worker.training.cross_encoder import stage
 
+        def tuned(usual: FineTuning, epochs: float | None, rate: float | None) -> FineTuning:
+            at_most = max(1, round(epochs or usual.epochs))
+            return replace(stage(at_most, rate or usual.base_rate), layers=self.layers, **common)
 
-def _tuned(
-    usual: TuningSettings, epochs: float | None, rate: float | None, common: dict[str, Any]
-) -> TuningSettings:
-    """A stage of a reader as the command line says."""
-    return replace(
-        usual, epochs=epochs or usual.epochs, learning_rate=rate or usual.learning_rate, **common
-    )
-
-
-def _stage(
-    usual: FineTuning, epochs: float | None, rate: float | None, common: dict[str, Any]
-) -> FineTuning:
-    """A stage of an encoder as the command line says."""
-    from safepassage.scoring_worker.training.cross_encoder import stage
-
-    at_most = max(1, round(epochs or usual.epochs))
-    return replace(stage(at_most, rate or usual.base_rate), **common)
+        silver = tuned(usual.silver, self.epochs, self.rate)
+        gold = tuned(usual.gold, self.gold_epochs, self.gold_rate)
+        return replace(usual, silver=silver, gold=gold)
 
 
 def _labels(

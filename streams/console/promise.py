@@ -12,7 +12,7 @@ import structlog
 
 from safepassage.schemas import DriftWarning, ScorerRelease, stable_id
 from safepassage.schemas.decision_rule import in_mode
-from safepassage.scoring_worker.scorers.raised_thresholds import parted, revision_with, with_limits
+from safepassage.scoring_worker.scorer_spec import ScorerSpec
 from safepassage.streams.kafka.publisher import Publisher
 from safepassage.streams.kafka.records import Outgoing
 from safepassage.streams.release.releases import InForce, ReleaseLost, releases_in_force
@@ -76,13 +76,14 @@ class Promise:
             for part in parts
         }
         released = in_mode(revision, strict=False)
-        name = with_limits((live and live.scorer) or self._settings.scorer, limits)
+        before = (live and live.scorer) or self._settings.judge
+        spec = ScorerSpec.parse(before).with_limits(limits)
         now = datetime.now(UTC)
         release = ScorerRelease(
             slot="live",
-            scorer=name,
-            revision=revision_with(released, parted(name)[1]),
-            previous=(live.previous or live.scorer) if live else self._settings.scorer,
+            scorer=str(spec),
+            revision=spec.raised(released),
+            previous=(live.previous or live.scorer) if live else before,
             previous_revision=(live.previous_revision if live and live.previous else released),
             released_at=now,
             released_by=BY,
@@ -98,7 +99,7 @@ class Promise:
         if refused:
             log.error("stricter_routing_refused", error=next(iter(refused.values())))
         metrics.PROMISES_BROKEN.inc(len(parts))
-        log.warning("promise_broken", scorer=name, types=len(parts))
+        log.warning("promise_broken", scorer=str(spec), types=len(parts))
         return release
 
     def _warning(

@@ -29,7 +29,6 @@ from safepassage.streams.kafka.records import (
     outcome_of,
 )
 from safepassage.streams.runtime import metrics
-from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.listening import open_listener
 from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.runtime.signals import pause
@@ -93,69 +92,67 @@ class ReviewSource:
         """
         login = login_of(self._settings)
         await login.way.check()
-        host, port = self._settings.console_host, self._settings.console_port
-        listener = open_listener("the console", host, port, "SAFEPASSAGE_CONSOLE")
-        state = self._settings.console_state
-        file = state / "console" / "index.sqlite" if state else None
-        try:
-            store = CaseStore(self._settings.leakage_sample, file, self._models)
-        except OperatorError:
-            listener.close()
-            raise
-        leases = _leases(self._settings, store)
-        reading = partial(_accepted_at, self._points)
-        desk = ReviewDesk(
-            store, self._publisher, self._settings, read_accepted=reading, leases=leases
-        )
-        originals = self._originals
-        promise = Promise(store, self._publisher, self._settings)
-        app = console_app(
-            desk,
-            self._texts,
-            login,
-            self.progress,
-            self._settings,
-            promise=promise,
-            originals=originals,
-            candidates=self._candidates,
-        )
-        server = quiet_server(app, *listener.getsockname()[:2])
-        _announce(listener, login.shown)
-        known = protection(self._settings)
-        unlisten = [known.listen(desk.erase)]
-        if originals:
-            unlisten.append(known.listen(originals.forget))
-        ending = asyncio.Event()
-        working = [
-            asyncio.create_task(self._read(desk, ending)),
-            asyncio.create_task(self._publish_outcomes(desk, ending)),
-            asyncio.create_task(self._keep_promise(desk, promise, ending)),
-            asyncio.create_task(server.serve(sockets=[listener])),
-        ]
-        stopped = asyncio.create_task(stop.wait())
-        try:
-            await asyncio.wait([*working, stopped], return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            ending.set()
-            server.should_exit = True
-            stopped.cancel()
-            # Not cancelled at once: a Kafka client in the middle of its start cannot clean up.
-            await asyncio.wait(working, timeout=self._settings.drain_seconds)
-            await _cancel(working)
-            self._lag.clear()
-            for end in unlisten:
-                end()
-            await desk.leave()
-            await leases.close()
-            store.close()
-            if originals:
-                originals.close()
+        async with contextlib.AsyncExitStack() as resources:
+            desk = self._opened(resources)
+            host, port = self._settings.console_host, self._settings.console_port
+            listener = open_listener("the console", host, port, "SAFEPASSAGE_CONSOLE")
+            resources.callback(listener.close)
+            promise = Promise(desk.store, self._publisher, self._settings)
+            app = console_app(
+                desk,
+                self._texts,
+                login,
+                self.progress,
+                self._settings,
+                promise=promise,
+                originals=self._originals,
+                candidates=self._candidates,
+            )
+            server = quiet_server(app, *listener.getsockname()[:2])
+            _announce(listener, login.shown)
+            ending = asyncio.Event()
+            working = [
+                asyncio.create_task(self._read(desk, ending)),
+                asyncio.create_task(self._publish_outcomes(desk, ending)),
+                asyncio.create_task(self._keep_promise(desk, promise, ending)),
+                asyncio.create_task(server.serve(sockets=[listener])),
+            ]
+            stopped = asyncio.create_task(stop.wait())
+            try:
+                await asyncio.wait([*working, stopped], return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                ending.set()
+                server.should_exit = True
+                stopped.cancel()
+                # Not cancelled at once: a Kafka client in the middle of its start cannot clean up.
+                await asyncio.wait(working, timeout=self._settings.drain_seconds)
+                await _cancel(working)
         for task in working:
             if not task.cancelled():
                 try:
                     task.result()
                 except sqlite3.DatabaseError as error:
-                    raise store.unusable(error) from error
+                    raise desk.store.unusable(error) from error
+
+    def _opened(self, resources: contextlib.AsyncExitStack) -> ReviewDesk:
+        """The desk with its index and leases; ``resources`` close what it holds."""
+        settings, state = self._settings, self._settings.console_state
+        if self._originals:
+            resources.callback(self._originals.close)
+        file = state / "console" / "index.sqlite" if state else None
+        store = CaseStore(settings.leakage_sample, file, self._models)
+        resources.callback(store.close)
+        leases = _leases(settings, store)
+        resources.push_async_callback(leases.close)
+        reading = partial(_accepted_at, self._points)
+        desk = ReviewDesk(store, self._publisher, settings, read_accepted=reading, leases=leases)
+        resources.push_async_callback(desk.leave)
+        listen = protection(settings).listen
+        resources.callback(listen(desk.erase))
+        if self._originals:
+            resources.callback(listen(self._originals.forget))
+        resources.callback(self._lag.clear)
+        return desk
 
     async def _read(self, desk: ReviewDesk, ending: asyncio.Event) -> None:
         missing = await ends(self._settings, READ_BY[ROLE])

@@ -12,9 +12,8 @@ from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
 from safepassage.streams.runtime.progress import Progress
 
-from .batch_source import POLL_MILLISECONDS
-
 T = TypeVar("T")
+POLL_MILLISECONDS = 200
 Fetched = Mapping[TopicPartition, list[ConsumerRecord]]
 
 

@@ -1,26 +1,46 @@
 """The plain aiokafka loop of the batched roles: get many, handle, commit exactly that."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol
 
 import structlog
-from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, ConsumerRecord, TopicPartition
+from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
 from aiokafka.errors import CommitFailedError, IllegalGenerationError, RebalanceInProgressError
 
 from safepassage.streams.kafka.membership import group_member
 from safepassage.streams.kafka.protection import protection
 from safepassage.streams.kafka.reading import to_record
+from safepassage.streams.kafka.records import Record
 from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
+from safepassage.streams.topics import Topic
 
+from .assignment_work import POLL_MILLISECONDS, Fetched, polling_meanwhile
 from .lag import LagMeter
-from .record_outcomes import Delivery, Role
 
 log = structlog.get_logger(__name__)
 
 # The partition has another owner by now, who will handle the batch again.
 LOST_PARTITIONS = (CommitFailedError, IllegalGenerationError, RebalanceInProgressError)
-POLL_MILLISECONDS = 200
+
+Preparation = Coroutine[Any, Any, Mapping[TopicPartition, int]]
+Handle = Callable[[Sequence[Record]], Awaitable[None]]
+"""Does all that follows from some records: what it led to is acknowledged when it returns."""
+
+
+class Reading(Protocol):
+    """What a role reads: the topics, and at most how many records at once."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def topics(self) -> tuple[Topic, ...]: ...
+
+    @property
+    def batch(self) -> int: ...
 
 
 class BatchSource:
@@ -31,16 +51,17 @@ class BatchSource:
     wait for the end of a rebalance, which would wait for the lock.
     """
 
-    def __init__(self, role: Role, delivery: Delivery, settings: Settings) -> None:
-        self.role = role
-        self.progress = Progress(role.name)
+    def __init__(self, reading: Reading, handle: Handle, settings: Settings) -> None:
+        self.reading = reading
+        self.progress = Progress(reading.name)
         self._oldest: int | None = None  # of the batch in hand
         self.progress.oldest_timestamp = lambda: self._oldest
-        self._delivery = delivery
+        self._handle = handle
         self._settings = settings
         self._lag = LagMeter(self.progress)
         self._committed: dict[TopicPartition, int] = {}
         self._turn = _Turn(settings.kafka_rebalance_timeout_seconds / 2)
+        self._prepared = -1  # the generation whose preparation was done
 
     async def run(self, stop: asyncio.Event) -> None:
         """Handle batches until ``stop`` is set.
@@ -48,14 +69,14 @@ class BatchSource:
         Raises:
             Exception: what stopped the role (see `Delivery.handle`); its batch is not committed.
         """
-        names = [self._settings.topic(topic.name) for topic in self.role.topics]
+        names = [self._settings.topic(topic.name) for topic in self.reading.topics]
         async with group_member(
-            self._settings, self.role.name, names, self._turn, stop
+            self._settings, self.reading.name, names, self._turn, stop
         ) as consumer:
             try:
                 while not stop.is_set():
                     fetched = await consumer.getmany(
-                        timeout_ms=POLL_MILLISECONDS, max_records=self.role.batch
+                        timeout_ms=POLL_MILLISECONDS, max_records=self.reading.batch
                     )
                     self.progress.polled()
                     await self._take(consumer, fetched)
@@ -63,26 +84,44 @@ class BatchSource:
             finally:
                 self._lag.clear()
 
-    async def _take(
-        self, consumer: AIOKafkaConsumer, fetched: Mapping[TopicPartition, list[ConsumerRecord]]
-    ) -> None:
+    def _preparation(self, consumer: AIOKafkaConsumer) -> Preparation | None:
+        """What has to be read before the first record of an assignment is handled; it returns
+        where to read on in those partitions in which that is not where the group committed."""
+        return None
+
+    async def _take(self, consumer: AIOKafkaConsumer, fetched: Fetched) -> None:
+        while fetched and self._prepared != self._turn.generation:
+            generation = self._turn.generation
+            if (work := self._preparation(consumer)) is None:
+                break
+            places, newer = await polling_meanwhile(
+                consumer, self.progress, work, partial(self._reassigned_since, generation)
+            )
+            if places is None:
+                fetched = newer
+                continue
+            self._prepared = generation
+            for tp, offset in places.items():
+                consumer.seek(tp, offset)
+            fetched = {tp: messages for tp, messages in fetched.items() if tp not in places}
         generation = self._turn.generation
         async with self._turn.lock:
             if fetched and generation == self._turn.generation:
                 await self._handle_batch(consumer, fetched)
 
-    async def _handle_batch(
-        self, consumer: AIOKafkaConsumer, fetched: Mapping[TopicPartition, list[ConsumerRecord]]
-    ) -> None:
+    def _reassigned_since(self, generation: int) -> bool:
+        return self._turn.generation != generation
+
+    async def _handle_batch(self, consumer: AIOKafkaConsumer, fetched: Fetched) -> None:
         known = protection(self._settings)
         records = [to_record(one, known) for messages in fetched.values() for one in messages]
         self.progress.delivered(len(records))
         self._oldest = min((record.timestamp for record in records), default=None)
         forfeited = self._turn.forfeited
-        await self._delivery.handle(records)
+        await self._handle(records)
         ends = {tp: messages[-1].offset + 1 for tp, messages in fetched.items()}
-        if forfeited == self._turn.forfeited and await commit(consumer, ends):
-            self._committed |= ends
+        if forfeited == self._turn.forfeited:
+            await self._commit(consumer, ends)
         self.progress.finished(len(records))
         self._oldest = None
 
@@ -94,8 +133,14 @@ class BatchSource:
         positions = await self._lag.measure(consumer)
         passed = {tp: at for tp, at in positions.items() if at > self._committed.get(tp, at)}
         async with self._turn.lock:
-            if passed and generation == self._turn.generation and await commit(consumer, passed):
-                self._committed |= passed
+            if passed and generation == self._turn.generation:
+                await self._commit(consumer, passed)
+
+    async def _commit(
+        self, consumer: AIOKafkaConsumer, offsets: Mapping[TopicPartition, int]
+    ) -> None:
+        if await commit(consumer, offsets):
+            self._committed |= offsets
 
 
 class _Turn(ConsumerRebalanceListener):  # type: ignore[misc]

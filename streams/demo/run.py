@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from safepassage.schemas import Coordinates, DeadLetter, Document, Response, Verdict
-from safepassage.scoring_worker.scorer import GRAPHED
+from safepassage.scoring_worker.scorer_spec import ScorerSpec
 from safepassage.streams.demo.embedded import LOOPBACK, free_port
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.reading import read_topics
@@ -109,8 +109,9 @@ def corpus_schema() -> dict[str, str]:
 
 def graphs_of_claims() -> dict[str, str]:
     """The scorer that also draws what claims rest on, unless the environment names one."""
-    named = "scorer" in Settings().model_fields_set
-    return {} if named else {"SAFEPASSAGE_SCORER": f"{Settings().scorer}{GRAPHED}"}
+    if "scorer" in Settings().model_fields_set:
+        return {}
+    return {"SAFEPASSAGE_SCORER": str(ScorerSpec(Settings().scorer, graphs=True))}
 
 
 def _written() -> Written:

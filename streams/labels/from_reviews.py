@@ -1,8 +1,7 @@
-"""From reviews to training data: labels, what the reviewers disagree on, and what it took."""
+"""From reviews to training data: labels, and what the reviewers disagree on."""
 
 import gzip
 import json
-import statistics
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,9 +26,7 @@ from safepassage.schemas.error_type import OF_REASONS, ErrorType
 from safepassage.schemas.hypothesis import CLAIM_TYPE
 from safepassage.schemas.review import DecisionReason
 from safepassage.schemas.reviews_that_count import (
-    JUDGED,
     case_id,
-    in_order,
     judged_by,
     moment,
     standing,
@@ -43,11 +40,6 @@ from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import ErasedRecord, UnreadableRecord, decode
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import REVIEWS
-
-PAPER_LABELS_PER_HOUR = 250
-PAPER_LABELS_SUFFICIENT = 500
-LONGEST_SECONDS = 300.0
-"""A case that was open for longer was left alone meanwhile; it counts as this long."""
 
 Kind = Literal["review", "spot_check", "asked", "correction"]
 """A review of what was stopped, of an accepted value that was drawn, of one that somebody chose; or
@@ -148,26 +140,6 @@ class Label:
         return alignment.model_dump(mode="json", exclude=unknown)
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """The time that judging took, from how long each case was open."""
-
-    labels: int
-    hours: float
-    median_seconds: float
-
-    @property
-    def labels_per_hour(self) -> float | None:
-        """None where no time was recorded."""
-        return self.labels / self.hours if self.hours else None
-
-    @property
-    def hours_to_sufficient(self) -> float | None:
-        """Hours that are missing to as many labels as the paper found to suffice."""
-        missing = max(0, PAPER_LABELS_SUFFICIENT - self.labels)
-        return missing / self.labels_per_hour if self.labels_per_hour else None
-
-
 async def read_reviews(settings: Settings) -> tuple[list[Review], int]:
     """Every review on the topic, each once, and how many records were no reviews."""
     reviews: dict[str, Review] = {}
@@ -227,15 +199,6 @@ def labels(case: ReviewedCase) -> Iterator[Label]:
 def ratings(cases: Iterable[ReviewedCase]) -> Ratings:
     """What `evaluation.kappa` measures: the cases that several reviewers judged."""
     return [case.ratings for case in cases if len(case.ratings) > 1]
-
-
-def effort(reviews: Iterable[Review]) -> Effort:
-    """What the judgements took, undone ones and skips included in the time."""
-    made = in_order(reviews)
-    seconds = [min(review.seconds, LONGEST_SECONDS) for review in made]
-    judged = [min(r.seconds, LONGEST_SECONDS) for r in made if r.decision in JUDGED]
-    median = statistics.median(judged) if judged else 0.0
-    return Effort(len(judged), sum(seconds) / 3600, median)
 
 
 def document_names(found: Iterable[Label]) -> dict[DocumentRef, str]:

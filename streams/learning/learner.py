@@ -13,8 +13,7 @@ import orjson
 import structlog
 
 from safepassage.schemas import LearningEvent, stable_id
-from safepassage.scoring_worker.scorer import apart
-from safepassage.scoring_worker.scorers.raised_thresholds import parted
+from safepassage.scoring_worker.scorer_spec import ScorerSpec
 from safepassage.streams.kafka.publisher import Publisher
 from safepassage.streams.labels.from_reviews import read_reviews
 from safepassage.streams.release.promotion import Incumbent, Signature, incumbent, promote, release
@@ -95,8 +94,8 @@ class Learner:
             return None, why
         live = await incumbent(settings)
         task = Task(
-            base=apart(parted(settings.scorer)[0])[0],
-            behind=apart(parted(settings.judge)[0])[1],
+            base=ScorerSpec.parse(settings.scorer).values,
+            behind=ScorerSpec.parse(settings.judge).behind,
             live=live.name,
             live_revision=live.revision,
             bounds=Bounds(min_labels=settings.learn_min_labels),
@@ -228,8 +227,10 @@ class Learner:
         held = (await releases_in_force(self._settings)).releases.get("shadow")
         if held is None or held.revision != judged.revision:
             signed = Signature(BY, f"learnt from {judged.reviews} reviews")
-            what = {"slot": "shadow", "scorer": judged.scorer, "revision": judged.revision}
-            await release(self._settings, signed, **what)
+            candidate, revision = judged.scorer, judged.revision
+            await release(
+                self._settings, signed, slot="shadow", scorer=candidate, revision=revision
+            )
         await self._say(following(judged, "shadowed"))
 
     async def _replay(self, runs: Runs, judged: LearningEvent) -> None:
@@ -300,7 +301,7 @@ async def named_by_releases(settings: Settings) -> set[str]:
     """The scorers that decide, shadow, or would decide after a rollback."""
     held = (await releases_in_force(settings)).releases.values()
     names = [name for one in held for name in (one.scorer, one.previous) if name]
-    return {apart(parted(name)[0])[0] for name in names}
+    return {ScorerSpec.parse(name).values for name in names}
 
 
 async def python(arguments: Sequence[str]) -> int:

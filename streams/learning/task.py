@@ -22,7 +22,7 @@ from safepassage.schemas.base import Contract, Probability
 from safepassage.schemas.jsonl import BadLine, read_jsonl
 from safepassage.schemas.reviews_that_count import case_id
 from safepassage.scoring_worker.manifest import MANIFEST_NAME, ModelError, ScorerManifest
-from safepassage.scoring_worker.scorer import apart
+from safepassage.scoring_worker.scorer_spec import ScorerSpec
 from safepassage.streams.labels.from_reviews import Label, labels, reviewed_cases
 from safepassage.streams.labels.wanted import judges, wanted
 from safepassage.streams.release.promotion_bounds import Bounds, PromotionResult
@@ -143,7 +143,7 @@ def candidate_of(folder: Path, behind: str) -> str:
 def missing_of(scorer: str) -> str:
     """What is missing of the candidate with that name; "" where it is whole."""
     try:
-        ScorerManifest.load(Path(apart(scorer)[0]))
+        ScorerManifest.load(Path(ScorerSpec.parse(scorer).values))
     except (ModelError, OSError) as error:
         return str(error)
     return ""
@@ -213,19 +213,14 @@ def _judged(folder: Path, task: Task, decided: Decided) -> PromotionResult:
         ReleaseRefused: there are too few such decisions, or one of the two cannot be loaded.
     """
     from safepassage.scoring_worker import load_scorer  # noqa: PLC0415 (the scorers' libraries)
-    from safepassage.streams.release.live_scorer import load_candidate, load_released  # noqa: PLC0415
-    from safepassage.streams.release.promotion import case_of, compare  # noqa: PLC0415
+    from safepassage.streams.release.promotion import Incumbent, case_of, judged_against  # noqa: PLC0415
 
     if missing := decided.wanted(task.held, task.bounds.min_labels):
         raise ReleaseRefused(f"only reviews certify a candidate; more are wanted: {missing}")
     load = partial(load_scorer, packs=task.packs)
-    live = load_released(load, task.live, task.live_revision)
-    candidate = load_candidate(load, candidate_of(folder, task.behind))
-    try:
-        return compare([case_of(label) for label in decided.held], live, candidate, task.bounds)
-    finally:
-        candidate.close()
-        live.close()
+    live, candidate = Incumbent(task.live, task.live_revision), candidate_of(folder, task.behind)
+    cases = [case_of(label) for label in decided.held]
+    return judged_against(live, candidate, cases, task.bounds, load)
 
 
 def _taught(folder: Path, task: Task, decided: Decided) -> TrainingLabels:

@@ -15,6 +15,7 @@ whose record there got a tombstone.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
@@ -35,9 +36,9 @@ from safepassage.streams.kafka.publisher import Publisher, PublishFailed
 from safepassage.streams.kafka.records import Outgoing
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import MEMORIES
-from safepassage.streams.verdicts.standing_decisions import StandingDecisions, decisions_in_force
+from safepassage.streams.verdicts.standing_decisions import StandingDecisions
 
-from .snapshots import read_snapshots
+from .snapshots import Snapshots
 
 log = structlog.get_logger(__name__)
 
@@ -64,7 +65,7 @@ class MemoryOfDecisions:
         """What has to be published for ``cases`` to count as they are now; `take` it then."""
         new: list[StandingDecision] = []
         for case in cases:
-            decision = held.decision(case)
+            decision = held.get(case)
             if decision is None:
                 self._learnt.pop(case, None)
                 continue
@@ -123,8 +124,8 @@ class LiveMemory:
             remembers = remembering(scorer)
             if remembers is None:
                 return
-            snapshots = await read_snapshots(self._settings)
-            book = MemoryOfDecisions(remembers, snapshots.last(memory_revision(remembers)))
+            last = await last_memory(self._settings, remembers)
+            book = MemoryOfDecisions(remembers, last)
             self._cases.clear()  # what is noted from here on is not in what is read now
             remembers.remember(book.memory)
             await self._bring_up(book, _cases_of(self._held, book))
@@ -168,7 +169,7 @@ class LiveMemory:
 def _cases_of(held: StandingDecisions, book: MemoryOfDecisions) -> set[str]:
     """Every case that is, or that the memory still has."""
     remembered = {entry.case_id for entry in book.memory.entries.values()}
-    return remembered | set(held.cases())
+    return remembered | set(held.keys())
 
 
 async def memory_as_it_stands(settings: Settings, scorer: RemembersDecisions) -> Memory:
@@ -177,11 +178,18 @@ async def memory_as_it_stands(settings: Settings, scorer: RemembersDecisions) ->
     Raises:
         UnknownTopic: a topic is missing.
     """
-    held = await decisions_in_force(settings)
-    try:
-        snapshots = await read_snapshots(settings)
-        book = MemoryOfDecisions(scorer, snapshots.last(memory_revision(scorer)))
+    with contextlib.closing(StandingDecisions()) as held:
+        await held.read(settings)
+        book = MemoryOfDecisions(scorer, await last_memory(settings, scorer))
         book.take(await book.learn(held, _cases_of(held, book)))
         return book.memory
-    finally:
-        held.close()
+
+
+async def last_memory(settings: Settings, scorer: RemembersDecisions) -> Memory:
+    """The memory of the last snapshot that was made for ``scorer``.
+
+    Raises:
+        UnknownTopic: the topic is missing.
+    """
+    with contextlib.closing(Snapshots()) as snapshots:
+        return (await snapshots.read(settings)).last(memory_revision(scorer))

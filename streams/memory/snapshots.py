@@ -15,10 +15,8 @@ import structlog
 from safepassage.schemas import MemorySnapshot
 from safepassage.schemas.memory import MemoryEntry
 from safepassage.scoring_worker.memory.index import NO_MEMORY, Memory, MemoryFull
-from safepassage.streams.kafka.reading import read_topics
-from safepassage.streams.kafka.records import Record, UnreadableRecord, decode
+from safepassage.streams.kafka.topic_table import TopicTable
 from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.settings import Settings
 from safepassage.streams.topics import MEMORIES
 
 log = structlog.get_logger(__name__)
@@ -28,25 +26,23 @@ class SnapshotLost(OperatorError):
     """A snapshot, or one that it rests on, is not on the topic any more."""
 
 
-class Snapshots:
-    """What the topic holds."""
+class Snapshots(TopicTable[MemorySnapshot]):
+    """What the topic holds, by name."""
+
+    topic = MEMORIES
+    model = MemorySnapshot
 
     def __init__(self) -> None:
-        self._by_name: dict[str, MemorySnapshot] = {}
+        super().__init__()
         self._last: dict[str, str] = {}
 
-    def note(self, record: Record) -> None:
-        """Count one record. What is no snapshot is left out; a tombstone takes one out."""
-        if record.value is None:
-            self._by_name.pop((record.key or b"").decode("utf-8", "replace"), None)
-            return
-        try:
-            snapshot = decode(record, MemorySnapshot).event
-        except UnreadableRecord as error:
-            log.warning("not_a_snapshot", problem=str(error), offset=record.offset)
-            return
-        self._by_name[snapshot.name] = snapshot
-        self._last[snapshot.scorer] = snapshot.name
+    def key_of(self, event: MemorySnapshot) -> str:
+        return event.name
+
+    def put(self, event: MemorySnapshot) -> None:
+        """Count one snapshot."""
+        super().put(event)
+        self._last[event.scorer] = event.name
 
     def last(self, scorer: str) -> Memory:
         """The memory of the last snapshot that was made for ``scorer`` (see `memory_revision`); an
@@ -66,7 +62,7 @@ class Snapshots:
         chain: list[MemorySnapshot] = []
         wanted: str | None = name
         while wanted is not None:
-            snapshot = self._by_name.get(wanted)
+            snapshot = self.get(wanted)
             if snapshot is None:
                 raise SnapshotLost(
                     f"memory {name} cannot be built: snapshot {wanted} is not on the topic "
@@ -91,15 +87,3 @@ class Snapshots:
                 f"memory {name} is damaged: a snapshot takes out what its base does not hold, or "
                 "holds too much; choose another snapshot, or `--memory now`"
             ) from None
-
-
-async def read_snapshots(settings: Settings) -> Snapshots:
-    """Every snapshot on the topic now.
-
-    Raises:
-        UnknownTopic: the topic is missing.
-    """
-    found = Snapshots()
-    async for record in read_topics(settings, [MEMORIES]):
-        found.note(record)
-    return found

@@ -9,7 +9,7 @@ import orjson
 from pydantic import ValidationError
 
 from safepassage.scoring_worker.manifest import MANIFEST_NAME, ScorerManifest
-from safepassage.scoring_worker.scorer import apart
+from safepassage.scoring_worker.scorer_spec import ScorerSpec
 from safepassage.streams.learning.silver import GRADED, SAMPLE
 from safepassage.streams.learning.task import REVIEWS
 from safepassage.streams.release.releases import releases_in_force
@@ -80,7 +80,7 @@ def _taught(folder: Path, manifest: ScorerManifest, documents: Collection[str]) 
 
 
 def _folders(named: Iterable[str], learn_folder: Path) -> list[Path]:
-    folders = {Path(apart(name)[0]).resolve() for name in named}
+    folders = {Path(ScorerSpec.parse(name).values).resolve() for name in named}
     candidates = learn_folder.glob(f"*/*/{MANIFEST_NAME}")
     return sorted(folders | {path.parent.resolve() for path in candidates})
 

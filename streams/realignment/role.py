@@ -59,62 +59,64 @@ class _TakeOver:
     values: Mapping[Coordinates, KnownValue]
 
 
-def realign_role(
-    store: ValuesStore, read_at: ReadAt, *, accepted: str, documents: str, max_bytes: int
-) -> Role:
-    """``versions`` to ``extractions`` and a manifest; verdicts on them to ``realignments``.
+@dataclass(frozen=True, slots=True)
+class _Realigning:
+    """``accepted`` and ``documents`` are what these topics are called on the broker, ``max_bytes``
+    is how large the record of what is known of a document may be."""
 
-    ``accepted`` and ``documents`` are what these topics are called on the broker, ``max_bytes`` is
-    how large the record of what is known of a document may be.
-    """
+    store: ValuesStore
+    read_at: ReadAt
+    accepted: str
+    documents: str
+    max_bytes: int
 
-    async def step(batch: Sequence[Received[Verdict | DocumentVersion]]) -> list[Outcome]:
+    async def step(self, batch: Sequence[Received[Verdict | DocumentVersion]]) -> list[Outcome]:
         known: dict[str, DocumentValues] = {}
         last: dict[str, int] = {}
         made: dict[str, list[Outgoing | _TakeOver]] = defaultdict(list)
         for position in in_time([received.record for received in batch]):
             received = batch[position]
-            doc_id = about(received.event)
-            if doc_id is None:
-                continue
-            before = known.get(doc_id) or store.get(doc_id)
-            known[doc_id], follows = _follows(before, received)
-            made[doc_id] += follows
-            last[doc_id] = position
+            if (doc_id := self._about(received.event)) is not None:
+                before = known.get(doc_id) or self.store.of(doc_id)
+                known[doc_id], follows = self._follows(before, received)
+                made[doc_id] += follows
+                last[doc_id] = position
+        every = [one for ones in made.values() for one in ones]
+        wanted = [at for one in every if isinstance(one, _TakeOver) for at in one.values]
+        verdicts = await self.read_at(wanted) if wanted else {}
         outcomes: list[list[Outgoing]] = [[] for _ in batch]
-        verdicts = await _former(made)
         for doc_id, position in last.items():
             for one in made[doc_id]:
                 outcomes[position] += (
                     _extractions(one, verdicts) if isinstance(one, _TakeOver) else [one]
                 )
-            if known[doc_id] != store.get(doc_id):
-                known[doc_id] = within(known[doc_id], max_bytes)
+            if known[doc_id] != self.store.of(doc_id):
+                known[doc_id] = within(known[doc_id], self.max_bytes)
                 outcomes[position].append(Outgoing(DOCUMENT_VALUES, doc_id, known[doc_id]))
         for values in known.values():
-            store.put(values)
+            self.store.put(values)
         return list(outcomes)
 
-    def about(event: Verdict | DocumentVersion) -> str | None:
+    def _about(self, event: Verdict | DocumentVersion) -> str | None:
         """The document; None for claims, whose documents are answers."""
         if isinstance(event, Verdict) and event.entity_type == CLAIM_TYPE:
             return None
         ref = event.document
-        of_a_document = ref and ref.coordinates and ref.coordinates.topic == documents
+        of_a_document = ref and ref.coordinates and ref.coordinates.topic == self.documents
         return ref.id if ref and of_a_document else None
 
     def _follows(
-        before: DocumentValues, received: Received[Verdict | DocumentVersion]
+        self, before: DocumentValues, received: Received[Verdict | DocumentVersion]
     ) -> tuple[DocumentValues, list[Outgoing | _TakeOver]]:
         record, event = received.record, received.event
         if isinstance(event, DocumentVersion):
             after, values = requested(before, event.document, record.offset)
             if values is None:
                 return after, []
-            place = Coordinates(topic=accepted, partition=record.partition, offset=0)
+            place = Coordinates(topic=self.accepted, partition=record.partition, offset=0)
             where = {place.model_copy(update={"offset": v.accepted}): v for v in values}
             return after, [_TakeOver(event.document, where)]
-        told = Told(event, record.coordinates, record.timestamp, accepted)
+        told = Told(event, record.coordinates, record.timestamp, self.accepted)
         after, late = noted(before, told)
         if after is before:
             return after, []
@@ -125,18 +127,13 @@ def realign_role(
             follows += _published(late.document, [late])
         return after, follows
 
-    async def _former(
-        made: Mapping[str, Sequence[Outgoing | _TakeOver]],
-    ) -> Mapping[Coordinates, Record]:
-        wanted = [
-            place
-            for ones in made.values()
-            for one in ones
-            if isinstance(one, _TakeOver)
-            for place in one.values
-        ]
-        return await read_at(wanted) if wanted else {}
 
+def realign_role(
+    store: ValuesStore, read_at: ReadAt, *, accepted: str, documents: str, max_bytes: int
+) -> Role:
+    """``versions`` to ``extractions`` and a manifest; verdicts on them to ``realignments``; for the
+    arguments see `_Realigning`."""
+    step = _Realigning(store, read_at, accepted, documents, max_bytes).step
     return Role(NAME, "report", READ_BY["realign"], step, batch=BATCH_RECORDS)
 
 

@@ -1,19 +1,16 @@
 """The role in its process: what is known of the documents is read when partitions are assigned."""
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import partial
 
-from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
+from aiokafka import AIOKafkaConsumer, TopicPartition
 
-from safepassage.schemas import DocumentValues
-from safepassage.streams.delivery.assignment_work import polling_meanwhile
-from safepassage.streams.delivery.batch_source import BatchSource
-from safepassage.streams.delivery.record_outcomes import Delivery, Role
-from safepassage.streams.kafka.reading import read_at, read_topics
-from safepassage.streams.kafka.records import event_of
+from safepassage.streams.delivery.batch_source import BatchSource, Handle, Preparation
+from safepassage.streams.delivery.record_outcomes import Role
+from safepassage.streams.kafka.reading import read_at
 from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ACCEPTED, DOCUMENT_VALUES, DOCUMENTS
+from safepassage.streams.topics import ACCEPTED, DOCUMENTS
 
 from .known import MAX_BYTES
 from .role import realign_role
@@ -23,12 +20,9 @@ from .store import ValuesStore
 class RealignSource(BatchSource):
     """A `BatchSource` that knows the documents of its partitions before it handles a record."""
 
-    def __init__(
-        self, role: Role, delivery: Delivery, settings: Settings, store: ValuesStore
-    ) -> None:
-        super().__init__(role, delivery, settings)
+    def __init__(self, role: Role, handle: Handle, settings: Settings, store: ValuesStore) -> None:
+        super().__init__(role, handle, settings)
         self._store = store
-        self._known = -1  # the rebalance after which the documents were read
 
     async def run(self, stop: asyncio.Event) -> None:
         try:
@@ -36,40 +30,13 @@ class RealignSource(BatchSource):
         finally:
             self._store.close()
 
-    async def _take(
-        self, consumer: AIOKafkaConsumer, fetched: Mapping[TopicPartition, list[ConsumerRecord]]
-    ) -> None:
-        while fetched and self._known != self._turn.generation:
-            generation = self._turn.generation
-            partitions = {tp.partition for tp in consumer.assignment()}
-            done, newer = await polling_meanwhile(
-                consumer,
-                self.progress,
-                self._read_known(partitions),
-                partial(self._reassigned_since, generation),
-            )
-            if done:
-                self._known = generation
-            else:
-                fetched = newer
-        await super()._take(consumer, fetched)
+    def _preparation(self, consumer: AIOKafkaConsumer) -> Preparation:
+        return self._read_known({tp.partition for tp in consumer.assignment()})
 
-    def _reassigned_since(self, generation: int) -> bool:
-        return self._turn.generation != generation
-
-    async def _read_known(self, partitions: Collection[int]) -> bool:
+    async def _read_known(self, partitions: Collection[int]) -> dict[TopicPartition, int]:
         self._store.clear()
-        async for record in read_topics(
-            self._settings, [DOCUMENT_VALUES], partitions=sorted(partitions)
-        ):
-            if record.value is None:
-                self._store.forget((record.key or b"").decode("utf-8", "replace"))
-                continue
-            known = event_of(record, DocumentValues)
-            # A member that was taken for dead may write once more, behind its successor.
-            if known and sum(known.reach) >= sum(self._store.get(known.doc_id).reach):
-                self._store.put(known)
-        return True
+        await self._store.read(self._settings, partitions)
+        return {}
 
 
 def new_role(store: ValuesStore, settings: Settings) -> Role:

@@ -1,16 +1,15 @@
 """Puts the records of dead letters back at a rate: a canary first, and the rest if that ends well.
 
 Each batch is an event on ``redrives`` before its records are sent, and one when all are
-acknowledged. The topic has one partition, so that a batch which begins while an earlier one is open
-gives way. A batch that was cut off is put back again: ids are made of content, so verdicts are the
-same (promise P3), and a loss would be worse than a repetition.
+acknowledged. What was not acknowledged is put back again by the next call, and so may be a batch
+that two operators send at once: ids are made of content, so verdicts are the same (promise P3).
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.structs import RecordMetadata
@@ -34,9 +33,7 @@ from safepassage.streams.topics import REDRIVABLE, REDRIVES
 from .letters import Letter, Selection, records_of, survey
 from .outcomes import before, outcomes
 
-LEASE = timedelta(seconds=120)
-"""A batch that began so long ago and did not end was cut off."""
-SEND_SECONDS = LEASE.total_seconds() / 2
+SEND_SECONDS = 60.0
 BATCH_SECONDS = 10
 
 
@@ -88,51 +85,21 @@ class RedriveResult:
         return bool(self.unwatched) or any(error for error in self.canary.values())
 
 
-@dataclass(slots=True)
-class History:
-    """The topic ``redrives``. ``done`` are letters that were put back or that the broker refuses
-    for good; ``open`` the batches that may still be under way, in their order."""
+async def put_back_before(settings: Settings) -> set[str]:
+    """The letters that were put back, or that the broker refuses for good.
 
-    done: set[str] = field(default_factory=set)
-    open: dict[str, Redrive] = field(default_factory=dict)
-
-    @classmethod
-    async def read(cls, settings: Settings) -> "History":
-        """The history as it is now.
-
-        Raises:
-            UnknownTopic: the topic is missing.
-        """
-        history = cls()
-        async for record in read_topics(settings, [REDRIVES]):
-            event = event_of(record, Redrive)
-            if event and event.step == "begun":
-                history.open[event.batch] = event
-            elif event:
-                history.open.pop(event.batch, None)
-                history.done |= event.published.keys() | event.refused.keys()
-        cut_off = utc_now() - LEASE
-        history.open = {name: one for name, one in history.open.items() if one.at > cut_off}
-        return history
-
-    def refuse_unless_first(self, batch: str = "") -> None:
-        """See that no batch is open before ``batch``.
-
-        Raises:
-            OperatorError: there is one.
-        """
-        for name, begun in self.open.items():
-            if name == batch:
-                return
-            wait = (begun.at + LEASE - utc_now()).total_seconds()
-            raise OperatorError(
-                f"run {begun.run} by {begun.by} is under way, or was just cut off: try again "
-                f"later, in {wait:.0f} seconds at the most"
-            )
+    Raises:
+        UnknownTopic: the topic is missing.
+    """
+    done: set[str] = set()
+    async for record in read_topics(settings, [REDRIVES]):
+        if event := event_of(record, Redrive):
+            done |= event.published.keys() | event.refused.keys()
+    return done
 
 
-async def plan(settings: Settings, history: History, request: RedriveRequest) -> Plan:
-    """What the request selects, with nothing changed.
+async def plan(settings: Settings, done: Set[str], request: RedriveRequest) -> Plan:
+    """What the request selects, with nothing changed; ``done`` were put back before.
 
     Raises:
         UnknownTopic: a topic is missing.
@@ -140,10 +107,10 @@ async def plan(settings: Settings, history: History, request: RedriveRequest) ->
     selected = (await survey(settings, request.selection)).letters.values()
     # A letter names its source, and anybody who may write letters could name any topic.
     inputs = frozenset(await ends(settings, REDRIVABLE))
-    made = Plan([], done=sum(letter.id in history.done for letter in selected))
+    made = Plan([], done=sum(letter.id in done for letter in selected))
     for letter in sorted(selected, key=lambda letter: (letter.written, letter.id)):
         source, redriven = letter.source, letter.redriven
-        if letter.id in history.done:
+        if letter.id in done:
             continue
         if TopicPartition(source.topic, source.partition) not in inputs:
             made.refusals["it comes from no input of extract, align or score"] += 1
@@ -169,7 +136,7 @@ async def redrive(
     """Put the records of ``letters`` back. Where the canary does not end well, the rest stays.
 
     Raises:
-        OperatorError: another run has its turn, or no canary can be watched.
+        OperatorError: no canary can be watched.
         PublishFailed, aiokafka.errors.KafkaError: the broker did not take them; call again.
     """
     canary = [letter for letter in letters if letter.tells_its_end][: request.canary]
@@ -214,7 +181,7 @@ async def _batch(
     *,
     canary: bool,
 ) -> None:
-    """Say that it begins, send it unless another one is under way, and say what became of it."""
+    """Say that it begins, send it, and say what became of it."""
     batch = stable_id("redrive-batch", request.run, letters[0].id)
     begun = Redrive(
         id=stable_id("redrive", batch, "begun"),
@@ -222,29 +189,24 @@ async def _batch(
         batch=batch,
         step="begun",
         canary=canary,
-        at=utc_now(),
+        at=datetime.now(UTC),
         by=request.by,
         reason=request.reason,
         letters=tuple(letter.id for letter in letters),
     )
+    await _say(publisher, begun)
     published: dict[str, Coordinates] = {}
     refused: dict[str, str] = {}
-    await _say(publisher, begun)
-    try:
-        history = await History.read(settings)
-        history.refuse_unless_first(batch)
-        fresh = [letter for letter in letters if letter.id not in history.done]
-        async with asyncio.timeout(SEND_SECONDS):
-            sending = await _send(settings, publisher.producer, fresh, request.rate)
-            for letter_id, future in sending.items():
-                try:
-                    published[letter_id] = place_of(await future)
-                except RECORD_ERRORS as error:
-                    refused[letter_id] = type(error).__name__
-    except OperatorError:
-        await _say(publisher, _ended(begun, {}, {}))
-        raise
-    await _say(publisher, _ended(begun, published, refused))
+    async with asyncio.timeout(SEND_SECONDS):
+        sending = await _send(settings, publisher.producer, letters, request.rate)
+        for letter_id, future in sending.items():
+            try:
+                published[letter_id] = place_of(await future)
+            except RECORD_ERRORS as error:
+                refused[letter_id] = type(error).__name__
+    ended: dict[str, object] = {"id": stable_id("redrive", batch, "ended"), "step": "ended"}
+    ended |= {"at": datetime.now(UTC), "published": published, "refused": refused}
+    await _say(publisher, begun.model_copy(update=ended))
     result.published |= published
     result.refused |= refused
 
@@ -281,15 +243,6 @@ async def _put_back(
     return future
 
 
-def _ended(begun: Redrive, published: dict[str, Coordinates], refused: dict[str, str]) -> Redrive:
-    ended = {"id": stable_id("redrive", begun.batch, "ended"), "step": "ended", "at": utc_now()}
-    return begun.model_copy(update=ended | {"published": published, "refused": refused})
-
-
 async def _say(publisher: KafkaPublisher, event: Redrive) -> None:
     if await publisher.publish([Outgoing(REDRIVES, event.run, event)]):
         raise PublishFailed("the broker refuses an event of the redrive")
-
-
-def utc_now() -> datetime:
-    return datetime.now(UTC)

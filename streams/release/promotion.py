@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from safepassage.pipeline import align_with, new_aligner
 from safepassage.schemas import AlignedExtraction, Response, ScorerRelease, Verdict
@@ -15,7 +15,7 @@ from safepassage.scoring_worker.evaluation.cases import LabelledCase, part_of_re
 from safepassage.scoring_worker.evaluation.datasets import read_dataset
 from safepassage.scoring_worker.evaluation.sources import Sources, read_documents
 from safepassage.scoring_worker.learnt_from import said_by
-from safepassage.scoring_worker.scorer import CLAIMS_BY
+from safepassage.scoring_worker.scorer_spec import ScorerSpec
 from safepassage.streams.labels.from_reviews import Label, labels, read_reviews, reviewed_cases
 from safepassage.streams.release.promotion_bounds import (
     Bounds,
@@ -26,7 +26,7 @@ from safepassage.streams.release.promotion_bounds import (
 from safepassage.streams.settings import Settings
 
 from .live_scorer import Load, load_candidate, load_released
-from .releases import ReleaseLost, ReleaseRefused, publish_release, releases_in_force
+from .releases import ReleaseLost, ReleaseRefused, Slot, publish_release, releases_in_force
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,8 @@ class Signature:
 def absolute(scorer: str) -> str:
     """A folder's name as every worker would have to spell it, also that of a detector's weights;
     other names as they are."""
-    base, by, detector = scorer.partition(CLAIMS_BY)
-    named, equals, model = detector.partition("=")
-    return f"{_absolute(base)}{by}{named}{equals}{_absolute(model)}"
+    spec = ScorerSpec.parse(scorer)
+    return str(replace(spec, values=_absolute(spec.values), weights=_absolute(spec.weights)))
 
 
 def _absolute(name: str) -> str:
@@ -108,19 +107,26 @@ async def hold_against(
     """Judge the candidate against the scorer that decides now.
 
     Raises:
+        ReleaseRefused: as of `judged_against`.
+    """
+    live = await incumbent(settings)
+    return live, await asyncio.to_thread(judged_against, live, candidate, cases, bounds, load)
+
+
+def judged_against(
+    live: Incumbent, candidate: str, cases: Sequence[LabelledCase], bounds: Bounds, load: Load
+) -> PromotionResult:
+    """Judge the candidate against ``live``.
+
+    Raises:
         ReleaseRefused: one of the two cannot be loaded, or they are the same; or the candidate
             learnt from the documents of every case, or does not say from which it did.
     """
-    live = await incumbent(settings)
-    old = await asyncio.to_thread(load_released, load, live.name, live.revision)
-    try:
-        new = await asyncio.to_thread(load_candidate, load, candidate)
-        try:
-            return live, await asyncio.to_thread(compare, cases, old, new, bounds)
-        finally:
-            new.close()
-    finally:
-        old.close()
+    with (
+        closing(load_released(load, live.name, live.revision)) as old,
+        closing(load_candidate(load, candidate)) as new,
+    ):
+        return compare(cases, old, new, bounds)
 
 
 async def promote(
@@ -199,14 +205,31 @@ async def _revision_of(scorer: str, load: Load) -> str:
     return loaded.revision
 
 
-async def release(settings: Settings, signed: Signature, **what: Any) -> ScorerRelease:
-    """Put ``what`` into force: the fields of a `ScorerRelease`.
+async def release(
+    settings: Settings,
+    signed: Signature,
+    *,
+    slot: Slot,
+    scorer: str | None,
+    revision: str | None,
+    previous: str | None = None,
+    previous_revision: str | None = None,
+) -> ScorerRelease:
+    """Put ``scorer`` of ``revision`` into force in ``slot``; None ends the shadow. ``previous`` is
+    what a rollback goes back to.
 
     Raises:
         PublishFailed: the broker did not take it.
     """
     made = ScorerRelease(
-        released_at=datetime.now(UTC), released_by=signed.by, reason=signed.reason, **what
+        slot=slot,
+        scorer=scorer,
+        revision=revision,
+        previous=previous,
+        previous_revision=previous_revision,
+        released_at=datetime.now(UTC),
+        released_by=signed.by,
+        reason=signed.reason,
     )
     await publish_release(settings, made)
     return made

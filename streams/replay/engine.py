@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -20,7 +20,7 @@ from safepassage.streams.kafka.publisher import Publisher, PublishFailed, open_p
 from safepassage.streams.kafka.reading import read_between
 from safepassage.streams.kafka.records import Outgoing, Received, Record, UnreadableRecord, decode
 from safepassage.streams.memory.live import memory_as_it_stands
-from safepassage.streams.memory.snapshots import read_snapshots
+from safepassage.streams.memory.snapshots import Snapshots
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
 from safepassage.streams.topology import align_role, score_role
@@ -104,7 +104,9 @@ async def _remember(wanted: str, scorer: Scorer, settings: Settings) -> str | No
     if wanted == MEMORY_NOW:
         memory = await memory_as_it_stands(settings, remembers)
     else:
-        memory = (await read_snapshots(settings)).memory(wanted, memory_revision(remembers))
+        with closing(Snapshots()) as snapshots:
+            found = await snapshots.read(settings)
+            memory = found.memory(wanted, memory_revision(remembers))
     remembers.remember(memory)
     return memory.name or None
 

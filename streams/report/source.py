@@ -13,8 +13,12 @@ from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
 from aiokafka.errors import IllegalStateError
 
 from safepassage.schemas import Coordinates, DocumentReport, Event
-from safepassage.streams.delivery.assignment_work import Fetched, polling_meanwhile
-from safepassage.streams.delivery.batch_source import POLL_MILLISECONDS, commit
+from safepassage.streams.delivery.assignment_work import (
+    POLL_MILLISECONDS,
+    Fetched,
+    polling_meanwhile,
+)
+from safepassage.streams.delivery.batch_source import commit
 from safepassage.streams.delivery.lag import LagMeter
 from safepassage.streams.delivery.ledger import OffsetLedger
 from safepassage.streams.kafka.membership import group_member

@@ -12,8 +12,10 @@ import pytest
 from benchmarks import real_llm
 from safepassage.agents.extraction.schema_loading import user_schema
 from safepassage.schemas import Document, Extraction
-from safepassage.streams.demo.recorded_llm.server import serve
-from tests.recorded_llm.server import create_app
+from safepassage.streams.demo.recorded_llm import Recording
+from tests.recorded_llm.by_question import RecordedAnswer, RecordedAnswers
+from tests.recorded_llm.server import recorded_app
+from tests.recorded_llm.serving import serve
 from tests.safepassage.llm_calls.slow_server import SlowServer
 
 TEXT = "Lease of 3 May 2021. The rent is EUR 900 a month. The deposit is EUR 2,700."
@@ -75,7 +77,19 @@ async def test_answers_are_kept_a_line_a_document_and_judged(
     texts = [Document(id=f.doc_id, text=f"{TEXT} {f.doc_id}") for f in found]
     rows(folder / "documents.jsonl.gz", [{"id": d.id, "text": d.text} for d in texts])
     out = folder / "asked.jsonl"
-    async with serve(create_app(texts, found)) as url:
+    said = [
+        RecordedAnswer(
+            schema_name="Facts",
+            contains=(text.text,),
+            answer={
+                "monthly_rent": [{"context": row.context, "value": row.value}],
+                "who_pays": [],
+            },
+        )
+        for text, row in zip(texts, found, strict=True)
+    ]
+    app = recorded_app(Recording([], []), answers=RecordedAnswers(said))
+    async with serve(app) as url:
         monkeypatch.setenv("OPENAI_BASE_URL", url)
         for most in (1, 2, 2):
             await real_llm.ask(folder, out, most, 60)

@@ -61,6 +61,13 @@ def test_every_link_leads_to_a_file(page: Path):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_test_named_exists(page: Path):
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page.read_text())
+    missing = [test for file, test in named if f"def {test}(" not in (ROOT / file).read_text()]
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_source_file_named_exists(page: Path):
     rooms = "schemas|agents|scoring_worker|safepassage|streams|deploy|docs|tests|tools|benchmarks"
     named = re.findall(rf"`((?:{rooms})/[\w./-]*)`", page.read_text())

@@ -19,7 +19,6 @@ from pydantic import SecretStr
 
 from safepassage.schemas import Coordinates, Document
 from safepassage.streams.demo.embedded import LOOPBACK, embedded_redis, free_port
-from safepassage.streams.demo.recorded_llm.server import serve
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_group_consumer, new_producer
 from safepassage.streams.kafka.reading import ends, read_topics
@@ -41,6 +40,7 @@ from tests.kafka_server.cluster import Node
 from tests.kafka_server.links import LinkedCluster
 from tests.recorded_llm.faults import Faults
 from tests.recorded_llm.server import create_app
+from tests.recorded_llm.serving import serve
 from tests.stack import Stack
 
 from .broker import Broker, Storage, durable_storage

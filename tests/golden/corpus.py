@@ -11,7 +11,7 @@ from safepassage.schemas import CLAIM_TYPE, Response
 from safepassage.scoring_worker.training.corruption.corruptors import labelled_pairs
 from safepassage.scoring_worker.training.corruption.synthesis import synthetic_documents
 from safepassage.scoring_worker.training.reading.generators import filled
-from safepassage.scoring_worker.training.reading.wordings import wordings
+from safepassage.scoring_worker.training.reading.wordings import WORDINGS
 
 from .generated import Asked, questions
 from .written import CLAIMS, PACKED, QUESTIONS
@@ -73,7 +73,7 @@ def _hash_share(asked: dict[str, Any], every: int) -> bool:
 
 def _sentences() -> Iterator[Asked]:
     """A sentence of each sense in the languages of the wordings."""
-    for language, words in wordings().items():
+    for language, words in WORDINGS.items():
         for sense in ("denied", "supposed", "stated", "conditional"):
             for wording in getattr(words, sense)[:2]:
                 quote = filled(wording, v="Lyon", w="Hamburg", t="City", a="2019", b="2020")[0]

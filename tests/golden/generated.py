@@ -16,7 +16,7 @@ from unicode_rbnf import FormatPurpose, RbnfEngine
 from safepassage.scoring_worker.training.corruption.mutations import alter
 from safepassage.scoring_worker.training.corruption.synthesis.values import SOURCES, draw
 from safepassage.scoring_worker.training.reading.generators import filled
-from safepassage.scoring_worker.training.reading.wordings import wordings
+from safepassage.scoring_worker.training.reading.wordings import WORDINGS
 
 from .frames import FRAMES, OTHERS
 
@@ -38,7 +38,7 @@ _FILLINGS = (("Amount", "1,250", "4,800"), ("City", "Lyon", "Hamburg"), ("Person
 def questions(seed: int = 19) -> Iterator[Asked]:
     """Questions in all languages of the generators and of the comparators, the same for a seed."""
     yield from _values(random.Random(seed))
-    for language in wordings():
+    for language in WORDINGS:
         yield from _wordings(language)
     for language, (dated, amounted) in FRAMES.items():
         yield from _dates(language, dated)
@@ -63,7 +63,7 @@ def _values(rng: random.Random) -> Iterator[Asked]:
 
 
 def _wordings(language: str) -> Iterator[Asked]:
-    words = wordings()[language]
+    words = WORDINGS[language]
     for sense in ("replaced", "joined", "denied", "supposed", "stated"):
         for at, wording in enumerate(getattr(words, sense)):
             kind, value, other = _FILLINGS[at % len(_FILLINGS)]

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from safepassage.schemas import Document
 from safepassage.streams import wiring
-from safepassage.streams.demo.recorded_llm.server import serve
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher
 from safepassage.streams.settings import Settings
+from tests.recorded_llm.serving import serve
 from tests.safepassage.llm_calls.slow_server import SlowServer
 from tests.stack import environment
 from tests.streams.broker import Running

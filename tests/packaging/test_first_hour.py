@@ -1,5 +1,8 @@
 """The first hour of a new user: the wheel in a fresh environment, own files of seven kinds, an own
-LLM, the commands of docs/index.md, HTTP, the console, and the same documents once more."""
+LLM, the commands of docs/index.md, HTTP, the console, and the same documents once more.
+
+The last test asks a real LLM. `LOCAL_LLM=http://127.0.0.1:8099/v1` names an OpenAI-compatible
+endpoint of yours (`benchmarks/llama_server.py` is one); without it the test is skipped."""
 
 from __future__ import annotations
 
@@ -29,6 +32,8 @@ pytest.importorskip("rapidocr", reason="needs the extra `ocr`")
 pytestmark = pytest.mark.long
 
 PATIENCE_SECONDS = 900
+LLM_SECONDS = 3_600
+"""For eight short documents: a model on one busy core takes minutes for each."""
 FEES = {
     "letter.pdf": "The annual fee is 310 euros.",
     "scan.png": "The annual fee is 320 euros.",
@@ -134,7 +139,12 @@ def environment(python: Path, **more: str) -> dict[str, str]:
 
 
 def command(
-    python: Path, folder: Path, *words: str, status: int = 0, **more: str
+    python: Path,
+    folder: Path,
+    *words: str,
+    status: int = 0,
+    patience: float = PATIENCE_SECONDS,
+    **more: str,
 ) -> subprocess.CompletedProcess[str]:
     ended = subprocess.run(
         [str(python.parent / "safepassage"), *words],
@@ -143,7 +153,7 @@ def command(
         capture_output=True,
         text=True,
         check=False,
-        timeout=PATIENCE_SECONDS,
+        timeout=patience,
     )
     assert ended.returncode == status, ended.stdout[-2000:] + ended.stderr[-4000:]
     assert "Traceback" not in ended.stderr
@@ -176,6 +186,12 @@ def said(process: subprocess.Popen[str], words: str) -> list[str]:
         if words in line:
             return told
     raise AssertionError(f"it ended before it said {words!r}: {told[-20:]}")
+
+
+def second_shell(told: list[str]) -> dict[str, str]:
+    """The variables that `up` prints for a second shell."""
+    lines = [line.removeprefix("export ") for line in told if line.startswith("export ")]
+    return {name: value.strip("'") for name, _, value in (line.partition("=") for line in lines)}
 
 
 def rows(text: str) -> list[dict[str, object]]:
@@ -228,12 +244,7 @@ def test_the_whole_loop_on_own_files_with_an_own_llm(python: Path, user: Path, l
         told = said(process, "Ctrl-C stops everything")
         assert OwnLLM.asked == 0
         console, token = re.search(r"(http://\S+)\s+token: (\S+)", "\n".join(told)).groups()
-        exported = dict(
-            line.removeprefix("export ").split("=", 1)
-            for line in told
-            if line.startswith("export ")
-        )
-        shell = own | {name: value.strip("'") for name, value in exported.items()}
+        shell = own | second_shell(told)
         first = command(python, user, "submit", "in", "--wait", **shell)
         documents = len(FEES) + 1
         assert f"{documents} submitted, 0 refused" in first.stdout
@@ -255,3 +266,34 @@ def test_the_whole_loop_on_own_files_with_an_own_llm(python: Path, user: Path, l
             assert token not in browser.get("/login").text
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=PATIENCE_SECONDS)
+
+
+@pytest.mark.timeout(2 * LLM_SECONDS)
+def test_the_same_files_with_a_local_llm(python: Path, user: Path):
+    """What it extracts is its own; what passes is in its document, with the document's fee."""
+    endpoint = os.environ.get("LOCAL_LLM")
+    if not endpoint:
+        pytest.skip("LOCAL_LLM names no endpoint, such as http://127.0.0.1:8099/v1")
+    models = httpx2.get(f"{endpoint}/models", timeout=60).json()["data"]
+    own = {"OPENAI_BASE_URL": endpoint, "OPENAI_API_KEY": "none"}
+    own |= {"SAFEPASSAGE_MODEL": models[0]["id"], "SAFEPASSAGE_ENTITY_TYPES": "Annual Fee"}
+    own |= {"SAFEPASSAGE_LLM_MAX_TOKENS": "300", "SAFEPASSAGE_LLM_TIMEOUT_SECONDS": "600"}
+    texts = {
+        row["id"]: str(row["text"])
+        for row in rows(command(python, user, "files", "in", "--text").stdout)
+    }
+    with left_running(python, user, "up", "--empty", **own) as process:
+        shell = own | second_shell(said(process, "Ctrl-C stops everything"))
+        wait = ("submit", "in", "--wait", "--timeout", str(LLM_SECONDS))
+        ended = command(python, user, *wait, patience=LLM_SECONDS, **shell)
+        assert f"{len(texts)} documents" in ended.stdout
+        latest = rows(command(python, user, "verdicts", "--latest", **shell).stdout)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE_SECONDS)
+    passed = [row for row in latest if row["decision"] == "accepted"]
+    for row in passed:
+        text = texts[row["doc_id"]]
+        assert all(span["text"] in text for span in row["alignment"]["spans"])
+        figures = re.findall(r"\d+", str(row["value"]))
+        assert figures == re.findall(r"annual fee is (\d+)", text)
+    assert len({row["doc_id"] for row in passed}) > len(texts) / 2

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import Field
 
 from safepassage.schemas.base import Contract, Json, Text
-from safepassage.streams.demo.recorded_llm.recording import rows
+from safepassage.streams.demo.recorded_llm import rows
 
 
 class RecordedAnswer(Contract):
@@ -31,7 +31,7 @@ class RecordedAnswers:
         """Answers from a JSONL(.gz) file.
 
         Raises:
-            RecordingError: a line is no answer.
+            ValueError: a line is no answer.
             OSError: the file cannot be opened.
         """
         return cls(rows(path, RecordedAnswer))

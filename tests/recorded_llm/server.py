@@ -11,18 +11,19 @@ from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from safepassage.schemas import Document, Extraction
-from safepassage.streams.demo.recorded_llm.recording import Recording
-from safepassage.streams.demo.recorded_llm.requests import (
-    RECORDING_HEADERS,
-    ApiError,
+from safepassage.streams.demo.recorded_llm import (
+    HEADERS,
+    Endpoint,
     Question,
+    Recording,
+    completion_body,
     read_question,
 )
-from safepassage.streams.demo.recorded_llm.server import Endpoint, completion_body
 
 from .by_question import RecordedAnswers
 from .faults import Fault, Faults
@@ -56,24 +57,20 @@ class FaultyEndpoint(Endpoint):
         self._requests = 0
 
     async def complete(self, request: Request) -> Response:
-        try:
-            fault = self._fault(request)
-            question = await read_question(request)
-            refuse(fault, question, self._faults)
-            if fault is Fault.HANG:
-                await _silence(request, self._faults.hang_seconds)
-            if fault in BODIES:
-                return BODIES[fault]()
-            completion = spoilt(question, self.content(question), fault)
-        except ApiError as error:
-            return error.response()
+        fault = self._fault(request)
+        question = await read_question(request)
+        refuse(fault, question, self._faults)
+        if fault is Fault.HANG:
+            await _silence(request, self._faults.hang_seconds)
+        if fault in BODIES:
+            return BODIES[fault]()
+        completion = spoilt(question, self.content(question), fault)
         if fault is Fault.DRIP:
             return drip(completion, self._faults.drip_seconds)
-        return JSONResponse(completion, headers=RECORDING_HEADERS)
+        return JSONResponse(completion, headers=HEADERS)
 
     def content(self, question: Question) -> str:
-        form = question.response_format
-        name = form.json_schema.name if form and form.json_schema else ""
+        name = question.response_format.get("json_schema", {}).get("name", "")
         recorded = self._answers.find(name, question.prompt)
         if recorded is not None:
             return json.dumps(recorded.answer, ensure_ascii=False)
@@ -85,39 +82,39 @@ class FaultyEndpoint(Endpoint):
         try:
             return Fault(named) if named else self._faults.of(number)
         except ValueError:
-            raise ApiError(400, "unknown_fault", f"there is no such {FAULT_HEADER}") from None
+            raise HTTPException(400, f"there is no such {FAULT_HEADER}") from None
 
 
 def refuse(fault: Fault | None, question: Question, faults: Faults) -> None:
     """Raises what a fault answers in place of a completion, as far as that is an error."""
     if fault is Fault.RATE_LIMIT:
-        wait = f"{faults.retry_after:g}"
-        raise ApiError(429, "rate_limit_exceeded", "as scheduled", retry_after=wait)
+        raise HTTPException(429, "as scheduled", {"Retry-After": f"{faults.retry_after:g}"})
     if fault is Fault.SERVER_ERROR:
-        raise ApiError(500, "server_error", "as scheduled")
-    form = question.response_format
-    if fault is Fault.NO_JSON_SCHEMA and form and form.type == "json_schema":
-        message = "response_format of type json_schema is not supported"
-        raise ApiError(400, "invalid_request_error", message)
+        raise HTTPException(500, "as scheduled")
+    form = question.response_format.get("type")
+    if fault is Fault.NO_JSON_SCHEMA and form == "json_schema":
+        raise HTTPException(400, "response_format of type json_schema is not supported")
 
 
 def spoilt(question: Question, content: str, fault: Fault | None) -> dict[str, Any]:
     """A completion with ``content`` as the fault leaves it."""
-    if fault is Fault.MALFORMED:
-        return completion_body(question, content[: len(content) // 2] + "…")
     if fault is Fault.MISMATCH:
-        return completion_body(question, '{"unexpected": true}')
+        content = '{"unexpected": true}'
+    if fault in (Fault.MALFORMED, Fault.TRUNCATED):
+        content = content[: len(content) // 2] + "…"
+    body = completion_body(question, content)
+    [choice] = body["choices"]
     if fault is Fault.TRUNCATED:
-        return completion_body(question, content[: len(content) // 2], finish_reason="length")
+        choice["finish_reason"] = "length"
     if fault is Fault.REFUSAL:
-        return completion_body(question, None, refusal="I cannot help with that.")
+        choice["message"] |= {"content": None, "refusal": "I cannot help with that."}
     if fault is Fault.CONTENT_FILTER:
-        return completion_body(question, None, finish_reason="content_filter")
-    return completion_body(question, content)
+        choice["message"]["content"], choice["finish_reason"] = None, "content_filter"
+    return body
 
 
 def _page() -> Response:
-    return Response("<html>it works</html>", media_type="text/html", headers=RECORDING_HEADERS)
+    return Response("<html>it works</html>", media_type="text/html", headers=HEADERS)
 
 
 def _flood() -> Response:
@@ -125,7 +122,7 @@ def _flood() -> Response:
         for _ in range(1024):
             yield b" " * 65_536
 
-    return StreamingResponse(spaces(), media_type="application/json", headers=RECORDING_HEADERS)
+    return StreamingResponse(spaces(), media_type="application/json", headers=HEADERS)
 
 
 BODIES = {Fault.GARBAGE: _page, Fault.OVERSIZED: _flood}
@@ -139,7 +136,7 @@ def drip(completion: dict[str, Any], seconds: float) -> Response:
             yield bytes([byte])
             await asyncio.sleep(seconds)
 
-    return StreamingResponse(drops(), media_type="application/json", headers=RECORDING_HEADERS)
+    return StreamingResponse(drops(), media_type="application/json", headers=HEADERS)
 
 
 async def _silence(request: Request, seconds: float) -> None:
@@ -148,4 +145,4 @@ async def _silence(request: Request, seconds: float) -> None:
         async with asyncio.timeout(seconds):
             while (await request.receive())["type"] != "http.disconnect":
                 pass
-    raise ApiError(503, "unavailable", "as scheduled")
+    raise HTTPException(503, "as scheduled")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import httpx2
@@ -15,10 +16,10 @@ from safepassage.agents.extraction.schema_loading import load_schema, user_schem
 from safepassage.llm_calls.client import create_client
 from safepassage.llm_calls.errors import LLMRejected
 from safepassage.schemas import Document, Entity, Extraction, LabelledExtraction
-from safepassage.streams.demo.recorded_llm.recording import Recording, RecordingError
-from safepassage.streams.demo.recorded_llm.server import serve
+from safepassage.streams.demo.recorded_llm import Recording
 from tests.recorded_llm.faults import Fault, Faults
 from tests.recorded_llm.server import create_app, recorded_app
+from tests.recorded_llm.serving import serve
 
 TRIBUNAL = Path(__file__).parents[5] / "shared" / "data" / "tribunal"
 DECISION = Document(
@@ -76,12 +77,10 @@ async def server():
 async def test_it_says_that_it_is_a_recording(server):
     response = await server.post("chat/completions", json=_asked(DECISION.text))
     body = response.json()
-    assert (body["model"], body["system_fingerprint"]) == ("recorded", "recording")
+    assert body["model"] == "recorded"
     assert "recorded" in response.headers["x-safepassage-recording"]
     models = (await server.get("models")).json()
     assert [model["id"] for model in models["data"]] == ["recorded"]
-    health = (await server.get("../health")).json()
-    assert health == {"status": "ok", "documents": 2}
 
 
 async def test_labels_and_ids_never_leave_the_server(server):
@@ -103,14 +102,21 @@ async def test_a_document_without_rows_has_an_empty_answer(server):
 
 async def test_an_unknown_document_is_an_error_of_the_api(server):
     response = await server.post("chat/completions", json=_asked("Never recorded."))
-    assert response.status_code == 404
-    assert response.json()["error"]["code"] == "document_not_recorded"
+    assert response.status_code == 422
+    assert "no recorded document" in response.json()["error"]["message"]
 
 
-async def test_another_prompt_that_quotes_a_whole_document_is_answered(server):
+async def test_a_prompt_without_the_fence_is_of_no_recorded_document(server):
     question = {"model": "m", "messages": [{"role": "user", "content": f"Read: {DECISION.text}!"}]}
     response = await server.post("chat/completions", json=question)
-    assert "January" in response.json()["choices"][0]["message"]["content"]
+    assert response.status_code == 422
+
+
+async def test_types_that_were_not_asked_for_are_left_out(server):
+    asked = _asked(DECISION.text, load_schema(None, ["Judge"]))
+    said = (await server.post("chat/completions", json=asked)).json()["choices"][0]["message"]
+    found = json.loads(said["content"])["entities"]
+    assert [entity["value"] for entity in found] == ["J. Roe", "P. Poe"]
 
 
 @pytest.mark.parametrize(
@@ -128,27 +134,13 @@ async def test_a_bad_request_is_an_error_of_the_api(server, body, status):
     assert response.json()["error"]["message"].startswith("recorded LLM: ")
 
 
-@pytest.mark.parametrize("schema", [{"properties": []}, {"properties": {"a": 1}}, {}])
-async def test_a_schema_that_is_none_is_an_error_of_the_api(server, schema):
-    asked = _asked(DECISION.text)
-    asked["response_format"]["json_schema"]["schema"] = schema
-    response = await server.post("chat/completions", json=asked)
-    assert response.status_code in (400, 422)
-
-
 async def test_a_header_brings_about_a_fault(server):
     headers = {"X-SafePassage-Fault": "rate_limit"}
     response = await server.post("chat/completions", json=_asked(LEASE.text), headers=headers)
     assert (response.status_code, response.headers["retry-after"]) == (429, "1")
     headers = {"X-SafePassage-Fault": "earthquake"}
     response = await server.post("chat/completions", json=_asked(LEASE.text), headers=headers)
-    assert response.json()["error"]["code"] == "unknown_fault"
-
-
-async def test_a_port_that_is_taken_is_an_os_error(server):
-    with pytest.raises(OSError, match="in use"):
-        async with serve(create_app([], []), port=server.base_url.port):
-            pass
+    assert "no such" in response.json()["error"]["message"]
 
 
 async def test_it_stops_while_a_request_hangs():
@@ -163,45 +155,22 @@ async def test_it_stops_while_a_request_hangs():
             await client.get(f"{base_url}/models")
 
 
-class Day(BaseModel):
-    yyyy: str
-    mm: str | None
-    dd: str | None
-
-
-class DecisionDate(Entity):
-    date: Day
-
-
 class Judge(Entity):
     name: str
 
 
-class Case(BaseModel):
-    decision_date: DecisionDate | None
-    judges: list[Judge]
-
-
-async def test_a_users_schema_is_filled_in():
-    async with serve(create_app([DECISION], ROWS)) as base_url, create_client(base_url) as client:
-        extractor = Extractor(client, model="recorded", schema=user_schema(Case))
-        extractions = await extractor.extract(DECISION, DECISION.ref())
-    assert [(found.entity_type, found.value, found.context) for found in extractions] == [
-        (
-            "Decision Date",
-            {"yyyy": "2012", "mm": "1", "dd": "17"},
-            "Date of Decision: January 17, 2012",
-        ),
-        ("Judge", "J. Roe", "heard it in Toronto"),
-        ("Judge", "P. Poe", "by P. Poe"),
-    ]
+async def test_an_unknown_document_costs_only_itself():
+    async with serve(create_app([LEASE], [])) as base_url, create_client(base_url) as client:
+        extractor = Extractor(client, model="recorded", schema=load_schema(None, []))
+        with pytest.raises(LLMRejected, match="422"):
+            await extractor.extract(DECISION, DECISION.ref())
 
 
 class OneJudge(BaseModel):
     judge: Judge
 
 
-async def test_a_users_schema_that_the_recording_does_not_fit_is_an_error():
+async def test_a_users_class_is_not_answered():
     async with serve(create_app([DECISION], ROWS)) as base_url, create_client(base_url) as client:
         extractor = Extractor(client, model="recorded", schema=user_schema(OneJudge))
         with pytest.raises(LLMRejected, match="422"):
@@ -223,7 +192,7 @@ class TestFiles:
         assert len(recording.find(DECISION.text)) == 1
 
     def test_a_bad_row_is_an_error_of_one_line(self, tmp_path):
-        with pytest.raises(RecordingError, match=r"extractions.jsonl:1: doc_id: Field required"):
+        with pytest.raises(ValueError, match=r"extractions.jsonl:1: doc_id: Field required"):
             Recording.read(*self._write(tmp_path, '{"id":"x"}'))
 
 

@@ -15,10 +15,10 @@ from research.ragulator_training.labelling import (
     labelled_windows,
     question,
 )
-from safepassage.streams.demo.recorded_llm.recording import Recording
-from safepassage.streams.demo.recorded_llm.server import serve
+from safepassage.streams.demo.recorded_llm import Recording
 from tests.recorded_llm.by_question import RecordedAnswer, RecordedAnswers
 from tests.recorded_llm.server import recorded_app
+from tests.recorded_llm.serving import serve
 
 CONTEXT = "The lease began in May. The rent was 900 euros. Dogs bark. It ended in June."
 PLACES = ((0, 23), (24, 47), (48, 58), (59, 76))

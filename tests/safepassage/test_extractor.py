@@ -17,7 +17,7 @@ from safepassage.agents.extraction.prompt import fenced_text, prompt_digest
 from safepassage.agents.extraction.schema_loading import SchemaError, load_schema, schema_of
 from safepassage.extractor import aextract
 from safepassage.llm_calls.client import create_client
-from safepassage.streams.demo.recorded_llm.server import serve
+from tests.recorded_llm.serving import serve
 
 TEXT = "A monthly rent of £1,250 is due."
 SHOWN = {

@@ -16,7 +16,7 @@ from safepassage.schemas.verdict_after_review import decision_on, verdict_in_pla
 from safepassage.scoring_worker.memory.learning import RemembersDecisions
 from safepassage.streams.audit.verification import verify
 from safepassage.streams.memory.live import memory_as_it_stands
-from safepassage.streams.memory.snapshots import read_snapshots
+from safepassage.streams.memory.snapshots import Snapshots
 from safepassage.streams.settings import Settings
 from safepassage.streams.verdicts.deduplication import Conflict, Unread, read_verdicts
 from tests.faults.checker import check
@@ -317,7 +317,7 @@ async def by_reading(settings: Settings, watch: Watch, scorer: RemembersDecision
         for entry in watch.entries
         if entry.topic == "decisions" and entry.event
     }
-    snapshots = await read_snapshots(settings)
+    snapshots = await Snapshots().read(settings)
     for revision, name in snapshots._last.items():
         if snapshots.last(revision).name != name:
             broken.append(("P7", f"memory {name} cannot be built"))

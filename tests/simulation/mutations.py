@@ -63,7 +63,7 @@ MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     ),
     "what was undone goes on to count": (
         "decisions",
-        lambda: patch.object(StandingDecisions, "_forget", _keep_undone),
+        lambda: patch.object(StandingDecisions, "forget", _keep_undone),
     ),
     "one person is enough": (
         "four eyes",

@@ -29,7 +29,7 @@ NewSource = Callable[[Role, Publisher, Settings], Any]
 
 
 def batch_source(role: Role, publisher: Publisher, settings: Settings) -> BatchSource:
-    return BatchSource(role, delivery_of(role, publisher, settings), settings)
+    return BatchSource(role, delivery_of(role, publisher, settings).handle, settings)
 
 
 def faust_source(role: Role, publisher: Publisher, settings: Settings) -> FaustSource:

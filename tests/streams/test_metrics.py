@@ -12,7 +12,6 @@ from prometheus_client import REGISTRY
 from safepassage.schemas import Assessment, Document, Extraction, ScorerTrail, Usage
 from safepassage.streams import wiring, worker
 from safepassage.streams.delivery.lag import LagMeter
-from safepassage.streams.demo.recorded_llm.server import serve
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher
@@ -23,6 +22,7 @@ from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DOCUMENTS, READ_BY
 from safepassage.streams.topology import score_role
 from tests.recorded_llm.server import create_app
+from tests.recorded_llm.serving import serve
 from tests.streams.broker import batch_source, faust_source, running, send, send_documents, until
 from tests.streams.doubles import document_role
 from tests.streams.judged import FakeScorer, aligned, received

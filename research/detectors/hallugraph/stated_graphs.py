@@ -8,20 +8,26 @@ in the answer and cannot be found there is looked for all the same.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from pydantic import Field
 
 from research.detectors.llm.prompting import AnswerForm
-from safepassage.passages.granularity import windows
+from research.windows import windows
 from safepassage.schemas.evidence import MAX_TRIPLE_CHARACTERS
 from safepassage.scoring_worker.comparison.contract import Place
-from safepassage.scoring_worker.detectors.hallugraph.clauses import stem
+from safepassage.scoring_worker.comparison.denials.scopes import denies
+from safepassage.scoring_worker.detectors.hallugraph.clauses import cues, is_predicate, stem
 from safepassage.scoring_worker.detectors.hallugraph.graph import Edge, Entity, Graph
 from safepassage.scoring_worker.detectors.hallugraph.mentions import Vocabulary, mentions
 from safepassage.scoring_worker.text.segmentation import words_of
 
 MAX_LISTED: Final = 80
+_AGENTS: Final = frozenset(
+    ["by", "von", "durch", "par", "por", "pelo", "pela", "da", "dal", "door"]
+)
+"""Beside one of two relations, and not the other, it may turn who did it and to whom."""
 
 
 class StatedTriple(AnswerForm):
@@ -37,6 +43,43 @@ class StatedGraph(AnswerForm):
 
     entities: tuple[str, ...] = Field(max_length=MAX_LISTED)
     triples: tuple[StatedTriple, ...] = Field(max_length=MAX_LISTED)
+
+
+@dataclass(frozen=True, slots=True)
+class StatedEdge(Edge):
+    """An edge in a model's own words and order, which are compared. ``said`` is the triple."""
+
+    compares = True
+
+    said: str = ""
+
+    def may_say(self, other: Edge, *, turned: bool) -> bool:
+        """Its order is its direction; the words have to share a stem and be denied alike."""
+        mine, theirs = _words(self.relation), _words(other.relation)
+        said, quoted = _stems(self.relation), _stems(other.relation)
+        # A relation without words, or that says no more than "and", has no direction.
+        directed = not mine | theirs <= cues("conjunctions")
+        if turned and directed and bool(mine & _AGENTS) == bool(theirs & _AGENTS):
+            return False
+        if said and not said & quoted:
+            return False
+        return isinstance(other, StatedEdge) and _denied(self.said) == _denied(other.said)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.keys.plain for word in words_of(text))
+
+
+@lru_cache(maxsize=8_192)
+def _stems(text: str) -> frozenset[str]:
+    """The stems of a text's content words; adverbs in "-ly" say how, not what."""
+    plain = [word.keys.plain for word in words_of(text)]
+    return frozenset(stem(word) for at, word in enumerate(plain) if is_predicate(plain, at))
+
+
+@lru_cache(maxsize=8_192)
+def _denied(text: str) -> bool:
+    return denies(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +127,7 @@ def drawn(stated: StatedGraph, piece: Piece) -> Graph:
 
 def _edge(triple: StatedTriple, piece: Piece) -> Edge:
     subject, target = _entity(triple.subject, piece), _entity(triple.object, piece)
-    return Edge(
+    return StatedEdge(
         subject=subject,
         relation=triple.relation,
         object=target,

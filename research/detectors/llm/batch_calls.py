@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from research.detectors.llm.answer_cache import AnswerCache, KeptAnswer, answer_key
 from research.detectors.llm.settings import MethodSettings
-from safepassage.llm_calls.caller import Caller, Completion, Question, RetryPolicy, Spent
+from safepassage.llm_calls.caller import Caller, Completion, Question, Spent
 from safepassage.llm_calls.client import configured_client
 from safepassage.llm_calls.concurrency import AdaptiveLimit
 from safepassage.llm_calls.errors import (
@@ -26,11 +26,11 @@ from safepassage.llm_calls.errors import (
     LLMMisconfigured,
     LLMTimeout,
     LLMUnavailable,
-    Malformed,
     SchemaMismatch,
     first_of,
 )
 from safepassage.llm_calls.price import priced
+from safepassage.llm_calls.retrying import retries_of_judges
 from safepassage.schemas import Usage
 from safepassage.scoring_worker.manifest import ModelError
 
@@ -139,17 +139,10 @@ class Asker:
         """The caller at a temperature: what it learns of the endpoint serves all questions."""
         if temperature not in self._callers:
             settings = self.settings
-            # An answer in another form may be a better one the next time.
-            retries = RetryPolicy(
-                attempts=settings.llm_attempts,
-                budget=None,
-                first_wait=settings.llm_first_wait_seconds,
-                retried=(LLMUnavailable, Malformed, SchemaMismatch),
-            )
             self._callers[temperature] = Caller(
                 model=settings.model,
                 timeout=settings.llm_timeout_seconds,
-                retries=retries,
+                retries=retries_of_judges(settings),
                 options={"temperature": temperature, "max_tokens": settings.llm_max_tokens},
             )
         return self._callers[temperature]

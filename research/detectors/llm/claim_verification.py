@@ -76,7 +76,7 @@ def response_score(claimed: int, unsupported: Collection[int]) -> float | None:
     """
     if any(not 1 <= number <= claimed for number in unsupported):
         raise ValueError("a number that no claim has")
-    return aggregate("all", [float(at not in unsupported) for at in range(1, claimed + 1)])
+    return aggregate("min", [float(at not in unsupported) for at in range(1, claimed + 1)])
 
 
 class ClaimsVerified:

@@ -13,7 +13,8 @@ import numpy as np
 from pydantic import Field
 
 from research.detectors.nli.pairs import PairProbabilities
-from safepassage.passages.granularity import aggregate, claims, windows
+from research.windows import windows
+from safepassage.passages.granularity import aggregate, claims
 from safepassage.scoring_worker.detectors.contract import Answer, ClaimGrounding, Grounding
 
 from .batch_calls import Conversation

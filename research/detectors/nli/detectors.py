@@ -14,7 +14,8 @@ from typing import Final, Literal
 import numpy as np
 
 from research.detectors.scorer_detector import WINDOW_CHARACTERS
-from safepassage.passages.granularity import claims, over_windows, windows
+from research.windows import windows
+from safepassage.passages.granularity import claims, over_windows
 from safepassage.schemas import stable_id
 from safepassage.scoring_worker.detectors.contract import (
     Answer,
@@ -27,10 +28,11 @@ from safepassage.scoring_worker.detectors.quip import sources_of
 from safepassage.scoring_worker.encoders.published import (
     CONTEXT_NLI,
     FACT_KB,
-    HEADS,
     HEM,
     HEM_V1,
+    ROWS,
     PublishedHead,
+    head_of,
 )
 from safepassage.scoring_worker.manifest import ModelError
 
@@ -127,8 +129,12 @@ def load_hub_model(name: str, settings: DetectorSettings) -> NLIDetector:
         ModelError: the weights are not there.
     """
     named, use = _HUB_MODELS[name]
-    head = HEADS[named.partition("@")[0]]
-    pairs = cross_encoder(settings.model or named, settings, head, contradicts=use.contradiction)
+    pairs = cross_encoder(
+        settings.model or named,
+        settings,
+        head_of(named) or PublishedHead(0),
+        contradicts=use.contradiction,
+    )
     return NLIDetector(name, pairs, use)
 
 
@@ -151,15 +157,18 @@ def load_hem_v2(settings: DetectorSettings) -> NLIDetector:
         ModelError: its weights are not there.
     """
     from safepassage.scoring_worker.encoders.devices import place, use_threads  # noqa: PLC0415
-    from safepassage.scoring_worker.encoders.weight_folders import named_folder  # noqa: PLC0415
-    from safepassage.scoring_worker.scorers.baselines import load_hhem  # noqa: PLC0415
+    from safepassage.scoring_worker.encoders.published_encoder import open_encoder  # noqa: PLC0415
+    from safepassage.scoring_worker.encoders.weight_folders import (  # noqa: PLC0415
+        base_digest,
+        named_folder,
+    )
 
     from .pairs import CrossEncoderPairs  # noqa: PLC0415
 
     use_threads(settings.threads)
     folder = named_folder(settings.model or HEM)
-    scorer = load_hhem(place(settings.device, settings.precision), folder)
-    pairs = CrossEncoderPairs(scorer.encoder, scorer.revision)
+    encoder = open_encoder(folder, ROWS["hhem"], place(settings.device, settings.precision))
+    pairs = CrossEncoderPairs(encoder, base_digest(folder)[:16])
     return NLIDetector("hem_v2", pairs, ModelUse("windows"))
 
 

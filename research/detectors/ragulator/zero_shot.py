@@ -20,11 +20,12 @@ from research.detectors.llm.prompting import (
     prompts_digest,
 )
 from research.detectors.llm.settings import MethodSettings, method_settings
-from safepassage.llm_calls.caller import Caller, Completion, Question, RetryPolicy, Spent
+from safepassage.llm_calls.caller import Caller, Completion, Question, Spent
 from safepassage.llm_calls.client import configured_client
 from safepassage.llm_calls.concurrency import AdaptiveLimit
 from safepassage.llm_calls.errors import LLMError, LLMMisconfigured, LLMUnavailable, Malformed
 from safepassage.llm_calls.price import priced
+from safepassage.llm_calls.retrying import RetryPolicy
 from safepassage.passages.granularity import claims
 from safepassage.schemas import Usage
 from safepassage.scoring_worker.detectors.contract import (

@@ -1,11 +1,17 @@
-"""Words that make a date vague or relative. The data are `vague_words.txt`."""
+"""Words that make a date vague or relative: the sections ``date …`` of a language's file
+(`comparison.languages`), which are read folded, without case and accents.
 
-from collections.abc import Iterator, Sequence
+``part`` and ``after`` are before and behind a month, a year or a quarter of which only a part is
+meant; ``about`` is before a date that is not meant exactly; ``relative`` is a date that only a
+calendar beside the text could tell. ``season`` is a part of a year, ``quarter`` what quarters are
+called. A language with ``relative`` is one whose silence about dates is believed.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
-from safepassage.scoring_worker.text.closed_classes import lines_of
+from safepassage.scoring_worker.comparison.languages import sections_by_language
 
 from .cldr import base
 from .tokens import Token, tokens
@@ -80,16 +86,14 @@ def _lexicon(code: str | None) -> Lexicon:
 
 @cache
 def _lines() -> dict[str, dict[Role, set[Phrase]]]:
-    found: dict[str, dict[Role, set[Phrase]]] = {}
-    for line in lines_of(Path(__file__).with_suffix(".txt")):
-        head, _, phrases = line.partition(": ")
-        code, role = head.split()
-        found.setdefault(code, {})[role] = set(_phrases(phrases))  # type: ignore[index]
-    return found
+    return {
+        code: {role: set(_phrases(own[role])) for role in get_args(Role) if role in own}
+        for code, own in sections_by_language("date").items()
+    }
 
 
-def _phrases(text: str) -> Iterator[Phrase]:
-    for phrase in text.split(";"):
+def _phrases(written: Iterable[str]) -> Iterator[Phrase]:
+    for phrase in written:
         words = tuple(token.text for token in tokens(phrase) if token.kind == "word")
         if words:
             yield words

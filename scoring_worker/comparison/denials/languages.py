@@ -1,8 +1,7 @@
-"""The words with which a language denies, supposes and says "none": ``languages/``.
+"""The words with which a language denies, supposes and says "none".
 
-One file a language, named by its ISO 639-1 code: to teach another language is to add a file.
-A line is ``section: phrase; phrase``; in a word with an apostrophe ``*`` represents its other part
-("d'*", "*n't"). The sections:
+They are in the language's file (`comparison.languages`). In a word with an apostrophe ``*``
+represents its other part ("d'*", "*n't"). The sections:
 
 - ``words``, ``prepositions``, ``verbs``: common small words, by which the language is known and
   by which a list is told from a new clause; ``concord: yes`` where two denials are one.
@@ -33,9 +32,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 
-from safepassage.scoring_worker.text.closed_classes import lines_of
+from safepassage.scoring_worker.comparison.languages import Sections, sections_by_language
 
 from .tokens import Token, phrase_of, tokens_of
 
@@ -112,7 +110,7 @@ _TURNING = tuple(section for section in CUES if section not in {"pseudo", "close
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """One file of ``languages/``: the phrases of each section as they are written and folded, and
+    """What one language has: the phrases of each section as they are written and folded, and
     the cues to look for."""
 
     code: str
@@ -131,22 +129,18 @@ class Language:
 @cache
 def languages() -> Mapping[str, Language]:
     """Every language that is read, by its code."""
-    sources = sorted(Path(__file__).with_name("languages").glob("*.txt"))
-    return {path.stem: _language(path) for path in sources}
+    return {code: _language(code, own) for code, own in sections_by_language(None).items()}
 
 
-def _language(path: Path) -> Language:
-    raw: dict[str, list[str]] = {section: [] for section in CUES}
-    for line in lines_of(path):
-        section, _, phrases = line.partition(": ")
-        raw.setdefault(section, []).extend(filter(None, map(str.strip, phrases.split(";"))))
+def _language(code: str, own: Sections) -> Language:
+    raw = dict.fromkeys(CUES, ()) | dict(own)
     cues = Phrases()
     for section in CUES:
         for phrase in raw[section]:
             cues.add(phrase, section)
     folded = {section: frozenset(map(phrase_of, phrases)) for section, phrases in raw.items()}
     concord = "yes" in raw.get("concord", ())
-    return Language(path.stem, raw, folded, cues, cues.beginnings(), concord)
+    return Language(code, raw, folded, cues, cues.beginnings(), concord)
 
 
 @cache

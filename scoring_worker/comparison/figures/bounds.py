@@ -1,33 +1,48 @@
 """What is beside a number and bounds it: "more than 5", "5 or less", "≥ 5", "about 5"."""
 
-import json
 import re
-from pathlib import Path
+from collections.abc import Mapping
+from typing import get_args
+
+from safepassage.scoring_worker.comparison.languages import sections_by_language
 
 from .figure import Bound
 
-_TABLES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
-_WORDS_BEFORE: dict[Bound, list[str]] = _TABLES["words_before"]
-"""In English, German, French, Spanish, Italian, Portuguese and Dutch."""
-_WORDS_AFTER: dict[Bound, list[str]] = _TABLES["words_after"]
-_SIGNS_OF: dict[Bound, list[str]] = _TABLES["signs_of"]
-_SIGNS = {sign: bound for bound, signs in _SIGNS_OF.items() for sign in signs}
+_SIGNS: Mapping[str, Bound] = {
+    ">": "more_than", "<": "less_than", "≥": "at_least", "⩾": "at_least", "≧": "at_least",
+    ">=": "at_least", "=>": "at_least", "≤": "at_most", "⩽": "at_most", "≦": "at_most",
+    "<=": "at_most", "=<": "at_most", "~": "about", "≈": "about", "±": "about", "=": "exactly",
+}  # fmt: skip
+_WORDS = sections_by_language("bound")
+"""By language: ``before more_than`` is what begins such a bound, ``after at_least`` what ends one,
+``not`` what turns it."""
 _REACH = 28
-_BEFORE = {word: bound for bound, words in _WORDS_BEFORE.items() for word in words}
-_AFTER = {word: bound for bound, words in _WORDS_AFTER.items() for word in words}
+
+
+def _said(place: str) -> dict[str, Bound]:
+    bounds = get_args(Bound)
+    return {
+        word: bound
+        for own in _WORDS.values()
+        for bound in bounds
+        for word in own.get(f"{place} {bound}", ())
+    }
+
+
+_BEFORE, _AFTER = _said("before"), _said("after")
 _LAST = {word.split()[-1] for word in _BEFORE}
 _FIRST = {word.split()[0] for word in _AFTER}
 _LAST_LETTERS = frozenset(word[-1] for word in _LAST)
 _FIRST_LETTERS = frozenset(word[0] for word in _FIRST)
 _TAIL = re.compile(r"[^\s()\[\]:;,]+")
-_NOT = frozenset({"not", "no", "nicht", "pas", "non", "não", "niet"})
+_NOT = frozenset(word for own in _WORDS.values() for word in own.get("not", ()))
 _TURNED: dict[Bound, Bound] = {
     "more_than": "at_most",
     "less_than": "at_least",
     "at_least": "less_than",
     "at_most": "more_than",
 }
-CLAIMED = frozenset({"en", "de", "fr", "es", "it", "pt", "nl"})
+CLAIMED = frozenset(_WORDS)
 """Where a number without one of these words is known to be unbounded."""
 
 

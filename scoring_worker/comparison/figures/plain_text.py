@@ -1,5 +1,6 @@
 """Text in which every digit is ASCII and every blank, dash and apostrophe one of a few."""
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cache
@@ -81,11 +82,8 @@ def _lower(text: str) -> str:
 
 @cache
 def _table() -> dict[int, str | None]:
-    table: dict[int, str | None] = {
-        code: str(unicodedata.decimal(chr(code)))
-        for code in range(128, _LAST_DIGITS)
-        if chr(code).isdecimal()
-    }
+    digits = re.findall(r"\d", "".join(map(chr, range(128, _LAST_DIGITS))))
+    table: dict[int, str | None] = {ord(one): str(unicodedata.decimal(one)) for one in digits}
     for char, shapes in _SHAPES.items():
         table.update(dict.fromkeys(map(ord, shapes), char))
     table.update(dict.fromkeys(map(ord, _BLANKS), NO_BREAK))

@@ -1,13 +1,11 @@
 """How a language spells numbers, by the rules of CLDR: every number below a thousand, the words for
 larger ones, and words that say a number without being its numeral."""
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 from safepassage.scoring_worker.comparison.cldr_spellout import (
     CARDINAL,
@@ -16,6 +14,7 @@ from safepassage.scoring_worker.comparison.cldr_spellout import (
     spelling_languages,
     spellings,
 )
+from safepassage.scoring_worker.comparison.languages import sections_by_language
 
 _MARKS = "".join(chr(at) for at in range(0x300, 0x1100) if unicodedata.category(chr(at))[0] == "M")
 WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{_MARKS}])*")
@@ -24,10 +23,6 @@ _SCALES = (1_000, 100_000, 1_000_000, 10_000_000, 1_000_000_000, 1_000_000_000_0
 _MAX_SPOKEN_YEAR = 2100
 _UNSPACED = frozenset({"zh", "ja", "ko", "th", "lo", "km", "my", "yue"})
 """Written without blanks: there the numerals are read character by character, if at all."""
-_ALMOST: dict[str, dict[str, str]] = json.loads(
-    Path(__file__).with_suffix(".json").read_text("utf-8")
-)
-"""Words that say a number without being its numeral. A figure is not missing where one is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +76,12 @@ def _stems(language: str) -> frozenset[str]:
 
 
 def _almost(language: str) -> dict[str, tuple[int, int]]:
-    said = _ALMOST.get(language, {}).items()
+    """Words that say a number without being its numeral, as top and bottom of it; ``number 1/2``
+    in a language's file. A figure is not missing where one is."""
     return {
         word: (int(number.partition("/")[0]), int(number.partition("/")[2] or 1))
-        for word, number in said
+        for number, words in sections_by_language("number").get(language, {}).items()
+        for word in words
     }
 
 

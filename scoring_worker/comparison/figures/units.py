@@ -1,5 +1,7 @@
 """Units: their names in every language of CLDR, and which amounts of two units are the same."""
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterator
@@ -8,13 +10,16 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from pathlib import Path
 from tokenize import TokenError
+from typing import TYPE_CHECKING
 
-import pint
 from babel import localedata
 
 from safepassage.scoring_worker.comparison.locales import locale_of
 
 from .figure import FigureReading
+
+if TYPE_CHECKING:
+    import pint
 
 _NOT_MEASURED = re.compile(
     r"^(?:graphics|speed-light|mass-earth|mass-solar|light-solar|length-solar|length-earth"
@@ -35,8 +40,6 @@ _MULTIPLES = {
     "mile-scandinavian": ("kilometer", Fraction(10)),
 }  # fmt: skip
 _MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
-_PINT_ERRORS = (pint.PintError, ArithmeticError, SyntaxError, TokenError, TypeError, ValueError)
-"""What pint lets through of its own and of Python's tokenizer for a name it does not know."""
 _AROUND = " \u00a0\u202f\u200e\u200f-"
 _CALENDAR = "calendar months"
 _CLOCK = "[time]"
@@ -108,7 +111,7 @@ def measure(unit: str) -> Measure | None:
         expression = _expression(unit)
         nothing = _registry().Quantity(Fraction(0), expression).to_root_units()
         one = _registry().Quantity(Fraction(1), expression).to_root_units()
-    except _PINT_ERRORS:
+    except _pint_errors():
         return None
     dimension = " ".join(sorted(f"{name}^{power}" for name, power in one.dimensionality.items()))
     offset = Fraction(nothing.magnitude)
@@ -116,7 +119,17 @@ def measure(unit: str) -> Measure | None:
 
 
 @cache
+def _pint_errors() -> tuple[type[Exception], ...]:
+    """What pint lets through of its own and of Python's tokenizer for a name it does not know."""
+    import pint  # noqa: PLC0415 - a fifth of a second, and most values have no unit
+
+    return pint.PintError, ArithmeticError, SyntaxError, TokenError, TypeError, ValueError
+
+
+@cache
 def _registry() -> pint.UnitRegistry[Fraction]:
+    import pint  # noqa: PLC0415
+
     return pint.UnitRegistry(non_int_type=Fraction, cache_folder=None)
 
 

@@ -6,7 +6,7 @@ binding it is, a reader is asked (`entailment`).
 
 import re
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -27,28 +27,38 @@ _MODAL_PARTICIPLES: Final = frozenset(
         "compelled", "prohibited", "forbidden", "barred", "banned",
     }
 )  # fmt: skip
-_NEED: Final = frozenset({"need", "needs"})
 
 
-@cache
+_SECTIONS: Final = sections_of(_PATH)
+_CUES: Final = {name: frozenset(words) for name, words in _SECTIONS.items() if name != "irregular"}
+_IRREGULAR: Final = dict(word.split("=") for word in _SECTIONS["irregular"])
+_GRAMMAR: Final = (
+    frozenset().union(
+        *map(
+            _CUES.__getitem__,
+            (
+                "source", "goal", "agent", "before", "after", "with", "without", "above", "below",
+                "other_prepositions", "conjunctions", "determiners", "openings", "be",
+                "auxiliaries", "permission", "obligation", "prohibition", "negation",
+            ),
+        )
+    )
+    | {"need", "needs", "prior", "than"}
+)  # fmt: skip
+_STEMMER: Final = snowballstemmer.stemmer("english")
+
+
 def cues(name: str) -> frozenset[str]:
     """The words of a class of ``cues.txt``. Raises KeyError where there is no such class."""
-    return frozenset(word for word in _sections()[name] if "=" not in word)
+    return _CUES[name]
 
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """The lemma of an irregular form, else a word without its ending: "dismissed" and "dismissal"
     are one, and so are "paid" and "pays"."""
-    bare = _lemma(word) or _stemmer().stemWord(word)
+    bare = _lemma(word) or _STEMMER.stemWord(word)
     return bare[:_STEM_CHARACTERS]
-
-
-@lru_cache(maxsize=8_192)
-def stems(text: str) -> tuple[str, ...]:
-    """The stems of a text's content words, in order; adverbs in "-ly" say how, not what."""
-    plain = [word.keys.plain for word in words_of(text)]
-    return tuple([stem(word) for at, word in enumerate(plain) if _is_predicate(plain, at)])
 
 
 def cues_digest() -> str:
@@ -83,7 +93,7 @@ class Clauses:
             start <= word.start
             and word.end <= end
             and not self._inside[at]
-            and _is_predicate(self._plain, at)
+            and is_predicate(self._plain, at)
             for at, word in enumerate(self._words)
         )
 
@@ -98,7 +108,7 @@ class Clauses:
         return sorted(starts)
 
 
-def _is_predicate(plain: Sequence[str], at: int) -> bool:
+def is_predicate(plain: Sequence[str], at: int) -> bool:
     """Whether a word may say what happens: no function word, adverb or cue."""
     word = plain[at]
     if word in _MODAL_PARTICIPLES:
@@ -106,7 +116,7 @@ def _is_predicate(plain: Sequence[str], at: int) -> bool:
     return (
         word[:1].isalpha()
         and word not in FUNCTION_WORDS
-        and word not in _grammar()
+        and word not in _GRAMMAR
         and not (word.endswith("ly") and len(word) > 4)
     )
 
@@ -118,33 +128,7 @@ def _is_modal(plain: Sequence[str], at: int) -> bool:
 
 def _lemma(word: str) -> str | None:
     """Of an irregular form, with its prefix ("repaid", "upheld"); None of any other word."""
-    known = _irregular()
-    if word in known:
-        return known[word]
-    prefix = next((p for p in _PREFIXES if word.startswith(p) and word[len(p) :] in known), None)
-    return None if prefix is None else prefix + known[word[len(prefix) :]]
-
-
-@cache
-def _grammar() -> frozenset[str]:
-    names = (
-        "source", "goal", "agent", "before", "after", "with", "without", "above", "below",
-        "other_prepositions", "conjunctions", "determiners", "openings", "be", "auxiliaries",
-        "permission", "obligation", "prohibition", "negation",
-    )  # fmt: skip
-    return frozenset().union(*map(cues, names)) | _NEED | {"prior", "than"}
-
-
-@cache
-def _irregular() -> dict[str, str]:
-    return {past: lemma for past, _, lemma in (w.partition("=") for w in _sections()["irregular"])}
-
-
-@cache
-def _sections() -> dict[str, list[str]]:
-    return sections_of(_PATH)
-
-
-@cache
-def _stemmer() -> snowballstemmer.stemmer:
-    return snowballstemmer.stemmer("english")
+    for prefix in ("", *_PREFIXES):
+        if word.startswith(prefix) and word[len(prefix) :] in _IRREGULAR:
+            return prefix + _IRREGULAR[word[len(prefix) :]]
+    return None

@@ -1,7 +1,6 @@
 """EG and RP: how much of an answer's graph is in the graphs of context and query.
 
-Whether a relation is preserved, a reader is asked (`entailment`); of edges that a model wrote it is
-compared by their words.
+Whether a relation is preserved, a reader is asked (`entailment`).
 
 Both are of the paper's section 3. A set that is empty has no share: EG of an answer without
 entities, and RP of one without edges, are unknown, and never 1.
@@ -120,7 +119,7 @@ def _found(edge: Edge, matcher: Matcher, supports: Sequence[Support]) -> FoundEd
     if missing:
         return FoundEdge(edge, None, missing)
     aligned = matcher.aligned(edge)
-    if edge.written:
+    if edge.compares:
         return FoundEdge(edge, aligned, support=float(aligned is not None))
     place = edge.place or Place(0, 0)
     said = [one.support for one in supports if one.start < place.end and place.start < one.end]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol
+from typing import ClassVar, Final, Literal, Protocol
 
 from safepassage.scoring_worker.comparison.contract import Place
 from safepassage.scoring_worker.detectors.contract import Answer
@@ -35,25 +35,31 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """``subject`` and ``object`` in the text's order, and the words between. ``said`` is the text
-    it was read from, ``passage`` that passage's number (`QUERY`: the query).
+    """``subject`` and ``object`` in the text's order, and the words between. ``passage`` is the
+    number of its passage (`QUERY`: the query).
 
     An edge from an entity to itself is what a clause says of that entity alone ("was granted").
-    ``written`` says that a model wrote the edge, in its own words and order.
+    Whether another edge says the same, a reader is asked; ``compares`` is True of a class whose
+    `may_say` decides it.
     """
+
+    compares: ClassVar[bool] = False
 
     subject: Entity
     relation: str
     object: Entity
-    said: str = ""
     place: Place | None = None
     passage: int = 0
-    written: bool = True
 
     @property
     def is_statement(self) -> bool:
         """Whether it says something of one entity alone."""
         return self.subject == self.object
+
+    def may_say(self, _other: Edge, *, turned: bool) -> bool:
+        """Whether the other edge, between the same entities, may say this; ``turned`` is whether
+        it has them the other way round."""
+        return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,10 +96,8 @@ class _Sentence:
             subject=self.entity(one),
             relation=" ".join(between[:LONGEST_RELATION].split()),
             object=self.entity(other),
-            said=self._text[first.start : second.end],
             place=self._place(first.start, second.end),
             passage=self._passage,
-            written=False,
         )
 
     def statement(self, number: int, *, whole: bool) -> Edge | None:
@@ -125,10 +123,8 @@ class _Sentence:
             subject=entity,
             relation="" if whole else " ".join(self._text[mention.end : last].split()),
             object=entity,
-            said=self._text[start:end],
             place=self._place(mention.start, last),
             passage=self._passage,
-            written=False,
         )
 
     def clause_of(self, number: int) -> int:

@@ -1,4 +1,4 @@
-"""match(v, w) and align(e, e'): is it the same entity, and does the other edge say the same?
+"""match(v, w) and align(e, e'): is it the same entity, and may the other edge say the same?
 
 Figures, dates and identifiers agree exactly, by the comparators' readers. Names are compared in
 both directions: a part of a name represents the whole, and an acronym for its words, unless the
@@ -13,7 +13,6 @@ from functools import lru_cache
 from safepassage.passages.function_words import FUNCTION_WORDS
 from safepassage.scoring_worker.comparison.contract import Passage
 from safepassage.scoring_worker.comparison.dates import compare_date, dates_in
-from safepassage.scoring_worker.comparison.denials.scopes import denies
 from safepassage.scoring_worker.comparison.figures.agreement import agreement
 from safepassage.scoring_worker.comparison.figures.figure import Figure
 from safepassage.scoring_worker.comparison.figures.search import figures_in
@@ -21,7 +20,7 @@ from safepassage.scoring_worker.comparison.identifiers.character_rows import key
 from safepassage.scoring_worker.comparison.names.comparator import compare_names
 from safepassage.scoring_worker.text.segmentation import words_of
 
-from .clauses import cues, stem, stems
+from .clauses import stem
 from .graph import Edge, Entity, Graph
 
 _SAME = 2
@@ -31,8 +30,6 @@ _MOST_FIGURES = 2_000
 _MOST_EDGES = 2_000
 """Of one entity that are looked at."""
 _LONGEST_ACRONYM = 8
-_AGENTS = frozenset({"by", "von", "durch", "par", "por", "pelo", "pela", "da", "dal", "door"})
-"""Beside one of two relations, and not the other, it may turn who did it and to whom."""
 
 
 class Matcher:
@@ -60,8 +57,8 @@ class Matcher:
         return self._matches[node]
 
     def aligned(self, edge: Edge) -> Edge | None:
-        """An edge of the reference between the same entities, in the words of ``edge`` where a
-        model wrote it; None if it is missing."""
+        """An edge of the reference between the same entities that may say the same; None if it is
+        missing."""
         subjects, objects = self.matches(edge.subject), self.matches(edge.object)
         for subject in subjects:
             for other in self._edges[subject][:_MOST_EDGES]:
@@ -70,7 +67,7 @@ class Matcher:
                 ends = other.subject.node, other.object.node
                 along = ends[0] in subjects and ends[1] in objects
                 against = ends[1] in subjects and ends[0] in objects
-                if (along or against) and _may_say(edge, other, turned=not along):
+                if (along or against) and edge.may_say(other, turned=not along):
                     return other
         return None
 
@@ -157,31 +154,7 @@ def _same_date(text: str, other: Entity) -> bool:
     return bool(dates) and compare_date(dates[0], Passage(other.text)).answer == "same"
 
 
-def _may_say(edge: Edge, other: Edge, *, turned: bool) -> bool:
-    """Whether ``other`` may say what ``edge`` does. Of edges that a model wrote, their order is
-    their direction, and their words are compared; what a text says is for a reader."""
-    if not (edge.written and other.written):
-        return True
-    mine, theirs = _words(edge.relation), _words(other.relation)
-    said, quoted = stems(edge.relation), stems(other.relation)
-    # A relation without words, or that says no more than "and", has no direction.
-    directed = not mine | theirs <= cues("conjunctions")
-    if turned and directed and bool(mine & _AGENTS) == bool(theirs & _AGENTS):
-        return False
-    if said and not set(said) & set(quoted):
-        return False
-    return _denied(edge.said) == _denied(other.said)
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(word.keys.plain for word in words_of(text))
-
-
 @lru_cache(maxsize=8_192)
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in _words(text) if word not in FUNCTION_WORDS)
-
-
-@lru_cache(maxsize=8_192)
-def _denied(text: str) -> bool:
-    return denies(text)
+    words = {word.keys.plain for word in words_of(text)}
+    return frozenset(map(stem, words - FUNCTION_WORDS))

@@ -16,6 +16,7 @@ from safepassage.scoring_worker.comparison.contract import Place
 from safepassage.scoring_worker.comparison.dates import dates_in
 from safepassage.scoring_worker.comparison.figures.search import figures_in
 from safepassage.scoring_worker.comparison.identifiers.addresses import addresses
+from safepassage.scoring_worker.comparison.languages import sections_by_language
 from safepassage.scoring_worker.comparison.names.parts import PARTICLES
 from safepassage.scoring_worker.packs.interface import Pack
 from safepassage.scoring_worker.text.segmentation import Word, words_of
@@ -26,31 +27,14 @@ from .graph import Entity, EntityKind
 MAX_WORDS_OF_NAME = 8
 MAX_WORDS_OF_TERM = 4
 _FEWEST_LETTERS = 3
-_ARTICLES_OF = {
-    "en": "a an the this that these those my your his her its our their each every some any no",
-    "de": "der die das den dem des ein eine einen einem einer eines kein keine mein sein ihr",
-    "fr": "le la les l un une des du au aux ce cet cette ces son sa ses leur leurs mon ma mes",
-    "es": "el los las la lo un una unos unas del al su sus este esta estos estas",
-    "it": "il lo la i gli le un uno una del dello della dei delle nel nella al alla suo sua",
-    "pt": "o a os as um uma do da dos das no na ao seu sua este esta",
-    "nl": "de het een deze dit zijn haar mijn geen",
-}
-"""Articles and possessives: a small closed class, and each language's own ("a été" has none)."""
-_PREPOSITIONS_OF = {
-    "en": "of in for with from about between on at into during without against",
-    "de": "von mit für aus bei nach ohne gegen über durch in auf an",
-    "fr": "de en dans pour avec sans par sur contre entre d",
-    "es": "de en para con sin por sobre contra entre",
-    "it": "di in per con senza da su contro tra",
-    "pt": "de em para com sem por sobre contra entre",
-    "nl": "van in voor met uit bij na zonder tegen over door",
-}
-"""Things that are not counted have no article ("of water")."""
-_ARTICLES = {language: frozenset(words.split()) for language, words in _ARTICLES_OF.items()}
+_NOUNS = sections_by_language("noun")
+"""By language: ``article`` are articles and possessives, a small closed class ("a été" has none);
+``preposition`` is before things that are not counted ("of water")."""
+_ARTICLES = {language: frozenset(own["article"]) for language, own in _NOUNS.items()}
 _ANY_ARTICLE = frozenset().union(*_ARTICLES.values())
 _BEFORE_NOUNS = {
-    language: _ARTICLES[language] | frozenset(words.split())
-    for language, words in _PREPOSITIONS_OF.items()
+    language: _ARTICLES[language] | frozenset(own["preposition"])
+    for language, own in _NOUNS.items()
 }
 _BEFORE_ANY = frozenset().union(*_BEFORE_NOUNS.values())
 _JOINING = frozenset({"of", "de", "di", "del", "la", "le", "von", "van", "der", "du", "da", "dos"})

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from safepassage.scoring_worker.comparison.answers.truth import truth_of
@@ -20,24 +19,21 @@ class Clause:
     spoken: re.Pattern[str]
 
 
-@cache
-def clauses() -> tuple[Clause, ...]:
-    """Every kind of clause of the lexicon."""
-    rows = [line.split(" | ", 1) for line in lines_of(Path(__file__).with_name("clauses.txt"))]
-    return tuple(
-        Clause(
-            tuple(frozenset(words.split()) for words in types.split("; ")),
-            re.compile(rf"(?<![a-z])(?:{spoken})"),
-        )
-        for types, spoken in rows
+def _clause(row: str) -> Clause:
+    types, spoken = row.split(" | ", 1)
+    return Clause(
+        tuple(frozenset(words.split()) for words in types.split("; ")),
+        re.compile(rf"(?<![a-z])(?:{spoken})"),
     )
 
 
-@cache
+CLAUSES = tuple(map(_clause, lines_of(Path(__file__).with_name("clauses.txt"))))
+
+
 def clause_of_type(entity_type: str) -> Clause | None:
     """The kind of clause that ``entity_type`` asks for: the one most of whose words it has."""
     asked = set(re.findall(r"[a-z]+", fold(entity_type)))
-    fits = [(len(words), kind) for kind in clauses() for words in kind.types if words <= asked]
+    fits = [(len(words), kind) for kind in CLAUSES for words in kind.types if words <= asked]
     return max(fits, key=lambda fit: fit[0])[1] if fits else None
 
 

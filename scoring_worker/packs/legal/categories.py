@@ -2,8 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from safepassage.scoring_worker.packs.folding import fold
 
@@ -35,13 +34,6 @@ class Choice:
     said: tuple[str, ...]
 
 
-@cache
-def categories() -> tuple[Category, ...]:
-    """Every category of the lexicon (categories.txt)."""
-    text = files(__package__).joinpath("categories.txt").read_text("utf-8")
-    return tuple(map(_category, re.split(r"^== ", text, flags=re.MULTILINE)[1:]))
-
-
 def _category(block: str) -> Category:
     heading, *lines = block.strip().splitlines()
     _, types = heading.split(": ")
@@ -54,10 +46,14 @@ def _category(block: str) -> Category:
     return Category(tuple(frozenset(t.split()) for t in types.split("; ")), tuple(options))
 
 
+_TEXT = Path(__file__).with_name("categories.txt").read_text("utf-8")
+CATEGORIES = tuple(map(_category, re.split(r"^== ", _TEXT, flags=re.MULTILINE)[1:]))
+
+
 def choice(entity_type: str, value: str, folded: str) -> Choice | None:
     """The value's option and the passage's, or None where the type is no known category."""
     asked = set(re.findall(r"[a-z]+", fold(entity_type)))
-    for category in categories():
+    for category in CATEGORIES:
         if any(types <= asked for types in category.types):
             return _choose(category, fold(value), folded)
     return None

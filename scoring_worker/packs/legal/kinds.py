@@ -4,7 +4,7 @@ import re
 
 from safepassage.scoring_worker.packs.folding import fold, words
 
-from .places import known_places
+from .places import KNOWN_PLACES
 
 _BODY = re.compile(
     r"\b(?:board|court|tribunal|division|agency|department|ministry|commission|council|office|"
@@ -88,8 +88,8 @@ def kind_of_value(value: str, *, is_date: bool = False) -> str | None:
 
 
 def _is_place(folded: str) -> bool:
-    whole = folded in known_places() and (len(folded) > 2 or folded in {"us", "uk"})
-    listed = any(part in known_places() for part in folded.split(", ")[1:])
+    whole = folded in KNOWN_PLACES and (len(folded) > 2 or folded in {"us", "uk"})
+    listed = any(part in KNOWN_PLACES for part in folded.split(", ")[1:])
     return whole or listed or _REGION.search(folded) is not None
 
 
@@ -98,7 +98,7 @@ def kind_of_acronym(value: str, folded: str) -> str | None:
 
     None for what is no acronym, or a place's.
     """
-    if not _ACRONYM.fullmatch(value) or fold(value) in known_places():
+    if not _ACRONYM.fullmatch(value) or fold(value) in KNOWN_PLACES:
         return None
     before, found, _ = folded.partition(f"({fold(value)})")
     last = words(before)[-2 * len(value) :]

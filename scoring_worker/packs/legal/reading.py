@@ -69,7 +69,7 @@ def _examine_cues(
 ) -> None:
     gaps = {
         other.name: gap
-        for other in roles.roles()
+        for other in roles.ROLES
         if other.kind == role.kind
         if (gap := roles.nearest_cue(folded, other, place.start, place.end)) is not None
     }

@@ -9,8 +9,7 @@ role here, and is left to the encoder and to the words that type and passage sha
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import NamedTuple
 
 from safepassage.scoring_worker.packs.folding import fold
@@ -53,14 +52,6 @@ class FoundLabel(NamedTuple):
     end: int
 
 
-@cache
-def roles() -> tuple[Role, ...]:
-    """Every role of the lexicon."""
-    text = files(__package__).joinpath("roles.txt").read_text("utf-8")
-    blocks = re.split(r"^== ", text, flags=re.MULTILINE)[1:]
-    return tuple(map(_role, blocks))
-
-
 def _role(block: str) -> Role:
     heading, *lines = block.strip().splitlines()
     name, kind = (part.strip() for part in heading.split("|"))
@@ -74,11 +65,14 @@ def _role(block: str) -> Role:
     )
 
 
-@cache
+_TEXT = Path(__file__).with_name("roles.txt").read_text("utf-8")
+ROLES = tuple(map(_role, re.split(r"^== ", _TEXT, flags=re.MULTILINE)[1:]))
+
+
 def role_of_type(entity_type: str) -> Role | None:
     """The role that ``entity_type`` asks for: the one most of whose words it has."""
     asked = {_singular(word) for word in re.findall(r"[a-z]+", fold(entity_type))}
-    fitting = [(len(words), role) for role in roles() for words in role.types if words <= asked]
+    fitting = [(len(words), role) for role in ROLES for words in role.types if words <= asked]
     return max(fitting, key=lambda fit: fit[0])[1] if fitting else None
 
 
@@ -100,7 +94,6 @@ _BARE = {
 is its judge."""
 
 
-@cache
 def fitting_roles(entity_type: str, role: Role) -> frozenset[str]:
     """Names of the roles that a value of ``entity_type``, which asks for ``role``, may have."""
     asked = {_singular(word) for word in re.findall(r"[a-z]+", fold(entity_type))}
@@ -116,7 +109,7 @@ def labels_in(folded: str) -> list[FoundLabel]:
     """Labels of any role, in order; where two overlap, the longer one."""
     found = [
         FoundLabel(role, match.start(), match.end())
-        for role in roles()
+        for role in ROLES
         for match in role.label.finditer(folded)
     ]
     kept: list[FoundLabel] = []

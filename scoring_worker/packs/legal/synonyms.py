@@ -1,13 +1,12 @@
 """Names by which decisions call the same place or body: "U.S.", "RPD"."""
 
 import re
-from functools import cache
 from pathlib import Path
 
 from safepassage.scoring_worker.packs.folding import fold
 from safepassage.scoring_worker.text.closed_classes import lines_of
 
-from .places import place_rows
+from .places import PLACES
 
 _SHORT = 5
 """Letters up to which a name is one only in capitals: "us" is a word."""
@@ -19,7 +18,7 @@ def synonyms_in(value: str, quote: str) -> tuple[str, ...]:
     """Other names of the place or body ``value`` that are in ``quote``, as it writes them."""
     if len(value) > MAX_VALUE:
         return ()
-    patterns = _patterns().get(_bare(value), ())
+    patterns = _PATTERNS.get(_bare(value), ())
     return tuple(dict.fromkeys(found[0] for p in patterns if (found := p.search(quote))))
 
 
@@ -32,13 +31,11 @@ def _is_code(name: str) -> bool:
     return len(name) == 2 and name.lower() not in _CERTAIN
 
 
-@cache
 def _patterns() -> dict[str, tuple[re.Pattern[str], ...]]:
     """For each name the other ones of its row."""
-    lines = lines_of(Path(__file__).with_name("bodies.txt"))
-    rows = [*(tuple(line.split(" | ")) for line in lines), *place_rows()]
+    rows = [line.split(" | ") for line in lines_of(Path(__file__).with_name("bodies.txt"))]
     found: dict[str, list[str]] = {}
-    for row in rows:
+    for row in (*rows, *PLACES):
         for name in row:
             others = (other for other in row if other != name and not _is_code(other))
             found.setdefault(_bare(name), []).extend(others)
@@ -52,3 +49,6 @@ def _pattern(name: str) -> re.Pattern[str]:
     # An acronym with or without its points: U.S., U. S., US.
     spelt = r"\.?\s?".join(map(re.escape, letters.upper()))
     return re.compile(rf"(?<![\w.]){spelt}(?!\w)")
+
+
+_PATTERNS = _patterns()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pydantic import JsonValue
 
 from safepassage.scoring_worker.training.corruption.synthesis.dates import PlainDate
-from safepassage.scoring_worker.training.corruption.synthesis.lexicon import lexicon
+from safepassage.scoring_worker.training.corruption.synthesis.lexicon import LEXICON
 from safepassage.scoring_worker.training.corruption.synthesis.values import (
     CATEGORIES,
     company_name,
@@ -108,9 +108,9 @@ def _alter_digit(value: JsonValue, rng: random.Random) -> JsonValue:
 
 def _alter_person(name: str, rng: random.Random) -> str:
     first, _, last = name.rpartition(" ")
-    options = [person_name(rng), f"{first} {rng.choice(lexicon()['last'])}".strip()]
+    options = [person_name(rng), f"{first} {rng.choice(LEXICON['last'])}".strip()]
     if len(first) > 2:
-        options.append(f"{rng.choice(lexicon()['first'])} {last}")
+        options.append(f"{rng.choice(LEXICON['first'])} {last}")
     if len(last) > 4:
         where = rng.randrange(1, len(last) - 2)
         options.append(
@@ -122,20 +122,20 @@ def _alter_person(name: str, rng: random.Random) -> str:
 def _expand_name(name: str, surface: str, rng: random.Random) -> JsonValue:
     initial = _INITIAL.search(name)
     if initial:
-        names = [n for n in lexicon()["first"] if n.startswith(initial[1])]
+        names = [n for n in LEXICON["first"] if n.startswith(initial[1])]
         return _INITIAL.sub(f"{rng.choice(names)} ", name, count=1) if names else None
     if " " not in name:
-        return f"{rng.choice(lexicon()['first'])} {name}"
+        return f"{rng.choice(LEXICON['first'])} {name}"
     if len(name.split()) == 2:
         first, last = name.split()
-        return f"{first} {rng.choice(lexicon()['first'])} {last}"
+        return f"{first} {rng.choice(LEXICON['first'])} {last}"
     return None
 
 
 def _sharpen_place(place: str, rng: random.Random) -> JsonValue:
-    cities = [city for city in lexicon()["city"] if place in city.split(", ")]
+    cities = [city for city in LEXICON["city"] if place in city.split(", ")]
     if "," in place or not cities:
-        return f"{rng.choice(lexicon()['street'])}, {place}"
+        return f"{rng.choice(LEXICON['street'])}, {place}"
     return rng.choice(cities)
 
 
@@ -151,7 +151,7 @@ def _sharpen_organisation(name: str, rng: random.Random) -> JsonValue:
 
 
 def _other_entry(text: str, rng: random.Random) -> JsonValue:
-    for entries in lexicon().values():
+    for entries in LEXICON.values():
         if text in entries:
             return rng.choice([entry for entry in entries if entry != text])
     return None
@@ -165,7 +165,7 @@ def _other_option(text: str, rng: random.Random) -> JsonValue:
 
 
 def _alter_organisation(_name: str, rng: random.Random) -> str:
-    return rng.choice((company_name(rng), rng.choice(lexicon()["org"]).split(" (")[0]))
+    return rng.choice((company_name(rng), rng.choice(LEXICON["org"]).split(" (")[0]))
 
 
 def _alter_place(_name: str, rng: random.Random) -> JsonValue:

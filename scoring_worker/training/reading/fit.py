@@ -86,36 +86,21 @@ def fit(
     )
     run = {"settings": asdict(settings), "examples": len(examples)}
     step = _resume(folder, model, optimizer, run)
-    began, last, losses = time.monotonic(), time.monotonic(), []
+    said, last = _Progress(step, len(order), settings.log_every), time.monotonic()
     for number in range(step, len(order)):
         rate = settings.learning_rate * _share(number, len(order), settings)
         for group in optimizer.param_groups:
             group["lr"] = rate
         chosen = [examples[at] for at in order[number]]
-        batch = {name: tensor.to(device) for name, tensor in collate(chosen, pad).items()}
-        with torch.autocast(device, dtype=torch.bfloat16, enabled=_has_bf16(device)):
-            read = {name: batch.pop(name) for name in INPUTS if name in batch}
-            logits = upper.logits(chosen, read) if upper else model(**read)
-            loss = reading_loss(logits, batch)
+        loss = _loss(model, upper, chosen, pad, device)
         if not torch.isfinite(loss):
             raise ValueError(f"the loss is not finite at step {number}: lower the learning rate")
         torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(trained, 1.0)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
-        losses.append(loss.item())
+        said.step(number + 1, loss.item())
         on_step(number + 1, len(order))
-        if (number + 1) % settings.log_every == 0:
-            done = number + 1 - step
-            left = (time.monotonic() - began) / done * (len(order) - number - 1)
-            log.info(
-                "step",
-                step=number + 1,
-                of=len(order),
-                loss=round(sum(losses) / len(losses), 4),
-                minutes_left=round(left / 60, 1),
-            )
-            losses = []
         if time.monotonic() - last > settings.checkpoint_seconds or stop():
             _checkpoint(folder, model, optimizer, run, number + 1)
             last = time.monotonic()
@@ -127,7 +112,35 @@ def fit(
     return True
 
 
-def _has_bf16(device: str) -> bool:
+def _loss(
+    model: ReaderModel, upper: UpperLayers | None, chosen: list[Example], pad: int, device: str
+) -> Tensor:
+    batch = {name: tensor.to(device) for name, tensor in collate(chosen, pad).items()}
+    with torch.autocast(device, dtype=torch.bfloat16, enabled=has_bf16(device)):
+        read = {name: batch.pop(name) for name in INPUTS if name in batch}
+        logits = upper.logits(chosen, read) if upper else model(**read)
+        return reading_loss(logits, batch)
+
+
+class _Progress:
+    """The mean loss of every ``each`` steps and the minutes that are left, in the log."""
+
+    def __init__(self, first: int, steps: int, each: int) -> None:
+        self._first, self._steps, self._each = first, steps, each
+        self._began = time.monotonic()
+        self._losses: list[float] = []
+
+    def step(self, number: int, loss: float) -> None:
+        self._losses.append(loss)
+        if number % self._each:
+            return
+        left = (time.monotonic() - self._began) / (number - self._first) * (self._steps - number)
+        mean = round(sum(self._losses) / len(self._losses), 4)
+        log.info("step", step=number, of=self._steps, loss=mean, minutes_left=round(left / 60, 1))
+        self._losses = []
+
+
+def has_bf16(device: str) -> bool:
     """Whether bfloat16 is the faster type: on a CPU without instructions for it, it takes twenty
     times as long as float32."""
     if torch.device(device).type != "cpu":

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from .questions import Place, ReadingQuestion, overlapping
-from .wordings import Wordings, wordings
+from .wordings import WORDINGS, Wordings
 
 _MARKS = re.compile(r"\{([vwtab])\}")
 LONGEST_VALUE = 60
@@ -92,7 +92,7 @@ def rewritten(
     question: ReadingQuestion, pool: SlotPool, rng: random.Random
 ) -> ReadingQuestion | None:
     """The passage with its value replaced by a wording that denies it, or only seems to."""
-    words = wordings().get(question.language)
+    words = WORDINGS.get(question.language)
     if words is None or len(question.answers) != 1 or question.supported is not None:
         return None
     start, end = question.answers[0]
@@ -125,7 +125,7 @@ def sentence(
     question: ReadingQuestion, pool: SlotPool, rng: random.Random
 ) -> ReadingQuestion | None:
     """A sentence of its own that states, denies or supposes a value, alone or between others."""
-    words, name = wordings().get(question.language), field_name(question)
+    words, name = WORDINGS.get(question.language), field_name(question)
     if words is None or name is None or not question.answers:
         return None
     start, end = rng.choice(question.answers)
@@ -174,7 +174,7 @@ def conditional(
     question: ReadingQuestion, pool: SlotPool, rng: random.Random
 ) -> ReadingQuestion | None:
     """Two values of one slot under two conditions, and a question for one of them."""
-    words, name = wordings().get(question.language), field_name(question)
+    words, name = WORDINGS.get(question.language), field_name(question)
     if words is None or name is None or not question.answers:
         return None
     start, end = rng.choice(question.answers)

@@ -6,7 +6,6 @@ slot. Each wording says what the passage then gives: see the field's comment.
 
 import json
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 
@@ -31,11 +30,8 @@ class Wordings:
     conditions: tuple[str, ...]
 
 
-@lru_cache(maxsize=1)
-def wordings() -> dict[str, Wordings]:
-    """By language."""
-    read = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
-    return {
-        language: Wordings(**{name: tuple(texts) for name, texts in own.items()})
-        for language, own in read.items()
-    }
+WORDINGS = {
+    language: Wordings(**{name: tuple(texts) for name, texts in own.items()})
+    for language, own in json.loads(Path(__file__).with_suffix(".json").read_text("utf-8")).items()
+}
+"""By language."""

@@ -40,15 +40,13 @@ SIZES = (0, 25, 100)
 @dataclass(frozen=True, slots=True)
 class ReviewsSettings:
     """How the curve is made. ``checks`` is the share of reviews that are spot checks of accepted
-    values, None the console's; ``judged`` at most so many cases judge each draw; ``flipped`` is the
-    share of the labels that are turned round, as a grader would get them wrong."""
+    values, None the console's; ``judged`` at most so many cases judge each draw."""
 
     base: str = "default"
     sizes: tuple[int, ...] = SIZES
     draws: int = 3
     checks: float | None = None
     judged: int | None = None
-    flipped: float = 0.0
     recipe: Recipe = field(default_factory=Recipe)
     seed: int = 0
 
@@ -64,7 +62,6 @@ class ReviewsCurve(Contract):
     revision: str
     cases: int
     checks: float | None
-    flipped: float
     seed: int
     results: tuple[ReviewsPoint, ...]
     absent: tuple[str, ...] = ()
@@ -110,7 +107,6 @@ def reviews_curve(
         revision=revision,
         cases=len(dataset.cases),
         checks=settings.checks,
-        flipped=settings.flipped,
         seed=settings.seed,
         results=tuple(point_of(found[size]) for size in sizes if size in found),
         absent=tuple(absent),
@@ -165,7 +161,7 @@ class _Run:
         outcomes = [self.before[id(case)] for case in parts.reviewed]
         share = settings.checks
         checks = checks_among(size) if share is None else round(share * size)
-        drawn = _flipped(reviews(outcomes, size, checks, seed), settings.flipped)
+        drawn = reviews(outcomes, size, checks, seed)
         if len(drawn) < size:
             return None
         started = time.monotonic()
@@ -211,15 +207,6 @@ class _Run:
                 scorer.close()
         learnt = {k: str(v) for k, v in said.items()} if isinstance(said, dict) else {}
         return list(judged.outcomes), learnt
-
-
-def _flipped(drawn: list[LabelledPair], share: float) -> list[LabelledPair]:
-    """The same with the labels of the first ``share`` of them turned round."""
-    count = round(share * len(drawn))
-    return [
-        replace(pair, label=0 if pair.label else 1) if at < count else pair
-        for at, pair in enumerate(drawn)
-    ]
 
 
 def plot(path: Path, curves: Sequence[ReviewsCurve]) -> None:

@@ -26,13 +26,12 @@ def reviews_table(curve: ReviewsCurve) -> Table:
     draws = max((point.draws for point in curve.results), default=0)
     judged = max((point.judged for point in curve.results), default=0)
     checks = "the console's share" if curve.checks is None else f"{curve.checks:.0%}"
-    flipped = f"; {curve.flipped:.0%} of the labels turned round" if curve.flipped else ""
     return terminal_table(
         f"{curve.dataset}: quality by reviews, {draws} draws",
         columns,
         rows,
         f"From {curve.base}, judged on {judged} values of other documents; {checks} of "
-        f"the reviews are spot checks{flipped}. Labels: {curve.labels}.",
+        f"the reviews are spot checks. Labels: {curve.labels}.",
     )
 
 

@@ -18,10 +18,10 @@ from safepassage.agents.extraction.asking_again import mended, sifted
 from safepassage.agents.extraction.cache import ExtractionCache
 from safepassage.agents.extraction.extractor import Extractor
 from safepassage.agents.extraction.schema_loading import load_schema
-from safepassage.llm_calls.caller import RetryPolicy
 from safepassage.llm_calls.client import create_client
+from safepassage.llm_calls.retrying import RetryPolicy
 from safepassage.schemas import Coordinates, Document, Extraction
-from safepassage.streams.demo.recorded_llm.server import serve
+from tests.recorded_llm.serving import serve
 
 DOCUMENT = Document(id="lease", text="Rent: 900 a month. Deposit: 1800, held by the agent.")
 REF = DOCUMENT.ref()

@@ -19,7 +19,6 @@ from safepassage.agents.extraction.extractor import CompletionCaller
 from safepassage.agents.extraction.notation import enforced
 from safepassage.agents.extraction.schema_loading import load_schema
 from safepassage.llm_calls.api_errors import _retry_after
-from safepassage.llm_calls.caller import RetryPolicy
 from safepassage.llm_calls.client import create_client
 from safepassage.llm_calls.errors import (
     LLMError,
@@ -32,10 +31,11 @@ from safepassage.llm_calls.errors import (
     TooLarge,
     Truncated,
 )
+from safepassage.llm_calls.retrying import RetryPolicy
 from safepassage.schemas import Document
-from safepassage.streams.demo.recorded_llm.server import serve
 from tests.recorded_llm.faults import Fault, Faults
 from tests.recorded_llm.server import create_app
+from tests.recorded_llm.serving import serve
 
 TEXT = "Rent: 900 a month. SECRET"
 SCHEMA = load_schema(None, ["Rent"])

@@ -19,7 +19,6 @@ from safepassage.agents.extraction.cache import ExtractionCache
 from safepassage.agents.extraction.extractor import DocumentTooLong, Extractor
 from safepassage.agents.extraction.prompt import fenced_text
 from safepassage.agents.extraction.schema_loading import load_schema
-from safepassage.llm_calls.caller import RetryPolicy
 from safepassage.llm_calls.client import create_client
 from safepassage.llm_calls.errors import (
     Malformed,
@@ -27,8 +26,9 @@ from safepassage.llm_calls.errors import (
     Truncated,
 )
 from safepassage.llm_calls.price import Price
+from safepassage.llm_calls.retrying import RetryPolicy
 from safepassage.schemas import Coordinates, Document, extraction_id
-from safepassage.streams.demo.recorded_llm.server import serve
+from tests.recorded_llm.serving import serve
 
 DOCUMENT = Document(id="lease", text="Rent: 900 a month. Deposit: 1800. SECRET")
 REF = DOCUMENT.ref(Coordinates(topic="documents", partition=1, offset=2))

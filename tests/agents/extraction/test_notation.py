@@ -11,8 +11,8 @@ from safepassage.agents.extraction.extractor import CompletionCaller
 from safepassage.agents.extraction.notation import enforced, notation
 from safepassage.agents.extraction.prompt import messages
 from safepassage.agents.extraction.schema_loading import load_schema, schema_of, user_schema
-from safepassage.llm_calls.caller import RetryPolicy
 from safepassage.llm_calls.client import create_client
+from safepassage.llm_calls.retrying import RetryPolicy
 from safepassage.schemas import Entity, SchemaField
 
 

@@ -18,7 +18,7 @@ from research.detectors.llm.settings import MethodSettings
 from research.detectors.ragulator.zero_shot import ZeroShot, out_of_context
 from safepassage.scoring_worker.detectors.contract import Answer
 from safepassage.scoring_worker.manifest import ModelError
-from safepassage.streams.demo.recorded_llm.server import serve
+from tests.recorded_llm.serving import serve
 
 RENT = "The rent was 900 euros."
 

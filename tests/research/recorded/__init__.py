@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from safepassage.scoring_worker.detectors.contract import Answer
-from safepassage.streams.demo.recorded_llm.recording import Recording
-from safepassage.streams.demo.recorded_llm.server import serve
+from safepassage.streams.demo.recorded_llm import Recording
 from tests.recorded_llm.by_question import RecordedAnswers
 from tests.recorded_llm.faults import Faults
 from tests.recorded_llm.server import recorded_app
+from tests.recorded_llm.serving import serve
 
 ROWS = Path(__file__).with_name("rows.jsonl")
 ANSWERS = Path(__file__).with_name("answers.jsonl")

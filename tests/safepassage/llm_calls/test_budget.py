@@ -10,9 +10,10 @@ import pytest
 from openai import AsyncOpenAI
 
 from safepassage.llm_calls.budget import CHARACTERS_PER_TOKEN, TokenBudget, TokenCount
-from safepassage.llm_calls.caller import Caller, Completion, Question, RetryPolicy, Spent
+from safepassage.llm_calls.caller import Caller, Completion, Question, Spent
 from safepassage.llm_calls.concurrency import AdaptiveLimit
 from safepassage.llm_calls.errors import BudgetSpent, LLMUnavailable, Malformed
+from safepassage.llm_calls.retrying import RetryPolicy
 from safepassage.llm_calls.settings import GraderSettings, LLMSettings
 from safepassage.scoring_worker.scorer import Pair
 from safepassage.scoring_worker.scorers.llm import LLMGrader

@@ -12,12 +12,12 @@ from starlette.routing import Route
 
 from safepassage.agents.extraction.extractor import CompletionCaller
 from safepassage.agents.extraction.schema_loading import load_schema
-from safepassage.llm_calls.caller import RetryPolicy
 from safepassage.llm_calls.client import _is_loopback, configured_client, create_client
 from safepassage.llm_calls.errors import LLMUnavailable
+from safepassage.llm_calls.retrying import RetryPolicy
 from safepassage.llm_calls.settings import GraderSettings
-from safepassage.streams.demo.recorded_llm.server import serve
 from tests.recorded_llm.server import create_app
+from tests.recorded_llm.serving import serve
 
 
 async def test_a_proxy_of_the_environment_does_not_stand_before_the_loopback(monkeypatch):

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from safepassage.llm_calls.caller import Caller, Completion, Question, RetryPolicy
+from safepassage.llm_calls.caller import Caller, Completion, Question
 from safepassage.llm_calls.client import create_client
 from safepassage.llm_calls.concurrency import AdaptiveLimit
 from safepassage.llm_calls.errors import LLMTimeout, LLMUnavailable
-from safepassage.streams.demo.recorded_llm.server import serve
+from safepassage.llm_calls.retrying import RetryPolicy
+from tests.recorded_llm.serving import serve
 
 from .slow_server import SlowServer
 

@@ -6,7 +6,6 @@ import pytest
 
 from safepassage.schemas import CLAIM_TYPE, Response
 from safepassage.schemas.evidence import Evidence, UnsupportedSpan
-from safepassage.scoring_worker.detectors.claim_judge import with_claims_judged
 from safepassage.scoring_worker.detectors.contract import (
     Declaration,
     DetectorSettings,
@@ -18,11 +17,10 @@ from safepassage.scoring_worker.detectors.registry import (
 )
 from safepassage.scoring_worker.learnt_from import LearntFrom
 from safepassage.scoring_worker.loading import load_scorer
-from safepassage.scoring_worker.scorer import Pair, Scorer, judge_named
-from safepassage.settings import JudgingSettings
+from safepassage.scoring_worker.scorer import Pair, Scorer
+from safepassage.scoring_worker.scorer_spec import ScorerSpec
+from safepassage.scoring_worker.specified_scorer import SpecifiedScorer, claim_judge
 from safepassage.streams.offline.check import CheckInput, check
-from safepassage.streams.release.promotion import absolute
-from safepassage.streams.settings import Settings
 from safepassage.verifier import Verifier
 from tests.streams.judged import FakeScorer
 
@@ -55,9 +53,9 @@ def judge(detector, *, threshold=0.5, scorer=None, named="says"):
         "says", "", "", frozenset(), frozenset({"claim"}), "", "", lambda _: detector, threshold
     )
     known = Declarations({"says": declared})
-    return with_claims_judged(
-        "fake+claims:says", scorer or FakeScorer(), named, DetectorSettings(), among=known
-    )
+    spec = ScorerSpec.parse(f"fake+claims:{named}")
+    by = claim_judge(spec, DetectorSettings(), among=known)
+    return SpecifiedScorer(spec, scorer or FakeScorer(), judge=by)
 
 
 def test_claims_are_the_detectors_and_values_the_scorers():
@@ -116,23 +114,6 @@ def test_weights_of_ones_own_make_unknown_what_was_learnt():
 def test_a_claim_scorer_that_is_unknown_is_an_error():
     with pytest.raises(UnknownDetector, match="no detector 'nobody'"):
         load_scorer("words+claims:nobody")
-
-
-def test_the_setting_names_the_judge_and_a_name_that_says_it_stands(monkeypatch):
-    assert judge_named("default", None) == "default"
-    assert judge_named("default", "gc=x") == "default+claims:gc=x"
-    assert judge_named("default+claims:quip", "gc=x") == "default+claims:quip"
-    monkeypatch.setenv("SAFEPASSAGE_CLAIM_SCORER", "hallugraph")
-    monkeypatch.setenv("SAFEPASSAGE_SCORER", "words")
-    assert Settings().judge == JudgingSettings().judge == "words+claims:hallugraph"
-
-
-def test_a_release_names_the_folder_of_the_detectors_weights_in_full(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "gc").mkdir()
-    assert absolute("default+claims:gc=gc") == f"default+claims:gc={tmp_path / 'gc'}"
-    assert absolute("default+claims:hallugraph") == "default+claims:hallugraph"
-    assert absolute("gc") == str(tmp_path / "gc")
 
 
 def test_a_call_and_a_file_get_the_detectors_verdicts(monkeypatch):

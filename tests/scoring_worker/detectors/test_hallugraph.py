@@ -7,6 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from safepassage.schemas.evidence import MAX_TRIPLES
+from safepassage.scoring_worker.comparison.contract import Place
 from safepassage.scoring_worker.comparison.rules_version import rules_revision
 from safepassage.scoring_worker.detectors.contract import Answer, Detector, DetectorSettings
 from safepassage.scoring_worker.detectors.hallugraph import local_graphs as local
@@ -117,9 +118,10 @@ def test_everything_else_matches_exactly(kind, answer, reference, match):
 
 def test_eg_is_the_share_of_entities_and_rp_the_share_of_edges():
     one, two, three = entity("Ann Roe"), entity("Ben Low"), entity("Cy Young")
-    said = Graph((one, two, three), (Edge(one, "sued", two), Edge(two, "paid", three)))
+    sued, paid = Edge(one, "sued", two, Place(0, 9)), Edge(two, "paid", three, Place(0, 9))
     reference = Graph((one, two), (Edge(one, "sued", two),))
-    fidelity = compare(Graphs(said, reference))
+    said = Graph((one, two, three), (sued, paid))
+    fidelity = compare(Graphs(said, reference), [Support(0, 9, 1.0)])
     assert fidelity.entity_grounding == pytest.approx(2 / 3)
     assert fidelity.relation_preservation == pytest.approx(1 / 2)
     assert fidelity.joined(0.5) == pytest.approx((2 / 3 + 1 / 2) / 2)

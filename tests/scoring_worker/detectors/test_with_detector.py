@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from safepassage.schemas import CLAIM_TYPE
 from safepassage.scoring_worker.detectors.hallugraph.detector import drawer
-from safepassage.scoring_worker.detectors.with_detector import WithDetector
 from safepassage.scoring_worker.scorer import Pair, Scorer
+from safepassage.scoring_worker.scorer_spec import ScorerSpec
+from safepassage.scoring_worker.specified_scorer import SpecifiedScorer
 from tests.streams.judged import FakeScorer
 
 PASSAGE = "The Acme Corporation sued John Smith on 1 May 2019."
+
+
+SPEC = ScorerSpec("fake", graphs=True)
 
 
 def pair(value: str, entity_type: str = CLAIM_TYPE) -> Pair:
@@ -17,7 +21,7 @@ def pair(value: str, entity_type: str = CLAIM_TYPE) -> Pair:
 
 def test_claims_carry_the_graph_of_what_they_rest_on_and_keep_their_score():
     alone = FakeScorer()
-    scorer = WithDetector("fake+hallugraph", alone, drawer())
+    scorer = SpecifiedScorer(SPEC, alone, drawer=drawer())
     assert isinstance(scorer, Scorer)
     pairs = [pair("Acme Corporation sued Peter Brown."), pair("May 2019", "Hearing Date")]
     claim, value = scorer.assess(pairs)
@@ -35,7 +39,7 @@ def test_claims_carry_the_graph_of_what_they_rest_on_and_keep_their_score():
 def test_its_revision_changes_with_both():
     detector = drawer()
     one, other = (
-        WithDetector("x", FakeScorer(revision=revision), detector).revision
+        SpecifiedScorer(SPEC, FakeScorer(revision=revision), drawer=detector).revision
         for revision in ("a", "b")
     )
     assert one != other
@@ -43,7 +47,7 @@ def test_its_revision_changes_with_both():
 
 
 def test_a_claim_that_speaks_of_nothing_has_no_evidence_and_its_score_all_the_same():
-    scorer = WithDetector("x", FakeScorer(), drawer())
+    scorer = SpecifiedScorer(SPEC, FakeScorer(), drawer=drawer())
     [assessment] = scorer.assess([pair("It was so.")])
     assert assessment.evidence is None
     assert assessment.score is not None

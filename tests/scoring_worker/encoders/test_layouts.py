@@ -433,6 +433,7 @@ def test_a_copy_with_thresholds_of_its_own_is_read_in_the_same_layout(tmp_path):
 
 def test_every_row_is_tested_here():
     others = {"lettucedetect", "tokens-0", "minicheck-flan-t5", "alignscore"}
+    others |= {"hhem"}  # in test_baselines
     assert set(WRITTEN) | others == set(ROWS)
     others = {"bunsenfeng/FactKB", "FacebookAI/roberta-large-mnli"}  # in test_published
     by_other_tests = {"lytang/MiniCheck-Flan-T5-Large"} | {n for n in HEADS if "lettuce" in n}

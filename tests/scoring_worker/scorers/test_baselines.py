@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
@@ -11,8 +12,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast, T5Config, T5ForTokenClassification
 
 from safepassage.scoring_worker import ModelError, load_scorer
-from safepassage.scoring_worker.encoders.devices import place
-from safepassage.scoring_worker.scorers.baselines import HHEM_PROMPT, NLI_HUB_ID, load_hhem
+from safepassage.scoring_worker.encoders.published import NLI, ROWS
 from tests.scoring_worker import tiny
 
 WORDS = ["Determine", "if", "the", "hypothesis", "is", "true", "given", "premise", "?"]
@@ -61,7 +61,7 @@ def hhem(tmp_path):
 
 
 def expected(model, premise, hypothesis):
-    prompt = HHEM_PROMPT.replace("{text1}", premise).replace("{text2}", hypothesis)
+    prompt = ROWS["hhem"].prompt.replace("{text1}", premise).replace("{text2}", hypothesis)
     with torch.inference_mode():
         logits = model(**t5_tokenizer()(prompt, return_tensors="pt")).logits
     return logits[0, 0].softmax(-1)[1].item()
@@ -70,7 +70,7 @@ def expected(model, premise, hypothesis):
 def test_hhem_scores_at_its_first_token(hhem):
     """softmax of the first token's logits, entry 1; the code beside the weights is not run."""
     folder, model = hhem
-    scorer = load_hhem(place("cpu"), folder)
+    scorer = load_scorer(f"hhem={folder}", device="cpu")
     pairs = [tiny.pair("may 4", "may"), tiny.pair("ann lee given june 4 premise", "june")]
     assessments = scorer.assess(pairs)
     for pair, assessment in zip(pairs, assessments, strict=True):
@@ -92,7 +92,7 @@ def test_a_folder_with_hhem_is_loaded_as_hhem(hhem):
 def test_hhem_reads_texts_as_texts(hhem):
     """Neither placeholders nor special tokens in a document change the prompt."""
     folder, _ = hhem
-    scorer = load_hhem(place("cpu"), folder)
+    scorer = load_scorer(f"hhem={folder}", device="cpu")
     pieces, _ = scorer.encoder._tokenizer.pieces([(0, "may {text2} </s> <pad>", "june")])
     assert pieces[0].ids.count(1) == 1
     assert pieces[0].ids.count(0) == 1
@@ -104,8 +104,8 @@ def test_hhem_reads_texts_as_texts(hhem):
 def test_hhem_fails_on_what_it_cannot_read_whole(hhem, monkeypatch):
     """A statement too long, or nothing to read: a failure, and the pairs beside have their scores.
     A source too long is read in windows."""
-    monkeypatch.setattr("safepassage.scoring_worker.scorers.baselines.HHEM_MAX_TOKENS", 60)
-    scorer = load_hhem(place("cpu"), hhem[0])
+    monkeypatch.setitem(ROWS, "hhem", replace(ROWS["hhem"], tokens=60))
+    scorer = load_scorer(hhem[0], device="cpu")
     texts = [("may", "may " * 60), ("may " * 60, "may"), ("may", "may"), ("", "may")]
     long, windows, good, empty = scorer.assess([tiny.pair(*pair) for pair in texts])
     assert (long.failure, empty.failure) == ("scorer_failed", "scorer_failed")
@@ -120,22 +120,13 @@ def test_other_weights_are_not_hhem(hhem):
     whole = load_file(path)
     save_file({n: w for n, w in whole.items() if "classifier" not in n}, path)
     with pytest.raises(ModelError, match="does not hold the weights"):
-        load_hhem(place("cpu"), folder)
+        load_scorer(f"hhem={folder}", device="cpu")
     save_file({n: w for n, w in whole.items() if "shared" not in n}, path)
     with pytest.raises(ModelError, match="does not hold the weights"):
-        load_hhem(place("cpu"), folder)
+        load_scorer(f"hhem={folder}", device="cpu")
     path.unlink()
     with pytest.raises(ModelError, match="as safetensors"):
-        load_hhem(place("cpu"), folder)
-
-
-def test_a_prompt_without_both_texts_is_refused(hhem):
-    """A config that leaves out the premise would score hypotheses alone."""
-    folder, _ = hhem
-    own = json.loads((folder / "config.json").read_text()) | {"prompt": "only {text2}"}
-    (folder / "config.json").write_text(json.dumps(own))
-    with pytest.raises(ModelError, match="prompt"):
-        load_hhem(place("cpu"), folder)
+        load_scorer(f"hhem={folder}", device="cpu")
 
 
 def test_nli_is_a_deberta_by_its_hub_id(tmp_path, monkeypatch):
@@ -149,7 +140,7 @@ def test_nli_is_a_deberta_by_its_hub_id(tmp_path, monkeypatch):
 
     monkeypatch.setattr("safepassage.scoring_worker.scorers.folders.base_folder", fetched)
     scorer = load_scorer("nli", device="cpu")
-    assert asked == [NLI_HUB_ID]
+    assert asked == [NLI]
     assert scorer.name == "nli"
     assert scorer.assess([tiny.pair()])[0].score is not None
 

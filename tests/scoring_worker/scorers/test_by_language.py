@@ -7,8 +7,7 @@ import pytest
 from safepassage.schemas import Assessment
 from safepassage.scoring_worker.manifest import ModelError
 from safepassage.scoring_worker.scorer import Pair, Scorer
-from safepassage.scoring_worker.scorers.by_language import ByLanguage, is_in
-from safepassage.scoring_worker.scorers.deferred import Deferred
+from safepassage.scoring_worker.scorers.by_language import ByLanguage, NotLoaded, is_in
 
 ENGLISH = "The tenant shall pay the rent on the first working day of every calendar month."
 GERMAN = "Der Mieter zahlt die Miete jeweils am ersten Werktag eines jeden Kalendermonats."
@@ -88,7 +87,7 @@ def test_the_other_scorer_is_loaded_once_when_a_pair_is_for_it():
         loads.append(1)
         return others
 
-    scorer = ByLanguage("default", "en", english, Deferred("small", "1", None, load))
+    scorer = ByLanguage("default", "en", english, NotLoaded("small", "1", None, load))
     assert scorer.revision == ByLanguage("default", "en", english, others).revision
     scorer.assess([pair(ENGLISH)])
     assert not loads
@@ -100,7 +99,8 @@ def test_the_other_scorer_is_loaded_once_when_a_pair_is_for_it():
 
 
 def test_a_scorer_that_was_altered_before_its_first_pair_judges_nothing():
-    scorer = Deferred("small", "1", None, lambda: Says("small", 0.9, revision="2"))
+    altered = NotLoaded("small", "1", None, lambda: Says("small", 0.9, revision="2"))
+    scorer = ByLanguage("default", "en", Says("large", 0.9), altered)
     with pytest.raises(ModelError, match="restart this process"):
         scorer.assess([pair(GERMAN)])
     scorer.close()

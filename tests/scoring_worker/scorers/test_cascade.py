@@ -6,7 +6,7 @@ import pytest
 
 from safepassage.schemas import Assessment, Finding, ScorerTrail, Usage
 from safepassage.scoring_worker.scorer import Pair
-from safepassage.scoring_worker.scorers.cascade import CascadeScorer, Savings
+from safepassage.scoring_worker.scorers.cascade import CascadeScorer
 from safepassage.scoring_worker.scorers.order_of_asking import doubt_of
 
 
@@ -46,7 +46,7 @@ def parts():
 
 
 def test_only_uncertain_pairs_reach_the_llm(parts):
-    """The encoder decides what it is sure of; the savings are counted."""
+    """The encoder decides what it is sure of; and nobody else is asked then."""
     encoder, llm = parts
     cascade = CascadeScorer(encoder, llm)
     answers = cascade.assess([claim(v) for v in ("high", "middle", "low", "failed")])
@@ -55,8 +55,7 @@ def test_only_uncertain_pairs_reach_the_llm(parts):
     assert answers[3].failure == "scorer_failed"
     assert {answer.scorer for answer in answers} == {"cascade"}
     assert {answer.revision for answer in answers} == {cascade.revision}
-    assert cascade.savings == Savings(pairs=4, by_first=3, by_second=1)
-    assert cascade.savings.share == 0.75
+    assert [len(answer.trail) for answer in answers] == [1, 2, 1, 1]
 
 
 def test_the_trail_names_every_step(parts):
@@ -144,6 +143,5 @@ def test_nothing_to_do_and_closing(parts):
     """No pairs, no calls; closing closes both."""
     cascade = CascadeScorer(*parts)
     assert cascade.assess([]) == []
-    assert cascade.savings.share is None
     cascade.close()
     assert all(part.closed for part in parts)

@@ -11,16 +11,14 @@ from safepassage.schemas import StandingDecision
 from safepassage.schemas.memory import MemorySnapshot, ReviewerVote
 from safepassage.schemas.review import JudgedValue
 from safepassage.scoring_worker import Pair, load_scorer
-from safepassage.scoring_worker.detectors.claim_judge import ClaimJudge
 from safepassage.scoring_worker.detectors.registry import load_detector
-from safepassage.scoring_worker.evaluation.other_thresholds import Rethresholded
 from safepassage.scoring_worker.manifest import Thresholds
 from safepassage.scoring_worker.memory.index import NO_MEMORY
 from safepassage.scoring_worker.memory.learning import learnt_entries, memory_revision
-from safepassage.scoring_worker.scorers.by_language import ByLanguage
+from safepassage.scoring_worker.scorer_spec import ScorerSpec
+from safepassage.scoring_worker.scorers.by_language import ByLanguage, NotLoaded
 from safepassage.scoring_worker.scorers.cascade import CascadeScorer
-from safepassage.scoring_worker.scorers.deferred import Deferred
-from safepassage.scoring_worker.scorers.raised_thresholds import Raised
+from safepassage.scoring_worker.specified_scorer import ClaimJudge, SpecifiedScorer
 from tests.scoring_worker.tiny import pair, reader_scorer
 
 RENT = pair("rent: 2500 a month, deposit: 900", "900", "Rent")
@@ -141,19 +139,22 @@ def test_each_reader_remembers_its_own_language(scorer, tmp_path):
 
 
 def _with(own):
-    return Rethresholded(own, Thresholds(default=0.3))
+    return SpecifiedScorer(ScorerSpec("own"), own, thresholds=Thresholds(default=0.3))
 
 
 def _late(own):
-    return Deferred(own.name, own.revision, own.learnt_from, lambda: own)
+    late = NotLoaded(own.name, own.revision, own.learnt_from, lambda: own)
+    return ByLanguage("both", "xx", own, late)
 
 
 @pytest.mark.parametrize(
     "wrap",
     [
         lambda own: CascadeScorer(own, own),
-        lambda own: Raised(own, {"Rent": 0.9}),
-        lambda own: ClaimJudge("both", own, load_detector("quip"), 0.5),
+        lambda own: SpecifiedScorer(ScorerSpec("own", limits={"rent": 0.9}), own),
+        lambda own: SpecifiedScorer(
+            ScorerSpec("own", claims="quip"), own, judge=ClaimJudge(load_detector("quip"), 0.5)
+        ),
         _late,
         _with,
     ],

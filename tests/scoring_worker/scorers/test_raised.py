@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
-
 from safepassage.schemas import Assessment
 from safepassage.scoring_worker import Pair, load_scorer
-from safepassage.scoring_worker.manifest import ModelError
-from safepassage.scoring_worker.scorers.raised_thresholds import (
-    Raised,
-    parted,
-    revision_with,
-    with_limits,
-)
+from safepassage.scoring_worker.scorer_spec import ScorerSpec
+from safepassage.scoring_worker.specified_scorer import SpecifiedScorer
 
 RENT = Pair("The rent is 900 euros.", "Rent: 900 euros", "Rent", "900 euros")
 DATE = Pair("It began in May.", "Begin: in May", "Begin", "in May")
@@ -32,11 +25,15 @@ class Sure:
         """Nothing is held open."""
 
 
+def raised(limit: float) -> SpecifiedScorer:
+    return SpecifiedScorer(ScorerSpec("sure", limits={"rent": limit}), Sure())
+
+
 def test_limits_raise_the_threshold_of_their_type_and_move_no_score() -> None:
-    rent, date = Raised(Sure(), {"rent": 0.95}).assess([RENT, DATE])
+    rent, date = raised(0.95).assess([RENT, DATE])
     assert (rent.score, rent.threshold, date.threshold) == (0.9, 0.95, 0.5)
     assert rent.revision != "1"
-    (lower,) = Raised(Sure(), {"rent": 0.1}).assess([RENT])
+    (lower,) = raised(0.1).assess([RENT])
     assert lower.threshold == 0.5
 
 
@@ -49,24 +46,7 @@ def test_at_one_nothing_passes() -> None:
 
 def test_the_same_name_is_the_same_scorer_to_the_byte() -> None:
     """So a replay with the released name repeats the verdicts that it made."""
-    name = with_limits("words", {"Rent": 0.97})
-    first, second = load_scorer(name), load_scorer(name)
-    assert (
-        first.revision
-        == second.revision
-        == revision_with(load_scorer("words").revision, {"rent": 0.97})
-    )
+    spec = ScorerSpec("words").with_limits({"Rent": 0.97})
+    first, second = load_scorer(str(spec)), load_scorer(str(spec))
+    assert first.revision == second.revision == spec.raised(load_scorer("words").revision)
     assert first.assess([RENT])[0].model_dump_json() == second.assess([RENT])[0].model_dump_json()
-
-
-def test_limits_add_up_and_the_higher_one_counts() -> None:
-    name = with_limits(with_limits("words", {"rent": 0.9}), {"rent": 0.8, "": 0.7})
-    assert parted(name) == ("words", {"rent": 0.9, "": 0.7})
-    once = revision_with("r", {"rent": 0.9})
-    assert revision_with(once, {"rent": 0.95}) == revision_with("r", {"rent": 0.95})
-
-
-@pytest.mark.parametrize("name", ["words#{", 'words#{"a":2}', 'words#{"a":"b"}', 'words#{"a":NaN}'])
-def test_what_is_no_limit_is_refused(name: str) -> None:
-    with pytest.raises(ModelError, match="names no limits"):
-        load_scorer(name)

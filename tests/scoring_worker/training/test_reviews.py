@@ -109,6 +109,6 @@ def test_a_curve_is_learnt_once_and_gone_on_with(tmp_path, monkeypatch):
     monkeypatch.setattr(experiment, "train", None)
     again = experiment.reviews_curve(field(), settings, tmp_path, lambda *_: None)
     assert again == made
-    other = replace(settings, flipped=0.1)
+    other = replace(settings, checks=0.1)
     with pytest.raises(TypeError):
         experiment.reviews_curve(field(), other, tmp_path, lambda *_: None)

@@ -142,3 +142,30 @@ def test_a_no_that_the_quote_denies_is_asked_as_a_statement() -> None:
     (given,) = parts_of(pair("Pets are allowed.", "Pets Allowed", "no"))
     assert given.comparison.answer == "not_comparable"
     assert given.comparison.places
+
+
+APART = "Petra Lang signs for the Supplier, Halden GmbH. The Customer is represented by Ola Berg."
+
+
+@pytest.mark.parametrize(
+    ("quote", "value", "statements"),
+    [
+        (APART, {"name": "Petra Lang", "side": "Customer"}, 1),
+        (APART, {"name": "Petra Lang", "side": "Supplier"}, 0),  # one sentence
+        (
+            "Name: Petra Lang\nSide: Customer",
+            {"name": "Petra Lang", "side": "Customer"},
+            0,
+        ),  # a form
+        ("Petra Lang | Leeds | Customer", {"name": "Petra Lang", "side": "Customer"}, 0),  # a row
+        (APART, {"name": "Petra Lang", "side": "witness"}, 0),  # not in the quote
+        (APART, {"name": ["Petra Lang", "Ola Berg"], "firm": "Halden GmbH"}, 0),  # several persons
+    ],
+)
+def test_an_object_whose_parts_are_said_apart_is_asked_as_one_statement(quote, value, statements):
+    parts = parts_of(pair(quote, "Signatory", value))
+    whole = [part for part in parts if part.asked.value == value]
+    assert len(whole) == statements
+    for part in whole:
+        assert not part.comparison.places, "so the statement is read"
+        assert part.claim.asked == hypothesis("Signatory", value)

@@ -143,7 +143,7 @@ async def test_metadata_that_is_no_bookmark_of_the_chain_is_left_alone(
     await commit(settings, {tp: (7, metadata.replace("%s", name))})
     assert await chain_ends(settings, ROLE, [tp]) == {}
     bookmark = ChainEnd(7, "f" * 64, 9).bookmark(f"{name}-0")
-    await commit(settings, {tp: bookmark})
+    await commit(settings, {tp: (9, bookmark)})
     assert await chain_ends(settings, ROLE, [tp]) == {tp: ChainEnd(7, "f" * 64, 9)}
 
 

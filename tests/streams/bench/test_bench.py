@@ -20,7 +20,7 @@ from safepassage.streams.bench.workload import Workload
 from safepassage.streams.cli import app
 from safepassage.streams.delivery.dead_letter_event import dead_letter
 from safepassage.streams.demo import corpus
-from safepassage.streams.demo.recorded_llm.recording import Recording
+from safepassage.streams.demo.recorded_llm import Recording
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings

@@ -13,7 +13,6 @@ from safepassage.scoring_worker import load_scorer
 from safepassage.scoring_worker.calibration import carried_over
 from safepassage.scoring_worker.manifest import ScorerManifest, Thresholds, TypeThreshold
 from safepassage.scoring_worker.scorers import by_language, folders
-from safepassage.scoring_worker.training import train
 from safepassage.streams.cli import app
 from safepassage.streams.runtime.errors import OperatorError
 from tests.scoring_worker import tiny
@@ -149,33 +148,6 @@ def test_reviews_show_what_a_field_would_gain_and_a_second_run_learns_nothing_ag
     monkeypatch.setattr("safepassage.scoring_worker.training.reviews.curve.train", None)
     assert invoke(*asked).exit_code == 0
     assert json.loads(out.read_text()) == written
-
-
-def test_labels_that_are_turned_round_teach_and_judge_nothing(reader, gold, tmp_path, monkeypatch):
-    """A grader that errs: the same reviews with some labels turned round, the same judges."""
-    taught = []
-
-    def recorded(base, labels, folder, chosen):
-        taught.append([pair.label for pair in labels.gold])
-        return train(base, labels, folder, chosen)
-
-    monkeypatch.setattr("safepassage.scoring_worker.training.reviews.curve.train", recorded)
-    points = []
-    for share in (0, 0.2):
-        out = tmp_path / f"{share}.json"
-        result = invoke(
-            *("curve", gold[0], "-d", gold[1], "--base", reader),
-            *("--sizes", "0,15", "--draws", 1, "--checks", 0.5, "--epochs", 0.2, "--head-only"),
-            *("--flipped", share, "--json", out),
-        )
-        assert result.exit_code == 0
-        written = json.loads(out.read_text())
-        assert written["flipped"] == share
-        points.append(written["results"])
-    assert "20% of the labels turned round" in " ".join(result.stdout.split())
-    right, flipped = taught
-    assert [a == b for a, b in zip(right, flipped, strict=True)] == [False] * 3 + [True] * 12
-    assert points[0][0] == points[1][0]
 
 
 def test_calibrate_writes_a_scorer_that_reaches_its_target(model, pairs, tmp_path):

@@ -10,7 +10,6 @@ from starlette.testclient import TestClient
 
 from safepassage.schemas import DeadLetter, Document
 from safepassage.streams import wiring
-from safepassage.streams.demo.recorded_llm.server import serve
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher
@@ -19,6 +18,7 @@ from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DEAD_LETTERS, DOCUMENTS
 from tests.recorded_llm.faults import Fault, Faults
 from tests.recorded_llm.server import create_app
+from tests.recorded_llm.serving import serve
 from tests.streams.broker import Running, all_records, send, until
 
 STALLED_SECONDS = 2.0

@@ -149,7 +149,7 @@ async def test_warning_event_is_published(kafka: Settings):
     await publisher.start()
     stop = asyncio.Event()
     role = drift_role(DriftDetector(LIMITS))
-    source = BatchSource(role, delivery(role, publisher, settings), settings)
+    source = BatchSource(role, delivery(role, publisher, settings).handle, settings)
     task = asyncio.create_task(source.run(stop))
     try:
         async with asyncio.timeout(40):

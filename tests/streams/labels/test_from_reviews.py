@@ -30,7 +30,6 @@ from safepassage.scoring_worker.evaluation.rows import PairRow
 from safepassage.streams.labels.from_reviews import (
     Label,
     document_names,
-    effort,
     extraction_rows,
     labels,
     pair_rows,
@@ -148,25 +147,6 @@ def test_two_texts_under_one_id_get_two_names() -> None:
     assert [row["doc_id"] for row in rows] == names
 
 
-def test_effort_counts_skips_in_the_time_and_a_break_only_up_to_a_bound() -> None:
-    took = effort(
-        [
-            review(STOPPED, seconds=10),
-            review(PASSED, "skipped", seconds=20),
-            review(verdict(3), seconds=90_000),
-        ]
-    )
-    assert took.labels == 2
-    assert took.hours == pytest.approx((10 + 20 + 300) / 3600)
-    assert took.labels_per_hour == pytest.approx(2 / took.hours)
-    assert took.hours_to_sufficient == pytest.approx(498 / took.labels_per_hour)  # type: ignore[operator]
-
-
-def test_no_time_gives_no_rate() -> None:
-    took = effort([])
-    assert (took.labels_per_hour, took.hours_to_sufficient) == (None, None)
-
-
 async def test_repeated_and_unreadable_records_are_one_review_and_none(kafka: Settings) -> None:
     made = review(STOPPED)
     await publish(kafka, REVIEWS, [made, made, STOPPED])
@@ -206,7 +186,6 @@ async def test_the_command_writes_labels_with_their_documents_and_says_who_agree
     rows = list(read_jsonl(documents, Document))
     assert {row.id for row in rows if isinstance(row, Document)} == {"doc-1", "doc-2"}
     assert "Ana and Ben: 2 cases, Cohen's kappa 1.00" in done.stdout
-    assert "257 labels an hour (the paper: 250)" in done.stdout
     assert "1 were spot checks" in done.stdout
 
 

@@ -19,14 +19,14 @@ from safepassage.streams.kafka.publisher import KafkaPublisher, PublishFailed
 from safepassage.streams.kafka.reading import follow_erasures, read_erasures, read_topics
 from safepassage.streams.kafka.records import ErasedRecord, Outgoing, Received, decode
 from safepassage.streams.labels.from_reviews import read_reviews
-from safepassage.streams.memory.snapshots import read_snapshots
+from safepassage.streams.memory.snapshots import Snapshots
 from safepassage.streams.privacy import erasure, keys
 from safepassage.streams.privacy.erasure import erase, unfinished
 from safepassage.streams.redrive.letters import Selection, survey
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DECISIONS, DOCUMENTS, EXTRACTIONS, QUARANTINE, REVIEWS
 from safepassage.streams.verdicts.deduplication import read_verdicts
-from safepassage.streams.verdicts.standing_decisions import decisions_in_force
+from safepassage.streams.verdicts.standing_decisions import StandingDecisions
 from tests.streams.broker import faust_source, running, until
 from tests.streams.console.running import console_settings, running_console
 from tests.streams.console.test_source import Reviewer, browser
@@ -109,10 +109,11 @@ async def test_every_reader_passes_over_an_erased_document(settings: Settings) -
     assert len(verdicts) == 1
     letters = await survey(settings, Selection())
     assert ([x.doc_id for x in letters.letters.values()], letters.unread) == (["stays"], 0)
-    held = await decisions_in_force(settings)
-    assert [held.decision(case).doc_id for case in held.cases()] == ["stays"]  # type: ignore[union-attr]
+    held = await StandingDecisions().read(settings)
+    decisions = [held.get(case) for case in held.keys()]  # noqa: SIM118 - no dict
+    assert [one.doc_id for one in decisions if one] == ["stays"]
     held.close()
-    assert (await read_snapshots(settings)).last("scorer").entries.keys() != set()
+    assert (await Snapshots().read(settings)).last("scorer").entries.keys() != set()
 
 
 class Halted(Exception):

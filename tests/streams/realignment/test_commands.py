@@ -13,11 +13,11 @@ from pathlib import Path
 
 from safepassage.schemas import Document, Extraction
 from safepassage.streams import worker
-from safepassage.streams.demo.recorded_llm.server import serve
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.settings import Settings
 from tests.faults.scorer import CueScorer, ScorerPlan
 from tests.recorded_llm.server import create_app
+from tests.recorded_llm.serving import serve
 from tests.stack import environment
 
 from .test_role import DEPOSIT, FIRST, NOTICE, RENT

@@ -61,12 +61,12 @@ def test_a_quarantined_value_that_never_was_accepted_is_none():
 def test_a_document_that_was_forgotten_is_unknown():
     store = ValuesStore()
     store.put(values(2))
-    assert store.get("d") == values(2)
+    assert store.of("d") == values(2)
     store.forget("d")
-    assert store.get("d") == DocumentValues(doc_id="d")
+    assert store.of("d") == DocumentValues(doc_id="d")
     store.put(values(2))
     store.clear()
-    assert store.get("d").values == ()
+    assert store.of("d").values == ()
     store.close()
 
 

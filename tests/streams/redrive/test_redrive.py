@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from typer.testing import CliRunner
@@ -30,13 +31,11 @@ from safepassage.streams.kafka.reading import ends
 from safepassage.streams.kafka.records import Outgoing, Received, Record, Redriven
 from safepassage.streams.redrive import engine
 from safepassage.streams.redrive.engine import (
-    LEASE,
-    History,
     RedriveRequest,
     RedriveResult,
     plan,
+    put_back_before,
     redrive,
-    utc_now,
 )
 from safepassage.streams.redrive.letters import Selection, survey
 from safepassage.streams.redrive.outcomes import OUTCOME_TOPICS, outcomes
@@ -57,6 +56,7 @@ from tests.streams.doubles import FakePublisher, delivery_of, document_record, d
 from tests.streams.judged import aligned, publish, verdict
 
 LETTER = "0" * 32
+LATER = datetime.now(UTC) + timedelta(hours=1)
 
 
 class Killed(Exception):
@@ -82,9 +82,7 @@ def request(**changes: object) -> RedriveRequest:
 
 
 async def redriven(settings: Settings, wanted: RedriveRequest) -> RedriveResult:
-    history = await History.read(settings)
-    history.refuse_unless_first()
-    planned = await plan(settings, history, wanted)
+    planned = await plan(settings, await put_back_before(settings), wanted)
     return await redrive(settings, planned.letters, wanted)
 
 
@@ -120,7 +118,7 @@ async def test_the_very_bytes_go_back_once_into_their_partition(kafka: Settings)
 async def test_a_dry_run_changes_nothing(kafka: Settings):
     await failed_extractions(kafka, 3)
     before = await ends(kafka, ALL_TOPICS)
-    assert len((await plan(kafka, await History.read(kafka), request())).letters) == 3
+    assert len((await plan(kafka, set(), request())).letters) == 3
     assert await ends(kafka, ALL_TOPICS) == before
 
 
@@ -129,16 +127,15 @@ async def test_letters_are_chosen_by_error_stage_and_time(kafka: Settings):
     records = await all_records(kafka, EXTRACTIONS)
     later = dead_letter(replace(records[0], offset=99), "score", "Other", "")
     await publish(kafka, DEAD_LETTERS, [later])
-    history = await History.read(kafka)
 
     async def chosen(selection: Selection) -> int:
-        return len((await plan(kafka, history, request(selection=selection))).letters)
+        return len((await plan(kafka, set(), request(selection=selection))).letters)
 
     assert await chosen(Selection(errors={"Boom"})) == 2
     assert await chosen(Selection(stages={"score"})) == 1
     assert await chosen(Selection(ids={later.id}, errors={"Boom"})) == 0
-    assert await chosen(Selection(since=utc_now() + LEASE)) == 0
-    assert await chosen(Selection(until=utc_now() + LEASE)) == 3
+    assert await chosen(Selection(since=LATER)) == 0
+    assert await chosen(Selection(until=LATER)) == 3
 
 
 async def test_what_failed_too_often_or_names_no_input_is_refused(kafka: Settings):
@@ -154,7 +151,7 @@ async def test_what_failed_too_often_or_names_no_input_is_refused(kafka: Setting
     }
     letters = [known.model_copy(update={"id": id, **changes}) for id, changes in forged.items()]
     await publish(kafka, DEAD_LETTERS, letters)
-    made = await plan(kafka, await History.read(kafka), request())
+    made = await plan(kafka, set(), request())
     assert [letter.id for letter in made.letters] == [known.id]
     assert made.refusals.total() == len(forged)
     assert any("redriven 3 times" in why for why in made.refusals)
@@ -236,32 +233,10 @@ async def test_a_kill_between_two_records_loses_none(kafka: Settings, monkeypatc
         await redriven(kafka, request())
     monkeypatch.setattr(engine, "_put_back", real)
     assert len(await put_back(kafka)) == 3
-    with pytest.raises(OperatorError, match="try again later"):
-        await redriven(kafka, request(run="too soon"))
-    monkeypatch.setattr(engine, "utc_now", lambda: utc_now() + LEASE)
     assert len((await redriven(kafka, request(run="later"))).published) == 7
     again = Counter(r.redriven.letter for r in await put_back(kafka) if r.redriven)
     assert sorted(again.values()) == [1, 1, 1, 1, 2, 2, 2]
     assert (await redriven(kafka, request(run="done"))).published == {}
-
-
-async def test_of_two_operators_at_once_the_second_gives_way(kafka: Settings):
-    await failed_extractions(kafka, 2)
-    planned = await plan(kafka, await History.read(kafka), request())
-    other = Redrive(
-        id="1",
-        run="theirs",
-        batch="b",
-        step="begun",
-        at=utc_now(),
-        by="Ben",
-        letters=(planned.letters[0].id,),
-    )
-    await publish(kafka, REDRIVES, [other])
-    with pytest.raises(OperatorError, match="run theirs by Ben is under way"):
-        await redrive(kafka, planned.letters, request())
-    assert await put_back(kafka) == []
-    assert list((await History.read(kafka)).open) == ["b"]
 
 
 async def test_each_batch_is_in_the_audit_chain(kafka: Settings):

@@ -9,11 +9,9 @@ from aiokafka import TopicPartition
 
 from safepassage.agents.claims import split_claims
 from safepassage.schemas import Coordinates, Document, Response
-from safepassage.scoring_worker import ModelError
-from safepassage.scoring_worker.evaluation.other_thresholds import (
-    Rethresholded,
-    read_thresholds,
-)
+from safepassage.scoring_worker.manifest import ModelError, Thresholds, read_contract
+from safepassage.scoring_worker.scorer_spec import ScorerSpec
+from safepassage.scoring_worker.specified_scorer import SpecifiedScorer
 from safepassage.streams.delivery.circuit_breaker import CircuitBreaker
 from safepassage.streams.delivery.record_outcomes import Delivery
 from safepassage.streams.kafka.clients import new_admin, new_producer
@@ -187,7 +185,8 @@ async def test_unknown_partition_is_refused(live: Settings):
 async def test_thresholds_can_be_replaced(live: Settings, tmp_path):
     path = tmp_path / "thresholds.json"
     path.write_text('{"default": 1.0, "by_type": {"claim": {"value": 0.0, "n": 3}}}')
-    scorer = Rethresholded(SCORER, read_thresholds(path))
+    thresholds = read_contract(Thresholds, path, "file of thresholds")
+    scorer = SpecifiedScorer(ScorerSpec(SCORER.name), SCORER, thresholds=thresholds)
     assert scorer.revision != SCORER.revision
     await run_replay(ReplayRequest("strict"), scorer, live, NoRest())
     replayed = await values(live, verdicts_topic("strict"))
@@ -198,7 +197,7 @@ def test_thresholds_that_are_none_are_refused(tmp_path):
     path = tmp_path / "thresholds.json"
     path.write_text('{"default": 7}')
     with pytest.raises(ModelError, match="default"):
-        read_thresholds(path)
+        read_contract(Thresholds, path, "file of thresholds")
 
 
 async def test_replay_from_extractions_aligns_again(kafka: Settings):

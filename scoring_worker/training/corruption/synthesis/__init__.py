@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from safepassage.scoring_worker.training.corruption.known_documents import KnownDocument
 
 from .builder import Builder
-from .forms import forms, write_form
+from .forms import FORMS, write_form
 from .prose import write_prose
 
 _PROSE_OF_FORM = {"tribunal": ("tribunal", "tribunal", "french"), "judgment": ("court", "tribunal")}
@@ -19,7 +19,7 @@ _FORM_WEIGHTS = {"tribunal": 6, "judgment": 2}
 def synthetic_documents(count: int, seed: int = 0) -> Iterator[KnownDocument]:
     """``count`` documents, each a form followed by some sentences; the same for the same seed."""
     rng = random.Random(seed)
-    names = tuple(forms())
+    names = tuple(FORMS)
     weights = [_FORM_WEIGHTS.get(name, 1) for name in names]
     for index in range(count):
         form = rng.choices(names, weights)[0]

@@ -2,7 +2,6 @@
 
 import random
 from dataclasses import dataclass
-from functools import cache
 
 from safepassage.scoring_worker.training.corruption.known_documents import Label
 
@@ -35,12 +34,6 @@ class Layout:
     capitals: bool
 
 
-@cache
-def forms() -> dict[str, tuple[FieldTemplate, ...]]:
-    """Form name to its fields."""
-    return {name: tuple(map(_parse, lines)) for name, lines in blocks("forms.txt").items()}
-
-
 def _parse(line: str) -> FieldTemplate:
     types, source, english, french = (part.strip() for part in line.split("|"))
     return FieldTemplate(
@@ -54,6 +47,10 @@ def _parse(line: str) -> FieldTemplate:
 
 def _split(text: str, separator: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(separator) if part.strip())
+
+
+FORMS = {name: tuple(map(_parse, lines)) for name, lines in blocks("forms.txt").items()}
+"""Form name to its fields."""
 
 
 def draw_layout(rng: random.Random) -> Layout:
@@ -72,7 +69,7 @@ def draw_layout(rng: random.Random) -> Layout:
 def write_form(builder: Builder, name: str, rng: random.Random) -> None:
     """Append a form of ``name``: most of its fields, in shuffled order, one a line."""
     layout, bilingual = draw_layout(rng), rng.random() < 0.6
-    templates = [t for t in forms()[name] if rng.random() < 0.85]
+    templates = [t for t in FORMS[name] if rng.random() < 0.85]
     rng.shuffle(templates)
     for template in templates:
         _write_field(builder, template, layout, bilingual, rng)

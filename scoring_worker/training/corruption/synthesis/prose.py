@@ -8,6 +8,7 @@ from .lexicon import blocks
 from .values import Drawn, draw
 
 _SLOT = re.compile(r"\[(\w+):([^\]]+)\]")
+_SENTENCES = blocks("prose.txt")
 _CATEGORY = re.compile(r"\s*//(\w+)=(.+)$")
 _CATEGORY_TYPES = {
     "mode": ("Hearing Type", "Mode Of Hearing", "Hearing Format"),
@@ -17,13 +18,12 @@ _CATEGORY_TYPES = {
 
 def write_prose(builder: Builder, domain: str, count: int, rng: random.Random) -> None:
     """Append ``count`` sentences of ``domain``, some of which state nothing."""
-    sentences = blocks("prose.txt")
-    plain = sentences.get(f"{domain}_plain", sentences["tribunal_plain"])
+    plain = _SENTENCES.get(f"{domain}_plain", _SENTENCES["tribunal_plain"])
     for _ in range(count):
         if rng.random() < 0.25:
             builder.plain.append(builder.write(rng.choice(plain)))
         else:
-            _write_sentence(builder, rng.choice(sentences[domain]), rng)
+            _write_sentence(builder, rng.choice(_SENTENCES[domain]), rng)
         builder.write(rng.choice((" ", "\n", f"\n[{rng.randint(1, 40)}] ")))
 
 

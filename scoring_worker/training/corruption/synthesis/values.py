@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from safepassage.scoring_worker.training.corruption.known_documents import Kind
 from safepassage.scoring_worker.training.corruption.synthesis import dates
 
-from .lexicon import lexicon
+from .lexicon import LEXICON
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def draw(source: str, rng: random.Random) -> Drawn:
 
 def pick(name: str, rng: random.Random) -> str:
     """An entry of a list of the lexicon."""
-    return rng.choice(lexicon()[name])
+    return rng.choice(LEXICON[name])
 
 
 def _date(precision: str) -> Source:

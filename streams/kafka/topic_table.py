@@ -1,0 +1,113 @@
+"""A compacted topic as a table: the latest event of each key, read to the end and followed."""
+
+import contextlib
+from collections.abc import AsyncGenerator, Callable, Collection
+from typing import ClassVar, Generic, Self, TypeVar
+
+import structlog
+from aiokafka import TopicPartition
+
+from safepassage.schemas import Event
+from safepassage.streams.runtime.local_database import TemporaryDatabase
+from safepassage.streams.settings import Settings
+from safepassage.streams.topics import Topic
+
+from .reading import follow_topics, read_topics
+from .records import ErasedRecord, Record, UnreadableRecord, decode
+
+log = structlog.get_logger(__name__)
+
+E = TypeVar("E", bound=Event)
+
+_SCHEMA = "CREATE TABLE latest (key TEXT PRIMARY KEY, event BLOB NOT NULL) WITHOUT ROWID"
+
+
+class TopicTable(TemporaryDatabase, Generic[E]):
+    """The latest event of each key on ``topic``. For one thread.
+
+    A temporary database: its memory is bounded, however many keys there are, and a look-up takes
+    some microseconds. What is lost with the process is read again from the topic.
+    """
+
+    topic: ClassVar[Topic]
+    model: type[E]
+
+    def __init__(self) -> None:
+        super().__init__(_SCHEMA)
+        self.next_offset = 0
+        """One past the last record that was noted; for a topic with one partition."""
+        self.on_change: Callable[[str], None] = lambda _: None
+        """Told the key of every event that is put in or taken out."""
+
+    def key_of(self, event: E) -> str:
+        """Under which key ``event`` is in the table."""
+        raise NotImplementedError
+
+    def takes(self, event: E) -> bool:
+        """Whether ``event`` replaces what is under its key; else it is passed over."""
+        return True
+
+    def note(self, record: Record) -> E | None:
+        """Count one record; returns its event where it is one that counts. A tombstone takes out
+        what is under its key."""
+        self.next_offset = record.offset + 1
+        if record.value is None:
+            self.forget((record.key or b"").decode("utf-8", "replace"))
+            return None
+        try:
+            event = decode(record, self.model).event
+        except ErasedRecord:
+            return None
+        except UnreadableRecord as error:
+            log.warning("not_an_event", topic=self.topic.name, problem=str(error), at=record.offset)
+            return None
+        if not self.takes(event):
+            return None
+        self.put(event)
+        return event
+
+    def get(self, key: str) -> E | None:
+        """What is under ``key``; None where nothing is."""
+        row = self.one("SELECT event FROM latest WHERE key = ?", key)
+        return self.model.model_validate_json(row[0]) if row else None
+
+    def keys(self) -> list[str]:
+        """Every key under which there is an event."""
+        return [row[0] for row in self.connection.execute("SELECT key FROM latest")]
+
+    def put(self, event: E) -> None:
+        """Replace what is under the key of ``event``."""
+        key = self.key_of(event)
+        self.connection.execute(
+            "INSERT OR REPLACE INTO latest VALUES (?, ?)", (key, event.to_json())
+        )
+        self.on_change(key)
+
+    def forget(self, key: str) -> None:
+        """Take out what is under ``key``."""
+        self.connection.execute("DELETE FROM latest WHERE key = ?", (key,))
+        self.on_change(key)
+
+    def clear(self) -> None:
+        """Take out everything; nobody is told."""
+        self.connection.execute("DELETE FROM latest")
+
+    async def read(self, settings: Settings, partitions: Collection[int] | None = None) -> Self:
+        """Note all that is on the topic now, or on these of its partitions.
+
+        Raises:
+            UnknownTopic: the topic is missing.
+        """
+        chosen = None if partitions is None else sorted(partitions)
+        async for record in read_topics(settings, [self.topic], partitions=chosen):
+            self.note(record)
+        return self
+
+    async def follow(self, settings: Settings) -> AsyncGenerator[E, None]:
+        """Note what comes after the last record noted, without end; yields each event."""
+        start = {TopicPartition(settings.topic(self.topic.name), 0): self.next_offset}
+        records = follow_topics(settings, [self.topic], start=start)
+        async with contextlib.aclosing(records):
+            async for record in records:
+                if (event := self.note(record)) is not None:
+                    yield event
