@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import f1_score
 
+from recipes.row_figures import caught_at
 from safepassage.scoring_worker.evaluation.plots import expected_error
 from safepassage.scoring_worker.evaluation.ranking import Ranking
 
@@ -88,7 +89,7 @@ def describe(rows: Sequence[Row]) -> Figures:
         macro_f1_ci=macro_ci,
         f1=float(f1),
         f1_ci=f1_ci,
-        caught=caught_at(scores, right),
+        caught=caught_at(scores, right, FALSE_ALARMS),
         escaped=share(~flagged[~right]),
         refused=share(flagged[right]),
         review=review_at(scores, right),
@@ -107,15 +108,6 @@ def auroc(right: Bools, scores: Sequence[float] | Floats) -> float | None:
 def share(mask: Bools) -> float | None:
     """None of nothing."""
     return float(mask.mean()) if len(mask) else None
-
-
-def caught_at(scores: Floats, right: Bools, alarms: float = FALSE_ALARMS) -> float | None:
-    """The most wrong ones that a threshold flags which flags at most ``alarms`` of the right."""
-    if right.all() or not right.any():
-        return None
-    thresholds = _thresholds(scores)
-    allowed = thresholds[_below(scores[right], thresholds) <= alarms]
-    return float(_below(scores[~right], allowed).max())
 
 
 def review_at(scores: Floats, right: Bools, escaped: float = ESCAPED) -> float | None:

@@ -29,7 +29,7 @@ LEFT_OUT = ("sgd_unseen", "kpi_edgar", "materials", "tatqa", "qed")
 PASSAGES = 2_500
 """Passages of each slots file at the most."""
 CLAIMS = ("fm2", "begin_wow", "dialogue_claims", "scone", "negation_nli")
-OLD_SHARE, CLAIM_SHARE = 0.3, 0.2
+OLD_SHARE, CLAIM_SHARE = 0.4, 0.1
 """Of the tokens that are read; the rest are of written documents."""
 LONGEST_PREMISE = 1_500
 _ROLES, _ANSWERS = 0.3, 0.15

@@ -13,6 +13,8 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 
+from safepassage.scoring_worker.training.reading.fit import has_bf16
+
 from .corpus import Corpus
 from .examples import Example, collate
 from .loss import pass_loss
@@ -32,10 +34,10 @@ class FieldFit:
     and falls to ``final`` of its height. New weights learn ``faster`` than the encoder's."""
 
     minutes: float
-    learning_rate: float = 3e-5
+    learning_rate: float = 5e-5
     faster: float = 10.0
-    tokens: int = 1_900
-    warmup_steps: int = 60
+    tokens: int = 1_000
+    warmup_steps: int = 20
     steady: float = 0.4
     final: float = 0.05
     weight_decay: float = 0.01
@@ -103,7 +105,7 @@ def _step(model: FieldReader, batch: Sequence[Example], pad: int) -> float:
         part = batch[at : at + size]
         at += size
         ids, mask = collate(part, pad)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with torch.autocast("cpu", torch.bfloat16, enabled=has_bf16("cpu")):
             states = model.states(ids, mask)
         losses = [pass_loss(model, one, states[n, : len(one.ids)]) for n, one in enumerate(part)]
         loss = torch.stack(losses).sum() / len(batch)

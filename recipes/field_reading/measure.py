@@ -2,14 +2,16 @@
 
 import random
 import time
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from sklearn.metrics import roc_auc_score
 from torch import Tensor
+
+from recipes.row_figures import RowScores
+from safepassage.scoring_worker.training.reading.fit import has_bf16
 
 from .corpus import Statements
 from .examples import (
@@ -26,8 +28,6 @@ from .examples import (
 from .model import FieldReader
 from .rows import LabelledDocument
 
-RIGHT_STOPPED = 0.12
-"""Share of right rows stopped at which the share of wrong rows stopped is told."""
 _AT_ONCE = 3_000
 _RIVAL = 0.5
 """How much the lead over the other fields counts beside the value's own logit; of today's form,
@@ -46,40 +46,44 @@ class Judged:
     @property
     def auroc(self) -> float:
         """Of right rows above wrong ones; NaN where one of them is missing."""
-        labels = [row.label for row in self.rows]
-        if len(set(labels)) < 2:
-            return float("nan")
-        return float(roc_auc_score(labels, self.scores))
+        return _known(self.figures.auroc())
 
     @property
     def caught(self) -> float:
-        """Share of wrong rows stopped where `RIGHT_STOPPED` of the right ones are."""
-        scores, labels = np.array(self.scores), np.array([row.label for row in self.rows])
-        threshold = np.quantile(scores[labels == 1], RIGHT_STOPPED)
-        return float((scores[labels == 0] < threshold).mean())
+        """Share of wrong rows stopped where at most .12 of the right ones are."""
+        return _known(self.figures.caught())
 
     @property
     def pairs(self) -> tuple[float, int]:
         """Share of the pairs of one value at one place, right under one field and wrong under
         another, that are ranked right, and their number."""
-        same: dict[tuple[object, ...], tuple[list[float], list[float]]] = defaultdict(
-            lambda: ([], [])
-        )
-        for row, group, score in zip(self.rows, self.groups, self.scores, strict=True):
-            same[group, row.value, row.places][row.label].append(score)
-        ranked = [one > other for wrong, right in same.values() for one in right for other in wrong]
-        return float(np.mean(ranked)) if ranked else float("nan"), len(ranked)
+        return _known(self.figures.pairs()), self.figures.count_of_pairs
 
     def by_kind(self) -> dict[str, tuple[float, int]]:
-        """By kind of row: the share of rows with the other label that it is ranked right against,
-        and how many rows it has."""
-        scores, labels = np.array(self.scores), np.array([row.label for row in self.rows])
-        found: dict[str, list[float]] = defaultdict(list)
-        for row, score in zip(self.rows, scores, strict=True):
-            others = scores[labels != row.label]
-            above = others < score if row.label else others > score
-            found[row.kind].append(float(above.mean()))
-        return {kind: (float(np.mean(own)), len(own)) for kind, own in sorted(found.items())}
+        """By kind of row: AUROC beside the rows with the other label, and how many it has."""
+        found = Counter(row.kind for row in self.rows)
+        return {
+            kind: (_known(self.figures.of_kind(kind).auroc()), count)
+            for kind, count in sorted(found.items())
+        }
+
+    @property
+    def figures(self) -> RowScores:
+        """The rows as what figures are of."""
+        return RowScores(
+            labels=[row.label for row in self.rows],
+            scores=self.scores,
+            groups=self.groups,
+            same=[
+                (group, row.value, row.places)
+                for row, group in zip(self.rows, self.groups, strict=True)
+            ],
+            kinds=[row.kind for row in self.rows],
+        )
+
+
+def _known(figure: float | None) -> float:
+    return float("nan") if figure is None else figure
 
 
 @torch.no_grad()
@@ -184,7 +188,7 @@ def _states(model: FieldReader, tokens: TextTokens, examples: Sequence[Example])
         size = max(1, _AT_ONCE // len(examples[order[first]].ids))
         part = order[first : first + size]
         ids, mask = collate([examples[at] for at in part], tokens.pad)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with torch.autocast("cpu", torch.bfloat16, enabled=has_bf16("cpu")):
             states = model.states(ids, mask)
         for at, own in zip(part, states, strict=True):
             found[at] = own[: len(examples[at].ids)].clone()

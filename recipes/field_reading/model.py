@@ -7,13 +7,15 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
+from torch.nn import functional
 
 from safepassage.scoring_worker.encoders.reader_model import ReaderModel
 
 RANK = 256
-_GAIN = 4.0
-"""What the product of two vectors of `RANK` numbers is scaled to before training: near nothing, so
-that a reader of one question reads as before, and large enough for a gradient."""
+LIKENESS = 8.0
+"""What the cosine of field and token is multiplied by before training. A field's words and the
+words that answer it are alike in the base (AUROC .78 to .82 on the turns of `sgd_unseen`), so that
+training begins with a reader that knows most fields apart."""
 
 
 class FieldReader(nn.Module):
@@ -25,13 +27,12 @@ class FieldReader(nn.Module):
         self.reader = reader
         self.statement = nn.Linear(hidden, 1)
         self.statement.load_state_dict(reader.claim.state_dict())
-        self.fields = nn.Linear(hidden, rank)
-        self.passage = nn.Linear(hidden, rank)
-        for projection in (self.fields, self.passage):
-            nn.init.normal_(projection.weight, std=0.02)
-            nn.init.zeros_(projection.bias)
+        self.fields = nn.Linear(hidden, rank, bias=False)
+        self.passage = nn.Linear(hidden, rank, bias=False)
+        nn.init.orthogonal_(self.fields.weight)
+        self.passage.load_state_dict(self.fields.state_dict())
         self.nothing = nn.Parameter(torch.zeros(1))
-        self.scale = _GAIN / math.sqrt(rank)
+        self.likeness = nn.Parameter(torch.tensor(math.log(LIKENESS)))
 
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Hidden states [batch, tokens, width] in float32."""
@@ -40,10 +41,18 @@ class FieldReader(nn.Module):
 
     def token_logits(self, states: Tensor, closings: Tensor) -> Tensor:
         """Logits [fields, tokens] of one example's ``states`` [tokens, width]; ``closings``
-        [fields] are the positions of the separators that close the fields."""
+        [fields] are the positions of the separators that close the fields.
+
+        A field is the mean of its words. Both sides are taken from their mean, which says what all
+        of them share; a single field has nothing beside the token head."""
         shared: Tensor = self.reader.tokens(states).squeeze(-1)
-        own = self.fields(states[closings]) @ self.passage(states).T
-        logits: Tensor = own * self.scale + shared[None]
+        begins = torch.cat([closings.new_zeros(1), closings[:-1]]) + 1
+        within = zip(begins.tolist(), closings.tolist(), strict=True)
+        named = torch.stack([states[begin:end].mean(0) for begin, end in within])
+        read = states[int(closings[-1]) + 2 : -1]
+        fields = functional.normalize(self.fields(named - named.mean(0)), dim=-1)
+        tokens = functional.normalize(self.passage(states - read.mean(0)), dim=-1)
+        logits: Tensor = self.likeness.exp() * (fields @ tokens.T) + shared[None]
         return logits
 
     def statement_logits(self, states: Tensor, closings: Tensor) -> Tensor:
@@ -56,6 +65,7 @@ class FieldReader(nn.Module):
         yield from self.fields.parameters()
         yield from self.passage.parameters()
         yield self.nothing
+        yield self.likeness
 
     def learning(self) -> dict[str, Tensor]:
         """Every weight that training changes, by name."""

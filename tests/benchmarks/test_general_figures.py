@@ -31,11 +31,11 @@ def test_caught_allows_six_false_alarms_in_a_hundred_and_not_seven(figures):
     supported = np.linspace(0.5, 0.9, 100)
     sixth, seventh = supported[5:7]
     between = np.array([*supported, (sixth + seventh) / 2, (seventh + supported[7]) / 2])
-    assert figures.caught_at(between, right) == 0.5
+    assert figures.caught_at(between, right, figures.FALSE_ALARMS) == 0.5
 
 
 def test_equal_scores_are_flagged_together_or_not_at_all(figures):
-    assert figures.caught_at(np.full(20, 0.5), np.array([True] * 10 + [False] * 10)) == 0.0
+    assert figures.caught_at(np.full(20, 0.5), np.array([True] * 10 + [False] * 10), 0.06) == 0.0
 
 
 def test_review_is_all_where_every_wrong_one_scores_highest(figures):

@@ -116,7 +116,7 @@ def _loss(
     model: ReaderModel, upper: UpperLayers | None, chosen: list[Example], pad: int, device: str
 ) -> Tensor:
     batch = {name: tensor.to(device) for name, tensor in collate(chosen, pad).items()}
-    with torch.autocast(device, dtype=torch.bfloat16, enabled=_has_bf16(device)):
+    with torch.autocast(device, dtype=torch.bfloat16, enabled=has_bf16(device)):
         read = {name: batch.pop(name) for name in INPUTS if name in batch}
         logits = upper.logits(chosen, read) if upper else model(**read)
         return reading_loss(logits, batch)
@@ -140,7 +140,7 @@ class _Progress:
         self._losses = []
 
 
-def _has_bf16(device: str) -> bool:
+def has_bf16(device: str) -> bool:
     """Whether bfloat16 is the faster type: on a CPU without instructions for it, it takes twenty
     times as long as float32."""
     if torch.device(device).type != "cpu":
