@@ -10,6 +10,7 @@ MEASURED_TABLES: Makers = {
     "bench": bench_tables.growth,
     "bench-plan": bench_tables.plan,
     "claim-thresholds": detector_tables.claim_thresholds,
+    "demo": run_tables.demo,
     "faults-in-short": run_tables.faults,
     "figure4": quality_tables.figure4,
     "figure4-encoder": quality_tables.figure4_encoder,

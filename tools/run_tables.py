@@ -1,9 +1,25 @@
 """Tables of speed, boxes and faults in the documentation, from ``docs/measured``."""
 
+import re
 from statistics import fmean
 from typing import Any
 
 from tools.tables import MEASURED, read, share, table
+
+DEMO_ENTRY = "Ramipril Dose: 850 mg"
+"""What the demo stopped that the README shows."""
+
+
+def demo() -> str:
+    """The beginning of what the demo prints, and one value that it stopped. ``safepassage demo >
+    docs/measured/demo.txt`` writes the file."""
+    lines = (MEASURED / "demo.txt").read_text("utf-8").splitlines()
+    first = next(at for at, line in enumerate(lines) if " verdicts: " in line)
+    entry = next(at for at, line in enumerate(lines) if DEMO_ENTRY in line)
+    document = max(at for at in range(entry) if re.fullmatch(r" {1,3}\S+ *", lines[at]))
+    end = next(at for at in range(entry + 1, len(lines)) if not lines[at].startswith(" " * 6))
+    shown = [*lines[first : first + 2], "…", lines[document], *lines[entry:end]]
+    return "\n".join(["```", *(line.rstrip() for line in shown), "```"])
 
 
 def alignment_speed() -> str:

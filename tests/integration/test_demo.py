@@ -15,6 +15,7 @@ from safepassage.schemas import Contract
 from safepassage.streams.demo import corpus
 
 SECONDS = 280
+PRINTED = Path(__file__).parents[2] / "docs" / "measured" / "demo.txt"
 A_FEW = {
     "mpt-2024-00963",
     "lease-2021-warehouse-7",
@@ -61,7 +62,19 @@ def test_the_demo_judges_every_document(tmp_path: Path):
 
 @pytest.mark.long
 def test_the_demo_judges_every_bundled_document():
-    assert_judged(demo(), len(corpus.documents()))
+    ended = demo()
+    assert_judged(ended, len(corpus.documents()))
+    assert _counts(ended.stdout) == _counts(PRINTED.read_text("utf-8")), (
+        "the README shows other counts: safepassage demo > docs/measured/demo.txt, "
+        "then python -m tools.reference"
+    )
+
+
+def _counts(printed: str) -> list[str]:
+    """The two lines of the summary, without the time that it took."""
+    lines = printed.splitlines()
+    at = next(at for at, line in enumerate(lines) if " verdicts: " in line)
+    return [lines[at].rpartition(" in ")[0], lines[at + 1]]
 
 
 def assert_judged(ended: subprocess.CompletedProcess[str], documents: int) -> None:
