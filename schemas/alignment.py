@@ -186,12 +186,12 @@ class Alignment(Contract):
         return HEADING_JOINT.join(dict.fromkeys(filter(None, texts)))
 
     @property
-    def label(self) -> str:
+    def row_head(self) -> str:
         """The label of the row or line of the passage; "" where it has several parts."""
         return self._of_one_part("label")
 
     @property
-    def column(self) -> str:
+    def column_head(self) -> str:
         """The heads of the columns that the passage covers, as the document parts them; "" where
         it has several parts."""
         return self._of_one_part("column")

@@ -146,6 +146,8 @@ class JudgedValue(Contract):
     after: Text = Field(default="", repr=False)
     between: tuple[Text, ...] = Field(default=(), repr=False)
     heading: Text = Field(default="", repr=False)
+    column_head: Text = Field(default="", repr=False, exclude_if=is_empty)
+    row_head: Text = Field(default="", repr=False, exclude_if=is_empty)
     language: str | None = None
     day_first: bool | None = None
     field: SchemaField | None = None
@@ -165,6 +167,8 @@ class JudgedValue(Contract):
             after=alignment.after,
             between=alignment.between,
             heading=alignment.heading,
+            column_head=alignment.column_head,
+            row_head=alignment.row_head,
             language=alignment.language,
             day_first=alignment.day_first,
             field=verdict.field,

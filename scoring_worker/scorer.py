@@ -24,12 +24,11 @@ class Pair:
     ``after`` complete its sentence, line or table row (before the first part of an elided quote
     and after the last), ``between`` is what the sentences say at each joint of the parts, and
     ``heading`` is the heading above, the head of the column and the label, parted by " | ";
-    ``column`` and ``label`` are these two, of a passage of one part. A value that is only there is
-    not quoted. ``language`` (ISO 639-1) and ``day_first`` are
-    the document's. ``field`` is what the schema says of the field: description, unit, allowed
-    values, single or list, required. ``absent`` are places in a claim (start, end; code points of
-    ``value``) whose words nothing of what was retrieved has, beyond the passage too; None where
-    nobody looked.
+    ``column_head`` and ``row_head`` are the last two, of a passage of one part. A value that is
+    only there is not quoted. ``language`` (ISO 639-1) and ``day_first`` are the document's.
+    ``field`` is what the schema says of the field: description, unit, allowed values, single or
+    list, required. ``absent`` are places in a claim (start, end; code points of ``value``) whose
+    words nothing of what was retrieved has, beyond the passage too; None where nobody looked.
     """
 
     premise: str
@@ -40,8 +39,8 @@ class Pair:
     after: str = ""
     between: tuple[str, ...] = ()
     heading: str = ""
-    column: str = ""
-    label: str = ""
+    column_head: str = ""
+    row_head: str = ""
     language: str | None = None
     day_first: bool | None = None
     field: SchemaField | None = None
@@ -113,8 +112,8 @@ class Pair:
             after=alignment.after,
             between=alignment.between,
             heading=alignment.heading,
-            column=known.column if known else "",
-            label=known.label if known else "",
+            column_head=alignment.column_head,
+            row_head=alignment.row_head,
             language=alignment.language,
             day_first=alignment.day_first,
             field=field,

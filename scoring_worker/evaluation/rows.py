@@ -177,6 +177,8 @@ class PairRow(DescribedRow):
     after: _OptionalWords = None
     between: _Joints = ()
     heading: _OptionalWords = None
+    column_head: _OptionalWords = None
+    row_head: _OptionalWords = None
     language: _Language = None
     day_first: _DayFirst = None
     absent: _Places = None

@@ -90,12 +90,10 @@ def better_field(
     lead = max(-MOST_LEAD, min(MOST_LEAD, own[0] - best))
     if named and LEAD * lead + WORDS * by_words(pair, part) + BASE < LABEL_DIFFERS:
         other = named
-    if other:
-        return _another(other, own[1])
-    if named or best - own[0] < CLEARLY:
-        return None
-    detail = f"the passage gives it as {name} rather than as {own[1]}"
-    return Finding(code="another_field", detail=detail[:500])
+    if not named and best - own[0] >= CLEARLY:
+        detail = f"the passage gives it as {name} rather than as {own[1]}"
+        return Finding(code="another_field", detail=detail[:500])
+    return _another(other, own[1]) if other else None
 
 
 def by_words(pair: Pair, part: Part) -> float:
@@ -120,7 +118,7 @@ def _labels(pair: Pair, part: Part) -> list[Label]:
     if part.question is None:
         return []
     quote = Place(part.shift, part.shift + len(pair.premise))
-    heads = Heads(pair.label, pair.column)
+    heads = Heads(pair.row_head, pair.column_head)
     found = (
         labels_of(part.question.passage, place.start + part.shift, quote, heads)
         for place in part.comparison.places

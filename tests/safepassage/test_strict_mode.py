@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import AsyncExitStack
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,8 @@ async def test_a_call_check_and_the_stream_decide_alike(tmp_path: Path, monkeypa
         called = verifier.verify(document, GIVEN).verdicts
 
     monkeypatch.setenv("SAFEPASSAGE_STRICT", "1")
+    # A process reads its settings once, and another test may have done so.
+    monkeypatch.setattr(import_module("safepassage.streams.cli.check"), "settings", Settings)
     words = ["check", "-d", "d.jsonl", "-e", "e.jsonl", "--scorer", "small", "-o", "o.jsonl"]
     monkeypatch.chdir(tmp_path)
     assert CliRunner().invoke(app, words).exit_code == 0

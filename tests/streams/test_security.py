@@ -338,8 +338,11 @@ def test_nothing_is_unpickled_and_no_text_is_run(path: Path):
                 assert module.split(".")[0] not in FORBIDDEN_MODULES
             case ast.Call(func=ast.Name(id=name)):
                 assert name not in FORBIDDEN_CALLS
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr=name)):
-                assert name != "load"
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="torch"), attr="load"), keywords=given
+            ):
+                told = {one.arg: one.value for one in given}
+                assert getattr(told.get("weights_only"), "value", None) is True
             case ast.keyword(arg="trust_remote_code" | "allow_pickle" | "shell", value=value):
                 assert isinstance(value, ast.Constant)
                 assert value.value is False
@@ -347,7 +350,13 @@ def test_nothing_is_unpickled_and_no_text_is_run(path: Path):
 
 def test_the_search_for_forbidden_calls_would_find_one(tmp_path):
     dirty = tmp_path / "dirty.py"
-    for line in ("import pickle", "from joblib import load", "eval('1')", "f(shell=True)"):
+    for line in (
+        "import pickle",
+        "from joblib import load",
+        "eval('1')",
+        "f(shell=True)",
+        "torch.load(p)",
+    ):
         dirty.write_text(line)
         with pytest.raises(AssertionError):
             test_nothing_is_unpickled_and_no_text_is_run(dirty)

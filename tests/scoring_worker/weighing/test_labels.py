@@ -5,6 +5,8 @@ import pytest
 from safepassage.passages.surroundings.layout import DocumentLayout, with_surroundings
 from safepassage.schemas import Alignment, SchemaField, Span, hypothesis
 from safepassage.scoring_worker.comparison import Place
+from safepassage.scoring_worker.evaluation.pair_rows import pair_of_row, row_of_pair
+from safepassage.scoring_worker.evaluation.rows import PairRow
 from safepassage.scoring_worker.scorer import Pair
 from safepassage.scoring_worker.weighing.labels import (
     Heads,
@@ -116,7 +118,8 @@ def test_a_synonym_passes_where_the_reader_does_not_prefer_another_field():
 def column_asked(field, others, *, column="", row="", answers=()):
     """The finding for "4,240" in a cell of that column and row."""
     schema = SchemaField.model_validate({"others": others})
-    pair = Pair("4,240", f"{field}: 4,240", field, "4,240", field=schema, column=column, label=row)
+    heads = {"column_head": column, "row_head": row}
+    pair = Pair("4,240", f"{field}: 4,240", field, "4,240", field=schema, **heads)
     (part,) = parts_of(pair)
     tasks = questions(pair, part, Opinion("located", {"value_mean": 0.9}))
     read = ToldReader(dict.fromkeys(answers, "4,240")).read(list(tasks.values()))
@@ -193,6 +196,8 @@ def test_a_pair_has_the_column_and_the_label_of_its_alignment():
         DocumentLayout(text),
     )
     pair = Pair.at(aligned, hypothesis="Gross: 4,240", entity_type="Gross", value="4,240")
-    assert (pair.column, pair.label) == ("Net", "Boiler")
+    assert (pair.column_head, pair.row_head) == ("Net", "Boiler")
     several = aligned.model_copy(update={"surroundings": 2 * aligned.surroundings})
-    assert (several.column, several.label) == ("", "")
+    assert (several.column_head, several.row_head) == ("", "")
+    row = {**row_of_pair(pair), "label": 1}
+    assert pair_of_row(PairRow.model_validate(row)) == pair
